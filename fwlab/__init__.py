@@ -1,0 +1,44 @@
+"""A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
+
+from fwlab import datasets, weights
+from fwlab.losses import (
+    MaxHinge,
+    PseudoTopK,
+    StructuredHinge,
+    TopK,
+    Usunier,
+    WeightedTopK,
+    WeightedUsunier,
+)
+from fwlab.problem import Problem
+from fwlab.projections import (
+    project_knapsack,
+    project_permutahedron,
+    project_topk_cone,
+    project_topk_simplex,
+)
+from fwlab.result import Result, Status, Trace
+from fwlab.solvers._driver import solve
+from fwlab.solvers.registry import methods
+
+__all__ = [
+    "MaxHinge",
+    "Problem",
+    "PseudoTopK",
+    "Result",
+    "Status",
+    "StructuredHinge",
+    "TopK",
+    "Trace",
+    "Usunier",
+    "WeightedTopK",
+    "WeightedUsunier",
+    "datasets",
+    "methods",
+    "project_knapsack",
+    "project_permutahedron",
+    "project_topk_cone",
+    "project_topk_simplex",
+    "solve",
+    "weights",
+]

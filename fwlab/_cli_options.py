@@ -1,0 +1,211 @@
+"""The options of the command line: flags over a TOML file over defaults.
+
+A TOML file holds the long flags as keys (max-iter = 500, methods = ["fw", "ascent"]); its values
+pass through the same parser as the flags.
+"""
+
+import argparse
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+LOSSES = (
+    "max-hinge",
+    "topk",
+    "pseudo-topk",
+    "usunier",
+    "weighted-topk",
+    "weighted-usunier",
+    "structured",
+)
+WEIGHTS = ("flat", "linear", "exponential")
+
+DEFAULTS: dict[str, Any] = {
+    "data": "digits",
+    "normalize": "none",
+    "loss": "topk",
+    "k": 3,
+    "weights": None,
+    "costs": None,
+    "smoothing": 0.0,
+    "kernel": "none",
+    "C": 1.0,
+    "lam": None,
+    "methods": "all",
+    "method": "ascent",
+    "tol": 1e-5,
+    "relative": False,
+    "max_iter": 1000,
+    "time_limit": None,
+    "rng": 0,
+    "check_every": 1,
+    "jobs": 1,
+    "out": "results",
+    "save": None,
+    "strict": False,
+    "json": False,
+}
+
+EXIT_CODES = (
+    "Exit code: 0 when every run finished, 1 when one failed (with --strict also when one was not "
+    "certified to tol), 2 for bad input."
+)
+
+
+class BadInput(Exception):
+    """A sentence for the user; the command ends with exit code 2."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises BadInput where argparse prints its usage and exits."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(message)
+
+
+def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
+    """The options of one call: those given, those of --config, and DEFAULTS, in this order.
+
+    Raises BadInput.
+    """
+    parser, commands = _parser(version)
+    given = vars(parser.parse_args(argv))
+    config = given.pop("config", None)
+    stored = _from_config(commands[given["command"]], config) if config is not None else {}
+    if "lam" in given or "C" in given:
+        # either of them replaces whichever of the two the file has
+        stored.pop("lam", None)
+        stored.pop("C", None)
+    return argparse.Namespace(**{**DEFAULTS, **stored, **given})
+
+
+def _parser(version: str) -> tuple[Parser, dict[str, Parser]]:
+    parser = Parser(
+        prog="fwlab",
+        description="Certified training of top-k and multi-class SVMs.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"fwlab {version}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_compare(_command(commands, "compare", "run methods on problems: a table, a figure, a CSV"))
+    _add_solve(_command(commands, "solve", "run one method on one problem"))
+    _add_data(_command(commands, "data", "list the data sets, or describe one"))
+    _command(commands, "info", "print versions, folders and threads")
+    _command(commands, "warmup", "compile and cache all kernels")
+    return parser, dict(commands.choices)
+
+
+def _command(commands: Any, name: str, sentence: str) -> Parser:
+    parser: Parser = commands.add_parser(
+        name,
+        help=sentence,
+        description=f"{sentence[0].upper()}{sentence[1:]}.",
+        epilog=EXIT_CODES if name in ("compare", "solve") else None,
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+    return parser
+
+
+def _add_compare(parser: Parser) -> None:
+    _add_problem(parser, many=True)
+    _option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
+    _add_run(parser)
+    _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", int)
+    _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf and finished runs")
+
+
+def _add_solve(parser: Parser) -> None:
+    _add_problem(parser, many=False)
+    _option(parser, "method", "a name of `fwlab.methods()`")
+    _add_run(parser)
+    _option(parser, "save", "file for the result, .npz; read it with fwlab.Result.load")
+
+
+def _add_data(parser: Parser) -> None:
+    parser.add_argument("data", nargs="?", metavar="NAME|FILE", help="the data set to describe")
+    _option(parser, "normalize", "unit (rows of length 1), standard (features) or none")
+
+
+def _add_problem(parser: Parser, many: bool) -> None:
+    several = ", or several joined by commas" if many else ""
+    _option(parser, "data", f"a name of `fwlab data` or a file{several}")
+    _option(parser, "normalize", "unit (rows of length 1), standard (features) or none")
+    all_losses = f"{several}, or all" if many else ""
+    _option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
+    parser.add_argument(
+        "-k", "--k", type=int, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
+    )
+    parser.add_argument(
+        "--weights",
+        choices=WEIGHTS,
+        help="decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)",
+    )
+    parser.add_argument(
+        "--costs",
+        metavar="FILE",
+        help="costs (m, m) of the structured loss, .npy or .csv (default: |i - j|)",
+    )
+    _option(parser, "smoothing", "constant of the Moreau envelope", float)
+    _option(parser, "kernel", "linear: work on the Gram matrix; none: on the features")
+    scale = parser.add_mutually_exclusive_group()
+    _option(scale, "C", "lam = 1/(C n)", float)
+    scale.add_argument("--lam", type=float, help="the regularisation constant itself")
+    parser.add_argument("--config", metavar="FILE", help="TOML file with long flags as keys")
+
+
+def _add_run(parser: Parser) -> None:
+    _option(parser, "tol", "stop at a certified gap of tol; 0: run to --max-iter", float)
+    parser.add_argument(
+        "--relative", action="store_true", help="tol is a fraction of the objective"
+    )
+    _option(parser, "max-iter", "iterations (passes over the data) a run", int)
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
+    _option(parser, "rng", "seed of the block orders", int)
+    _option(parser, "check-every", "iterations between two certificates", int)
+    parser.add_argument(
+        "--strict", action="store_true", help="exit code 1 also for a run not certified to tol"
+    )
+
+
+def _option(parser: Any, name: str, sentence: str, kind: type = str) -> None:
+    default = DEFAULTS[name.replace("-", "_")]
+    shown = "" if default is None else f" (default: {default})"
+    names = {int: "N", float: "X", str: "TEXT"}
+    parser.add_argument(f"--{name}", type=kind, metavar=names[kind], help=f"{sentence}{shown}")
+
+
+def _from_config(parser: Parser, path: str) -> dict[str, Any]:
+    """The options that a TOML file holds, parsed as flags of the command."""
+    try:
+        table = tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"--config {path} cannot be read: {error}") from error
+    actions = {action.dest: action for action in parser._actions if action.option_strings}
+    allowed = sorted(set(actions) - {"help", "config"})
+    argv = []
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name not in allowed:
+            keys = ", ".join(dest.replace("_", "-") for dest in allowed)
+            raise BadInput(f"--config {path} has the key {key!r}; allowed are {keys}.")
+        argv += _as_flag(path, key, actions[name], value)
+    try:
+        return vars(parser.parse_args(argv))
+    except BadInput as error:
+        raise BadInput(f"--config {path}: {error}") from error
+
+
+def _as_flag(path: str, key: str, action: argparse.Action, value: Any) -> list[str]:
+    flag = action.option_strings[-1]
+    is_switch = action.nargs == 0
+    if isinstance(value, bool) and is_switch:
+        return [flag] if value else []
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        value = ",".join(value)
+    if is_switch or isinstance(value, bool) or not isinstance(value, str | int | float):
+        kind = "true or false" if is_switch else "a string, a number or a list of strings"
+        raise BadInput(f"--config {path}: {key} must be {kind}; got {value!r}.")
+    return [f"{flag}={value}"]

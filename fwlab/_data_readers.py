@@ -1,0 +1,319 @@
+"""Readers of data files: .npz, .csv and LIBSVM, and the checks that every set passes.
+
+A reader gives `Parts`: {"train": (X, y)} and, where the file has them, "valid" and "test", with
+the labels as the file holds them. `checked` turns these into float64 features and labels 0..m-1.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+Part = tuple[Any, np.ndarray]  # X dense (n, d) or CSR, y (n,)
+Parts = dict[str, Part]
+
+LABEL_NAMES = ("y", "label", "class")
+
+# For each part, the names of its arrays in an .npz, the first pair found is read.
+_PART_ARRAYS = {
+    "train": (("X_train", "y_train"), ("train", "y_train"), ("X", "y")),
+    "valid": (("X_valid", "y_valid"), ("X_val", "y_val")),
+    "test": (("X_test", "y_test"), ("test", "y_test")),
+}
+
+
+def read_npz(path: Path) -> Parts:
+    """Arrays X and y, or X_train, y_train and optionally X_valid, y_valid, X_test, y_test.
+
+    A CSR matrix X is stored as X_data, X_indices, X_indptr, X_shape.
+    """
+    if not zipfile.is_zipfile(path):  # numpy would try to unpickle it
+        raise ValueError(f"{str(path)!r} is not an .npz archive.")
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            return _npz_parts(path, arrays)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{str(path)!r} is a damaged .npz archive ({error}).") from error
+
+
+def _npz_parts(path: Path, arrays: Mapping[str, np.ndarray]) -> Parts:
+    parts: Parts = {}
+    for part, pairs in _PART_ARRAYS.items():
+        for X_name, y_name in pairs:
+            if X_name in arrays or f"{X_name}_data" in arrays:
+                X = _npz_matrix(path, arrays, X_name)
+                parts[part] = (X, _npz_array(path, arrays, y_name))
+                break
+    if "train" not in parts:
+        raise ValueError(
+            f"{str(path)!r} must hold arrays X and y, or X_train and y_train; "
+            f"it holds {', '.join(arrays) or 'none'}."
+        )
+    return parts
+
+
+def _npz_array(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    try:
+        return arrays[name]
+    except KeyError as error:
+        raise ValueError(f"{str(path)!r} holds no array {name!r}.") from error
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{str(path)!r}: the array {name!r} is unreadable ({error}).") from error
+
+
+def _npz_matrix(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> Any:
+    if name in arrays:
+        return _npz_array(path, arrays, name)
+    pieces = ("data", "indices", "indptr", "shape")
+    data, indices, indptr, shape = (_npz_array(path, arrays, f"{name}_{p}") for p in pieces)
+    _numeric(f"{str(path)!r}: {name}_data", data)
+    try:
+        X = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
+        X.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(f"{str(path)!r}: {name} is not a valid CSR matrix ({error}).") from error
+    return X
+
+
+def read_csv(path: Path) -> Parts:
+    """Comma-separated rows of numbers; the last column is the label unless a header names it.
+
+    A header names the label column y, label or class. Labels are numbers or strings.
+    """
+    rows = _csv_rows(path)
+    line, first = next(rows, (0, []))
+    if len(first) < 2:
+        raise ValueError(f"{str(path)!r} must hold a label column beside at least one feature.")
+    label_column = _label_column(path, first)
+    features: list[np.ndarray] = []
+    labels: list[str] = []
+    for number, row in rows:
+        if len(row) != len(first):
+            raise ValueError(
+                f"{str(path)!r}, line {number}: {len(row)} cells where the first has {len(first)}."
+            )
+        labels.append(_label(path, number, row, label_column))
+        features.append(_floats(path, number, row, label_column))
+    if _is_header(first, label_column, labels):
+        if "" in first:
+            raise ValueError(
+                f"{str(path)!r}: the header has no name for column {first.index('') + 1}; "
+                "name it if it is a feature, remove it if it is an index."
+            )
+    else:
+        labels.insert(0, _label(path, line, first, label_column))
+        features.insert(0, _floats(path, line, first, label_column))
+    if not labels:
+        raise ValueError(f"{str(path)!r} holds a header and no rows.")
+    return {"train": (np.array(features), _label_array(labels))}
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line number and stripped cells of every row that is not blank."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            reader = csv.reader(stream)
+            for row in reader:
+                cells = [cell.strip() for cell in row]
+                if len(cells) > 1 or "".join(cells):
+                    yield reader.line_num, cells
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{str(path)!r} is not a UTF-8 .csv file ({error}).") from error
+
+
+def _label_column(path: Path, first: list[str]) -> int:
+    named = [column for column, cell in enumerate(first) if cell.lower() in LABEL_NAMES]
+    if len(named) > 1:
+        raise ValueError(
+            f"{str(path)!r}: the header must name one label column; it names columns "
+            f"{', '.join(str(column + 1) for column in named)}."
+        )
+    return named[0] if named else len(first) - 1
+
+
+def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> bool:
+    """No cell is a number, or a cell is a label column's name.
+
+    A last cell 'y' beside numbers is a header unless it is the label of other rows too.
+    """
+    if not any(_is_number(cell) for cell in first):
+        return True
+    if first[label_column].lower() not in LABEL_NAMES:
+        return False
+    return label_column < len(first) - 1 or first[label_column] not in other_labels
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # Python reads 1_0 as 10, a data file does not mean that
+
+
+def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
+    if not row[label_column]:
+        raise ValueError(f"{str(path)!r}, line {line}: the label is empty.")
+    return row[label_column]
+
+
+def _floats(path: Path, line: int, row: list[str], label_column: int) -> np.ndarray:
+    cells = row[:label_column] + row[label_column + 1 :]
+    try:
+        values = np.array(cells, dtype=np.float64)
+    except ValueError:
+        values = np.array([np.nan])
+    if np.isfinite(values).all() and "_" not in "".join(cells):
+        return values
+    for column, cell in enumerate(row):
+        if column != label_column and not (_is_number(cell) and np.isfinite(float(cell))):
+            break
+    raise ValueError(
+        f"{str(path)!r}, line {line}, column {column + 1}: {cell!r} is not a finite number."
+    )
+
+
+def _label_array(labels: list[str]) -> np.ndarray:
+    """Integers if all are, else floats if all are, else the strings."""
+    strings = np.array(labels)
+    if all(_is_number(label) for label in labels):
+        try:
+            return strings.astype(np.int64)
+        except (ValueError, OverflowError):
+            return strings.astype(np.float64)
+    return strings
+
+
+def read_svmlight(path: Path) -> Parts:
+    """LIBSVM's text format, plain or .bz2; column 0 is index 0 if any row has one, else index 1."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(str(path))
+    except (ValueError, OverflowError, OSError, EOFError) as error:
+        place = _bad_svmlight_line(path)
+        raise ValueError(f"{str(path)!r}{place} is not in LIBSVM format ({error}).") from error
+    return {"train": (X, y)}
+
+
+def _bad_svmlight_line(path: Path) -> str:
+    """', line N' for the first line that breaks the format, '' if none is found."""
+    opener: Callable[..., Any] = bz2.open if path.suffix.lower() == ".bz2" else open
+    try:
+        with opener(path, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not _is_svmlight(line.split(b"#")[0].split()):
+                    return f", line {number}"
+    except (OSError, EOFError):
+        pass
+    return ""
+
+
+def _is_svmlight(words: list[bytes]) -> bool:
+    try:
+        indices = []
+        for word in words[1:]:
+            index, value = word.split(b":")
+            float(value)
+            if index != b"qid":
+                indices.append(int(index))
+        if words:
+            float(words[0])
+    except ValueError:
+        return False
+    return all(a < b for a, b in pairwise([-1, *indices])) and max(indices, default=0) < 2**31
+
+
+SPARSE_ENDINGS = (".svm", ".libsvm", ".txt", ".scale", ".bz2")
+READERS: Mapping[str, Callable[[Path], Parts]] = {
+    ".npz": read_npz,
+    ".csv": read_csv,
+    **dict.fromkeys(SPARSE_ENDINGS, read_svmlight),
+}
+
+
+def read_parts(path: Path) -> Parts:
+    """Read a file by its ending; ValueError for an unknown one, FileNotFoundError for no file."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ValueError(f"path must end in one of {', '.join(READERS)}; got {str(path)!r}.")
+    if not path.is_file():
+        raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
+    return reader(path)
+
+
+def checked(where: str, parts: Parts) -> tuple[Parts, tuple]:
+    """Float64 features and labels 0..m-1 of every part, and the m classes in sorted order.
+
+    A class counts if any part holds it. `where` names the data in error messages.
+    """
+    matrices = {part: _features(f"{where}: X of part {part}", X) for part, (X, _) in parts.items()}
+    for part, (_, y) in parts.items():
+        X = matrices[part]
+        if y.ndim != 1 or y.dtype.kind not in "biufUS":
+            raise ValueError(
+                f"{where}: y of part {part} must be 1-D numbers or strings; "
+                f"got shape {y.shape} of type {y.dtype}."
+            )
+        if len(y) != X.shape[0]:
+            raise ValueError(f"{where}: part {part} has {X.shape[0]} rows in X and {len(y)} in y.")
+        if X.shape[1] != matrices["train"].shape[1]:
+            raise ValueError(
+                f"{where}: part {part} has {X.shape[1]} features where part train has "
+                f"{matrices['train'].shape[1]}."
+            )
+    labels, classes = _class_numbers(where, {part: y for part, (_, y) in parts.items()})
+    return {part: (matrices[part], labels[part]) for part in parts}, classes
+
+
+def _numeric(where: str, values: np.ndarray) -> None:
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{where} must hold real numbers; got type {values.dtype}.")
+
+
+def _features(where: str, X: Any) -> Any:
+    """C-ordered float64 or canonical float64 CSR, finite, with at least one row and column."""
+    _numeric(where, X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"{where} must be (n, d) with n, d >= 1; got shape {X.shape}.")
+    if sparse.issparse(X):
+        index = np.int32 if max(X.nnz, *X.shape) < 2**31 else np.int64
+        pieces = (X.data.astype(np.float64), X.indices.astype(index), X.indptr.astype(index))
+        X = sparse.csr_array(pieces, shape=X.shape)
+        X.sum_duplicates()
+    else:
+        X = np.array(X, dtype=np.float64, order="C")
+    finite = np.isfinite(X.data if sparse.issparse(X) else X)
+    if not finite.all():
+        row = np.argwhere(~finite)[0, 0]
+        if sparse.issparse(X):
+            row = np.searchsorted(X.indptr, row, side="right") - 1
+        raise ValueError(f"{where} must be finite; row {row} holds NaN or infinity.")
+    return X
+
+
+def _class_numbers(where: str, labels: dict[str, np.ndarray]) -> tuple[dict, tuple]:
+    textual = {y.dtype.kind in "US" for y in labels.values()}
+    if len(textual) > 1:
+        raise ValueError(f"{where}: y must hold strings in every part or numbers in every part.")
+    together = np.concatenate(list(labels.values()))
+    if together.dtype.kind == "f":
+        if not np.isfinite(together).all():
+            raise ValueError(f"{where}: y must not hold NaN or infinity.")
+        if (together == np.rint(together)).all() and np.abs(together).max() < 2**53:
+            together = together.astype(np.int64)
+    classes, numbers = np.unique(together, return_inverse=True)
+    ends = np.cumsum([len(y) for y in labels.values()])[:-1]
+    numbered = dict(zip(labels, np.split(numbers.astype(np.int64), ends), strict=True))
+    if np.ptp(numbered["train"]) == 0:
+        raise ValueError(f"{where}: y of part train must hold at least two classes.")
+    return numbered, tuple(classes.tolist())

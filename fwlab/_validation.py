@@ -1,0 +1,95 @@
+"""Checks of arguments: one sentence that names the argument, the value and what is allowed."""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LARGEST = 1e150
+
+
+def as_floats(name: str, value: Any, ndims: Iterable[int]) -> Floats:
+    """`value` as a finite C-ordered float64 array with one of the dimensions `ndims`."""
+    array = as_array(name, value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}.")
+    if array.ndim not in tuple(ndims):
+        allowed = " or ".join(f"{ndim}-D" for ndim in ndims)
+        raise ValueError(f"{name} must be {allowed}; got shape {array.shape}.")
+    floats = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    require_finite(name, floats)
+    return floats
+
+
+def as_array(name: str, value: Any) -> NDArray:
+    """`value` as a numpy array of any kind."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
+
+
+def require_finite(name: str, values: Floats) -> None:
+    """Raise if `values` holds NaN, infinity, or a number whose square would overflow."""
+    if values.size and not (-LARGEST <= values.min() and values.max() <= LARGEST):
+        bad = values.ravel()[np.flatnonzero(~(np.abs(values) <= LARGEST))[0]]
+        raise ValueError(f"{name} must be finite and at most {LARGEST} in size; got {bad}.")
+
+
+def as_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """`value` as an int in low .. high (no upper limit if None)."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        allowed = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{name} must be {allowed}; got {number}.")
+    return number
+
+
+def as_real(name: str, value: Any, *, positive: bool) -> float:
+    """`value` as a finite float, > 0 if `positive`, else >= 0."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number; got {value!r}.")
+    number = float(value)
+    if not np.isfinite(number) or number < 0 or (positive and number == 0):
+        raise ValueError(f"{name} must be finite and {'>' if positive else '>='} 0; got {value}.")
+    return number
+
+
+def as_labels(y: Any, n_classes: int | None = None) -> Integers:
+    """`y` as a 1-D int64 array of classes 0 .. n_classes-1."""
+    labels = as_array("y", y)
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"y must hold integer class labels; got dtype {labels.dtype}.")
+    if labels.ndim != 1:
+        raise ValueError(f"y must be 1-D; got shape {labels.shape}.")
+    if len(labels):
+        low, high = labels.min(), labels.max()
+        if low < 0 or (n_classes is not None and high >= n_classes):
+            allowed = "0 or more" if n_classes is None else f"in 0..{n_classes - 1}"
+            raise ValueError(f"y must be {allowed}; got {low if low < 0 else high}.")
+    return labels.astype(np.int64)
+
+
+def as_weights(name: str, value: Any) -> tuple[float, ...]:
+    """`value` as non-increasing, non-negative weights that are not all zero (K19, section 4)."""
+    weights = as_floats(name, value, ndims=(1,))
+    if len(weights) == 0:
+        raise ValueError(f"{name} must hold at least one weight; got an empty sequence.")
+    if weights.min() < 0:
+        raise ValueError(f"{name} must be non-negative; got {weights.min()}.")
+    rising = np.flatnonzero(np.diff(weights) > 0)
+    if len(rising):
+        j = rising[0]
+        raise ValueError(
+            f"{name} must be non-increasing; got {weights[j]} followed by {weights[j + 1]}."
+        )
+    if weights[0] == 0:
+        raise ValueError(f"{name} must not be all zero; got {len(weights)} zeros.")
+    return tuple(weights.tolist())

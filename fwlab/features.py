@@ -1,0 +1,150 @@
+"""The data side of the dual: W = A^T X / (lam n), scores X W^T and |W|^2, for each kind of X.
+
+For a Gram matrix K there is no W; its place is taken by A^T K / (lam n), (m, n), the transposed
+scores. Each kind offers the same few products and its compiled pass of a block method.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fwlab._validation import Floats, Integers
+from fwlab.kernels.block_products import block_entries, block_grams
+from fwlab.kernels.passes import dense_pass, sparse_pass
+from fwlab.kernels.vertex_products import dense_product, sparse_product
+
+
+class Features(Protocol):
+    """Products with X (n, d); `width` is the length of a row of the link."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def square_norms(self) -> Floats:
+        """|x_i|^2, (n,)."""
+
+    def transposed_product(self, A: Floats) -> Floats:
+        """A^T X, (m, width)."""
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        """U^T X, (m, width), for compact vertices U (polytope.compact_vertices)."""
+
+    def scores(self, W: Floats) -> Floats:
+        """X W^T, (n, m), for a link W."""
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        """|W|^2 for the link W of A."""
+
+    def block_grams(self, size: int) -> Floats:
+        """<x_i, x_r> for the rows r of the group of row i, groups of `size` rows, (n, size)."""
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        """One pass of a block method, see kernels.passes; changes the link and A."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures:
+    """Rows of a C-ordered float64 array."""
+
+    X: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    def square_norms(self) -> Floats:
+        return np.einsum("ij,ij->i", self.X, self.X)
+
+    def transposed_product(self, A: Floats) -> Floats:
+        return A.T @ self.X
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        out = np.zeros((m, self.X.shape[1]))
+        dense_product(self.X, columns, entries, out)
+        return out
+
+    def scores(self, W: Floats) -> Floats:
+        return self.X @ W.T
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        return float(np.vdot(W, W))
+
+    def block_grams(self, size: int) -> Floats:
+        out = np.zeros((len(self.X), size))
+        block_grams(self.X, size, out)
+        return out
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        dense_pass(rule, order, self.X, grams, False, *rest)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures:
+    """Rows of a scipy CSR matrix. Links are (m, d) views of (d, m) arrays: a non-zero of X meets
+    all classes at once."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    def square_norms(self) -> Floats:
+        return np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+
+    def transposed_product(self, A: Floats) -> Floats:
+        return np.ascontiguousarray(self.X.T @ A).T
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        out = np.zeros((self.X.shape[1], m))
+        sparse_product(self.X.data, self.X.indices, self.X.indptr, columns, entries, out)
+        return out.T
+
+    def scores(self, W: Floats) -> Floats:
+        return self.X @ W.T
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        return float(np.vdot(W.T, W.T))
+
+    def block_grams(self, size: int) -> Floats:
+        """Of single rows: sparse passes go row by row."""
+        return self.square_norms()[:, None]
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        X, (link, *others) = self.X, rest
+        sparse_pass(rule, order, X.data, X.indices, X.indptr, link.T, *others)
+
+
+@dataclass(frozen=True, eq=False)
+class GramFeatures:
+    """A Gram matrix K (n, n) of the samples."""
+
+    K: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.K.shape
+
+    def square_norms(self) -> Floats:
+        return np.ascontiguousarray(self.K.diagonal())
+
+    def transposed_product(self, A: Floats) -> Floats:
+        return A.T @ self.K
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        return DenseFeatures(self.K).transposed_vertex_product(columns, entries, m)
+
+    def scores(self, W: Floats) -> Floats:
+        return np.ascontiguousarray(W.T)
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        return float(np.vdot(W.T, A)) / lam_n
+
+    def block_grams(self, size: int) -> Floats:
+        out = np.zeros((len(self.K), size))
+        block_entries(self.K, size, out)
+        return out
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        dense_pass(rule, order, self.K, grams, True, *rest)

@@ -1,0 +1,1 @@
+"""Compiled kernels: flat functions, arrays in, arrays out, one subject a file."""

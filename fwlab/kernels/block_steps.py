@@ -1,0 +1,72 @@
+"""The two ways to improve the dual in one block a_i with all others fixed.
+
+Along a_i = a the dual is, up to a constant, -(1/n) times
+
+    (q/2) |a - a_old|^2 + <s + delta, a - a_old> + (r/2) |a|^2,
+
+q = |x_i|^2 / (lam n) the curvature and r = smoothing / omega the ridge, on omega (the weight)
+times the negated domain. `exact_block` returns its maximiser, a projection; a Frank-Wolfe
+block goes to the best point between a_old and the vertex that the LMO finds at the gradient.
+"""
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.block_projection import project_row
+from fwlab.kernels.support import best_vertex, margins_without
+
+
+@kernel
+def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old, new):
+    """new = the maximiser: omega times the projection of (q a - s - delta) / ((q + r) omega).
+
+    Without curvature the dual is linear in the block and its maximiser the LMO's vertex.
+    """
+    upper, lower = bounds
+    order, places, weights, margins, point, work, sizes = scratch
+    total = curvature + ridge
+    if total == 0.0:
+        margins_without(scores, costs, y, margins)
+        write_vertex(margins, y, weight, bounds, places, weights, new)
+        return
+    for j in range(len(old)):
+        cost = costs[j] if j != y else 0.0
+        point[j] = (curvature * old[j] - scores[j] - cost) / (total * weight)
+    project_row(point, y, upper, lower, order, work, sizes, new)
+    for j in range(len(new)):
+        new[j] *= weight
+
+
+@kernel
+def write_vertex(margins, y, weight, bounds, places, weights, out):
+    """out = omega times the vertex of the negated domain at these margins; returns the loss."""
+    upper, lower = bounds
+    value, count = best_vertex(margins, y, upper, lower, places, weights)
+    out[:] = 0.0
+    total = 0.0
+    for touched in range(count):
+        entry = weight * weights[touched]
+        out[places[touched] + (places[touched] >= y)] = -entry
+        total += entry
+    out[y] = total
+    return value
+
+
+@kernel
+def frank_wolfe_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old, new):
+    """new = old + step (vertex - old) with the exact step in [0, 1]."""
+    _, places, weights, margins, gradient, _, _ = scratch
+    for j in range(len(old)):
+        gradient[j] = scores[j] + ridge * old[j]
+    margins_without(gradient, costs, y, margins)
+    value = write_vertex(margins, y, weight, bounds, places, weights, new)
+    gap, distance = weight * value, 0.0
+    for j in range(len(old)):
+        cost = costs[j] if j != y else 0.0
+        gap += (gradient[j] + cost) * old[j]
+        distance += (new[j] - old[j]) ** 2
+    bend = (curvature + ridge) * distance
+    if gap <= 0.0:
+        step = 0.0
+    else:
+        step = 1.0 if gap >= bend else gap / bend
+    for j in range(len(old)):
+        new[j] = old[j] + step * (new[j] - old[j])

@@ -1,0 +1,100 @@
+"""Block methods, one compiled call a pass: for each row in the given order, improve its block.
+
+The link W = A^T X / (lam n) follows every change. `bounds` are (upper, lower) of the loss;
+`rows` are (y, costs, cost_rows, weights, curvatures), one entry a sample, curvature |x|^2/(lam n).
+"""
+
+import numpy as np
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.block_products import add_block, add_multiple, block_scores
+from fwlab.kernels.block_steps import exact_block, frank_wolfe_block
+
+EXACT, FRANK_WOLFE = 0, 1
+
+
+@kernel
+def make_scratch(m, support):
+    """Scratch arrays of a block step, see kernels.block_steps."""
+    return (
+        np.empty(m - 1, dtype=np.int64),
+        np.empty(support, dtype=np.int64),
+        np.empty(support),
+        np.empty(m - 1),
+        np.empty(m),
+        np.empty((5, m - 1)),
+        np.empty((2, m - 1), dtype=np.int64),
+    )
+
+
+@kernel
+def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, change):
+    """Move block i of A by the rule; `change` becomes the difference over lam n."""
+    y, costs, cost_rows, weights, curvatures = rows
+    if weights[i] == 0.0:
+        change[:] = 0.0
+        return
+    old, cost, ridge = A[i], costs[cost_rows[i]], smoothing / weights[i]
+    if rule == EXACT:
+        exact_block(
+            scores, cost, y[i], weights[i], curvatures[i], ridge, bounds, scratch, old, change
+        )
+    else:
+        frank_wolfe_block(
+            scores, cost, y[i], weights[i], curvatures[i], ridge, bounds, scratch, old, change
+        )
+    for j in range(len(old)):
+        new = change[j]
+        change[j] = (new - old[j]) / lam_n
+        old[j] = new
+
+
+@kernel
+def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, support, lam_n):
+    """One pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
+
+    `order` visits the rows of a block one after the other. The scores of a block are computed at
+    once; each change is carried to the rows still to come through grams[i, r], the product of row
+    i with row r of its block; W changes at the end of the block. In exact arithmetic this is the
+    row-by-row method in the same order. With is_gram X is the Gram matrix K, (n, n), and
+    W = A^T K / (lam n) holds the scores.
+    """
+    m, block_size = A.shape[1], grams.shape[1]
+    scratch = make_scratch(m, support)
+    scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
+    place = 0
+    while place < len(order):
+        base = order[place] // block_size * block_size
+        count = min(block_size, X.shape[0] - base)
+        if is_gram:
+            scores[:count] = W[:, base : base + count].T
+        else:
+            block_scores(X[base : base + count], W, scores)
+        for step in range(place, place + count):
+            i = order[step]
+            change = changes[i - base]
+            step_block(
+                rule, i, scores[i - base], rows, smoothing, bounds, scratch, lam_n, A, change
+            )
+            for later in range(step + 1, place + count):
+                r = order[later] - base
+                add_multiple(scores[r], grams[i, r], change)
+        add_block(changes, X[base : base + count], W)
+        place += count
+
+
+@kernel
+def sparse_pass(
+    rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, support, lam_n
+):
+    """One pass over the rows of a CSR matrix, with the transpose of W, (d, m)."""
+    m = A.shape[1]
+    scratch = make_scratch(m, support)
+    scores, change = np.empty(m), np.empty(m)
+    for i in order:
+        scores[:] = 0.0
+        for place in range(indptr[i], indptr[i + 1]):
+            add_multiple(scores, data[place], W_T[indices[place]])
+        step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, change)
+        for place in range(indptr[i], indptr[i + 1]):
+            add_multiple(W_T[indices[place]], data[place], change)

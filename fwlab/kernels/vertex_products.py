@@ -1,0 +1,23 @@
+"""X^T U for a matrix U of compact vertices: only the columns that a row touches are visited."""
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.block_products import add_multiple
+
+
+@kernel
+def dense_product(X, columns, entries, out):
+    """out (m, d) += U^T X with U[i, columns[i, l]] = entries[i, l]."""
+    for i in range(X.shape[0]):
+        for place in range(columns.shape[1]):
+            if entries[i, place] != 0.0:
+                add_multiple(out[columns[i, place]], entries[i, place], X[i])
+
+
+@kernel
+def sparse_product(data, indices, indptr, columns, entries, out_T):
+    """out_T (d, m) += X^T U for a CSR matrix X."""
+    for i in range(len(indptr) - 1):
+        for place in range(indptr[i], indptr[i + 1]):
+            row = out_T[indices[place]]
+            for touched in range(columns.shape[1]):
+                row[columns[i, touched]] += data[place] * entries[i, touched]

@@ -1,0 +1,144 @@
+"""Euclidean projections of L15 section 4, and the one onto a permutahedron.
+
+Every function takes one vector (d,) or a batch of rows (n, d), leaves it untouched, answers in
+kind as float64, and is exact to rounding: O(d log d) a vector at worst, no iteration to a
+tolerance. Entries larger than 1e150 in size are refused. With a bias the objective is |a - x|^2 + bias <1, x>^2.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fwlab._validation import LARGEST, Floats, as_floats, as_integer, as_real, require_finite
+from fwlab.kernels import isotonic, knapsack, topk_simplex
+
+
+def project_topk_simplex(a: Any, k: int, r: float = 1.0, bias: float = 0.0) -> Floats:
+    """Project onto {x >= 0, sum x <= r, x_i <= (sum x)/k}, the top-k simplex (L15 4.3).
+
+    Parameters
+    ----------
+    a : (d,) or (n, d) finite real numbers.
+    k : integer >= 1; for k > d the set is {0}.
+    r, bias : finite numbers >= 0.
+
+    Returns
+    -------
+    x shaped as `a`, in its units.
+
+    Raises
+    ------
+    ValueError or TypeError on any other argument.
+
+    """
+    return _project_topk(a, k, as_real("r", r, positive=False), bias)
+
+
+def project_topk_cone(a: Any, k: int, bias: float = 0.0) -> Floats:
+    """Project onto {x >= 0, x_i <= (sum x)/k}, the top-k cone (L15 4.2).
+
+    Arguments, result and errors are those of project_topk_simplex, without r.
+    """
+    return _project_topk(a, k, np.inf, bias)
+
+
+def _project_topk(a: Any, k: int, r: float, bias: float) -> Floats:
+    k = as_integer("k", k, 1)
+    bias = as_real("bias", bias, positive=False)
+    points = _as_points(a)
+    rows = np.atleast_2d(points)
+    out = np.zeros(rows.shape)
+    if k > rows.shape[1]:
+        require_finite("a", rows)
+    else:
+        _refuse_row(rows, topk_simplex.project_topk_rows(rows, LARGEST, k, r, bias, out))
+    return out.reshape(points.shape)
+
+
+def project_knapsack(
+    a: Any, r: float = 1.0, upper: float = 1.0, equality: bool = False, bias: float = 0.0
+) -> Floats:
+    """Project onto {0 <= x <= upper, sum x <= r}, or sum x = r (L15 4.1, section 5).
+
+    With upper >= r the upper bound has no effect, so that `upper=r, equality=True` is the
+    projection onto the simplex of sum r.
+
+    Parameters
+    ----------
+    a : (d,) or (n, d) finite real numbers.
+    r, upper, bias : finite numbers >= 0.
+    equality : bool; the sum is r, which needs r <= upper * d. The bias then has no effect.
+
+    Returns
+    -------
+    x shaped as `a`, in its units.
+
+    Raises
+    ------
+    ValueError or TypeError on any other argument.
+
+    """
+    r = as_real("r", r, positive=False)
+    upper = as_real("upper", upper, positive=False)
+    bias = as_real("bias", bias, positive=False)
+    if not isinstance(equality, bool | np.bool_):
+        raise TypeError(f"equality must be True or False; got {equality!r}.")
+    points = _as_points(a)
+    rows = np.atleast_2d(points)
+    # the margin forgives a product like 49 * (1/49) that rounds below r
+    largest = upper * rows.shape[1]
+    if equality and r > largest * (1 + 4 * np.finfo(np.float64).eps):
+        raise ValueError(f"r must be at most upper * d = {largest} with equality; got {r}.")
+    out = np.zeros(rows.shape)
+    bad = knapsack.project_knapsack_rows(rows, LARGEST, r, upper, bias, bool(equality), out)
+    _refuse_row(rows, bad)
+    return out.reshape(points.shape)
+
+
+def project_permutahedron(a: Any, rho: Any) -> Floats:
+    """Project onto the convex hull of all permutations of the vector rho.
+
+    Sort a, subtract the sorted rho, fit the nearest non-increasing vector, subtract it from the
+    sorted a, undo the sort.
+
+    Parameters
+    ----------
+    a : (d,) or (n, d) finite real numbers.
+    rho : (d,) finite real numbers, in any order.
+
+    Returns
+    -------
+    x shaped as `a`, in the units of rho.
+
+    Raises
+    ------
+    ValueError or TypeError on any other argument.
+
+    """
+    points = _as_points(a)
+    rows = np.atleast_2d(points)
+    weights = as_floats("rho", rho, ndims=(1,))
+    if len(weights) != rows.shape[1]:
+        raise ValueError(f"rho must have {rows.shape[1]} entries, as a has; got {len(weights)}.")
+    require_finite("a", rows)
+    out = np.zeros(rows.shape)
+    isotonic.project_permutahedron(rows, -np.sort(-weights), out)
+    return out.reshape(points.shape)
+
+
+def _as_points(a: Any) -> Floats:
+    """`a` as float64, one row or a batch of rows; the kernels check that it is finite."""
+    array = np.asarray(a)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"a must hold real numbers; got dtype {array.dtype}.")
+    if array.ndim not in (1, 2) or array.shape[-1] == 0:
+        raise ValueError(
+            f"a must be (d,) or (n, d) with at least one entry a row; got shape {array.shape}."
+        )
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _refuse_row(rows: Floats, bad: int) -> None:
+    """Raise for the row that a kernel refused; -1 stands for none."""
+    if bad >= 0:
+        require_finite("a", rows[bad])

@@ -1,0 +1,150 @@
+"""What a run leaves behind: status, trace and result, with saving and loading."""
+
+from dataclasses import dataclass, fields
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from fwlab._files import write_atomically
+from fwlab._validation import Floats, Integers, as_floats
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+
+class Status(Enum):
+    """Why a run ended; the value is the sentence a user reads."""
+
+    CONVERGED = "The certified gap is at most tol."
+    MAX_ITER = "The iteration limit was reached before the gap was at most tol."
+    TIME_LIMIT = "The time limit was reached before the gap was at most tol."
+    INTERRUPTED = "The run was interrupted; the certificate is that of the last whole iteration."
+    STOPPED_BY_CALLBACK = "The callback stopped the run."
+    SOLVED_OTHER_PROBLEM = (
+        "The method maximised the dual of another loss to tol; the gap is that of this problem."
+    )
+    ROUNDING_FLOOR = "The gap is at the level of rounding errors and still above tol."
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One entry a checkpoint in every column, (checkpoints,).
+
+    iteration; seconds (solver time, judging excluded); primal, dual and gap; n_lmo, calls of the
+    LMO on one row; n_steps, block or whole-matrix steps; active, atoms held (0 for methods that
+    hold none); step, the last step size (nan where there is none). augmented_gap only with
+    smoothing, own_gap only for methods that solve another problem; None elsewhere.
+    """
+
+    iteration: Integers
+    seconds: Floats
+    primal: Floats
+    dual: Floats
+    gap: Floats
+    n_lmo: Integers
+    n_steps: Integers
+    active: Integers
+    step: Floats
+    augmented_gap: Floats | None = None
+    own_gap: Floats | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The columns that this run has, by name."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def save(self, path: str | Path) -> None:
+        """Write the columns to an .npz file."""
+        write_atomically(Path(path), lambda file: np.savez(file, **self.as_dict()))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trace":
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as columns:
+            return cls(**columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw gap against seconds, both logarithmic; returns the axes. Needs matplotlib."""
+        from fwlab.plot import plot_trace
+
+        return plot_trace(self, ax)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of `solve`; every number is recomputed from A at the end of the run.
+
+    W (m, d), None with a precomputed kernel; A (n, m); gap = primal - dual, with the primal at W;
+    infeasibility, the largest distance of an entry of A from its domain; success, whether the
+    certified gap is at most tol; nit, iterations; seconds, solver time without judging; lam_n,
+    lam times n.
+    """
+
+    W: Floats | None
+    A: Floats
+    primal: float
+    dual: float
+    gap: float
+    infeasibility: float
+    success: bool
+    status: Status
+    message: str
+    nit: int
+    seconds: float
+    method: str
+    trace: Trace
+    lam_n: float
+
+    def predict(self, X_new: Any) -> Integers:
+        """Class of the largest score, (n_new,), ties to the lowest class.
+
+        X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
+        """
+        machine = self.A.T / self.lam_n if self.W is None else self.W
+        rows = X_new.tocsr() if scipy.sparse.issparse(X_new) else as_floats("X_new", X_new, (2,))
+        if rows.shape[1] != machine.shape[1]:
+            raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
+        return np.asarray(rows @ machine.T).argmax(axis=1)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an .npz file."""
+        scalars = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _SPECIAL}
+        arrays = {"A": self.A} if self.W is None else {"A": self.A, "W": self.W}
+        trace = {f"trace_{name}": column for name, column in self.trace.as_dict().items()}
+        everything = {**scalars, **arrays, **trace, "status": self.status.name}
+        write_atomically(Path(path), lambda file: np.savez_compressed(file, **everything))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as stored:
+            columns = {k.removeprefix("trace_"): v for k, v in stored.items() if "trace_" in k}
+            scalars = {f.name: stored[f.name].item() for f in fields(cls) if f.name not in _SPECIAL}
+            return cls(
+                W=stored["W"] if "W" in stored else None,
+                A=stored["A"],
+                status=Status[stored["status"].item()],
+                trace=Trace(**columns),
+                **scalars,
+            )
+
+    def to_optimize_result(self) -> "OptimizeResult":
+        """The same as scipy's OptimizeResult: x is W (or A without one), fun the primal."""
+        from scipy.optimize import OptimizeResult
+
+        return OptimizeResult(
+            x=self.A if self.W is None else self.W,
+            fun=self.primal,
+            success=self.success,
+            status=list(Status).index(self.status),
+            message=self.message,
+            nit=self.nit,
+            dual=self.dual,
+            gap=self.gap,
+        )
+
+
+_SPECIAL = ("W", "A", "status", "trace")

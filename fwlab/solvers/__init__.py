@@ -1,0 +1,1 @@
+"""The solvers: one driver, one file a family of methods, one registry."""

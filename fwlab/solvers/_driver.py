@@ -1,0 +1,179 @@
+"""The one driver: it owns the clock, the judge, the stopping test, interruption and the result.
+
+A method only iterates. At each checkpoint the driver evaluates primal and dual at the iterate,
+outside the clock. Whatever a method tracked, the result is recomputed from A.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from fwlab._validation import Floats, as_floats, as_integer, as_real
+from fwlab.problem import Certificate, Problem
+from fwlab.result import Result, Status
+from fwlab.solvers._interrupt import deferred_interrupt
+from fwlab.solvers._report import Callback, Recorder, Reporter
+from fwlab.solvers._state import Method, State
+from fwlab.solvers.registry import build
+from fwlab.solvers.warm_up import warm_up
+
+ROUNDING_FLOOR = 32 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop. time_limit counts all of the run's time, judging included."""
+
+    tol: float
+    relative: bool
+    max_iter: int
+    time_limit: float | None
+
+    def met(self, certificate: Certificate) -> bool:
+        """Whether the gap is at most tol; tol = 0 is never met."""
+        scale = _scale(certificate) if self.relative else 1.0
+        return self.tol > 0 and certificate.gap <= self.tol * scale
+
+    def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
+        """The reason to stop here, if there is one."""
+        if self.met(certificate):
+            return Status.CONVERGED
+        if self.tol > 0 and certificate.gap <= ROUNDING_FLOOR * _scale(certificate):
+            return Status.ROUNDING_FLOOR
+        if iteration >= self.max_iter:
+            return Status.MAX_ITER
+        if self.time_limit is not None and seconds >= self.time_limit:
+            return Status.TIME_LIMIT
+        return None
+
+
+def solve(
+    problem: Problem,
+    method: str = "ascent",
+    tol: float = 1e-5,
+    relative: bool = False,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+    A0: Any = None,
+    rng: int | np.random.Generator = 0,
+    callback: Callback | None = None,
+    check_every: int = 1,
+    verbose: int = 0,
+    **method_options: Any,
+) -> Result:
+    """Maximise the dual of `problem` until the certified gap is at most tol.
+
+    method: a name of fwlab.methods(); method_options are its own. relative: tol is a fraction of
+    max(|primal|, |dual|). tol = 0 runs to max_iter iterations. time_limit: seconds of the whole
+    call. A0 (n, m): a feasible start, zero by default. callback(progress) is called at every
+    checkpoint, each check_every iterations, and may raise StopIteration. verbose: 1 prints a line
+    a second to stderr, 2 one a checkpoint. Ctrl-C ends the run after the current iteration with a
+    valid result; a second one raises KeyboardInterrupt.
+
+    Raises ValueError or TypeError before any work.
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
+    limits = Limits(
+        as_real("tol", tol, positive=False),
+        bool(relative),
+        as_integer("max_iter", max_iter, low=0),
+        None if time_limit is None else as_real("time_limit", time_limit, positive=False),
+    )
+    check_every = as_integer("check_every", check_every, low=1)
+    verbose = as_integer("verbose", verbose, low=0, high=2)
+    solver = build(method, method_options)
+    A = _start(problem, A0)
+    with threadpool_limits(1, user_api="blas"):
+        warm_up(problem, method)
+        state = State(problem, A, np.random.default_rng(rng))
+        reporter = Reporter(method, callback, verbose)
+        return _run(solver, method, state, limits, check_every, reporter)
+
+
+def _run(
+    solver: Method,
+    name: str,
+    state: State,
+    limits: Limits,
+    check_every: int,
+    reporter: Reporter,
+) -> Result:
+    began = clock = time.perf_counter()
+    recorder = Recorder()
+    with deferred_interrupt() as interrupt:
+        workspace = solver.start(state)
+        seconds, iteration = time.perf_counter() - clock, 0
+        while True:
+            certificate = _judge(state)
+            if limits.met(certificate):
+                # the drift of what the method tracked must not decide
+                state.refresh()
+                certificate = _judge(state)
+            recorder.record(state, certificate, iteration, seconds)
+            status = limits.status(certificate, iteration, time.perf_counter() - began)
+            status = reporter.report(state, certificate, iteration, seconds) or status
+            if interrupt.pressed:
+                status = Status.INTERRUPTED
+            if status is not None:
+                break
+            clock = time.perf_counter()
+            for _ in range(min(check_every, limits.max_iter - iteration)):
+                solver.iterate(state, workspace)
+                iteration += 1
+                if interrupt.pressed:
+                    break
+            seconds += time.perf_counter() - clock
+    state.refresh()
+    certificate = _judge(state)
+    recorder.replace_last(state, certificate, iteration, seconds)
+    if limits.met(certificate):
+        status = Status.CONVERGED
+    return _result(name, state, certificate, status, recorder)
+
+
+def _result(
+    name: str, state: State, certificate: Certificate, status: Status, recorder: Recorder
+) -> Result:
+    problem, trace = state.problem, recorder.trace()
+    return Result(
+        W=None if problem.kernel == "precomputed" else problem.weights(state.A),
+        A=state.A,
+        primal=certificate.primal,
+        dual=certificate.dual,
+        gap=certificate.gap,
+        infeasibility=problem.infeasibility(state.A),
+        success=status is Status.CONVERGED,
+        status=status,
+        message=" ".join((status.value, *problem.notes)),
+        nit=int(trace.iteration[-1]),
+        seconds=float(trace.seconds[-1]),
+        method=name,
+        trace=trace,
+        lam_n=problem.lam_n,
+    )
+
+
+def _start(problem: Problem, A0: Any) -> Floats:
+    shape = (problem.n_samples, problem.n_classes)
+    if A0 is None:
+        return np.zeros(shape)
+    A = as_floats("A0", A0, ndims=(2,)).copy()
+    if A.shape != shape:
+        raise ValueError(f"A0 must be (n, m) = {shape}; got shape {A.shape}.")
+    if not problem.is_feasible(A):
+        worst = problem.infeasibility(A)
+        raise ValueError(f"A0 must be feasible; an entry is {worst:.3g} away from the domain.")
+    return A
+
+
+def _judge(state: State) -> Certificate:
+    scores = state.scores if state.keeps_scores else None
+    return state.problem.certificate(state.A, state.link, scores)
+
+
+def _scale(certificate: Certificate) -> float:
+    return max(abs(certificate.primal), abs(certificate.dual))

@@ -1,0 +1,118 @@
+"""What leaves a run on the way: the trace's rows, progress lines, and the user's callback."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fwlab._validation import Floats
+from fwlab.problem import Certificate
+from fwlab.result import Status, Trace
+from fwlab.solvers._state import State
+
+SECONDS_BETWEEN_LINES = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a callback sees; A and W are read-only. W is None with a precomputed kernel."""
+
+    iteration: int
+    seconds: float
+    primal: float
+    dual: float
+    gap: float
+    A: Floats
+    W: Floats | None
+
+
+Callback = Callable[[Progress], None]
+
+
+@dataclass(eq=False)
+class Recorder:
+    """Rows of the trace, one a checkpoint."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def record(
+        self, state: State, certificate: Certificate, iteration: int, seconds: float
+    ) -> None:
+        """Append a checkpoint."""
+        row = {
+            "iteration": iteration,
+            "seconds": seconds,
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+            "n_lmo": state.n_lmo,
+            "n_steps": state.n_steps,
+            "active": state.active,
+            "step": state.step,
+        }
+        if state.problem.smoothing:
+            row["augmented_gap"] = certificate.augmented_gap
+        if state.own_gap is not None:
+            row["own_gap"] = state.own_gap
+        self.rows.append(row)
+
+    def replace_last(
+        self, state: State, certificate: Certificate, iteration: int, seconds: float
+    ) -> None:
+        """Write the last checkpoint again."""
+        self.rows.pop()
+        self.record(state, certificate, iteration, seconds)
+
+    def trace(self) -> Trace:
+        """The rows as columns."""
+        return Trace(**{name: np.array([row[name] for row in self.rows]) for name in self.rows[0]})
+
+
+@dataclass(eq=False)
+class Reporter:
+    """Tells the user at each checkpoint; a callback or Ctrl-C in it can end the run."""
+
+    method: str
+    callback: Callback | None
+    verbose: int
+    last_line: float = -np.inf
+
+    def report(
+        self, state: State, certificate: Certificate, iteration: int, seconds: float
+    ) -> Status | None:
+        """Print a line if it is time, call the callback; the status to stop with, or None."""
+        if self.verbose == 2 or (
+            self.verbose == 1 and time.monotonic() >= self.last_line + SECONDS_BETWEEN_LINES
+        ):
+            self.last_line = time.monotonic()
+            line = f"{self.method} {iteration:6d} {seconds:9.2f} s  gap {certificate.gap:.3e}"
+            print(line, file=sys.stderr, flush=True)
+        if self.callback is None:
+            return None
+        try:
+            self.callback(_progress(state, certificate, iteration, seconds))
+        except StopIteration:
+            return Status.STOPPED_BY_CALLBACK
+        except KeyboardInterrupt:
+            return Status.INTERRUPTED
+        return None
+
+
+def _progress(state: State, certificate: Certificate, iteration: int, seconds: float) -> Progress:
+    problem = state.problem
+    A = _read_only(state.A)
+    W = None
+    if problem.kernel is None:
+        W = _read_only(state.link)
+    elif problem.kernel == "linear":
+        W = _read_only(problem.weights(state.A))
+    return Progress(iteration, seconds, certificate.primal, certificate.dual, certificate.gap, A, W)
+
+
+def _read_only(array: Floats) -> Floats:
+    view = array.view()
+    view.setflags(write=False)
+    return view

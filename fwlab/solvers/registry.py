@@ -1,0 +1,51 @@
+"""All methods by name: a sentence for the user and how to build one from its options."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from fwlab.kernels.passes import EXACT, FRANK_WOLFE
+from fwlab.solvers._state import Method
+from fwlab.solvers.blocks import BlockMethod
+from fwlab.solvers.frank_wolfe import FrankWolfe
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method's sentence, and a constructor whose keyword arguments are its options."""
+
+    sentence: str
+    build: Callable[..., Method]
+
+
+REGISTRY = {
+    "fw": Entry("Frank-Wolfe with exact line search.", partial(FrankWolfe, line_search=True)),
+    "fw-open-loop": Entry(
+        "Frank-Wolfe with the step 2/(t+1), t = 1, 2, ..", partial(FrankWolfe, line_search=False)
+    ),
+    "bcfw": Entry(
+        "Block-coordinate Frank-Wolfe with exact line search.",
+        partial(BlockMethod, FRANK_WOLFE),
+    ),
+    "ascent": Entry("Exact block ascent on the true domain.", partial(BlockMethod, EXACT)),
+}
+
+
+def methods() -> dict[str, str]:
+    """The names of all methods, each with a sentence."""
+    return {name: entry.sentence for name, entry in REGISTRY.items()}
+
+
+def build(name: str, options: dict[str, Any]) -> Method:
+    """The method `name` with its options. Raises ValueError or TypeError for unknown ones."""
+    if name not in REGISTRY:
+        raise ValueError(f"method must be one of {', '.join(REGISTRY)}; got {name!r}.")
+    entry = REGISTRY[name]
+    allowed = set(signature(entry.build).parameters) - set(getattr(entry.build, "keywords", {}))
+    for option in options:
+        if option not in allowed:
+            takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"
+            raise TypeError(f"method {name!r} {takes}; got {option!r}.")
+    return entry.build(**options)

@@ -1,0 +1,34 @@
+"""Compile what a run needs before its clock starts."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fwlab.losses import MaxHinge
+from fwlab.problem import Problem
+from fwlab.solvers._state import State
+from fwlab.solvers.registry import build
+
+
+def warm_up(problem: Problem, method: str) -> None:
+    """Run one iteration of `method` on two samples, stored as those of `problem` are."""
+    indices = problem.X.indices.dtype.str if scipy.sparse.issparse(problem.X) else None
+    _iterate_once(method, problem.kernel, indices)
+
+
+@cache
+def _iterate_once(method: str, kernel: str | None, indices: str | None) -> None:
+    X: Any = np.eye(2)
+    if indices is not None:
+        places = np.arange(3, dtype=indices)
+        X = scipy.sparse.csr_matrix((np.ones(2), places[:2], places), shape=(2, 2))
+    for smoothing in (0.0, 1.0):
+        tiny = Problem(X, np.array([0, 1]), MaxHinge(), 1.0, smoothing=smoothing, kernel=kernel)
+        state = State(tiny, np.zeros((2, 2)), np.random.default_rng(0))
+        solver = build(method, {})
+        solver.iterate(state, solver.start(state))
+        tiny.certificate(state.A)
+        tiny.infeasibility(state.A)
+        tiny.is_feasible(state.A)

@@ -1,0 +1,29 @@
+"""The independent reference: slow, and written from the definitions of the papers.
+
+A loss (reference.losses) is its formula, linear rows for t >= loss, and a finite set of weightings.
+From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
+projection, Moreau envelope) and certified training problems (training, fixation). From the
+weightings follow the exact rational versions (exact, vertices, counterexamples). The polytopes that
+the papers derive (derived_polytopes) stand apart, to be compared. Everything works on one row of
+scores with a label that counts from 0. Nothing here imports or copies the library under test.
+"""
+
+from reference import counterexamples as counterexamples
+from reference import derived_polytopes as derived_polytopes
+from reference import exact as exact
+from reference import lp as lp
+from reference import qp as qp
+from reference.certificate import Certified as Certified
+from reference.fixation import OtherDual as OtherDual
+from reference.losses import Loss as Loss
+from reference.losses import MaxHinge as MaxHinge
+from reference.losses import PseudoTopK as PseudoTopK
+from reference.losses import StructuredHinge as StructuredHinge
+from reference.losses import TopK as TopK
+from reference.losses import Usunier as Usunier
+from reference.losses import WeightedTopK as WeightedTopK
+from reference.losses import WeightedUsunier as WeightedUsunier
+from reference.training import Training as Training
+from reference.training import joint_features as joint_features
+from reference.training import linear_training as linear_training
+from reference.vertices import vertices as vertices

@@ -1,0 +1,111 @@
+"""The other dual of the training problem, and what happens when its true-class entries are fixed.
+
+With H_y = I - 1 e_y' and phi(s; y) the loss with margins delta + s, Phi(s; y) = phi(H_y s; y), so
+the joint features H_{y_i} Psi_i with phi make a second dual of the same problem, K19 (32):
+
+    d(A) = -lam/2 |w(A)|^2 - (1/n) sum_i phi*(-a_i; y_i)
+    w(A) = (1/(lam n)) sum_i (H_{y_i} Psi_i)' a_i
+
+K19 Proposition 7: for the top-k hinge, maximising d with A[i, y_i] = 0 gives the pseudo top-k
+problem, not the top-k problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
+from reference.epigraph import epigraph
+from reference.losses import Loss
+from reference.lp import conjugate
+from reference.polytope import TOLERANCE, Polytope
+from reference.training import joint_features
+
+
+@dataclass(frozen=True, eq=False)
+class OtherDual:
+    """X (n, d), y (n,), m classes."""
+
+    X: np.ndarray
+    y: np.ndarray
+    loss: Loss
+    lam: float
+    m: int
+
+    @property
+    def features(self) -> np.ndarray:
+        """H_{y_i} Psi_i, (n, m, m d): they give the scores s - s_y 1."""
+        Psi = joint_features(self.X, self.m)
+        return np.stack([P - P[label] for P, label in zip(Psi, self.y, strict=True)])
+
+    @property
+    def delta(self) -> np.ndarray:
+        """(n, m)."""
+        rows = [self.loss.for_sample(i).delta(self.m, y) for i, y in enumerate(self.labels)]
+        return np.array(rows, dtype=float)
+
+    @property
+    def labels(self) -> list[int]:
+        return [int(label) for label in self.y]
+
+    def weights(self, A: ArrayLike) -> np.ndarray:
+        """w(A), (m d,): W (m, d) read row by row."""
+        total = np.einsum("nm,nmd->d", np.asarray(A, dtype=float), self.features)
+        return total / (self.lam * len(self.y))
+
+    def value(self, A: ArrayLike) -> float:
+        """d(A), A (n, m); -inf outside the effective domain."""
+        A = np.asarray(A, dtype=float)
+        w = self.weights(A)
+        terms = [
+            conjugate(self.loss.for_sample(i), -a, y, centred=False)
+            for i, (a, y) in enumerate(zip(A, self.labels, strict=True))
+        ]
+        return -self.lam / 2 * float(w @ w) - sum(terms) / len(terms)
+
+    def fixed_domains(self) -> list[Polytope]:
+        """For each sample the a in -dom phi*(.; y) with a_y = 0."""
+        forms = [
+            epigraph(self.loss.for_sample(i), self.m, y, centred=False)
+            for i, y in enumerate(self.labels)
+        ]
+        return [f.negated_domain.with_zeros((y,)) for f, y in zip(forms, self.labels, strict=True)]
+
+    def fixed_optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
+        """The largest d(A) subject to A[i, y_i] = 0; the point is A (n, m).
+
+        phi is the support function of its domain, taken at delta + s, so that phi*(-a) = <delta, a>
+        on the domain and the objective is quadratic.
+        """
+
+        def attempt(solver: str) -> Certified:
+            n, Psi, sets = len(self.y), self.features, self.fixed_domains()
+            A, w = cp.Variable((n, self.m)), cp.Variable(Psi.shape[2])
+            rows = [self.lam * n * w == cp.sum([P.T @ A[i] for i, P in enumerate(Psi)])]
+            for i, s in enumerate(sets):
+                x = cp.Variable(s.M.shape[1], nonneg=True)
+                rows += [A[i] == s.M @ x, s.A @ x == s.b]
+            linear = cp.sum(cp.multiply(self.delta, A)) / n
+            objective = -self.lam / 2 * cp.sum_squares(w) - linear
+            status = run(cp.Problem(cp.Maximize(objective), rows), solver)
+            feasible = [s.nearest(a)[0] for s, a in zip(sets, found(A), strict=True)]
+            return self.interval(np.array(feasible), sets, status)
+
+        return by_all_solvers(attempt, solvers)
+
+    def interval(self, A: np.ndarray, sets: Sequence[Polytope], solver: str) -> Certified:
+        """d at the feasible A is a lower bound. d is concave, so d(A) + max <grad d(A), U - A> over
+        the feasible U, one LP a row, is an upper bound."""
+        gradient = -(self.features @ self.weights(A) + self.delta) / len(A)
+        ascent = [
+            float(-g @ a) - s.minimum(-g)[0] for s, g, a in zip(sets, gradient, A, strict=True)
+        ]
+        size = float(np.sum(np.abs(gradient)))
+        value = self.value(A)
+        upper = value + sum(ascent) + TOLERANCE * (1 + size)
+        return certified(value, upper, abs(value) + size, A, solver)

@@ -1,0 +1,52 @@
+"""Conjugate, effective domain and linear minimisation oracle of every loss, by linear programs.
+
+Everything is solved on the epigraph of the loss (reference.epigraph), one row at a time, and is
+good to about 1e-10, HiGHS's tolerance, relative to the data.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference.epigraph import epigraph
+from reference.losses import Loss
+from reference.polytope import OPTIMAL, solve
+
+
+def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
+    """Phi*(v; y) = sup over s of <v, s> - Phi(s; y); +inf where the sup is not finite.
+
+    A v within about 1e-10 of the effective domain counts as inside. centred=False: phi in Phi's
+    place, whose margins are delta + s.
+    """
+    v = np.asarray(v, dtype=float)
+    form = epigraph(loss, len(v), y, centred)
+    cost = np.concatenate([-v, [1.0], np.zeros(form.R.shape[1])])
+    rows = np.column_stack([form.S, form.T, form.R])
+    result = solve(cost, A_ub=rows, b_ub=form.q, bounds=(None, None))
+    return -float(result.fun) if result.status == OPTIMAL else math.inf
+
+
+def nearest_in_domain(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, float]:
+    """(point, distance): a point of dom Phi*(.; y) nearest to v in the maximum norm."""
+    v = np.asarray(v, dtype=float)
+    return epigraph(loss, len(v), y).domain.nearest(v)
+
+
+def in_domain(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> bool:
+    """True if a point of dom Phi*(.; y) lies within tol of v in the maximum norm."""
+    return nearest_in_domain(loss, v, y)[1] <= tol
+
+
+def lmo(loss: Loss, gradient: ArrayLike, y: int) -> tuple[float, np.ndarray]:
+    """(value, point): the least <gradient, u> over u in -dom Phi*(.; y), and a point (m,)."""
+    g = np.asarray(gradient, dtype=float)
+    return epigraph(loss, len(g), y).negated_domain.minimum(g)
+
+
+def lmo_value(loss: Loss, gradient: ArrayLike, y: int) -> float:
+    """The least <gradient, u> over u in -dom Phi*(.; y)."""
+    return lmo(loss, gradient, y)[0]

@@ -1,0 +1,100 @@
+"""Polytopes in standard form, and the two linear programs asked of them.
+
+    {M x : A x = b, x >= 0}
+
+Both the effective domain that LP duality gives (reference.epigraph) and the polytopes that the
+papers derive (reference.derived_polytopes) are sets of this shape. HiGHS solves the programs; it
+accepts violations of 1e-10, so the x it returns is corrected to satisfy A x = b, x >= 0 to
+rounding, and the points given back are points of the set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult, linprog
+
+TOLERANCE = 1e-10  # the tightest that HiGHS takes
+ROUNDING = 1e-12  # what may remain of a violation after the correction
+OPTIMAL, INFEASIBLE, UNBOUNDED = 0, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """M (m, r), A (e, r), b (e,). Not empty and bounded, as far as its methods are concerned."""
+
+    M: np.ndarray
+    A: np.ndarray
+    b: np.ndarray
+
+    def image(self, H: np.ndarray) -> Polytope:
+        """{H u : u in the set}."""
+        return replace(self, M=H @ self.M)
+
+    def with_zeros(self, entries: tuple[int, ...]) -> Polytope:
+        """The points u of the set with u_j = 0 for the listed entries j."""
+        held = list(entries)
+        return Polytope(
+            self.M, np.vstack([self.A, self.M[held]]), np.concatenate([self.b, np.zeros(len(held))])
+        )
+
+    def minimum(self, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+        """(value, point): the least <gradient, u> over the set, and where it is attained."""
+        result = solve(self.M.T @ gradient, A_eq=self.A, b_eq=self.b, bounds=(0, None))
+        require_optimal(result)
+        point = self.M @ refined(result.x, self.A, self.b)
+        return float(gradient @ point), point
+
+    def nearest(self, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """(point, distance): the point of the set nearest to v in the maximum norm.
+
+        minimise e   subject to   |M x - v|_j <= e,   A x = b,   x >= 0
+        """
+        ones = np.ones((len(v), 1))
+        result = solve(
+            np.concatenate([np.zeros(self.M.shape[1]), [1.0]]),
+            A_ub=np.block([[self.M, -ones], [-self.M, -ones]]),
+            b_ub=np.concatenate([v, -v]),
+            A_eq=np.column_stack([self.A, np.zeros(len(self.b))]),
+            b_eq=self.b,
+            bounds=(0, None),
+        )
+        require_optimal(result)
+        point = self.M @ refined(result.x[:-1], self.A, self.b)
+        return point, float(np.max(np.abs(point - v)))
+
+
+def solve(cost: np.ndarray, **constraints: Any) -> OptimizeResult:
+    """scipy's linprog with HiGHS at its tightest tolerances; other endings than the three raise."""
+    options = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    result = linprog(cost, method="highs", options=options, **constraints)
+    if result.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
+        # presolve may prove "infeasible or unbounded" without saying which
+        options["presolve"] = False
+        result = linprog(cost, method="highs", options=options, **constraints)
+    if result.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
+        raise ArithmeticError(f"HiGHS gave no answer: {result.message}")
+    return result
+
+
+def require_optimal(result: OptimizeResult) -> None:
+    if result.status != OPTIMAL:
+        raise ArithmeticError(f"a linear program that has a solution ended with: {result.message}")
+
+
+def refined(x: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x >= 0 with A x = b to rounding, from an x that HiGHS is content with.
+
+    The least-squares correction changes the support of x alone, where there is room on both sides.
+    """
+    for threshold in (10 * TOLERANCE, 1e3 * TOLERANCE, 0.0):
+        support = x > threshold
+        corrected = np.where(support, x, 0.0)
+        residual = b - A @ corrected
+        corrected[support] += np.linalg.lstsq(A[:, support], residual, rcond=None)[0]
+        corrected = np.maximum(corrected, 0.0)
+        if np.max(np.abs(b - A @ corrected)) <= ROUNDING * (1 + np.max(np.abs(b))):
+            return corrected
+    raise ArithmeticError("a solution of HiGHS could not be corrected to rounding")

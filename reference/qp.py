@@ -1,0 +1,139 @@
+"""Projection onto the negated domain and Moreau envelope of every loss, by certified QPs.
+
+    projection     minimise |u - c|^2 over u in -dom Phi*(.; y)
+    nearest_point  minimise |u - c|^2 + bias <1, u>^2 over a polytope       (L15 section 4)
+    moreau         minimise Phi(z; y) + |scores - z|^2 / (2 smoothing) over z          (K19 (25))
+
+The QPs run over the epigraph of the loss (reference.epigraph) or over its domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
+from reference.epigraph import epigraph
+from reference.losses import Loss
+from reference.lp import conjugate, nearest_in_domain
+from reference.polytope import TOLERANCE, Polytope
+
+INSIDE = 1e-9  # a candidate farther than this from the domain is no candidate
+
+
+def projection(
+    loss: Loss, c: ArrayLike, y: int, solvers: Sequence[str] = tuple(SOLVERS)
+) -> Certified:
+    """The least |u - c|^2 over the negated domain, and a point u (m,) of it that attains it."""
+    c = np.asarray(c, dtype=float)
+    domain = epigraph(loss, len(c), y).negated_domain
+
+    def support(gradient: np.ndarray) -> float:
+        return -float(loss.recession(gradient, y))
+
+    return nearest_point(domain, c, least_linear=support, solvers=solvers)
+
+
+def projection_gap(loss: Loss, c: ArrayLike, y: int, candidate: ArrayLike) -> float:
+    """An upper bound on |candidate - c|^2 - min |u - c|^2, by the Frank-Wolfe gap; no QP.
+
+    The candidate may come from anywhere; it is refused unless an LP finds it in the negated
+    domain. The squared distance from the candidate to the true projection is at most the bound,
+    too.
+    """
+    c, candidate = np.asarray(c, dtype=float), np.asarray(candidate, dtype=float)
+    distance = nearest_in_domain(loss, -candidate, y)[1]
+    if distance > INSIDE * (1.0 + np.max(np.abs(candidate))):
+        raise ValueError(f"candidate lies outside the negated domain, by {distance}")
+    gradient = 2 * (candidate - c)
+    return float(gradient @ candidate) + float(loss.recession(gradient, y))
+
+
+def nearest_point(
+    polytope: Polytope,
+    c: ArrayLike,
+    bias: float = 0.0,
+    least_linear: Callable[[np.ndarray], float] | None = None,
+    solvers: Sequence[str] = tuple(SOLVERS),
+) -> Certified:
+    """The least |u - c|^2 + bias <1, u>^2 over a polytope, and a point of it that attains it.
+
+    least_linear(g) is the least <g, u> over the polytope; an LP unless given.
+    """
+    c = np.asarray(c, dtype=float)
+
+    def least_by_lp(gradient: np.ndarray) -> float:
+        return polytope.minimum(gradient)[0] - TOLERANCE * (1 + float(np.sum(np.abs(gradient))))
+
+    least = least_linear or least_by_lp
+
+    def attempt(solver: str) -> Certified:
+        x, u = cp.Variable(polytope.M.shape[1], nonneg=True), cp.Variable(len(c))
+        objective = cp.sum_squares(u - c) + bias * cp.square(cp.sum(u))
+        constraints = [u == polytope.M @ x, polytope.A @ x == polytope.b]
+        status = run(cp.Problem(cp.Minimize(objective), constraints), solver)
+        point = polytope.nearest(found(u))[0]
+        return frank_wolfe_interval(c, bias, point, least, status)
+
+    return by_all_solvers(attempt, solvers)
+
+
+def frank_wolfe_interval(
+    c: np.ndarray,
+    bias: float,
+    point: np.ndarray,
+    least_linear: Callable[[np.ndarray], float],
+    solver: str,
+) -> Certified:
+    """The interval that a feasible point u proves: with f(u) = |u - c|^2 + bias <1, u>^2 and any
+    feasible U, f(U) >= f(u) + <grad f(u), U - u>, whose least over U is a linear minimisation."""
+    value = float(np.sum((point - c) ** 2) + bias * np.sum(point) ** 2)
+    gradient = 2 * (point - c) + 2 * bias * np.sum(point)
+    lower = value - (float(gradient @ point) - least_linear(gradient))
+    size = value + float(np.sum(np.abs(gradient))) * (1 + float(np.max(np.abs(point))))
+    return certified(max(lower, 0.0), value, size, point, solver)
+
+
+def moreau(
+    loss: Loss,
+    scores: ArrayLike,
+    y: int,
+    smoothing: float,
+    solvers: Sequence[str] = tuple(SOLVERS),
+) -> Certified:
+    """The Moreau envelope's value, and a z (m,) that attains it."""
+    s = np.asarray(scores, dtype=float)
+    form = epigraph(loss, len(s), y)
+
+    def attempt(solver: str) -> Certified:
+        z, t, w = cp.Variable(len(s)), cp.Variable(), cp.Variable(form.R.shape[1])
+        above: Any = form.S @ z + form.T * t + form.R @ w <= form.q
+        problem = cp.Problem(cp.Minimize(t + cp.sum_squares(z - s) / (2 * smoothing)), [above])
+        status = run(problem, solver)
+        v = form.S.T @ above.dual_value
+        return moreau_interval(loss, s, y, smoothing, v, found(z), status)
+
+    return by_all_solvers(attempt, solvers)
+
+
+def moreau_interval(
+    loss: Loss, s: np.ndarray, y: int, smoothing: float, v: np.ndarray, z: np.ndarray, solver: str
+) -> Certified:
+    """The interval that approximate dual and primal solutions v and z prove, for any v and z.
+
+    The envelope is at most Phi(x) + |s - x|^2 / (2 smoothing) for x = z and for s - smoothing v,
+    and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain.
+    """
+    v, _ = nearest_in_domain(loss, v, y)
+    candidates = [z, s - smoothing * v]
+    values = [
+        float(loss.value(x, y)) + float(np.sum((s - x) ** 2)) / (2 * smoothing) for x in candidates
+    ]
+    best = int(np.argmin(values))
+    lower = float(s @ v) - conjugate(loss, v, y) - smoothing / 2 * float(v @ v)
+    size = float(np.abs(s) @ np.abs(v)) + float(np.max(np.abs(s))) + abs(values[best])
+    return certified(lower, values[best], size, candidates[best], solver)

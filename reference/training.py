@@ -1,0 +1,170 @@
+"""The training problem and its dual from their definitions, with certified optimal values.
+
+    P(w) = lam/2 |w|^2 + (1/n) sum_i omega_i Phi_i(Psi_i w)                          T20 (2.1)
+    D(A) = -lam/2 |w(A)|^2 - (1/n) sum_i omega_i Phi_i*(-a_i / omega_i)              T20 (2.3)
+    w(A) = (1/(lam n)) sum_i Psi_i' a_i
+
+Psi_i (m, D) holds the joint features psi(x_i, j) of sample i as rows. K19 (1) (2) is the case
+Psi_i = I (x) x_i', where w is W (m, d) read row by row: joint_features builds it. omega_i = 0
+forces a_i = 0. With smoothing, Phi_i is replaced by its Moreau envelope, Phi_i* by
+Phi_i* + smoothing/2 |.|^2 (T20 (2.21)-(2.23), K19 (25)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
+from reference.epigraph import epigraph
+from reference.losses import Loss
+from reference.lp import conjugate, nearest_in_domain
+from reference.qp import moreau
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """features (n, m, D), y (n,), and omega (n,) in sample_weight (ones if None)."""
+
+    features: np.ndarray
+    y: np.ndarray
+    loss: Loss
+    lam: float
+    smoothing: float = 0.0
+    sample_weight: np.ndarray | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @property
+    def omega(self) -> np.ndarray:
+        return np.ones(self.n) if self.sample_weight is None else np.asarray(self.sample_weight)
+
+    def scores(self, w: ArrayLike) -> np.ndarray:
+        """Psi_i w, (n, m)."""
+        return self.features @ np.asarray(w, dtype=float).ravel()
+
+    def weights(self, A: ArrayLike) -> np.ndarray:
+        """w(A) = (1/(lam n)) sum_i Psi_i' a_i, (D,)."""
+        return np.einsum("nm,nmd->d", np.asarray(A, dtype=float), self.features) / (
+            self.lam * self.n
+        )
+
+    def loss_value(self, i: int, scores: np.ndarray) -> float:
+        """Phi_i(scores), or its Moreau envelope's certified upper value."""
+        loss, y = self.loss.for_sample(i), int(self.y[i])
+        if self.smoothing == 0:
+            return float(loss.value(scores, y))
+        return moreau(loss, scores, y, self.smoothing).value_upper
+
+    def primal(self, w: ArrayLike) -> float:
+        """P(w); w (D,), or W (m, d) for joint_features."""
+        w = np.asarray(w, dtype=float).ravel()
+        losses = [
+            omega * self.loss_value(i, s) if omega else 0.0
+            for i, (omega, s) in enumerate(zip(self.omega, self.scores(w), strict=True))
+        ]
+        return self.lam / 2 * float(w @ w) + math.fsum(losses) / self.n
+
+    def dual(self, A: ArrayLike) -> float:
+        """D(A), A (n, m); -inf where a row lies outside omega_i times the negated domain."""
+        A = np.asarray(A, dtype=float)
+        w = self.weights(A)
+        terms = [self.conjugate_term(i, a) for i, a in enumerate(A)]
+        return -self.lam / 2 * float(w @ w) - sum(terms) / self.n
+
+    def conjugate_term(self, i: int, a: np.ndarray) -> float:
+        """omega_i (Phi_i*(-a/omega_i) + smoothing/2 |a/omega_i|^2)."""
+        omega = float(self.omega[i])
+        if omega == 0:
+            return 0.0 if not np.any(a) else math.inf
+        v = -a / omega
+        value = conjugate(self.loss.for_sample(i), v, int(self.y[i]))
+        return omega * (value + self.smoothing / 2 * float(v @ v))
+
+    def optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
+        """An interval with the optimal value in it, and a w (D,) with P(w) at its upper end."""
+        return by_all_solvers(self.solved_by, solvers)
+
+    def solved_by(self, solver: str) -> Certified:
+        """Minimise P by cvxpy, over w and scores z_i with Phi_i(z_i) <= t_i.
+
+        Without smoothing z_i = Psi_i w; with it |Psi_i w - z_i|^2 / (2 smoothing) is paid. The
+        multipliers mu_i of the epigraph rows give the dual point a_i = -n S_i' mu_i, which is moved
+        to the nearest feasible one: weak duality makes D of it a lower bound.
+        """
+        w, t = cp.Variable(self.features.shape[2]), cp.Variable(self.n)
+        objective = self.lam / 2 * cp.sum_squares(w) + self.omega @ t / self.n
+        forms, rows = [], []
+        for i in range(self.n):
+            s = self.features[i] @ w
+            z = s if self.smoothing == 0 else cp.Variable(s.shape)
+            if self.smoothing > 0:
+                price = self.omega[i] / (2 * self.smoothing * self.n)
+                objective += price * cp.sum_squares(s - z)
+            form = epigraph(self.loss.for_sample(i), self.features.shape[1], int(self.y[i]))
+            aux = cp.Variable(form.R.shape[1])
+            forms.append(form)
+            rows.append(form.S @ z + form.T * t[i] + form.R @ aux <= form.q)
+        status = run(cp.Problem(cp.Minimize(objective), rows), solver)
+        multipliers = [form.S.T @ row.dual_value for form, row in zip(forms, rows, strict=True)]
+        A = self.feasible(-self.n * np.array(multipliers))
+        return self.interval(found(w), A, status)
+
+    def feasible(self, A: np.ndarray) -> np.ndarray:
+        """A with each row moved to the nearest point of omega_i times the negated domain."""
+        rows = []
+        for i, (omega, a) in enumerate(zip(self.omega, A, strict=True)):
+            if omega == 0:
+                rows.append(np.zeros_like(a))
+                continue
+            v, _ = nearest_in_domain(self.loss.for_sample(i), -a / omega, int(self.y[i]))
+            rows.append(-omega * v)
+        return np.array(rows)
+
+    def interval(self, w: np.ndarray, A: np.ndarray, solver: str) -> Certified:
+        """[D(A), P(w)] for a feasible A, or with w(A) in w's place where P is lower there."""
+        upper, best = min(
+            ((self.primal_bound(x, A), x) for x in (w, self.weights(A))), key=lambda pair: pair[0]
+        )
+        lower = self.dual(A)
+        return certified(lower, upper, abs(upper) + abs(lower), best, solver)
+
+    def primal_bound(self, w: np.ndarray, A: np.ndarray) -> float:
+        """At least P(w), and equal at the optimum: the envelope's inner variable is taken to be
+        z_i = s_i + smoothing a_i / omega_i instead of the best one."""
+        losses = [0.0]
+        for i, s in enumerate(self.scores(w)):
+            if self.omega[i] > 0:
+                step = A[i] / self.omega[i]
+                value = self.loss.for_sample(i).value(s + self.smoothing * step, int(self.y[i]))
+                losses.append(self.omega[i] * (value + self.smoothing / 2 * float(step @ step)))
+        return self.lam / 2 * float(w @ w) + math.fsum(losses) / self.n
+
+
+def joint_features(X: ArrayLike, m: int) -> np.ndarray:
+    """Psi_i = I (x) x_i', (n, m, m d): one weight vector a class, scores W x_i."""
+    X = np.asarray(X, dtype=float)
+    return np.stack([np.kron(np.eye(m), x) for x in X])
+
+
+def linear_training(
+    X: ArrayLike,
+    y: ArrayLike,
+    loss: Loss,
+    lam: float,
+    smoothing: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    n_classes: int | None = None,
+) -> Training:
+    """K19 (1): X (n, d); w is W (m, d) raveled. n_classes defaults to the largest label + 1."""
+    labels = np.asarray(y, dtype=int)
+    m = n_classes or int(labels.max()) + 1
+    omega = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    return Training(joint_features(X, m), labels, loss, lam, smoothing, omega)

@@ -1,0 +1,45 @@
+"""All vertices of the negated effective domain, in exact fractions, for a few classes.
+
+The domain is the convex hull of the finitely many slopes of the loss (reference.exact). A slope is
+a vertex if it is no convex combination of the others, which an exact LP decides. No class other
+than the true one is special, so a permutation of the other entries maps vertices to vertices and
+one slope of each such orbit is enough to try.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from math import factorial, inf, prod
+
+from reference.exact import conjugate_of_maximum, pieces
+from reference.losses import Loss
+
+Point = tuple[Fraction, ...]
+
+
+def vertices(loss: Loss, m: int, y: int) -> list[Point]:
+    """The vertices of -dom Phi*(.; y), sorted."""
+    slopes = set(pieces(loss, m, y))
+    orbits: dict[Point, list[Point]] = {}
+    for slope in slopes:
+        others = tuple(sorted(v for j, v in enumerate(slope) if j != y))
+        orbits.setdefault(others, []).append(slope)
+    found: list[Point] = []
+    for others, orbit in orbits.items():
+        if len(orbit) != orbit_size(others):
+            raise ArithmeticError(f"{loss} treats some wrong class unlike the others")
+        if is_extreme(orbit[0], slopes):
+            found += orbit
+    return sorted(tuple(-v for v in slope) for slope in found)
+
+
+def is_extreme(point: Point, points: set[Point]) -> bool:
+    """True if the point is no convex combination of the other points."""
+    others = dict.fromkeys(points - {point}, Fraction(0))
+    return not others or conjugate_of_maximum(others, point) == inf
+
+
+def orbit_size(entries: Point) -> int:
+    """The number of distinct permutations of the entries."""
+    return factorial(len(entries)) // prod(factorial(c) for c in Counter(entries).values())

@@ -1,0 +1,31 @@
+"""Hypothesis profiles and the data folder of the test suite."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("dev", deadline=None, max_examples=25)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
+settings.register_profile(
+    "deep", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("HYPOTHESIS_PROFILE") == "deep":
+        return
+    for item in items:
+        if item.get_closest_marker("deep"):
+            item.add_marker(pytest.mark.skip(reason="long run: set HYPOTHESIS_PROFILE=deep"))
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Folder with the real data sets; tests that need it skip where there is none."""
+    folder = os.environ.get("FWLAB_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("FWLAB_DATA names no folder with the real data sets")
+    return Path(folder)

@@ -1,0 +1,261 @@
+"""Duality, oracle and relations of the losses, for 2 to 400 classes, without any solver."""
+
+from math import comb, inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loss_table import Case, Entry, cases, domain_points, entries, score_rows, seeds
+from numpy.testing import assert_allclose, assert_array_equal
+
+import fwlab
+
+small = pytest.mark.small
+few_classes = st.integers(2, 8)
+
+
+def products(a, b):
+    """<row of a, row of b>, (n,)."""
+    return (a * b).sum(axis=1)
+
+
+# ---------------------------------------------------------------- duality
+
+
+@given(cases())
+def test_fenchel_young_holds_with_equality_at_a_subgradient(case):
+    g = case.loss.subgradient(case.scores, case.y)
+    both = case.loss.value(case.scores, case.y) + case.loss.conjugate(g, case.y)
+    assert_allclose(both, products(g, case.scores), rtol=0, atol=case.rounding)
+
+
+@given(cases(), seeds)
+def test_fenchel_young_inequality_in_the_domain(case, seed):
+    v = domain_points(case, seed)
+    assert case.loss.in_domain(v, case.y).all()
+    both = case.loss.value(case.scores, case.y) + case.loss.conjugate(v, case.y)
+    assert (both >= products(v, case.scores) - case.rounding).all()
+
+
+@given(cases(), st.data())
+def test_subgradient_inequality(case, data):
+    others = data.draw(score_rows(*case.scores.shape))
+    g = case.loss.subgradient(case.scores, case.y)
+    bound = case.loss.value(case.scores, case.y) + products(g, others - case.scores)
+    assert (case.loss.value(others, case.y) >= bound - 2 * case.rounding).all()
+
+
+@given(cases())
+def test_the_subgradient_is_zero_exactly_where_the_loss_is(case):
+    values = case.loss.value(case.scores, case.y)
+    is_zero = ~case.loss.subgradient(case.scores, case.y).any(axis=1)
+    assert (values >= 0).all()
+    assert_array_equal(values == 0, is_zero)
+
+
+@given(cases())
+def test_outside_the_domain_the_conjugate_is_infinite(case):
+    """Beyond a vertex other than 0, and where the entries do not sum to 0."""
+    vertex = case.loss.subgradient(case.scores, case.y)
+    touched = vertex.any(axis=1)
+    for v in (1.00001 * vertex, vertex + 1e-5 * np.eye(case.m)[case.y]):
+        beyond = touched if v[touched].sum(axis=1).max(initial=0.0) < 1e-9 else slice(None)
+        assert not case.loss.in_domain(v, case.y)[beyond].any()
+        assert (case.loss.conjugate(v, case.y)[beyond] == inf).all()
+
+
+@given(cases(), st.sampled_from([1e-6, 1e-3]))
+def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, tol):
+    vertex = case.loss.subgradient(case.scores, case.y)
+    scale = case.loss.scale
+    vertex[np.arange(len(vertex)), case.y] += 0.9 * tol * scale
+    assert case.loss.in_domain(vertex, case.y, tol=tol).all()
+    vertex[np.arange(len(vertex)), case.y] += 0.2 * tol * scale
+    assert not case.loss.in_domain(vertex, case.y, tol=tol).any()
+
+
+# ---------------------------------------------------------------- the oracle
+
+
+def first_maximiser(entry, margins, y):
+    """The definition's weights beside the margins sorted stably, as a subgradient (m,)."""
+    kind, m = entry.kind, len(margins)
+    rho = {"MaxHinge": [1.0], "StructuredHinge": [1.0]}.get(kind)
+    if rho is None:
+        argument = entry.arguments[0]
+        rho = np.full(argument, 1.0 / argument) if np.ndim(argument) == 0 else argument
+    classes = [j for j in range(m) if not (kind == "PseudoTopK" and j == y)]
+    ordered = sorted(classes, key=lambda j: (-margins[j], j))
+    beta = np.zeros(m)
+    beta[ordered[: len(rho)]] = rho[: len(ordered)]
+    if "Usunier" in kind:
+        beta[margins <= 0] = 0.0
+    if beta @ margins <= 0:
+        return np.zeros(m)
+    beta[y] -= beta.sum()
+    return beta
+
+
+@small
+@given(st.data(), few_classes)
+def test_ties_go_to_the_lowest_index(data, m):
+    y = data.draw(st.integers(0, m - 1))
+    dyadic = [e for e in entries(m, [y]) if e.exact_in_binary]
+    entry, row = data.draw(st.sampled_from(dyadic)), data.draw(score_rows(1, m))[0]
+    row = np.round(2 * row) / 2
+    margins = np.array(entry.reference.for_sample(0).margins(row, y), dtype=float)
+    found = entry.loss.subgradient(row[None], [y])[0]
+    assert_array_equal(found, first_maximiser(entry, margins, y))
+    found = entry.loss.lmo(row[None], [y])[0]
+    assert_array_equal(found, -first_maximiser(entry, row - row[y], y))
+
+
+@given(cases())
+def test_lmo_attains_the_recession_of_the_loss(case):
+    """The least <g, u> is minus the loss without costs, sorted and summed by the reference."""
+    points = case.loss.lmo(case.scores, case.y)
+    for i, (g, u) in enumerate(zip(case.scores, points, strict=True)):
+        expected = -case.entry.reference.for_sample(i).recession(g, case.y[i])
+        assert_allclose(g @ u, expected, rtol=0, atol=case.rounding)
+    assert case.loss.in_domain(-points, case.y, tol=1e-12).all()
+
+
+@small
+@given(cases(few_classes))
+def test_lmo_is_the_least_over_the_vertices(case):
+    points = case.loss.lmo(case.scores, case.y)
+    for g, u, label in zip(case.scores, points, case.y, strict=True):
+        vertices = case.loss.vertices(case.m, label)
+        assert_allclose(g @ u, (vertices @ g).min(), rtol=0, atol=case.rounding)
+        assert abs(vertices - u).max(axis=1).min() <= 1e-15 * case.entry.size
+
+
+@small
+@pytest.mark.parametrize("m", range(2, 9))
+def test_vertices_are_distinct_and_as_many_as_counted(m):
+    counts = {
+        fwlab.MaxHinge(): m,
+        fwlab.WeightedTopK(np.arange(m, 0, -1)): 1 + (m - 1) * np.prod(range(1, m)),
+    }
+    for k in range(1, m + 1):
+        counts[fwlab.TopK(k)] = comb(m, k) + (k > 1)
+        counts[fwlab.Usunier(k)] = sum(comb(m - 1, i) for i in range(k + 1))
+        if k < m:
+            counts[fwlab.PseudoTopK(k)] = comb(m - 1, k) + 1
+    for loss, count in counts.items():
+        vertices = loss.vertices(m, m // 2)
+        assert len(vertices) == len(np.unique(vertices, axis=0)) == count, loss
+        labels = np.full(count, m // 2)
+        assert loss.in_domain(-vertices, labels, tol=1e-15).all()
+        assert loss.value(-4 * vertices, labels).min() >= 0
+
+
+# ---------------------------------------------------------------- relations between losses
+
+
+def assert_same(first, second, scores, y, seed):
+    """Two losses agree in every method, digit by digit."""
+    v = domain_points(Case(Entry("MaxHinge", ()), scores, y), seed)
+    for name in ("value", "subgradient", "lmo", "project"):
+        assert_array_equal(getattr(first, name)(scores, y), getattr(second, name)(scores, y))
+    for points in (v, v / 3, scores, first.subgradient(scores, y)):
+        for name in ("in_domain", "conjugate"):
+            assert_array_equal(getattr(first, name)(points, y), getattr(second, name)(points, y))
+    for one, other in zip(first.moreau(scores, y, 0.5), second.moreau(scores, y, 0.5), strict=True):
+        assert_array_equal(one, other)
+    m = scores.shape[1]
+    if m < 9:
+        assert_array_equal(first.vertices(m, y[0]), second.vertices(m, y[0]))
+
+
+@given(cases(), seeds)
+def test_the_special_cases_are_the_same_loss(case, seed):
+    m, k = case.m, 1 + seed % case.m
+    flat = fwlab.weights.flat(k)
+    crammer_singer = fwlab.MaxHinge()
+    for first, second in [
+        (fwlab.WeightedTopK(flat), fwlab.TopK(k)),
+        (fwlab.WeightedUsunier(flat), fwlab.Usunier(k)),
+        (fwlab.TopK(1), crammer_singer),
+        (fwlab.Usunier(1), crammer_singer),
+        (fwlab.PseudoTopK(1), crammer_singer),
+        (fwlab.StructuredHinge(1.0 - np.eye(m)), crammer_singer),
+        (fwlab.StructuredHinge(1.0 - np.eye(m)[case.y], per_sample=True), crammer_singer),
+    ]:
+        if first == fwlab.PseudoTopK(1) or not isinstance(first, fwlab.PseudoTopK):
+            try:
+                assert_same(first, second, case.scores, case.y, seed)
+            except AssertionError as error:
+                raise AssertionError(f"{first} differs from {second}") from error
+
+
+@given(cases(), seeds)
+def test_pseudo_is_below_topk_is_below_usunier(case, seed):
+    k, rho = 1 + seed % case.m, np.sort(np.random.default_rng(seed).random(case.m))[::-1]
+    chains = [
+        [fwlab.PseudoTopK(min(k, case.m - 1)), fwlab.TopK(min(k, case.m - 1))],
+        [fwlab.TopK(k), fwlab.Usunier(k), fwlab.MaxHinge()],
+        [fwlab.WeightedTopK(rho), fwlab.WeightedUsunier(rho)],
+    ]
+    for chain in chains:
+        values = [loss.value(case.scores, case.y) for loss in chain]
+        for below, above in zip(values, values[1:], strict=False):
+            assert (below <= above + case.m * case.rounding).all()
+
+
+@given(cases(), seeds)
+def test_a_permutation_of_the_classes_changes_nothing_else(case, seed):
+    if case.entry.kind == "StructuredHinge":
+        return  # its costs tell the classes apart
+    order = np.random.default_rng(seed).permutation(case.m)
+    loss, scores, y = case.loss, case.scores[:, order], np.argsort(order)[case.y]
+    close = {"rtol": 0, "atol": case.m * case.rounding}
+    assert_allclose(loss.value(scores, y), loss.value(case.scores, case.y), **close)
+    point = loss.project(case.scores, case.y)
+    assert_allclose(loss.project(scores, y), point[:, order], **close)
+    assert_array_equal(loss.in_domain(-point[:, order], y), loss.in_domain(-point, case.y))
+    u = loss.lmo(scores, y)
+    assert_allclose(
+        products(u, scores), products(loss.lmo(case.scores, case.y), case.scores), **close
+    )
+    z, expected = loss.moreau(scores, y, 0.5)[1], loss.moreau(case.scores, case.y, 0.5)[1]
+    assert_allclose(z, expected[:, order], **close)
+
+
+# ---------------------------------------------------------------- batches and single rows
+
+
+@given(cases())
+def test_a_batch_is_its_rows_and_a_row_is_answered_in_kind(case):
+    methods = {
+        "value": (), "subgradient": (), "lmo": (), "conjugate": (), "in_domain": (),
+        "project": (), "moreau": (0.5,),
+    }  # fmt: skip
+    per_sample = case.entry.arguments[1:] == (True,)
+    for name, options in methods.items():
+        together = getattr(case.loss, name)(case.scores, case.y, *options)
+        for i, (row, label) in enumerate(zip(case.scores, case.y, strict=True)):
+            loss = case.loss
+            if per_sample:
+                loss = fwlab.StructuredHinge(loss.costs[i : i + 1], per_sample=True)
+            single = getattr(loss, name)(row, label, *options)
+            expected = [part[i] for part in together] if name == "moreau" else [together[i]]
+            for a, b in zip(single if name == "moreau" else [single], expected, strict=True):
+                assert np.shape(a) == np.shape(b)
+                assert_array_equal(a, b)
+
+
+@given(cases(few_classes))
+def test_any_real_array_will_do_and_none_is_changed(case):
+    scores = np.round(case.scores)
+    copies = [scores.astype(np.float32), scores.astype(int), np.asfortranarray(scores)]
+    copies += [np.repeat(scores, 2, axis=1)[:, ::2], scores.tolist()]
+    before = scores.copy(), case.y.copy()
+    for name in ("value", "subgradient", "lmo", "project", "conjugate"):
+        expected = getattr(case.loss, name)(scores, case.y)
+        for other in copies:
+            y = case.y.astype(np.int32) if isinstance(other, np.ndarray) else case.y.tolist()
+            assert_array_equal(getattr(case.loss, name)(other, y), expected)
+    assert_array_equal(scores, before[0])
+    assert_array_equal(case.y, before[1])

@@ -1,0 +1,126 @@
+"""The three shapes of every loss agree with each other and with brute force."""
+
+import math
+from fractions import Fraction as F
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from reference_cases import exact_cases, float_cases, grid_losses
+
+from reference import (
+    MaxHinge,
+    PseudoTopK,
+    StructuredHinge,
+    TopK,
+    Usunier,
+    WeightedTopK,
+    WeightedUsunier,
+)
+from reference.epigraph import epigraph
+from reference.polytope import solve
+
+
+def brute_force(loss, h, y):
+    """The loss by trying subsets, permutations and truncations of the margins h."""
+    m = len(h)
+    others = [h_j for j, h_j in enumerate(h) if j != y]
+    match loss:
+        case MaxHinge():
+            return max([0, *others])
+        case TopK(k):
+            return max([0, *[sum(chosen) / F(k) for chosen in combinations(h, k)]])
+        case PseudoTopK(k):
+            return max([0, *[sum(chosen) / F(k) for chosen in combinations(others, k)]])
+        case Usunier(k):
+            return max(sum(max(x, 0) for x in chosen) / F(k) for chosen in combinations(h, k))
+        case WeightedTopK(rho):
+            padded = [*rho, *[0] * (m - len(rho))]
+            return max(
+                [0, *[sum(map(F.__mul__, order, map(F, padded))) for order in permutations(h)]]
+            )
+        case WeightedUsunier(rho):
+            padded = [F(r) for r in (*rho, *[0] * (m - len(rho)))]
+            return max(
+                sum(keep * r * x for keep, r, x in zip(kept, padded, order, strict=True))
+                for order in permutations(h)
+                for kept in product((0, 1), repeat=m)
+            )
+
+
+@given(exact_cases(largest=4))
+def test_value_is_the_best_of_all_choices(case):
+    loss, scores, y = case
+    margins = [d + s - scores[y] for d, s in zip(loss.delta(len(scores), y), scores, strict=True)]
+    assert loss.value(scores, y) == brute_force(loss, margins, y)
+
+
+@given(exact_cases())
+def test_weightings_attain_the_value(case):
+    loss, scores, y = case
+    margins = loss.margins(scores, y)
+    products = [
+        sum(b * h for b, h in zip(beta, margins, strict=True))
+        for beta in loss.weightings(len(scores), y)
+    ]
+    assert max(products) == loss.value(scores, y)
+
+
+@given(float_cases())
+def test_rows_describe_the_epigraph(case):
+    loss, scores, y = case
+    form = epigraph(loss, len(scores), y)
+    cost = np.concatenate([[1.0], np.zeros(form.R.shape[1])])
+    rows = np.column_stack([form.T, form.R])
+    result = solve(cost, A_ub=rows, b_ub=form.q - form.S @ scores, bounds=(None, None))
+    assert result.fun == pytest.approx(float(loss.value(scores, y)), abs=1e-8)
+
+
+@given(exact_cases())
+def test_recession_is_the_slope_far_out(case):
+    loss, direction, y = case
+    # an affine piece that wins at 0 and one that wins far out differ by at most a constant
+    far = 10**6
+    slope = loss.value([far * g for g in direction], y) / F(far)
+    assert abs(slope - loss.recession(direction, y)) <= F(1, 1000)
+
+
+def test_values_by_hand():
+    scores = [1, 0, 2, -3]  # with y = 0 the margins are 0, 0, 2, -3
+    assert MaxHinge().value(scores, 0) == 2
+    assert TopK(2).value(scores, 0) == 1
+    assert TopK(4).value(scores, 0) == 0
+    assert PseudoTopK(3).value(scores, 0) == 0
+    assert PseudoTopK(2).value(scores, 0) == 1
+    assert Usunier(4).value(scores, 0) == F(1, 2)
+    assert WeightedTopK((3, 2, 1, 1)).value(scores, 0) == 3
+    assert WeightedUsunier((3, 2, 1, 1)).value(scores, 0) == 6
+    assert StructuredHinge(((0, 5, 1, 1),) * 4, per_sample=True).for_sample(2).value(scores, 0) == 4
+
+
+@pytest.mark.parametrize("loss", grid_losses(4), ids=str)
+def test_the_true_score_alone_is_no_loss_and_moves_with_all_scores(loss):
+    assert loss.value([0, 0, 100, 0], 2) == 0
+    assert loss.value([5, 6, 4, 7], 1) == loss.value([-5, -4, -6, -3], 1)
+
+
+def test_bad_parameters_are_refused():
+    with pytest.raises(ValueError, match="k is 0"):
+        TopK(0).value([1, 2], 0)
+    with pytest.raises(ValueError, match="k is 2; it must lie in"):
+        PseudoTopK(2).value([1, 2], 0)
+    with pytest.raises(ValueError, match="non-increasing"):
+        WeightedTopK((1, 2))
+    with pytest.raises(ValueError, match="non-negative"):
+        WeightedUsunier((1, -1))
+    with pytest.raises(ValueError, match="non-negative"):
+        WeightedUsunier((1, math.nan))
+    with pytest.raises(ValueError, match="at most 2"):
+        WeightedTopK((1, 1, 1)).value([0, 0], 0)
+    with pytest.raises(ValueError, match="negative"):
+        StructuredHinge(((0, -1), (1, 0)))
+    with pytest.raises(ValueError, match="with a 0 at 1"):
+        StructuredHinge(((0, 1), (1, 1))).value([0, 0], 1)
+    with pytest.raises(ValueError, match="for_sample"):
+        StructuredHinge(((0, 1), (0, 2)), per_sample=True).value([0, 0], 0)
