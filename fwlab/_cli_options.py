@@ -19,6 +19,15 @@ LOSSES = (
     "weighted-usunier",
     "structured",
 )
+COMMANDS = {
+    "compare": "run methods on problems: a table, a figure, a CSV",
+    "solve": "run one method on one problem",
+    "data": "list the data sets, or describe one",
+    "info": "print versions, folders and threads",
+    "warmup": "compile and cache all kernels",
+}
+NORMALIZATIONS = ("none", "unit", "standard")
+KERNELS = ("none", "linear")
 WEIGHTS = ("flat", "linear", "exponential")
 
 DEFAULTS: dict[str, Any] = {
@@ -45,6 +54,7 @@ DEFAULTS: dict[str, Any] = {
     "save": None,
     "strict": False,
     "json": False,
+    "name": None,
 }
 
 EXIT_CODES = (
@@ -72,12 +82,15 @@ def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     parser, commands = _parser(version)
     given = vars(parser.parse_args(argv))
     config = given.pop("config", None)
-    stored = _from_config(commands[given["command"]], config) if config is not None else {}
+    command = commands[given["command"]]
+    stored = _from_config(command, config) if config is not None else {}
     if "lam" in given or "C" in given:
         # either of them replaces whichever of the two the file has
         stored.pop("lam", None)
         stored.pop("C", None)
-    return argparse.Namespace(**{**DEFAULTS, **stored, **given})
+    names = {action.dest for action in command._actions} & set(DEFAULTS)
+    defaults = {name: value for name, value in DEFAULTS.items() if name in names}
+    return argparse.Namespace(**{**defaults, **stored, **given})
 
 
 def _parser(version: str) -> tuple[Parser, dict[str, Parser]]:
@@ -87,13 +100,12 @@ def _parser(version: str) -> tuple[Parser, dict[str, Parser]]:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"fwlab {version}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_compare(_command(commands, "compare", "run methods on problems: a table, a figure, a CSV"))
-    _add_solve(_command(commands, "solve", "run one method on one problem"))
-    _add_data(_command(commands, "data", "list the data sets, or describe one"))
-    _command(commands, "info", "print versions, folders and threads")
-    _command(commands, "warmup", "compile and cache all kernels")
-    return parser, dict(commands.choices)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(COMMANDS))
+    made = {name: _command(commands, name, sentence) for name, sentence in COMMANDS.items()}
+    _add_compare(made["compare"])
+    _add_solve(made["solve"])
+    _add_data(made["data"])
+    return parser, made
 
 
 def _command(commands: Any, name: str, sentence: str) -> Parser:
@@ -125,31 +137,28 @@ def _add_solve(parser: Parser) -> None:
 
 
 def _add_data(parser: Parser) -> None:
-    parser.add_argument("data", nargs="?", metavar="NAME|FILE", help="the data set to describe")
-    _option(parser, "normalize", "unit (rows of length 1), standard (features) or none")
+    parser.add_argument("name", nargs="?", metavar="NAME|FILE", help="the data set to describe")
+    _choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
 
 
 def _add_problem(parser: Parser, many: bool) -> None:
     several = ", or several joined by commas" if many else ""
     _option(parser, "data", f"a name of `fwlab data` or a file{several}")
-    _option(parser, "normalize", "unit (rows of length 1), standard (features) or none")
+    _choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
     all_losses = f"{several}, or all" if many else ""
     _option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
         "-k", "--k", type=int, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
     )
-    parser.add_argument(
-        "--weights",
-        choices=WEIGHTS,
-        help="decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)",
-    )
+    decay = "decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)"
+    parser.add_argument("--weights", choices=WEIGHTS, help=decay)
     parser.add_argument(
         "--costs",
         metavar="FILE",
         help="costs (m, m) of the structured loss, .npy or .csv (default: |i - j|)",
     )
     _option(parser, "smoothing", "constant of the Moreau envelope", float)
-    _option(parser, "kernel", "linear: work on the Gram matrix; none: on the features")
+    _choice(parser, "kernel", KERNELS, "work on the Gram matrix X X^T")
     scale = parser.add_mutually_exclusive_group()
     _option(scale, "C", "lam = 1/(C n)", float)
     scale.add_argument("--lam", type=float, help="the regularisation constant itself")
@@ -175,6 +184,11 @@ def _option(parser: Any, name: str, sentence: str, kind: type = str) -> None:
     shown = "" if default is None else f" (default: {default})"
     names = {int: "N", float: "X", str: "TEXT"}
     parser.add_argument(f"--{name}", type=kind, metavar=names[kind], help=f"{sentence}{shown}")
+
+
+def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> None:
+    shown = f"{sentence} (default: {DEFAULTS[name]})"
+    parser.add_argument(f"--{name}", choices=values, help=shown)
 
 
 def _from_config(parser: Parser, path: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fwlab import datasets, weights
 from fwlab._cli_options import LOSSES, BadInput
-from fwlab._text import describe_problem
+from fwlab._text import describe_loss, describe_problem
 from fwlab._validation import Floats, as_real
 from fwlab.datasets import Dataset
 from fwlab.losses import (
@@ -48,7 +48,7 @@ class Case:
             "n": problem.n_samples,
             "d": problem.n_features,
             "m": problem.n_classes,
-            "loss": repr(problem.loss),
+            "loss": describe_loss(problem.loss),
             "lam": problem.lam,
             "smoothing": problem.smoothing,
             "kernel": problem.kernel,
@@ -61,7 +61,7 @@ def load_cases(options: Namespace) -> list[Case]:
     Raises BadInput, ValueError, TypeError or OSError with one sentence.
     """
     losses = _loss_names(options)
-    loaded = {given: _load(given, options.normalize) for given in _listed("data", options.data)}
+    loaded = {given: load(given, options) for given in _listed("data", options.data)}
     short = [dataset.name for dataset in loaded.values()]
     cases = []
     for given, dataset in loaded.items():
@@ -73,20 +73,17 @@ def load_cases(options: Namespace) -> list[Case]:
     return cases
 
 
-def as_normalize(value: str) -> str | None:
-    """The `normalize` of fwlab.datasets that --normalize names."""
-    if value not in ("none", "unit", "standard"):
-        raise BadInput(f"--normalize must be unit, standard or none; got {value!r}.")
+def load(name: str, options: Namespace) -> Dataset:
+    """The data set `name`, normalised as the options say."""
+    return datasets.load(name, normalize=none_or(options.normalize))
+
+
+def none_or(value: str) -> str | None:
+    """The option's value for the library: its "none" is None there."""
     return None if value == "none" else value
 
 
-def _load(given: str, normalize: str) -> Dataset:
-    return datasets.load(given, normalize=as_normalize(normalize))
-
-
 def _case(name: str, loss: str, dataset: Dataset, options: Namespace) -> Case:
-    if options.kernel not in ("none", "linear"):
-        raise BadInput(f"--kernel must be none or linear; got {options.kernel!r}.")
     lam = options.lam
     if lam is None:
         lam = 1.0 / (as_real("C", options.C, positive=True) * len(dataset.y_train))
@@ -96,11 +93,10 @@ def _case(name: str, loss: str, dataset: Dataset, options: Namespace) -> Case:
         _loss(loss, dataset.n_classes, options),
         lam,
         smoothing=options.smoothing,
-        kernel=None if options.kernel == "none" else options.kernel,
+        kernel=none_or(options.kernel),
         n_classes=dataset.n_classes,
     )
-    normalize = dataset.normalize or "none"
-    line = f"{describe_problem(name, problem)}, data {dataset.name}, normalize = {normalize}"
+    line = f"{describe_problem(name, problem)}, normalize = {dataset.normalize or 'none'}"
     return Case(name, dataset, problem, line)
 
 

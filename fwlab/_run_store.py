@@ -1,17 +1,18 @@
 """Finished runs on disk, found again by a hash of everything that determines them.
 
-A run is determined by the numbers of its problem, the method with its settings, and the code: a
-store never answers with a result that another version of this package made.
+A run is determined by the numbers of its problem, the method with its settings, and the code: the
+store never answers with a result that another version of the solvers made.
 """
 
 import hashlib
 import re
 from dataclasses import fields, is_dataclass
+from fnmatch import fnmatch
 from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 import scipy.sparse
@@ -20,6 +21,21 @@ from fwlab.problem import Problem
 from fwlab.result import Result
 
 DIGITS = 16
+# sources that make, store or show problems and results, and have no part in a run
+NOT_IN_A_RUN = (
+    "__init__.py",
+    "__main__.py",
+    "cli.py",
+    "_cli_*.py",
+    "datasets.py",
+    "_data_*.py",
+    "_files.py",
+    "_normalize.py",
+    "_run_store.py",
+    "_text.py",
+    "experiments.py",
+    "plot.py",
+)
 
 
 def digest(*values: Any) -> str:
@@ -39,10 +55,16 @@ def problem_digest(problem: Problem) -> str:
 
 @cache
 def code_digest() -> str:
-    """Hash of the sources of this package."""
+    """Hash of the sources of this package that a run depends on."""
     folder = Path(__file__).parent
-    sources = sorted(folder.rglob("*.py"))
-    return digest([(str(path.relative_to(folder)), path.read_text("utf-8")) for path in sources])
+    sources = sorted(path.relative_to(folder) for path in folder.rglob("*.py"))
+    return digest(
+        [
+            (source.as_posix(), (folder / source).read_text("utf-8"))
+            for source in sources
+            if not any(fnmatch(source.as_posix(), pattern) for pattern in NOT_IN_A_RUN)
+        ]
+    )
 
 
 def run_file(folder: Path, problem_name: str, method: str, key: str) -> Path:
@@ -53,6 +75,9 @@ def run_file(folder: Path, problem_name: str, method: str, key: str) -> Path:
 
 def load_run(path: Path) -> Result | None:
     """The stored run, None if there is none or it cannot be read."""
+    # a cut file is no archive, and numpy would leave it open
+    if not is_zipfile(path):
+        return None
     try:
         return Result.load(path)
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):

@@ -31,9 +31,9 @@ def format_table(
 
 
 def describe_loss(loss: Loss) -> str:
-    """The loss as one would build it, long arrays shortened: WeightedTopK(rho=[0.5, 0.333, ..])."""
-    # ty: every loss is a dataclass
-    parts = (f"{field.name}={_short(getattr(loss, field.name))}" for field in fields(loss))  # type: ignore[arg-type]
+    """The loss as one would build it, arrays shortened and switches that are off left out."""
+    values = {field.name: getattr(loss, field.name) for field in fields(loss)}  # type: ignore[arg-type]
+    parts = (f"{name}={_short(value)}" for name, value in values.items() if value is not False)
     return f"{type(loss).__name__}({', '.join(parts)})"
 
 

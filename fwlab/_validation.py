@@ -5,12 +5,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LARGEST = 1e150
+SMALLEST = 1e-150
 
 
 def as_floats(name: str, value: Any, ndims: Iterable[int]) -> Floats:
@@ -57,9 +59,46 @@ def as_real(name: str, value: Any, *, positive: bool) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number; got {value!r}.")
     number = float(value)
-    if not np.isfinite(number) or number < 0 or (positive and number == 0):
-        raise ValueError(f"{name} must be finite and {'>' if positive else '>='} 0; got {value}.")
+    if not 0 <= number <= LARGEST or (positive and number < SMALLEST):
+        raise ValueError(
+            f"{name} must be finite and {'>' if positive else '>='} 0, "
+            f"within {SMALLEST} and {LARGEST}; got {value}."
+        )
     return number
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """`value` as a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """A numpy Generator from a seed or a Generator."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, Integral) or rng < 0:
+        raise TypeError(f"rng must be a non-negative integer or a numpy Generator; got {rng!r}.")
+    return np.random.default_rng(int(rng))
+
+
+def as_features(name: str, X: Any) -> Any:
+    """X (n, d) as a finite float64 array, or as a canonical CSR matrix if it is sparse."""
+    if not scipy.sparse.issparse(X):
+        X = as_floats(name, X, ndims=(2,))
+    elif X.ndim != 2:
+        raise ValueError(f"{name} must be 2-D; got shape {X.shape}.")
+    else:
+        X = X.tocsr()
+        values = as_floats(name, X.data, ndims=(1,))
+        X = scipy.sparse.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    if 0 in X.shape:
+        raise ValueError(f"{name} must have at least one row and one column; got shape {X.shape}.")
+    return X
 
 
 def as_labels(y: Any, n_classes: int | None = None) -> Integers:
@@ -74,6 +113,8 @@ def as_labels(y: Any, n_classes: int | None = None) -> Integers:
         if low < 0 or (n_classes is not None and high >= n_classes):
             allowed = "0 or more" if n_classes is None else f"in 0..{n_classes - 1}"
             raise ValueError(f"y must be {allowed}; got {low if low < 0 else high}.")
+        if high > np.iinfo(np.int32).max:
+            raise ValueError(f"y must be below 2^31; got {high}.")
     return labels.astype(np.int64)
 
 

@@ -48,7 +48,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments that every run of a comparison passes to `solve`."""
+    """The arguments that every run of a comparison passes to `solve`.
+
+    Raises ValueError or TypeError as `solve` does; rng is a seed, so that a run can be repeated.
+    """
 
     tol: float
     relative: bool
@@ -57,6 +60,14 @@ class Settings:
     rng: int
     check_every: int
     method_options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        as_real("tol", self.tol, positive=False)
+        as_integer("max_iter", self.max_iter, low=0)
+        if self.time_limit is not None:
+            as_real("time_limit", self.time_limit, positive=False)
+        as_integer("rng", self.rng, low=0)
+        as_integer("check_every", self.check_every, low=1)
 
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of `solve`."""
@@ -161,19 +172,9 @@ def compare(
 
     Raises ValueError or TypeError before any work.
     """
-    settings = Settings(
-        tol=as_real("tol", tol, positive=False),
-        relative=bool(relative),
-        max_iter=as_integer("max_iter", max_iter, low=0),
-        time_limit=None
-        if time_limit is None
-        else as_real("time_limit", time_limit, positive=False),
-        rng=as_integer("rng", rng, low=0),
-        check_every=as_integer("check_every", check_every, low=1),
-        method_options=method_options,
-    )
+    settings = Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options)
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
-    problems, methods = _checked_problems(problems), _checked_methods(methods, method_options)
+    problems, methods = _checked_problems(problems), checked_methods(methods, method_options)
     tasks = _tasks(problems, methods, settings, None if out is None else Path(out) / "runs")
     outcomes: dict[Key, Result | Failure] = {}
     try:
@@ -299,7 +300,8 @@ def _checked_problems(problems: Any) -> dict[str, Problem]:
     return dict(problems)
 
 
-def _checked_methods(methods: Any, options: dict[str, Any]) -> tuple[str, ...]:
+def checked_methods(methods: Any, options: dict[str, Any]) -> tuple[str, ...]:
+    """The names as a tuple. Raises ValueError or TypeError for unknown ones and their options."""
     if isinstance(methods, str) or not isinstance(methods, Sequence):
         raise TypeError(f"methods must be a list of method names; got {methods!r}.")
     if not methods:

@@ -94,6 +94,8 @@ def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
 
     stem = path.with_suffix("") if path.suffix.lower() in (".png", ".pdf") else path
     png, pdf = (stem.with_name(stem.name + ending) for ending in (".png", ".pdf"))
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once for both files
     write_atomically(png, lambda file: figure.savefig(file, format="png", dpi=200))
     # no date: the same comparison gives the same bytes; 42: text in the PDF stays text
     with rc_context({"pdf.fonttype": 42}):
@@ -132,11 +134,13 @@ def _prepare(ax: Any, xlabel: str) -> None:
 
 
 def _finish(ax: Any, comparison: Comparison) -> None:
-    """A line at tol below the data, or a sentence where there are none."""
+    """Ticks and a line at tol below the data, or a sentence where there are none."""
     tol, relative = comparison.settings.tol, comparison.settings.relative
     if not any(len(line.get_xdata()) for line in ax.lines):
         ax.text(0.5, 0.5, NOTHING, transform=ax.transAxes, ha="center")
-    elif tol > 0 and not relative:
+        return
+    _show_two_decades(ax)
+    if tol > 0 and not relative:
         ax.axhline(tol, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
         ax.annotate(
             f"tol = {tol:g}",
@@ -149,7 +153,17 @@ def _finish(ax: Any, comparison: Comparison) -> None:
         )
 
 
-def _draw(ax: Any, trace: Trace, x: Floats, style: tuple[str, str, str]) -> bool:
+def _show_two_decades(ax: Any) -> None:
+    """Widen the x axis until two powers of ten label it; labels between them would collide."""
+    from matplotlib.ticker import NullFormatter
+
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    low, high = np.log10(ax.get_xlim())
+    if np.floor(high) - np.ceil(low) < 1:
+        ax.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
+
+
+def _draw(ax: Any, trace: Trace, x: Any, style: tuple[str, str, str]) -> bool:
     """One run from iteration 1 on; whether some of its gaps lie at the floor.
 
     A gap that rounding makes zero or negative, or that is below one unit of rounding of the

@@ -31,8 +31,19 @@ class RowPolytopes:
         return int(np.count_nonzero(self.upper))
 
     @property
+    def bounds(self) -> tuple[Floats, Floats, int, int, float, float]:
+        """upper and lower, how many of each are not zero, and their sums."""
+        upper, lower = self.upper, self.lower
+        sums = float(upper.sum()), float(lower.sum())
+        return upper, lower, self.support, int(np.count_nonzero(lower)), *sums
+
+    @property
     def n_classes(self) -> int:
         return len(self.upper) + 1
+
+    def take(self, rows: slice) -> "RowPolytopes":
+        """Those of some of the samples."""
+        return replace(self, y=self.y[rows], cost_rows=self.cost_rows[rows])
 
     def without_costs(self) -> "RowPolytopes":
         """The same polytopes with delta = 0."""
@@ -75,7 +86,7 @@ class RowPolytopes:
     def project(self, points: Floats) -> Floats:
         """Nearest points of the negated domains, (n, m)."""
         out = np.empty_like(points)
-        project_rows(points, self.y, self.upper, self.lower, out)
+        project_rows(points, self.y, self.bounds, out)
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:

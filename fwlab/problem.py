@@ -8,18 +8,30 @@ with r_i = smoothing / omega_i, and Phi_i the Moreau envelope of the loss where 
 (K19 (25)). omega = 1 but for sample weights; a row with omega_i = 0 is 0.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from fwlab._validation import Floats, Integers, as_floats, as_integer, as_labels, as_real
+from fwlab._validation import (
+    SMALLEST,
+    Floats,
+    Integers,
+    as_features,
+    as_floats,
+    as_integer,
+    as_labels,
+    as_real,
+)
 from fwlab.features import DenseFeatures, Features, GramFeatures, SparseFeatures
 from fwlab.gram import checked_gram
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
+from fwlab.polytope import RowPolytopes
 
 KERNELS = (None, "linear", "precomputed")
+CHUNK = 1024
 
 
 @dataclass(frozen=True)
@@ -60,14 +72,14 @@ class Problem:
     ) -> None:
         if not isinstance(loss, Loss):
             raise TypeError(f"loss must be one of fwlab's losses; got {loss!r}.")
-        if kernel not in KERNELS:
+        if not (kernel is None or isinstance(kernel, str)) or kernel not in KERNELS:
             raise ValueError(f"kernel must be one of {KERNELS}; got {kernel!r}.")
         self.loss = loss
         self.lam = as_real("lam", lam, positive=True)
         self.smoothing = as_real("smoothing", smoothing, positive=False)
         self.kernel = kernel
         self.notes = _conversion_notes(X)
-        self.X = checked_gram(X) if kernel == "precomputed" else _checked_features(X)
+        self.X: Any = checked_gram(X) if kernel == "precomputed" else as_features("X", X)
         self.y = _checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
         self.sample_weight = _checked_sample_weight(sample_weight, self.n_samples)
@@ -127,7 +139,7 @@ class Problem:
         and those of the problem.
         """
         A = self._checked_dual(A)
-        rows = _checked_features(X_new, "X_new")
+        rows = as_features("X_new", X_new)
         if rows.shape[1] != self.n_features:
             raise ValueError(f"X_new must have {self.n_features} columns; got {rows.shape[1]}.")
         if self.kernel == "precomputed":
@@ -136,23 +148,35 @@ class Problem:
 
     def is_feasible(self, A: Floats) -> bool:
         """Whether every row of A lies in omega_i times the negated domain, to tolerance."""
-        positive = self.sample_weight > 0
-        if A[~positive].any():
-            return False
-        scaled = -A / np.where(positive, self.sample_weight, 1.0)[:, None]
-        return bool(self.polytopes.contains(scaled, DOMAIN_TOLERANCE * self.loss.scale).all())
+        slack = DOMAIN_TOLERANCE * self.loss.scale
+        for rows, polytopes in self._chunks():
+            omega = self.sample_weight[rows, None]
+            scaled = -A[rows] / np.where(omega > 0, omega, 1.0)
+            inside = polytopes.contains(scaled, slack)
+            if not inside.all() or A[rows][omega[:, 0] == 0].any():
+                return False
+        return True
 
     def infeasibility(self, A: Floats) -> float:
         """Largest distance of an entry of A from the nearest feasible row."""
-        omega = self.sample_weight[:, None]
-        nearest = omega * self.polytopes.project(A / np.where(omega > 0, omega, 1.0))
-        return float(np.abs(A - nearest).max())
+        worst = 0.0
+        for rows, polytopes in self._chunks():
+            omega = self.sample_weight[rows, None]
+            nearest = omega * polytopes.project(A[rows] / np.where(omega > 0, omega, 1.0))
+            worst = max(worst, float(np.abs(A[rows] - nearest).max()))
+        return worst
 
     # The rest is for solvers: links and scores are passed in where a solver already has them.
 
     def link(self, A: Floats) -> Floats:
         """W(A), or with a Gram matrix A^T K / (lam n), (m, n)."""
         link = self.features.transposed_product(A)
+        link /= self.lam_n
+        return link
+
+    def vertex_link(self, columns: Integers, entries: Floats) -> Floats:
+        """The link of compact vertices (RowPolytopes.compact_vertices)."""
+        link = self.features.transposed_vertex_product(columns, entries, self.n_classes)
         link /= self.lam_n
         return link
 
@@ -171,17 +195,22 @@ class Problem:
         """s_i + (smoothing/omega_i) a_i: with delta, -n times the dual's gradient (T20 (2.24))."""
         return scores + self._ridge() * A if self.smoothing else scores
 
-    def direction_curvature(
+    def vertex_curvature(
         self, A: Floats, columns: Integers, entries: Floats, link: Floats, scores: Floats
     ) -> float:
         """Minus the second derivative of D from A towards compact vertices U   (T20 (2.26)).
 
         link and scores are those of U - A.
         """
-        direction = -A
-        direction[np.arange(len(A))[:, None], columns] += entries
-        square_norm = self.features.link_norm(link, direction, self.lam_n)
-        return self.lam * max(0.0, square_norm) + 2 * self._quadratic(direction)
+        square_norm = self.features.link_norm(link, -A, self.lam_n)
+        if self.kernel is not None:
+            picked = np.take_along_axis(scores, columns, axis=1)
+            square_norm += float(np.vdot(picked, entries)) / self.lam_n
+        ridge = self._ridge()[:, 0]
+        own = np.einsum("ij,ij->i", entries, entries)
+        own -= 2 * np.einsum("ij,ij->i", entries, np.take_along_axis(A, columns, axis=1))
+        quadratic = self._quadratic(A) + float(np.vdot(ridge, own)) / (2 * len(A))
+        return self.lam * max(0.0, square_norm) + 2 * max(0.0, quadratic)
 
     def _ridge(self) -> Floats:
         """smoothing / omega_i, (n, 1); 0 where omega_i = 0, whose rows of A are 0."""
@@ -190,7 +219,12 @@ class Problem:
 
     def _primal(self, scores: Floats, square_norm: float) -> float:
         if self.smoothing:
-            values, _ = moreau_envelope(self.polytopes, scores, self.smoothing)
+            values = np.concatenate(
+                [
+                    moreau_envelope(polytopes, scores[rows], self.smoothing)[0]
+                    for rows, polytopes in self._chunks()
+                ]
+            )
         else:
             values = self.polytopes.values(scores)
         return self.lam / 2 * square_norm + float(np.mean(self.sample_weight * values))
@@ -206,9 +240,21 @@ class Problem:
         return float(np.vdot(self._ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
 
     def _augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
-        values = self.polytopes.values(self.shifted_scores(A, scores))
+        ridge = self._ridge()
+        values = np.concatenate(
+            [
+                polytopes.values(scores[rows] + ridge[rows] * A[rows])
+                for rows, polytopes in self._chunks()
+            ]
+        )
         norm = self.lam / 2 * square_norm + self._quadratic(A)
         return norm + float(np.mean(self.sample_weight * values))
+
+    def _chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
+        """Slices of samples with their polytopes, so that temporary arrays stay small."""
+        for start in range(0, self.n_samples, CHUNK):
+            rows = slice(start, start + CHUNK)
+            yield rows, self.polytopes.take(rows)
 
     def _checked_dual(self, A: Any) -> Floats:
         A = as_floats("A", A, ndims=(2,))
@@ -238,21 +284,6 @@ def _conversion_notes(X: Any) -> tuple[str, ...]:
     return ()
 
 
-def _checked_features(X: Any, name: str = "X") -> Any:
-    if scipy.sparse.issparse(X):
-        X = X.tocsr()
-        values = as_floats(name, X.data, ndims=(1,))
-        X = scipy.sparse.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    else:
-        X = as_floats(name, X, ndims=(2,))
-    if 0 in X.shape:
-        raise ValueError(f"{name} must have at least one row and one column; got shape {X.shape}.")
-    return X
-
-
 def _checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
     if n_classes is not None:
         n_classes = as_integer("n_classes", n_classes, low=2)
@@ -274,6 +305,8 @@ def _checked_sample_weight(sample_weight: Any, n: int) -> Floats:
         raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
     if omega.min() < 0:
         raise ValueError(f"sample_weight must be non-negative; got {omega.min()}.")
+    if omega[omega > 0].min(initial=1.0) < SMALLEST:
+        raise ValueError(f"sample_weight must be 0 or at least {SMALLEST}; got a smaller weight.")
     if not omega.any():
         raise ValueError(f"sample_weight must not be all zero; got {n} zeros.")
     return omega

@@ -1,8 +1,9 @@
 """Euclidean projections of L15 section 4, and the one onto a permutahedron.
 
 Every function takes one vector (d,) or a batch of rows (n, d), leaves it untouched, answers in
-kind as float64, and is exact to rounding: O(d log d) a vector at worst, no iteration to a
-tolerance. Entries larger than 1e150 in size are refused. With a bias the objective is |a - x|^2 + bias <1, x>^2.
+kind as float64, and is exact to rounding: no iteration to a tolerance, O(d log d) a vector at
+worst. Entries larger than 1e150 in size are refused. With a bias the objective is
+|a - x|^2 + bias <1, x>^2.
 """
 
 from typing import Any

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 
 from fwlab._files import write_atomically
-from fwlab._validation import Floats, Integers, as_floats
+from fwlab._validation import Floats, Integers, as_features
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -104,7 +103,7 @@ class Result:
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
         machine = self.A.T / self.lam_n if self.W is None else self.W
-        rows = X_new.tocsr() if scipy.sparse.issparse(X_new) else as_floats("X_new", X_new, (2,))
+        rows = as_features("X_new", X_new)
         if rows.shape[1] != machine.shape[1]:
             raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
         return np.asarray(rows @ machine.T).argmax(axis=1)

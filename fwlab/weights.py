@@ -14,7 +14,7 @@ def flat(k: int) -> Floats:
 def linear(k: int) -> Floats:
     """k weights 2 (k + 1 - j) / (k (k + 1)), j = 1 .. k."""
     k = as_integer("k", k, low=1)
-    return 2.0 * np.arange(k, 0, -1) / (k * (k + 1.0))
+    return 2.0 * np.arange(k, 0, -1, dtype=np.float64) / (k * (k + 1.0))
 
 
 def exponential(k: int) -> Floats:

@@ -116,7 +116,12 @@ def labels(m: int) -> np.ndarray:
     return np.array([0, m - 1, m // 2, m - 1])
 
 
+def some_ks(m: int) -> set[int]:
+    return set(range(1, m + 1)) if m < 10 else {1, 2, 5, m // 2, m - 1, m}
+
+
 SMALL_ENTRIES = [(m, entry) for m in SMALL_M for entry in entries(m, labels(m))]
+LARGE_ENTRIES = [(m, e) for m in (33, 65, 400) for e in entries(m, labels(m), some_ks(m))]
 
 
 def entry_id(argument: object) -> str:
@@ -151,8 +156,7 @@ def cases(draw: Any, sizes: st.SearchStrategy[int] = MANY_CLASSES) -> Case:
     m = draw(sizes)
     n = draw(st.integers(1, 4))
     y = np.array(draw(st.lists(st.integers(0, m - 1), min_size=n, max_size=n)))
-    ks = range(1, m + 1) if m < 10 else {1, 2, 5, m // 2, m - 1, m}
-    entry = draw(st.sampled_from(entries(m, y, ks)))
+    entry = draw(st.sampled_from(entries(m, y, some_ks(m))))
     return Case(entry, draw(score_rows(n, m)), y)
 
 
@@ -164,12 +168,11 @@ def score_rows(n: int, m: int) -> st.SearchStrategy[np.ndarray]:
     return tied | normal
 
 
-def domain_points(case: Case, seed: int) -> np.ndarray:
+def domain_points(loss: Any, m: int, y: np.ndarray, seed: int) -> np.ndarray:
     """Random points of the effective domains, (n, m): combinations of subgradients and 0."""
     rng = np.random.default_rng(seed)
-    points = np.zeros_like(case.scores)
-    shares = rng.dirichlet(np.ones(4), len(points)) * rng.choice([0.5, 1.0])
+    points = np.zeros((len(y), m))
+    shares = rng.dirichlet(np.ones(4), len(y)) * rng.choice([0.5, 1.0])
     for share in shares.T:
-        scores = 2 * rng.standard_normal(case.scores.shape)
-        points += share[:, None] * case.loss.subgradient(scores, case.y)
+        points += share[:, None] * loss.subgradient(2 * rng.standard_normal((len(y), m)), y)
     return points

@@ -20,18 +20,10 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import kernel
-from fwlab.kernels.isotonic import decreasing_fit, spread_pool
-from fwlab.kernels.sorting import sort_descending
+from fwlab.kernels.isotonic import decreasing_fit, spread_pools
+from fwlab.kernels.sorting import INSERTION_LENGTH, select_largest, sort_indices
 
 NEWTON_STEPS = 100
-
-
-@kernel
-def _fit(b, weights, zeta, scratch, fit, sizes):
-    """Decreasing fit of b - zeta weights; the number of its pools."""
-    for j in range(len(b)):
-        scratch[j] = b[j] - zeta * weights[j]
-    return decreasing_fit(scratch, fit, sizes)
 
 
 @kernel
@@ -63,31 +55,19 @@ def _true_class_residual(total, fit_upper, fit_lower):
 
 
 @kernel
-def _slope_of_pools(fit, weights, sizes, pools, start, stop, residual):
-    """On [start, stop): sum of w (fit - v_y), sum of w, and over pools of (sum of w)^2 / size."""
+def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
+    """Over the pools that meet [start, stop): sum w (fit - v_y), sum w, and sum w^2 / size."""
     slope, weight, curvature = 0.0, 0.0, 0.0
-    end = 0
-    for pool in range(pools):
-        left, end = max(end, start), end + sizes[pool]
-        right = min(end, stop)
-        if left < right:
-            pool_weight = weights[left:right].sum()
-            slope += pool_weight * (fit[left] - residual)
-            weight += pool_weight
-            curvature += pool_weight * pool_weight / (right - left)
-    return slope, weight, curvature
-
-
-@kernel
-def _spread_pools(b, weights, zeta, sizes, pools, start, stop, scratch, beta):
-    """beta = b - fit on [start, stop), a pool at a time."""
-    end = 0
-    for pool in range(pools):
+    end, pool = 0, 0
+    while end < stop:
         left, end = end, end + sizes[pool]
-        if left < stop and end > start:
-            level = zeta * (weights[left:end].sum() / sizes[pool])
-            spread_pool(b, left, end, level, scratch)
-    beta[start:stop] = scratch[start:stop]
+        w = pool_weights[pool]
+        if end > start and w != 0.0:
+            slope += w * (fit[left] - residual)
+            weight += w
+            curvature += w * w / sizes[pool]
+        pool += 1
+    return slope, weight, curvature
 
 
 @kernel
@@ -100,28 +80,34 @@ def _slope_at_origin(b, upper, lower):
 
 
 @kernel
-def nearest_in_polytope(b, upper, lower, work, sizes, beta):
+def nearest_in_polytope(b, bounds, work, sizes, beta):
     """Nearest beta for sorted b and c_y = 0; returns zeta, 0 for the origin (beta is then not set).
 
-    work (3, m - 1) and sizes (2, m - 1) are scratch. The search for zeta starts at 1, follows
+    work (4, m - 1) and sizes (2, m - 1) are scratch. The search for zeta starts at 1, follows
     Newton's steps and halves the bracket where a step would leave it.
     """
     count = len(b)
+    upper, lower, total_upper, total_lower = (
+        bounds[0][:count],
+        bounds[1][:count],
+        bounds[4],
+        bounds[5],
+    )
     if _slope_at_origin(b, upper, lower) <= 0.0:
         return 0.0
-    scratch, fit_upper, fit_lower = work[0], work[1], work[2]
-    total_lower, scale = lower.sum(), upper.sum()
+    fit_upper, fit_lower = work[0, :count], work[1, :count]
+    sums_upper, sums_lower = work[2, :count], work[3, :count]
     size = abs(b[0]) + abs(b[count - 1])
     low, high, zeta = 0.0, 1.0, 1.0
-    pools_upper, pools_lower, prefix, suffix, residual = 0, 0, 0, 0, 0.0
+    prefix, suffix, residual = 0, 0, 0.0
     for _ in range(NEWTON_STEPS):
-        pools_upper = _fit(b, upper, zeta, scratch, fit_upper, sizes[0])
-        pools_lower = _fit(b, lower, zeta, scratch, fit_lower, sizes[1])
+        decreasing_fit(b, upper, zeta, fit_upper, sizes[0], sums_upper)
+        decreasing_fit(b, lower, zeta, fit_lower, sizes[1], sums_lower)
         residual, prefix, suffix = _true_class_residual(zeta * total_lower, fit_upper, fit_lower)
-        first = _slope_of_pools(fit_upper, upper, sizes[0], pools_upper, 0, prefix, residual)
-        last = _slope_of_pools(fit_lower, lower, sizes[1], pools_lower, suffix, count, residual)
+        first = _slope_of_pools(fit_upper, sizes[0], sums_upper, 0, prefix, residual)
+        last = _slope_of_pools(fit_lower, sizes[1], sums_lower, suffix, count, residual)
         slope = first[0] + last[0]
-        rounding = 2e-16 * scale * (size + zeta * scale)
+        rounding = 2e-16 * total_upper * (size + zeta * total_upper)
         if abs(slope) <= rounding or (zeta == 1.0 and slope > 0.0):
             break
         if slope > 0.0:
@@ -133,41 +119,71 @@ def nearest_in_polytope(b, upper, lower, work, sizes, beta):
         if new == zeta:
             break
         zeta = new if low < new < high else 0.5 * (low + high)
-    _spread_pools(b, upper, zeta, sizes[0], pools_upper, 0, prefix, scratch, beta)
-    _spread_pools(b, lower, zeta, sizes[1], pools_lower, suffix, count, scratch, beta)
+    spread_pools(b, zeta, sizes[0], sums_upper, 0, prefix, beta)
+    spread_pools(b, zeta, sizes[1], sums_lower, suffix, count, beta)
     for j in range(prefix, suffix):
         beta[j] = b[j] - residual
     return zeta
 
 
 @kernel
-def project_row(point, y, upper, lower, order, work, sizes, out):
+def _candidates(rest, lower, n_lower, order):
+    """Put the entries that can differ from 0 to the front of `order`, descending; their number.
+
+    With c_y = 0, v_y = sum(beta) >= 0, and an entry at 0 has residual b_j <= v_y. An entry with
+    b_j <= 0 is positive only in a pool of the fit of b - zeta lower that reaches into `lower`; such
+    a pool's level is at least the n_lower-th largest entry minus lower_1, by the min-max formula.
+    """
+    bound = 0.0
+    if n_lower > INSERTION_LENGTH:
+        bound = -np.inf
+    elif n_lower > 0:
+        select_largest(rest, order[:n_lower])
+        bound = min(0.0, rest[order[n_lower - 1]] - lower[0])
+    count = 0
+    for j in range(len(rest)):
+        order[count] = j
+        count += rest[j] > bound
+        if count == len(rest):
+            break
+    sort_indices(rest, order[:count])
+    return count
+
+
+@kernel
+def project_row(point, y, bounds, order, work, sizes, out):
     """Write the point of the negated domain nearest to `point` into `out`.
 
-    order (m - 1), work (5, m - 1), sizes (2, m - 1) are scratch. Adding a constant to `point` moves
-    nothing, because the domain's rows sum to 0: c_y is taken as 0.
+    bounds are RowPolytopes.bounds; order (m - 1), work (6, m - 1), sizes (2, m - 1) are scratch.
+    Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
+    as 0.
     """
-    count = len(point) - 1
-    rest, b = work[3], work[4]
-    for j in range(count):
+    rest = work[4]
+    for j in range(len(rest)):
         rest[j] = point[y] - point[j + (j >= y)]
-    sort_descending(rest, order)
+    out[:] = 0.0
+    count = _candidates(rest, bounds[1], bounds[3], order)
+    if count == 0:
+        return
+    b = work[5, :count]
     for j in range(count):
         b[j] = rest[order[j]]
-    zeta = nearest_in_polytope(b, upper, lower, work, sizes, rest)
+    zeta = nearest_in_polytope(b, bounds, work, sizes, rest)
+    if zeta == 0.0:
+        return
     total = 0.0
     for j in range(count):
-        beta = max(0.0, rest[j]) if zeta > 0.0 else 0.0
+        beta = max(0.0, rest[j])
         out[order[j] + (order[j] >= y)] = -beta
         total += beta
     out[y] = total
 
 
 @kernel
-def project_rows(points, y, upper, lower, out):
+def project_rows(points, y, bounds, out):
     """project_row on every row of `points` (n, m)."""
     count = points.shape[1] - 1
     order, sizes = np.empty(count, dtype=np.int64), np.empty((2, count), dtype=np.int64)
-    work = np.empty((5, count))
+    work = np.empty((6, count))
     for i in range(points.shape[0]):
-        project_row(points[i], y[i], upper, lower, order, work, sizes, out[i])
+        project_row(points[i], y[i], bounds, order, work, sizes, out[i])

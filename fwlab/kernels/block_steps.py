@@ -20,7 +20,6 @@ def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old
 
     Without curvature the dual is linear in the block and its maximiser the LMO's vertex.
     """
-    upper, lower = bounds
     order, places, weights, margins, point, work, sizes = scratch
     total = curvature + ridge
     if total == 0.0:
@@ -30,7 +29,7 @@ def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old
     for j in range(len(old)):
         cost = costs[j] if j != y else 0.0
         point[j] = (curvature * old[j] - scores[j] - cost) / (total * weight)
-    project_row(point, y, upper, lower, order, work, sizes, new)
+    project_row(point, y, bounds, order, work, sizes, new)
     for j in range(len(new)):
         new[j] *= weight
 
@@ -38,8 +37,7 @@ def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old
 @kernel
 def write_vertex(margins, y, weight, bounds, places, weights, out):
     """out = omega times the vertex of the negated domain at these margins; returns the loss."""
-    upper, lower = bounds
-    value, count = best_vertex(margins, y, upper, lower, places, weights)
+    value, count = best_vertex(margins, y, bounds[0], bounds[1], places, weights)
     out[:] = 0.0
     total = 0.0
     for touched in range(count):

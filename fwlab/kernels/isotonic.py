@@ -7,22 +7,25 @@ from fwlab.kernels.sorting import sort_descending
 
 
 @kernel
-def decreasing_fit(values, fit, sizes):
-    """Write into `fit` the non-increasing vector nearest to `values`; return the number of pools.
+def decreasing_fit(values, weights, zeta, fit, sizes, pool_weights):
+    """Write into `fit` the non-increasing vector nearest to values - zeta weights.
 
-    The three arrays have the same length. On return sizes[:pools] holds the lengths of the pools
-    from left to right; within a pool `fit` is the mean of its values.
+    All arrays are as long as `values`. Within a pool the fit is the mean. Returns the number of
+    pools; from left to right they have lengths sizes[:pools] and sums of weights
+    pool_weights[:pools].
     """
     pools = 0
     for j in range(len(values)):
-        mean, size = values[j], 1
+        weight, size = weights[j], 1
+        mean = values[j] - zeta * weight
         # a pool that is not below the one before it violates the order: merge the two
         while pools > 0 and mean >= fit[pools - 1]:
             pools -= 1
             total = size + sizes[pools]
             mean += (fit[pools] - mean) * (sizes[pools] / total)
+            weight += pool_weights[pools]
             size = total
-        fit[pools], sizes[pools] = mean, size
+        fit[pools], sizes[pools], pool_weights[pools] = mean, size, weight
         pools += 1
     position = len(values)
     for pool in range(pools - 1, -1, -1):
@@ -34,17 +37,28 @@ def decreasing_fit(values, fit, sizes):
 
 
 @kernel
-def spread_pool(values, start, stop, level, out):
-    """out = level + values - mean(values) on [start, stop), free of cancellation for large values.
+def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
+    """out = values - fit on [start, stop), free of cancellation where the values are large.
 
-    It is values - fit where fit is the mean of values minus `level`.
+    A pool of one entry gets zeta times its weight, exactly; a longer one that level on average.
     """
-    shift = 0.0
-    for j in range(start, stop):
-        shift += values[j] - values[start]
-    shift /= stop - start
-    for j in range(start, stop):
-        out[j] = level + ((values[j] - values[start]) - shift)
+    end, pool = 0, 0
+    while end < stop:
+        left, end = end, end + sizes[pool]
+        size, level = sizes[pool], zeta * pool_weights[pool]
+        pool += 1
+        if size == 1:
+            if left >= start:
+                out[left] = level
+            continue
+        if end <= start:
+            continue
+        shift = 0.0
+        for j in range(left, end):
+            shift += values[j] - values[left]
+        level = (level - shift) / size
+        for j in range(max(left, start), min(end, stop)):
+            out[j] = level + (values[j] - values[left])
 
 
 @kernel
@@ -54,18 +68,13 @@ def project_permutahedron(points, rho, out):
     rho is non-increasing. Sort, subtract rho, fit, and undo the sort: x = a - fit(a_sorted - rho).
     """
     d = points.shape[1]
-    order = np.empty(d, dtype=np.int64)
-    values, gaps, fit = np.empty(d), np.empty(d), np.empty(d)
-    sizes = np.empty(d, dtype=np.int64)
+    order, sizes = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
+    values, fit, pool_weights = np.empty(d), np.empty(d), np.empty(d)
     for i in range(points.shape[0]):
         sort_descending(points[i], order)
         for j in range(d):
             values[j] = points[i, order[j]]
-            gaps[j] = values[j] - rho[j]
-        start = 0
-        for pool in range(decreasing_fit(gaps, fit, sizes)):
-            stop = start + sizes[pool]
-            spread_pool(values, start, stop, rho[start:stop].mean(), fit)
-            start = stop
+        decreasing_fit(values, rho, 1.0, fit, sizes, pool_weights)
+        spread_pools(values, 1.0, sizes, pool_weights, 0, d, fit)
         for j in range(d):
             out[i, order[j]] = fit[j]

@@ -15,14 +15,14 @@ import numpy as np
 
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.selection import (
-    INSERTION_LENGTH,
+    FEW,
     LANES,
-    ROUNDING,
+    NEWTON_STEPS,
     collect_from,
-    keep_from,
     lane_maxima,
     reached_by,
     sort_ascending,
+    split_sums,
 )
 
 
@@ -56,14 +56,12 @@ def first_at_threshold(ordered, offset, r, upper, bias, equality):
 
 
 @kernel
-def knapsack_threshold(values, r, upper, bias, equality):
+def sorted_threshold(values, r, upper, bias, equality):
     """Return (t - shift, shift), so that x = min(max((a - shift) - t, 0), upper); sorts `values`.
 
     The shift is an entry where the sum is r, so that only differences count, and 0 elsewhere.
     Entries below t may be missing.
     """
-    if bias == 0.0 and not equality and not is_below(values, 0.0, 0.0, r, upper, bias, equality):
-        return 0.0, 0.0
     sort_ascending(values)
     positive = first_at_threshold(values, 0.0, r, upper, bias, equality)
     full = first_at_threshold(values, upper, r, upper, bias, equality)
@@ -83,31 +81,33 @@ def knapsack_threshold(values, r, upper, bias, equality):
 
 
 @kernel
-def drop_below(values, t, r, upper, bias, equality):
-    """Drop values that are surely below the threshold; return how many stay, in front.
+def newton_threshold(values, shift, r, upper, bias, equality):
+    """Return (t - shift, True), or False in the end where Newton's method gives up.
 
-    `t` is a lower bound of it, of the values too. Raising t by h lowers s by at most h times the
-    number of entries above t, which gives the next bound. A step that drops less than an eighth is
-    the last, so that all together are O(d).
+    A linear piece of s is known by its numbers of entries from t + upper on, and between. Its root
+    is the solution if it has the same numbers: exact, with no sort. Ties at a threshold may keep
+    the method from ending.
     """
-    before, kept = 2 * len(values), len(values)
-    while kept > INSERTION_LENGTH and 8 * kept <= 7 * before:
-        total = (1.0 - ROUNDING) * clipped_sum(values[:kept], 0.0, t, upper)
-        step = (total - r) / kept
-        pull = bias * total
-        if not equality and t < pull < np.inf:
-            step = max(step, (pull - t) / (1.0 + bias * kept))
-        t += max(step, 0.0)
-        before, kept = kept, keep_from(values[:kept], t)
-    return kept
+    t, full, moving = 0.0, -1, -1
+    for _ in range(NEWTON_STEPS):
+        last_full, last_moving = full, moving
+        full, moving, _, middle = split_sums(values, shift, t, t + upper)
+        if full == last_full and moving == last_moving:
+            return t, True
+        if moving == 0:
+            break
+        t = (middle + (full * upper - r)) / moving
+        if not equality:
+            free = (bias * (middle + full * upper) - shift) / (1.0 + bias * moving)
+            t = max(t, free)
+    return t, False
 
 
 @kernel
 def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
     """Rows of `out`, zeros on entry, become the projections of the rows of `points`.
 
-    Returns the first row with an entry not at most `largest` in size, -1 if there is none. With
-    r / upper above 64 only the inequality spares the sort of the whole row.
+    Returns the first row with an entry not at most `largest` in size, -1 if there is none.
     """
     d = points.shape[1]
     index, values, lanes = np.empty(d, np.int64), np.empty(d), np.empty(LANES)
@@ -123,12 +123,18 @@ def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
         if not equality:
             bound = max(bound, 0.0)
         found = collect_from(row, bound, index, values)
+        chosen = values[:found]
         if found == 0:
             continue
-        kept = found
-        if bound > -np.inf:
-            kept = drop_below(values[:found], bound, r, upper, bias, equality)
-        t, shift = knapsack_threshold(values[:kept], r, upper, bias, equality)
+        t, shift, solved = 0.0, 0.0, False
+        if bias == 0.0 and not equality:
+            # the sum bound may have no effect at all
+            solved = not is_below(chosen, 0.0, 0.0, r, upper, bias, equality)
+        if not solved and found > FEW:
+            shift = bound if bound > -np.inf else (chosen.sum() - r) / found
+            t, solved = newton_threshold(chosen, shift, r, upper, bias, equality)
+        if not solved:
+            t, shift = sorted_threshold(chosen, r, upper, bias, equality)
         for j in range(found):
             out[i, index[j]] = min(max((row[index[j]] - shift) - t, 0.0), upper)
     return -1

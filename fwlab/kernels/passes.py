@@ -1,6 +1,6 @@
 """Block methods, one compiled call a pass: for each row in the given order, improve its block.
 
-The link W = A^T X / (lam n) follows every change. `bounds` are (upper, lower) of the loss;
+The link W = A^T X / (lam n) follows every change. `bounds` are RowPolytopes.bounds;
 `rows` are (y, costs, cost_rows, weights, curvatures), one entry a sample, curvature |x|^2/(lam n).
 """
 
@@ -22,7 +22,7 @@ def make_scratch(m, support):
         np.empty(support),
         np.empty(m - 1),
         np.empty(m),
-        np.empty((5, m - 1)),
+        np.empty((6, m - 1)),
         np.empty((2, m - 1), dtype=np.int64),
     )
 
@@ -50,7 +50,7 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, chan
 
 
 @kernel
-def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, support, lam_n):
+def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, lam_n):
     """One pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
 
     `order` visits the rows of a block one after the other. The scores of a block are computed at
@@ -60,7 +60,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, su
     W = A^T K / (lam n) holds the scores.
     """
     m, block_size = A.shape[1], grams.shape[1]
-    scratch = make_scratch(m, support)
+    scratch = make_scratch(m, bounds[2])
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
     place = 0
     while place < len(order):
@@ -84,12 +84,10 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, su
 
 
 @kernel
-def sparse_pass(
-    rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, support, lam_n
-):
+def sparse_pass(rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, lam_n):
     """One pass over the rows of a CSR matrix, with the transpose of W, (d, m)."""
     m = A.shape[1]
-    scratch = make_scratch(m, support)
+    scratch = make_scratch(m, bounds[2])
     scores, change = np.empty(m), np.empty(m)
     for i in order:
         scores[:] = 0.0

@@ -9,18 +9,25 @@ INSERTION_LENGTH = 32
 
 
 @kernel
-def sort_descending(values, order):
-    """Fill `order`, as long as `values`, with the indices of `values` from the largest down."""
-    count = len(values)
-    if count > INSERTION_LENGTH:
-        order[:] = np.argsort(-values, kind="mergesort")
+def sort_indices(values, order):
+    """Sort indices given in rising order by their entry of `values`, from the largest down."""
+    if len(order) > INSERTION_LENGTH:
+        order[:] = order[np.argsort(-values[order], kind="mergesort")]
         return
-    for j in range(count):
-        place = j
-        while place > 0 and values[order[place - 1]] < values[j]:
+    for j in range(1, len(order)):
+        index, place = order[j], j
+        while place > 0 and values[order[place - 1]] < values[index]:
             order[place] = order[place - 1]
             place -= 1
-        order[place] = j
+        order[place] = index
+
+
+@kernel
+def sort_descending(values, order):
+    """Fill `order`, as long as `values`, with the indices of `values` from the largest down."""
+    for j in range(len(order)):
+        order[j] = j
+    sort_indices(values, order)
 
 
 @kernel

@@ -22,20 +22,19 @@ import numpy as np
 
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.selection import (
-    INSERTION_LENGTH,
+    FEW,
     LANES,
-    ROUNDING,
+    NEWTON_STEPS,
     collect_from,
-    keep_from,
-    keep_largest,
     lane_maxima,
     reached_by,
     sort_ascending,
+    split_sums,
 )
 
 
 @kernel
-def topk_thresholds(ordered, k, r, bias):
+def sorted_thresholds(ordered, k, r, bias):
     """Return (t - pivot, u, pivot) for ascending entries, of which the last k are the k largest.
 
     The pivot is a_[k]. All sums are of differences to it, so nothing is lost when entries are far
@@ -51,47 +50,44 @@ def topk_thresholds(ordered, k, r, bias):
     # i of the k largest are below v, j others above t; `high` and `low` sum their differences
     i, j, high, low = 1, 1, 0.0, ordered[count - k - 1] - pivot
     while True:
-        gap = low / j - high / i
-        slope = 1.0 / i + 1.0 / j
-        mass = min((start + gap) / (slope - 1.0 / stiffness), (r / k + gap) / slope)
-        t = (low - mass) / j
-        v = (high + mass) / i
-        if j < count - k and ordered[count - k - j - 1] - pivot > t:
+        gap = i * low - j * high
+        free = (start * i * j + gap) / (i + j * ((k - i) + bias * k * k) / stiffness)
+        mass = min(free, (r / k * i * j + gap) / (i + j))
+        if j < count - k and j * (ordered[count - k - j - 1] - pivot) > low - mass:
             low += ordered[count - k - j - 1] - pivot
             j += 1
-        elif i < k and ordered[count - k + i] - pivot < v:
+        elif i < k and i * (ordered[count - k + i] - pivot) < high + mass:
             high += ordered[count - k + i] - pivot
             i += 1
         else:
-            return t, min(start + mass / stiffness, r / k), pivot
+            return (low - mass) / j, min(start + mass / stiffness, r / k), pivot
 
 
 @kernel
-def drop_below(values, top, r, bias):
-    """Drop values that are surely below t; return how many stay, at the front of `values`.
+def newton_thresholds(values, shift, t, k, r, bias):
+    """Return (t - shift, u, True), or False in the end where Newton's method gives up.
 
-    From a lower bound t the others gain at least what the k largest lose. Their difference is
-    s - k u >= 0, and raising t by h lowers it by at most h times the entries above t: dividing by
-    their number gives the next bound. A step that drops less than an eighth is the last, so that
-    all together are O(d). `top` becomes the k largest, ascending.
+    For any t let u(t) = min(F(t) / (k + bias k^2), r/k), F(t) the sum of (a - t)_+ plus k t. At the
+    solution s = sum min((a - t)_+, u) is k u; s - k u falls in t, piece by linear piece. A piece is
+    known by its numbers of entries from t + u on, and between; its root is the solution if it has
+    the same numbers. That is exact and takes no sort; ties at a threshold may keep it from ending.
     """
-    keep_largest(values, top)
-    k, pivot, total = len(top), top[0], top.sum()
     stiffness = k * (1.0 + bias * k)
-    t = -max(0.0, min(total / stiffness, r / k))
-    before, kept = 2 * len(values), keep_from(values, pivot + t)
-    while kept > INSERTION_LENGTH and 8 * kept <= 7 * before:
-        gain = k * t
-        for value in values[:kept]:
-            gain += max(min(value - pivot, 0.0) - t, 0.0)
-        gain *= 1.0 - ROUNDING
-        u = min((total + gain) / stiffness, r / k)
-        loss = 0.0
-        for value in top:
-            loss += max((t + u) - (value - pivot), 0.0)
-        t = min(t + max((gain - loss) / kept, 0.0), 0.0)
-        before, kept = kept, keep_from(values[:kept], pivot + t)
-    return kept
+    full, moving, u = -1, -1, 0.0
+    for _ in range(NEWTON_STEPS):
+        last_full, last_moving = full, moving
+        _, above, _, total = split_sums(values, shift, t, np.inf)
+        level = total - (above - k) * t + k * shift
+        full, moving, high, middle = split_sums(values, shift, t, t + min(level / stiffness, r / k))
+        if full == last_full and moving == last_moving:
+            return t, u, True
+        if moving == 0 or level <= 0.0:
+            break
+        rest = k - full
+        free = high + k * shift + middle * rest / moving
+        u = min(free / (full + bias * k * k + rest * rest / moving), r / k)
+        t = (middle - rest * u) / moving
+    return t, u, False
 
 
 @kernel
@@ -99,26 +95,27 @@ def project_topk_rows(points, largest, k, r, bias, out):
     """Rows of `out`, zeros on entry, become the projections of the rows of `points`, k <= d.
 
     r is infinity for the cone. Returns the first row with an entry not at most `largest` in size,
-    -1 if there is none. For more than 64 largest entries the row is sorted whole.
+    -1 if there is none. For k > 64 the row is sorted whole.
     """
     d = points.shape[1]
-    index, values, lanes, top = np.empty(d, np.int64), np.empty(d), np.empty(LANES), np.empty(k)
+    index, values, lanes = np.empty(d, np.int64), np.empty(d), np.empty(LANES)
     for i in range(points.shape[0]):
         row = points[i]
         if lane_maxima(row, largest, lanes) > 0:
             return i
-        bound = -np.inf
+        reached, width = -np.inf, 0.0
         if k <= LANES:
-            # k times the largest entry bounds S_k, and what k lanes reach bounds a_[k]
+            # S_k is at most k times the largest entry, a_[k] at least what k lanes reach; rounding
+            # is monotone, so that no entry above the exact bound fails the rounded one
             reached, highest = reached_by(lanes[: min(d, LANES)], k)
-            bound = reached - min(r / k, max(highest, 0.0) / (1.0 + bias * k))
-        found = collect_from(row, bound, index, values)
-        kept = found
-        if k <= LANES and found > INSERTION_LENGTH:
-            kept = drop_below(values[:found], top, r, bias)
-        ordered = values[:kept]
-        sort_ascending(ordered)
-        t, u, pivot = topk_thresholds(ordered, k, r, bias)
+            width = min(r / k, max(highest, 0.0) / (1.0 + bias * k))
+        found = collect_from(row, reached - width, index, values)
+        t, u, solved = -width, 0.0, False
+        if k <= LANES and found > FEW:
+            t, u, solved = newton_thresholds(values[:found], reached, -width, k, r, bias)
+        if not solved:
+            sort_ascending(values[:found])
+            t, u, reached = sorted_thresholds(values[:found], k, r, bias)
         for j in range(found):
-            out[i, index[j]] = min(max((row[index[j]] - pivot) - t, 0.0), u)
+            out[i, index[j]] = min(max((row[index[j]] - reached) - t, 0.0), u)
     return -1

@@ -5,13 +5,13 @@ outside the clock. Whatever a method tracked, the result is recomputed from A.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fwlab._validation import Floats, as_floats, as_integer, as_real
+from fwlab._validation import Floats, as_flag, as_floats, as_generator, as_integer, as_real
 from fwlab.problem import Certificate, Problem
 from fwlab.result import Result, Status
 from fwlab.solvers._interrupt import deferred_interrupt
@@ -37,17 +37,23 @@ class Limits:
         scale = _scale(certificate) if self.relative else 1.0
         return self.tol > 0 and certificate.gap <= self.tol * scale
 
+    def at_floor(self, certificate: Certificate) -> bool:
+        """Whether the gap cannot be told from rounding errors; never so with tol = 0."""
+        return self.tol > 0 and bool(certificate.gap <= ROUNDING_FLOOR * _scale(certificate))
+
+    def time_is_over(self, seconds: float) -> bool:
+        """Whether the run has taken its time."""
+        return self.time_limit is not None and seconds >= self.time_limit
+
     def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
         """The reason to stop here, if there is one."""
         if self.met(certificate):
             return Status.CONVERGED
-        if self.tol > 0 and certificate.gap <= ROUNDING_FLOOR * _scale(certificate):
+        if self.at_floor(certificate):
             return Status.ROUNDING_FLOOR
         if iteration >= self.max_iter:
             return Status.MAX_ITER
-        if self.time_limit is not None and seconds >= self.time_limit:
-            return Status.TIME_LIMIT
-        return None
+        return Status.TIME_LIMIT if self.time_is_over(seconds) else None
 
 
 def solve(
@@ -79,17 +85,20 @@ def solve(
         raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
     limits = Limits(
         as_real("tol", tol, positive=False),
-        bool(relative),
+        as_flag("relative", relative),
         as_integer("max_iter", max_iter, low=0),
         None if time_limit is None else as_real("time_limit", time_limit, positive=False),
     )
     check_every = as_integer("check_every", check_every, low=1)
     verbose = as_integer("verbose", verbose, low=0, high=2)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable; got {callback!r}.")
+    generator = as_generator(rng)
     solver = build(method, method_options)
     A = _start(problem, A0)
     with threadpool_limits(1, user_api="blas"):
         warm_up(problem, method)
-        state = State(problem, A, np.random.default_rng(rng))
+        state = State(problem, A, generator)
         reporter = Reporter(method, callback, verbose)
         return _run(solver, method, state, limits, check_every, reporter)
 
@@ -109,10 +118,9 @@ def _run(
         seconds, iteration = time.perf_counter() - clock, 0
         while True:
             certificate = _judge(state)
-            if limits.met(certificate):
+            if limits.met(certificate) or limits.at_floor(certificate):
                 # the drift of what the method tracked must not decide
-                state.refresh()
-                certificate = _judge(state)
+                certificate = _certify(state)
             recorder.record(state, certificate, iteration, seconds)
             status = limits.status(certificate, iteration, time.perf_counter() - began)
             status = reporter.report(state, certificate, iteration, seconds) or status
@@ -124,15 +132,14 @@ def _run(
             for _ in range(min(check_every, limits.max_iter - iteration)):
                 solver.iterate(state, workspace)
                 iteration += 1
-                if interrupt.pressed:
+                if interrupt.pressed or limits.time_is_over(time.perf_counter() - began):
                     break
             seconds += time.perf_counter() - clock
-    state.refresh()
-    certificate = _judge(state)
-    recorder.replace_last(state, certificate, iteration, seconds)
-    if limits.met(certificate):
-        status = Status.CONVERGED
-    return _result(name, state, certificate, status, recorder)
+        certificate = _certify(state)
+        recorder.replace_last(state, certificate, iteration, seconds)
+        if limits.met(certificate):
+            status = Status.CONVERGED
+        return _result(name, state, certificate, status, recorder)
 
 
 def _result(
@@ -173,6 +180,15 @@ def _start(problem: Problem, A0: Any) -> Floats:
 def _judge(state: State) -> Certificate:
     scores = state.scores if state.keeps_scores else None
     return state.problem.certificate(state.A, state.link, scores)
+
+
+def _certify(state: State) -> Certificate:
+    """The certificate of A alone: nothing tracked enters, and outside the domain D is -inf."""
+    state.refresh()
+    certificate = _judge(state)
+    if state.problem.is_feasible(state.A):
+        return certificate
+    return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)
 
 
 def _scale(certificate: Certificate) -> float:

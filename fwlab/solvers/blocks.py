@@ -60,8 +60,7 @@ class BlockMethod:
             state.A,
             rows,
             problem.smoothing,
-            (polytopes.upper, polytopes.lower),
-            polytopes.support,
+            polytopes.bounds,
             problem.lam_n,
         )
         state.n_steps += problem.n_samples

@@ -25,36 +25,33 @@ class FrankWolfe:
         state.keep_scores()
 
     def iterate(self, state: State, workspace: None) -> None:
-        problem, features, polytopes = (
-            state.problem,
-            state.problem.features,
-            state.problem.polytopes,
-        )
+        problem, polytopes = state.problem, state.problem.polytopes
         shifted = problem.shifted_scores(state.A, state.scores)
         columns, entries, losses = polytopes.compact_vertices(shifted)
         entries *= problem.sample_weight[:, None]
-        link = features.transposed_vertex_product(columns, entries, problem.n_classes)
-        link /= problem.lam_n
-        scores = features.scores(link)
+        gap = float(
+            np.vdot(shifted, state.A)
+            + polytopes.cost_products(state.A).sum()
+            + np.vdot(problem.sample_weight, losses)
+        )
+        del shifted
+        link = problem.vertex_link(columns, entries)
+        scores = problem.features.scores(link)
         link -= state.link
         scores -= state.scores
 
         if self.line_search:
-            gap = float(
-                np.vdot(shifted, state.A)
-                + polytopes.cost_products(state.A).sum()
-                + np.vdot(problem.sample_weight, losses)
-            )
-            bend = problem.direction_curvature(state.A, columns, entries, link, scores)
+            bend = problem.vertex_curvature(state.A, columns, entries, link, scores)
             step = _exact_step(gap / problem.n_samples, bend)
         else:
             step = 2.0 / (state.n_steps + 2.0)
 
-        rows = np.arange(problem.n_samples)[:, None]
         state.A *= 1.0 - step
-        state.A[rows, columns] += step * entries
-        state.link += step * link
-        state.scores += step * scores
+        state.A[np.arange(problem.n_samples)[:, None], columns] += step * entries
+        link *= step
+        scores *= step
+        state.link += link
+        state.scores += scores
         state.step = step
         state.n_steps += 1
         state.n_lmo += problem.n_samples

@@ -40,7 +40,7 @@ def methods() -> dict[str, str]:
 
 def build(name: str, options: dict[str, Any]) -> Method:
     """The method `name` with its options. Raises ValueError or TypeError for unknown ones."""
-    if name not in REGISTRY:
+    if not isinstance(name, str) or name not in REGISTRY:
         raise ValueError(f"method must be one of {', '.join(REGISTRY)}; got {name!r}.")
     entry = REGISTRY[name]
     allowed = set(signature(entry.build).parameters) - set(getattr(entry.build, "keywords", {}))

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loss_table import cases, domain_points, score_rows, seeds
+from loss_table import (
+    LARGE_ENTRIES,
+    Case,
+    batch,
+    cases,
+    domain_points,
+    entry_id,
+    score_rows,
+    seeds,
+)
 from numpy.testing import assert_allclose
 
-small = pytest.mark.small
+pytestmark = pytest.mark.small
 scales = st.sampled_from([1e-3, 0.05, 0.3, 1.0, 5.0, 1e6])
 smoothings = st.sampled_from([1e-3, 0.1, 1.0, 7.0, 1e3])
 EPS = np.finfo(np.float64).eps
@@ -35,12 +44,33 @@ def slack(case, *arrays):
 # ---------------------------------------------------------------- projection
 
 
-@given(cases(), scales)
-def test_the_lmo_certifies_the_projection(case, scale):
-    c = scale * case.scores
+def assert_projection(case, c):
     u = case.loss.project(c, case.y)
     assert case.loss.in_domain(-u, case.y, tol=case.m * 1e-15).all()
     assert (excess(case, c, u) <= slack(case, c)).all()
+
+
+@given(cases(), scales)
+def test_the_lmo_certifies_the_projection(case, scale):
+    assert_projection(case, scale * case.scores)
+
+
+@pytest.mark.parametrize(("m", "entry"), LARGE_ENTRIES, ids=entry_id)
+def test_the_lmo_certifies_the_projection_among_many_classes(m, entry):
+    c, y = batch(m, entry)
+    for scale in (1 / m, 0.05, 1.0, 10.0):
+        assert_projection(Case(entry, c, y), scale * c)
+
+
+@given(cases(), st.sampled_from([2.0**-40, 2.0**-100, 2.0**-400]))
+def test_near_the_origin_the_domain_is_a_cone(case, factor):
+    """Every digit scales with a tiny point: only the cone at the origin counts there."""
+    tiny = 2.0**-12 / case.m * np.round(4 * case.scores) / 4
+    u, smaller = case.loss.project(tiny, case.y), case.loss.project(factor * tiny, case.y)
+    in_cone = case.loss.in_domain(-2 * u, case.y)  # the bounds that do not scale are far
+    assert_allclose(
+        smaller[in_cone] / factor, u[in_cone], rtol=0, atol=8 * EPS * case.m**1.5 * abs(tiny).max()
+    )
 
 
 @given(cases(), scales)
@@ -52,7 +82,7 @@ def test_projecting_twice_is_projecting_once(case, scale):
 
 @given(cases(), seeds)
 def test_a_point_of_the_domain_stays(case, seed):
-    v = domain_points(case, seed)
+    v = domain_points(case.loss, case.m, case.y, seed)
     vertex = case.loss.lmo(case.scores, case.y)
     for u in (-v, vertex, 0.5 * (vertex - v)):
         projected = case.loss.project(u, case.y)

@@ -1,55 +1,49 @@
 """The registry that the tests of problems and solvers read: methods, losses, small problems.
 
-Methods come from fwlab.methods(), so a new one meets every test here at once.
+Methods come from fwlab.methods() and losses from loss_table: a new one meets every test here.
 """
 
 from dataclasses import dataclass
 from inspect import signature
-from types import ModuleType
-from typing import Any
+from itertools import groupby
 
 import numpy as np
+import pytest
 import scipy.sparse
+from loss_table import Entry, entries
 
 import fwlab
 from fwlab.solvers.registry import REGISTRY
 
 METHODS = tuple(fwlab.methods())
-BLOCK_METHODS = tuple(
-    name for name in METHODS if "order" in signature(REGISTRY[name].build).parameters
-)
+BLOCK_METHODS = tuple(m for m in METHODS if "order" in signature(REGISTRY[m].build).parameters)
 FORMS = ("dense", "sparse", "linear", "precomputed")
-
 M = 4
-COSTS = ((0, 1, 2, 0.5), (1.5, 0, 1, 1), (3, 0.25, 0, 1), (1, 1, 0, 0))
-LOSSES: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "max-hinge": ("MaxHinge", ()),
-    "structured-hinge": ("StructuredHinge", (COSTS,)),
-    "structured-hinge-per-sample": ("StructuredHinge", ("per sample",)),
-    "top-k": ("TopK", (2,)),
-    "top-m": ("TopK", (M,)),
-    "pseudo-top-k": ("PseudoTopK", (2,)),
-    "usunier": ("Usunier", (3,)),
-    "weighted-top-k": ("WeightedTopK", ((0.5, 0.25, 0.25, 0.125),)),
-    "weighted-usunier": ("WeightedUsunier", ((0.75, 0.5, 0.125),)),
-}
 
 
-def make_loss(name: str, y: np.ndarray, package: ModuleType = fwlab) -> Any:
-    """The loss as `package` defines it; costs of samples are drawn for the labels y."""
-    kind, arguments = LOSSES[name]
-    if arguments == ("per sample",):
-        costs = np.random.default_rng(len(y)).integers(0, 4, (len(y), M)) / 2
-        costs[np.arange(len(y)), y] = 0
-        return getattr(package, kind)(costs, per_sample=True)
-    return getattr(package, kind)(*arguments)
+def loss_names() -> tuple[str, ...]:
+    """Two losses of each kind, the second and the last of its entries: "TopK-1" is TopK(2)."""
+    names = []
+    for kind, group in groupby(entries(M, []), key=lambda entry: entry.kind):
+        last = len(list(group)) - 1
+        names += [f"{kind}-{place}" for place in sorted({min(1, last), last})]
+    return tuple(names)
+
+
+LOSSES = loss_names()
+
+
+def loss_entry(name: str, y: np.ndarray) -> Entry:
+    """The entry of loss_table behind a name; costs of samples are those for the labels y."""
+    kind, place = name.split("-")
+    return [entry for entry in entries(M, y) if entry.kind == kind][int(place)]
 
 
 @dataclass(frozen=True)
 class Case:
     """A small problem by its choices; equal cases have equal data."""
 
-    loss: str = "top-k"
+    loss: str = "TopK-1"
     form: str = "dense"
     smoothing: float = 0.0
     weighted: bool = False
@@ -88,6 +82,11 @@ class Case:
         """The sample weights, ones if there are none."""
         return np.ones(self.n) if self.sample_weight is None else self.sample_weight
 
+    @property
+    def entry(self) -> Entry:
+        """The loss beside its reference."""
+        return loss_entry(self.loss, self.y)
+
     def problem(self) -> fwlab.Problem:
         """The problem in its form."""
         X, kernel = self.X, None
@@ -100,7 +99,7 @@ class Case:
         return fwlab.Problem(
             X,
             self.y,
-            make_loss(self.loss, self.y),
+            self.entry.loss,
             self.lam,
             smoothing=self.smoothing,
             kernel=kernel,
@@ -118,9 +117,14 @@ GRID = tuple(
 )
 
 
+each_method = pytest.mark.parametrize("method", METHODS)
+each_form = pytest.mark.parametrize("form", FORMS)
+each_smoothing = pytest.mark.parametrize("smoothing", [0.0, 0.1])
+
+
 def random_feasible(case: Case, rng: np.random.Generator) -> np.ndarray:
     """A (n, m): rows are omega_i times random mixtures of vertices of the negated domain."""
-    loss = make_loss(case.loss, case.y)
+    loss = case.entry.loss
     A = np.zeros((case.n, M))
     for share in rng.dirichlet(np.ones(3)):
         A += share * loss.lmo(rng.normal(size=A.shape), case.y)

@@ -20,12 +20,11 @@ from solvers.solver_table import (
     SMOOTHINGS,
     Case,
     M,
-    make_loss,
+    loss_entry,
     random_feasible,
 )
 
 import fwlab
-import reference
 from fwlab.solvers.blocks import ORDERS
 
 pytestmark = pytest.mark.small
@@ -46,7 +45,7 @@ def solved(method: str, case: Case, form: str = "dense") -> fwlab.Result:
 
 def costs(case: Case) -> np.ndarray:
     """delta, (n, m)."""
-    loss = make_loss(case.loss, case.y, reference)
+    loss = case.entry.reference
     return np.array([loss.for_sample(i).delta(M, y) for i, y in enumerate(case.y)], dtype=float)
 
 
@@ -58,7 +57,7 @@ def ridge(case: Case) -> np.ndarray:
 
 def values(case: Case, scores: np.ndarray) -> np.ndarray:
     """Losses of the rows without smoothing."""
-    loss = make_loss(case.loss, case.y, reference)
+    loss = case.entry.reference
     rows = enumerate(zip(scores, case.y, strict=True))
     return np.array([float(loss.for_sample(i).value(s, y)) for i, (s, y) in rows])
 
@@ -72,7 +71,7 @@ def dual_by_hand(case: Case, A: np.ndarray) -> float:
 def primal_by_hand(case: Case, W: np.ndarray) -> float:
     scores = case.X @ W.T
     if case.smoothing:
-        losses, _ = make_loss(case.loss, case.y).moreau(scores, case.y, case.smoothing)
+        losses, _ = case.entry.loss.moreau(scores, case.y, case.smoothing)
     else:
         losses = values(case, scores)
     return case.lam / 2 * (W**2).sum() + (case.omega * losses).mean()
@@ -82,7 +81,7 @@ def block_gaps(case: Case, A: np.ndarray) -> np.ndarray:
     """(1/n) max over u in omega_i times the negated domain of <n grad_i D(A), u - a_i>, (n,)."""
     W = A.T @ case.X / (case.lam * case.n)
     gradient = case.X @ W.T + costs(case) + ridge(case) * A
-    vertices = case.omega[:, None] * make_loss(case.loss, case.y).lmo(gradient, case.y)
+    vertices = case.omega[:, None] * case.entry.loss.lmo(gradient, case.y)
     return (gradient * (A - vertices)).sum(axis=1) / case.n
 
 
@@ -144,7 +143,7 @@ def test_the_final_dual_point_is_feasible(method, case):
     A, weighed = result.A, case.omega > 0
     assert result.infeasibility <= 1e-13
     assert not A[~weighed].any()
-    inside = make_loss(case.loss, case.y).in_domain(
+    inside = case.entry.loss.in_domain(
         -A / np.where(weighed, case.omega, 1.0)[:, None], case.y, tol=1e-12
     )
     assert inside.all()
@@ -274,11 +273,10 @@ def test_ascent_solves_orthogonal_samples_in_one_pass(loss, smoothing, form):
     """Blocks that do not meet: the exact maximiser of each is the maximiser of all."""
     y = np.arange(12) % M
     X = np.diag(np.linspace(0.5, 3.0, 12))
-    case = Case(loss, n=12, d=12)
     problem = fwlab.Problem(
         X @ X.T if form == "precomputed" else X,
         y,
-        make_loss(case.loss, y),
+        loss_entry(loss, y).loss,
         0.05,
         smoothing=smoothing,
         kernel=form if form in ("linear", "precomputed") else None,

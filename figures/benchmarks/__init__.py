@@ -1,0 +1,1 @@
+"""Timing tables: one module each, with a function `run(quick)` that prints its table."""

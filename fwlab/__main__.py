@@ -1,0 +1,8 @@
+"""python -m fwlab: the command line."""
+
+import sys
+
+from fwlab.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

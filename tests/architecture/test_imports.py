@@ -1,0 +1,158 @@
+"""Who may import whom, read from the sources, and what `import fwlab` loads."""
+
+import ast
+import subprocess
+import sys
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FWLAB = sorted((ROOT / "fwlab").rglob("*.py"))
+REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
+SOURCES = [
+    file
+    for folder in ("fwlab", "reference", "tests", "figures", "paper_checks")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+]
+MOST_LINES = 400
+
+# Kernels at the bottom, people at the top: a module reaches only layers below its own.
+LAYERS = (
+    ("fwlab.kernels*",),
+    ("fwlab.losses", "fwlab.polytope", "fwlab.projections"),
+    ("fwlab.problem",),
+    ("fwlab.solvers*",),
+    ("fwlab.experiments", "fwlab.estimators", "fwlab.*cli*", "fwlab.__main__"),
+)
+FORBIDDEN = {
+    "cvxpy",
+    "hypothesis",
+    "pytest",
+    "reference",
+    "figures",
+    "paper_checks",
+    "tests",
+}
+LOADED_ON_DEMAND = {"matplotlib", "sklearn", "joblib", "pooch", "tqdm", "cvxpy"}
+
+
+def module_name(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> frozenset[str]:
+    return frozenset(map(module_name, FWLAB))
+
+
+@cache
+def imports(file: Path) -> frozenset[str]:
+    """Full names of all that a file imports, in functions and for type checkers too."""
+    return frozenset(name for node in ast.walk(tree(file)) for name in names_in(node))
+
+
+@cache
+def imports_at_run_time(file: Path) -> frozenset[str]:
+    """The same without what is read for type checkers alone."""
+    unread = {
+        name
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+        for name in names_in(inner)
+    }
+    return imports(file) - unread
+
+
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+def names_in(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "relative import"
+        submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+        found = [name for name in submodules if name in modules()]
+        # `from fwlab import problem` reads the module, not the package's names
+        return found if len(found) == len(submodules) else [*found, str(node.module)]
+    return []
+
+
+def packages(file: Path) -> set[str]:
+    return {name.split(".")[0] for name in imports(file)}
+
+
+@cache
+def reached(module: str) -> frozenset[str]:
+    """All modules of fwlab that a module imports, directly or through others."""
+    files = {module_name(file): file for file in FWLAB}
+    seen, open_ = set(), [module]
+    while open_:
+        new = {name for name in imports_at_run_time(files[open_.pop()]) if name in files} - seen
+        seen |= new
+        open_ += new
+    return frozenset(seen)
+
+
+def members(patterns: tuple[str, ...]) -> list[str]:
+    return [m for m in sorted(modules()) if any(fnmatch(m, pattern) for pattern in patterns)]
+
+
+@pytest.mark.parametrize("level", range(len(LAYERS)), ids=lambda level: LAYERS[level][0])
+def test_arrows_point_down(level):
+    above = {m for prefixes in LAYERS[level + 1 :] for m in members(prefixes)} | {"fwlab"}
+    assert members(LAYERS[level])
+    # __init__ and the people's modules may name the whole package
+    allowed = {"fwlab"} if level == len(LAYERS) - 1 else set()
+    for module in members(LAYERS[level]):
+        assert not reached(module) & above - allowed, module
+
+
+def test_kernels_need_numba_alone():
+    allowed = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
+    for file in (ROOT / "fwlab" / "kernels").glob("*.py"):
+        for name in imports(file):
+            inside = name == "fwlab.kernels" or name.startswith("fwlab.kernels.")
+            assert inside or name.split(".")[0] in allowed, f"{file.name} imports {name}"
+            if file.name != "_jit.py":
+                assert inside or name in {"numpy", "math"}, f"{file.name} imports {name}"
+
+
+@pytest.mark.parametrize("file", FWLAB, ids=module_name)
+def test_the_library_stands_without_its_judges(file):
+    assert not packages(file) & FORBIDDEN
+    if file.name != "plot.py":
+        assert "matplotlib" not in packages(file)
+        return
+    at_import = [part for part in tree(file).body if not isinstance(part, ast.FunctionDef | ast.If)]
+    names = {name for part in at_import for node in ast.walk(part) for name in names_in(node)}
+    assert not any(name.startswith("matplotlib") for name in names)
+
+
+@pytest.mark.parametrize("file", REFERENCE, ids=module_name)
+def test_the_reference_stands_alone(file):
+    allowed = {"numpy", "scipy", "cvxpy", "reference", *sys.stdlib_module_names}
+    assert packages(file) <= allowed
+
+
+def test_files_are_short():
+    long = {str(f.relative_to(ROOT)): len(f.read_text().splitlines()) for f in SOURCES}
+    assert {name: lines for name, lines in long.items() if lines > MOST_LINES} == {}
+    assert len(long) > 30
+
+
+def test_import_is_light():
+    code = "import sys, fwlab; print(*{name.split('.')[0] for name in sys.modules})"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = set(run.stdout.split())
+    assert {"fwlab", "numba", "numpy"} <= loaded
+    assert not loaded & (LOADED_ON_DEMAND | FORBIDDEN)

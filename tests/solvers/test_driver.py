@@ -1,0 +1,308 @@
+"""Why runs end, and that nothing but a certified gap reads as success."""
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from solvers.solver_table import (
+    Case,
+    M,
+    each_form,
+    each_method,
+)
+
+import fwlab
+from fwlab import Status
+from fwlab.solvers import registry
+
+pytestmark = pytest.mark.small
+
+
+def stop(progress):
+    raise StopIteration
+
+
+def press_ctrl_c(progress):
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def use_method(monkeypatch):
+    """Enter a method object in the registry as "planted" for the length of a test."""
+
+    def enter(method):
+        entry = registry.Entry("A method with a flaw.", lambda: method)
+        monkeypatch.setattr("fwlab.solvers._driver.warm_up", lambda *_: None)
+        monkeypatch.setitem(registry.REGISTRY, "planted", entry)
+
+    return enter
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A method whose iteration is a function of the state."""
+
+    act: object
+
+    def start(self, state):
+        return None
+
+    def iterate(self, state, workspace):
+        self.act(state)
+
+
+# ---------------------------------------------------------------- how runs end
+
+
+def run_to_rounding_floor():
+    """Where sums round decides which gaps vanish outright, so a few problems are tried."""
+    results = [
+        fwlab.solve(Case(seed=seed, smoothing=0.1).problem(), tol=1e-18, max_iter=3000)
+        for seed in range(3)
+    ]
+    return next((r for r in results if r.status is Status.ROUNDING_FLOOR), results[0])
+
+
+ENDINGS = {
+    Status.CONVERGED: lambda: fwlab.solve(Case().problem(), tol=1e-3),
+    Status.MAX_ITER: lambda: fwlab.solve(Case().problem(), tol=1e-9, max_iter=3),
+    Status.TIME_LIMIT: lambda: fwlab.solve(Case().problem(), tol=1e-9, time_limit=0),
+    Status.INTERRUPTED: lambda: fwlab.solve(Case().problem(), tol=1e-9, callback=press_ctrl_c),
+    Status.STOPPED_BY_CALLBACK: lambda: fwlab.solve(Case().problem(), tol=1e-9, callback=stop),
+    Status.ROUNDING_FLOOR: run_to_rounding_floor,
+}
+NO_METHOD_YET = {Status.SOLVED_OTHER_PROBLEM}
+
+
+def test_every_status_is_provoked():
+    assert ENDINGS.keys() | NO_METHOD_YET == set(Status)
+
+
+@pytest.mark.parametrize("status", ENDINGS, ids=lambda status: status.name)
+def test_statuses(status):
+    result = ENDINGS[status]()
+    assert result.status is status
+    assert result.message == status.value
+    assert result.success == (status is Status.CONVERGED)
+    assert result.gap == result.primal - result.dual
+    assert result.gap >= -1e-14
+    assert result.infeasibility <= 1e-13
+
+
+@each_method
+def test_success_is_a_gap_at_most_tol(method):
+    problem = Case(smoothing=0.1).problem()
+    for tol in (0.5, 0.1, 0.02, 1e-9):
+        result = fwlab.solve(problem, method, tol=tol, max_iter=60)
+        assert result.success == (result.gap <= tol)
+        assert result.success == (problem.gap(result.A) <= tol)
+        assert (result.trace.gap[:-1] > tol).all()
+
+
+@each_method
+@each_form
+def test_an_optimal_start_converges_at_once(method, form):
+    problem = Case(form=form).problem()
+    optimum = fwlab.solve(problem, "ascent", tol=1e-7, max_iter=3000)
+    assert optimum.success
+    for more in ({}, {"max_iter": 0}, {"time_limit": 0}, {"callback": stop}):
+        result = fwlab.solve(problem, method, A0=optimum.A, tol=1e-6, **more)
+        assert result.status is Status.CONVERGED
+        assert result.nit == 0
+        assert len(result.trace.gap) == 1
+        assert result.gap == pytest.approx(optimum.gap, abs=1e-14)
+        assert_array_equal(result.A, optimum.A)
+
+
+@each_method
+@each_form
+def test_no_iteration_leaves_the_start(method, form):
+    problem = Case(form=form).problem()
+    for limit in ({"max_iter": 0}, {"time_limit": 0}):
+        result = fwlab.solve(problem, method, **limit)
+        assert not result.success
+        assert result.nit == 0
+        assert not result.A.any()
+        assert result.dual == 0.0
+        assert result.gap == result.primal == 1.0
+
+
+@each_method
+def test_tol_zero_runs_to_max_iter(method):
+    problem = fwlab.Problem(np.zeros((3, 2)), [0, 1, 2], fwlab.MaxHinge(), 1.0)
+    result = fwlab.solve(problem, method, tol=0.0, max_iter=7)
+    assert result.gap <= 0.0
+    assert (result.status, result.nit, result.success) == (Status.MAX_ITER, 7, False)
+
+
+@each_method
+def test_relative_tolerance_is_a_fraction_of_the_larger_value(method):
+    costs = 100.0 * (np.ones((M, M)) - np.eye(M))
+    problem = fwlab.Problem(Case().X, Case().y, fwlab.StructuredHinge(costs), 0.05 / 100)
+    tol = 0.25
+    result = fwlab.solve(problem, method, tol=tol, relative=True)
+    trace = result.trace
+    met = trace.gap <= tol * np.maximum(abs(trace.primal), abs(trace.dual))
+    assert result.success
+    assert_array_equal(np.flatnonzero(met), [len(met) - 1])
+    assert fwlab.solve(problem, method, tol=tol, max_iter=result.nit).status is Status.MAX_ITER
+
+
+@each_method
+def test_check_every(method):
+    problem, seen = Case().problem(), []
+    result = fwlab.solve(
+        problem,
+        method,
+        tol=0.0,
+        max_iter=11,
+        check_every=4,
+        callback=lambda progress: seen.append(progress.iteration),
+    )
+    assert_array_equal(result.trace.iteration, [0, 4, 8, 11])
+    assert seen == [0, 4, 8, 11]
+    each = fwlab.solve(problem, method, tol=0.0, max_iter=11)
+    assert_array_equal(each.A, result.A)
+
+
+def test_the_time_limit_ends_a_run():
+    """Without it this run would not end."""
+    result = fwlab.solve(Case().problem(), tol=0.0, max_iter=10**12, time_limit=0.05)
+    assert result.status is Status.TIME_LIMIT
+    assert result.nit > 0
+
+
+# ---------------------------------------------------------------- interruption
+
+
+@each_method
+@each_form
+def test_ctrl_c_leaves_a_valid_certificate(method, form):
+    """The signal comes from another thread, at any moment of the run."""
+    problem = Case(form=form).problem()
+    before = signal.getsignal(signal.SIGINT)
+    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+
+    def begin(progress):
+        if progress.iteration == 0:
+            timer.start()
+
+    result = fwlab.solve(
+        problem, method, tol=0.0, max_iter=10**12, time_limit=60, check_every=7, callback=begin
+    )
+    timer.join()
+    assert result.status is Status.INTERRUPTED
+    assert not result.success
+    assert result.gap == pytest.approx(problem.gap(result.A), abs=1e-13)
+    assert result.infeasibility <= 1e-13
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_ends_the_run_after_the_iteration(use_method):
+    def act(state):
+        state.n_steps += 1
+        signal.raise_signal(signal.SIGINT)
+
+    use_method(Planted(act))
+    result = fwlab.solve(Case().problem(), "planted", tol=0.0, check_every=1000)
+    assert (result.status, result.nit) == (Status.INTERRUPTED, 1)
+    assert result.trace.n_steps[-1] == 1
+
+
+def test_keyboard_interrupt_in_the_callback():
+    def interrupt(progress):
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    result = fwlab.solve(Case().problem(), tol=1e-9, callback=interrupt)
+    assert (result.status, result.nit) == (Status.INTERRUPTED, 2)
+
+
+def test_a_second_ctrl_c_ends_at_once(use_method):
+    def act(state):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    use_method(Planted(act))
+    with pytest.raises(KeyboardInterrupt):
+        fwlab.solve(Case().problem(), "planted", tol=0.0)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_solve_works_outside_the_main_thread():
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.append(fwlab.solve(Case().problem(), tol=1e-3))
+    )
+    thread.start()
+    thread.join()
+    assert results[0].success
+
+
+# ---------------------------------------------------------------- success is certified
+
+
+def test_a_flattering_score_table_is_not_success(use_method):
+    """A method that tracks scores at which no loss is left, at A = 0."""
+
+    def flatter(state):
+        state.scores[:] = 100.0 * np.eye(M)[state.problem.y]
+
+    @dataclass(frozen=True)
+    class Flatterer(Planted):
+        def start(self, state):
+            state.scores = np.zeros_like(state.A)
+            state.keeps_scores = True
+
+    use_method(Flatterer(flatter))
+    problem = Case().problem()
+    for options in ({"max_iter": 3}, {"max_iter": 3, "tol": 0.0}, {"tol": 1e-17, "max_iter": 1}):
+        result = fwlab.solve(problem, "planted", **options)
+        assert not result.success
+        assert result.status is Status.MAX_ITER
+        assert result.gap == result.trace.gap[-1] == problem.gap(result.A) == 1.0
+
+
+def test_a_wrong_link_is_not_success(use_method):
+    """A method that tracks the best W beside A = 0, or forgets to update it."""
+    problem = Case().problem()
+    optimum = fwlab.solve(problem, tol=1e-6)
+
+    def borrow(state):
+        state.link[:] = optimum.W
+
+    def forget(state):
+        state.A[:] = optimum.A
+
+    use_method(Planted(borrow))
+    result = fwlab.solve(problem, "planted", tol=1e-3, max_iter=3)
+    assert not result.success
+    assert_array_equal(result.W, 0.0)
+    assert (result.dual, result.gap) == (0.0, 1.0)
+    use_method(Planted(forget))
+    result = fwlab.solve(problem, "planted", tol=1e-5, max_iter=3)
+    assert result.success
+    assert result.gap == pytest.approx(optimum.gap, abs=1e-14)
+
+
+def test_an_infeasible_point_is_not_success(use_method):
+    """Outside the domain the formula of the dual exceeds every primal value."""
+    y = np.arange(12) % M
+    vertices = fwlab.MaxHinge().lmo(np.ones((12, M)) - np.eye(M)[y], y)
+
+    def leave(state):
+        state.A[:] = 2.0 * vertices
+        state.refresh()
+
+    use_method(Planted(leave))
+    problem = fwlab.Problem(np.zeros((12, 5)), y, fwlab.MaxHinge(), 1.0)
+    for tol in (0.1, 0.0):
+        result = fwlab.solve(problem, "planted", tol=tol, max_iter=3)
+        assert problem.gap(result.A) == np.inf
+        assert result.infeasibility == 1.0
+        assert not result.success

@@ -1,0 +1,119 @@
+"""The cache of machine code never answers with the code of an older source, or without checks.
+
+Each test runs processes of a tiny package that borrows the library's decorator: a caller and its
+helper in two files, which is what numba's own cache gets wrong.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fwlab.kernels import _jit
+
+HELPER = "from fwlab.kernels._jit import kernel\n\n@kernel\ndef helper(x):\n    return {body}\n"
+CALLER = """
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.helper import helper
+
+@kernel
+def caller(x):
+    return helper(x) + 1.0
+"""
+MAIN = """
+import numpy as np
+from fwlab.kernels.caller import caller
+value = caller(np.zeros(3))
+print(value, sum(caller.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "fwlab" / "kernels"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").touch()
+    (folder / "__init__.py").touch()
+    shutil.copy(_jit.__file__, folder / "_jit.py")
+    (folder / "caller.py").write_text(CALLER)
+    return folder
+
+
+def write_helper(package, body):
+    (package / "helper.py").write_text(HELPER.format(body=body))
+
+
+def run(package, **settings):
+    """(value, cache hits) that the package prints in a process of its own, or its error."""
+    switches = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "COVERAGE_PROCESS_START")
+    environment = {name: value for name, value in os.environ.items() if name not in switches}
+    environment |= {"NUMBA_CACHE_DIR": str(package.parents[1] / "cache")} | settings
+    result = subprocess.run(
+        [sys.executable, "-c", MAIN],
+        cwd=package.parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        return result.stderr.strip().splitlines()[-1]
+    value, hits = result.stdout.split()
+    return float(value), int(hits)
+
+
+def test_an_edit_in_another_file_reaches_the_cached_caller(package):
+    write_helper(package, "x[0] + 1.0")
+    assert run(package) == (2.0, 0)
+    assert run(package) == (2.0, 1)  # from the cache
+    write_helper(package, "x[0] + 100.0")
+    assert run(package) == (101.0, 0)
+
+
+def test_bounds_are_checked_although_unchecked_code_is_cached(package):
+    write_helper(package, "0.0 * np.isfinite(x[len(x)])")
+    source = (package / "helper.py").read_text()
+    (package / "helper.py").write_text("import numpy as np\n" + source)
+    assert run(package) == (1.0, 0)
+    assert run(package) == (1.0, 1)
+    assert run(package, NUMBA_BOUNDSCHECK="1").startswith("IndexError")
+
+
+def test_what_the_key_of_the_cache_depends_on(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text("one")
+    key = _jit.cache_key(tmp_path)
+    assert _jit.cache_key(tmp_path) == key
+    (tmp_path / "notes.txt").write_text("no source")
+    assert _jit.cache_key(tmp_path) == key
+    keys = {key}
+    (tmp_path / "a.py").write_text("two")
+    keys.add(_jit.cache_key(tmp_path))
+    (tmp_path / "a.py").rename(tmp_path / "b.py")
+    keys.add(_jit.cache_key(tmp_path))
+    monkeypatch.setattr("numba.__version__", "0")
+    keys.add(_jit.cache_key(tmp_path))
+    monkeypatch.setattr(_jit.config, "BOUNDSCHECK", not _jit.config.BOUNDSCHECK)
+    keys.add(_jit.cache_key(tmp_path))
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another processor")
+    keys.add(_jit.cache_key(tmp_path))
+    assert len(keys) == 6
+
+
+def test_old_code_is_pruned_and_new_code_kept(tmp_path):
+    ages = {"old": 31, "recent": 29, "current": 400}
+    now = Path(tmp_path).stat().st_mtime
+    for name, days in ages.items():
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (now - days * 86400,) * 2)
+    _jit._prune(tmp_path, keep=tmp_path / "current")
+    assert {path.name for path in tmp_path.iterdir()} == {"recent", "current"}
+
+
+def test_without_a_writable_cache_kernels_still_work(package):
+    write_helper(package, "x[0] + 1.0")
+    no_folder = package / "a file"
+    no_folder.touch()
+    assert run(package, NUMBA_CACHE_DIR=str(no_folder)) == (2.0, 0)
