@@ -84,10 +84,8 @@ def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     config = given.pop("config", None)
     command = commands[given["command"]]
     stored = _from_config(command, config) if config is not None else {}
-    if "lam" in given or "C" in given:
-        # either of them replaces whichever of the two the file has
-        stored.pop("lam", None)
-        stored.pop("C", None)
+    if "C" in given:
+        stored.pop("lam", None)  # --lam needs no such care: it goes before C
     names = {action.dest for action in command._actions} & set(DEFAULTS)
     defaults = {name: value for name, value in DEFAULTS.items() if name in names}
     return argparse.Namespace(**{**defaults, **stored, **given})

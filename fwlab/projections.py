@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import LARGEST, Floats, as_floats, as_integer, as_real, require_finite
+from fwlab._validation import (
+    LARGEST,
+    Floats,
+    as_array,
+    as_flag,
+    as_floats,
+    as_integer,
+    as_real,
+    require_finite,
+)
 from fwlab.kernels import isotonic, knapsack, topk_simplex
 
 
@@ -21,7 +30,7 @@ def project_topk_simplex(a: Any, k: int, r: float = 1.0, bias: float = 0.0) -> F
     ----------
     a : (d,) or (n, d) finite real numbers.
     k : integer >= 1; for k > d the set is {0}.
-    r, bias : finite numbers >= 0.
+    r, bias : numbers from 0 to 1e150.
 
     Returns
     -------
@@ -67,7 +76,7 @@ def project_knapsack(
     Parameters
     ----------
     a : (d,) or (n, d) finite real numbers.
-    r, upper, bias : finite numbers >= 0.
+    r, upper, bias : numbers from 0 to 1e150.
     equality : bool; the sum is r, which needs r <= upper * d. The bias then has no effect.
 
     Returns
@@ -82,8 +91,7 @@ def project_knapsack(
     r = as_real("r", r, positive=False)
     upper = as_real("upper", upper, positive=False)
     bias = as_real("bias", bias, positive=False)
-    if not isinstance(equality, bool | np.bool_):
-        raise TypeError(f"equality must be True or False; got {equality!r}.")
+    equality = as_flag("equality", equality)
     points = _as_points(a)
     rows = np.atleast_2d(points)
     # the margin forgives a product like 49 * (1/49) that rounds below r
@@ -91,7 +99,7 @@ def project_knapsack(
     if equality and r > largest * (1 + 4 * np.finfo(np.float64).eps):
         raise ValueError(f"r must be at most upper * d = {largest} with equality; got {r}.")
     out = np.zeros(rows.shape)
-    bad = knapsack.project_knapsack_rows(rows, LARGEST, r, upper, bias, bool(equality), out)
+    bad = knapsack.project_knapsack_rows(rows, LARGEST, r, upper, bias, equality, out)
     _refuse_row(rows, bad)
     return out.reshape(points.shape)
 
@@ -129,7 +137,7 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
 
 def _as_points(a: Any) -> Floats:
     """`a` as float64, one row or a batch of rows; the kernels check that it is finite."""
-    array = np.asarray(a)
+    array = as_array("a", a)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"a must hold real numbers; got dtype {array.dtype}.")
     if array.ndim not in (1, 2) or array.shape[-1] == 0:

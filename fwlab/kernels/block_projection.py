@@ -83,8 +83,10 @@ def _slope_at_origin(b, upper, lower):
 def nearest_in_polytope(b, bounds, work, sizes, beta):
     """Nearest beta for sorted b and c_y = 0; returns zeta, 0 for the origin (beta is then not set).
 
-    work (4, m - 1) and sizes (2, m - 1) are scratch. The search for zeta starts at 1, follows
-    Newton's steps and halves the bracket where a step would leave it.
+    work (4, m - 1) and sizes (2, m - 1) are scratch. The search for zeta follows Newton's
+    steps and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at
+    a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
+    positive part of b.
     """
     count = len(b)
     upper, lower, total_upper, total_lower = (
@@ -98,7 +100,10 @@ def nearest_in_polytope(b, bounds, work, sizes, beta):
     fit_upper, fit_lower = work[0, :count], work[1, :count]
     sums_upper, sums_lower = work[2, :count], work[3, :count]
     size = abs(b[0]) + abs(b[count - 1])
-    low, high, zeta = 0.0, 1.0, 1.0
+    zeta = 1.0
+    if total_lower > 0.0:
+        zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / total_lower)
+    low, high = 0.0, zeta
     prefix, suffix, residual = 0, 0, 0.0
     for _ in range(NEWTON_STEPS):
         decreasing_fit(b, upper, zeta, fit_upper, sizes[0], sums_upper)
@@ -108,7 +113,7 @@ def nearest_in_polytope(b, bounds, work, sizes, beta):
         last = _slope_of_pools(fit_lower, sizes[1], sums_lower, suffix, count, residual)
         slope = first[0] + last[0]
         rounding = 2e-16 * total_upper * (size + zeta * total_upper)
-        if abs(slope) <= rounding or (zeta == 1.0 and slope > 0.0):
+        if abs(slope) <= rounding or (zeta == high and slope > 0.0):
             break
         if slope > 0.0:
             low = zeta

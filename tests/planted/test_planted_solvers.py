@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from planting import NOT_PLANTED
 
 ROOT = Path(__file__).parents[2]
 PLANTING = Path(__file__).with_name("planting.py")
@@ -194,6 +195,7 @@ def run_selection(module: str, old: str, new: str) -> subprocess.CompletedProces
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
 
 
@@ -201,6 +203,12 @@ def test_the_code_as_it_is_passes():
     run = run_selection("problem", "class Problem:", "class Problem:")
     assert run.returncode == 0, run.stdout + run.stderr
     assert " passed" in run.stdout
+
+
+def test_a_passage_that_is_not_there_is_reported():
+    run = run_selection("weights", "no such passage", "")
+    assert run.returncode == NOT_PLANTED
+    assert "no such passage" in run.stdout
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)

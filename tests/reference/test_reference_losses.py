@@ -56,25 +56,45 @@ def test_value_is_the_best_of_all_choices(case):
     assert loss.value(scores, y) == brute_force(loss, margins, y)
 
 
+def best_weighting(loss, h, y):
+    weightings = loss.weightings(len(h), y)
+    return max(sum(b * h_j for b, h_j in zip(beta, h, strict=True)) for beta in weightings)
+
+
+def least_t(loss, s, y, centred):
+    """The least t over the rows of the epigraph at the scores s."""
+    form = epigraph(loss, len(s), y, centred)
+    cost = np.concatenate([[1.0], np.zeros(form.R.shape[1])])
+    rows = np.column_stack([form.T, form.R])
+    return solve(cost, A_ub=rows, b_ub=form.q - form.S @ s, bounds=(None, None)).fun
+
+
 @given(exact_cases())
 def test_weightings_attain_the_value(case):
-    loss, scores, y = case
-    margins = loss.margins(scores, y)
-    products = [
-        sum(b * h for b, h in zip(beta, margins, strict=True))
-        for beta in loss.weightings(len(scores), y)
-    ]
-    assert max(products) == loss.value(scores, y)
+    """At any vector, margins or not: phi has a margin other than 0 for the true class."""
+    loss, h, y = case
+    assert best_weighting(loss, h, y) == loss.of_margins(h, y)
 
 
 @given(float_cases())
 def test_rows_describe_the_epigraph(case):
     loss, scores, y = case
-    form = epigraph(loss, len(scores), y)
-    cost = np.concatenate([[1.0], np.zeros(form.R.shape[1])])
-    rows = np.column_stack([form.T, form.R])
-    result = solve(cost, A_ub=rows, b_ub=form.q - form.S @ scores, bounds=(None, None))
-    assert result.fun == pytest.approx(float(loss.value(scores, y)), abs=1e-8)
+    value = float(loss.value(scores, y))
+    assert least_t(loss, scores, y, centred=True) == pytest.approx(value, abs=1e-8)
+    margins = scores + np.array(loss.delta(len(scores), y), dtype=float)
+    value = float(loss.of_margins(margins.tolist(), y))
+    assert least_t(loss, scores, y, centred=False) == pytest.approx(value, abs=1e-8)
+
+
+@pytest.mark.parametrize("loss", grid_losses(4), ids=str)
+def test_every_loss_has_the_same_three_shapes(loss):
+    rng = np.random.default_rng(0)
+    for y in range(4):
+        for h in [[3, 4, 5, 6], *rng.integers(-3, 6, size=(5, 4)).tolist()]:
+            value = loss.of_margins(h, y)
+            assert best_weighting(loss, h, y) == value
+            scores = np.array(h, dtype=float) - np.array(loss.delta(4, y), dtype=float)
+            assert least_t(loss, scores, y, centred=False) == pytest.approx(float(value), abs=1e-8)
 
 
 @given(exact_cases())
@@ -96,7 +116,9 @@ def test_values_by_hand():
     assert Usunier(4).value(scores, 0) == F(1, 2)
     assert WeightedTopK((3, 2, 1, 1)).value(scores, 0) == 3
     assert WeightedUsunier((3, 2, 1, 1)).value(scores, 0) == 6
-    assert StructuredHinge(((0, 5, 1, 1),) * 4, per_sample=True).for_sample(2).value(scores, 0) == 4
+    own = StructuredHinge(((0, 9, 9, 9), (0, 5, 1, 1)), per_sample=True)
+    assert own.for_sample(1).value(scores, 0) == 4
+    assert MaxHinge().for_sample(1) == MaxHinge()
 
 
 @pytest.mark.parametrize("loss", grid_losses(4), ids=str)

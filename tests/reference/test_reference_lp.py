@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
-from reference_cases import float_cases
+from reference_cases import float_cases, grid_losses
 
 from reference import MaxHinge, PseudoTopK, StructuredHinge, TopK, WeightedTopK, lp
 from reference.derived_polytopes import (
@@ -16,6 +16,7 @@ from reference.derived_polytopes import (
     permutahedron,
     topk_simplex,
 )
+from reference.polytope import Polytope, refined
 
 
 @given(float_cases())
@@ -31,6 +32,16 @@ def test_domains_of_definition_and_papers_coincide(case):
     assert domain.nearest(-vertex)[1] <= 1e-10
     assert lp.in_domain(loss, nearest, y)
     assert lp.in_domain(loss, point, y) == (distance <= 1e-9)
+
+
+@pytest.mark.parametrize("loss", grid_losses(4), ids=str)
+def test_every_domain_of_the_papers_is_that_of_the_definition(loss):
+    rng = np.random.default_rng(0)
+    for y in range(4):
+        domain = derived_domain(loss, 4, y)
+        for point in [np.eye(4)[0], np.eye(4)[0] + np.eye(4)[3], *rng.normal(size=(3, 4))]:
+            value = lp.lmo_value(loss, point, y)
+            assert value == pytest.approx(domain.minimum(-point)[0], abs=1e-8)
 
 
 @given(float_cases())
@@ -79,6 +90,18 @@ def test_level_weights_are_differences_not_the_weights_themselves():
     rho = (3.0, 2.0, 1.0)
     margins = np.array([1.0, 1.0, 1.0, 0.0])
     assert -derived(WeightedTopK(rho), 4, 3).minimum(-margins)[0] == pytest.approx(6)
+
+
+def test_what_highs_gets_wrong_is_an_error():
+    """An empty set, and an x too far from any solution to be corrected."""
+    M, A = np.eye(2), np.ones((1, 2))
+    empty = Polytope(M, A, np.array([-1.0]))
+    with pytest.raises(ArithmeticError, match="has a solution"):
+        empty.minimum(np.ones(2))
+    with pytest.raises(ArithmeticError, match="corrected"):
+        refined(np.array([1.0, 0.0]), A, np.array([-1.0]))
+    nearly = refined(np.array([0.5 + 3e-11, 0.5]), A, np.array([1.0]))
+    assert abs(nearly.sum() - 1) < 1e-15
 
 
 def test_sets_of_the_projections():

@@ -6,6 +6,7 @@ Methods come from fwlab.methods() and losses from loss_table: a new one meets ev
 from dataclasses import dataclass
 from inspect import signature
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +38,15 @@ def loss_entry(name: str, y: np.ndarray) -> Entry:
     """The entry of loss_table behind a name; costs of samples are those for the labels y."""
     kind, place = name.split("-")
     return [entry for entry in entries(M, y) if entry.kind == kind][int(place)]
+
+
+def in_form(X: np.ndarray, form: str) -> tuple[Any, str | None]:
+    """The arguments X and kernel of Problem for dense features."""
+    if form == "sparse":
+        return scipy.sparse.csr_matrix(X), None
+    if form == "precomputed":
+        return X @ X.T, "precomputed"
+    return X, "linear" if form == "linear" else None
 
 
 @dataclass(frozen=True)
@@ -89,13 +99,7 @@ class Case:
 
     def problem(self) -> fwlab.Problem:
         """The problem in its form."""
-        X, kernel = self.X, None
-        if self.form == "sparse":
-            X = scipy.sparse.csr_matrix(X)
-        elif self.form == "linear":
-            kernel = "linear"
-        elif self.form == "precomputed":
-            X, kernel = X @ X.T, "precomputed"
+        X, kernel = in_form(self.X, self.form)
         return fwlab.Problem(
             X,
             self.y,

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 from numpy.testing import assert_array_equal
 from solvers.solver_table import (
     Case,
@@ -10,6 +9,7 @@ from solvers.solver_table import (
     each_form,
     each_method,
     each_smoothing,
+    in_form,
     loss_entry,
 )
 
@@ -28,9 +28,7 @@ def test_rows_of_zeros(method, form, smoothing, loss):
     for empty in (slice(None), slice(2, 4)):
         X = Case().X
         X[empty] = 0.0
-        kernel = form if form in ("linear", "precomputed") else None
-        data = X @ X.T if form == "precomputed" else X
-        data = scipy.sparse.csr_matrix(data) if form == "sparse" else data
+        data, kernel = in_form(X, form)
         problem = fwlab.Problem(
             data, y, loss_entry(loss, y).loss, 0.5, smoothing=smoothing, kernel=kernel
         )
@@ -48,9 +46,7 @@ def test_rows_of_zeros(method, form, smoothing, loss):
 def test_classes_without_samples(method, form):
     case = Case(form=form)
     few = case.y % 2
-    X = case.X @ case.X.T if form == "precomputed" else case.X
-    X = scipy.sparse.csr_matrix(X) if form == "sparse" else X
-    kernel = form if form in ("linear", "precomputed") else None
+    X, kernel = in_form(case.X, form)
     problem = fwlab.Problem(X, few, fwlab.TopK(3), 0.5, kernel=kernel, n_classes=6)
     result = fwlab.solve(problem, method, tol=2e-2, max_iter=3000)
     assert result.success
@@ -90,10 +86,8 @@ def test_one_sample(method):
 
 @each_form
 def test_float32_is_converted_and_said_so(form):
-    X = Case().X.astype(np.float32)
-    data = X @ X.T if form == "precomputed" else X
-    data = scipy.sparse.csr_matrix(data) if form == "sparse" else data
-    kernel = form if form in ("linear", "precomputed") else None
+    X = (np.round(4 * Case().X) / 4).astype(np.float32)  # products are exact
+    data, kernel = in_form(X, form)
     results = []
     for features in (data, data.astype(np.float64)):
         problem = fwlab.Problem(features, Case().y, fwlab.TopK(2), 0.5, kernel=kernel)
@@ -103,3 +97,11 @@ def test_float32_is_converted_and_said_so(form):
     assert single.message.startswith(single.status.value)
     assert "float32" not in double.message
     assert_array_equal(single.A, double.A)
+
+
+def test_a_gram_matrix_of_float32_is_semidefinite_to_its_own_rounding():
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    gram = X @ X.T
+    assert np.linalg.eigvalsh(gram.astype(np.float64))[0] < -1e-8 * gram.max()
+    problem = fwlab.Problem(gram, np.arange(60) % 3, fwlab.TopK(2), 0.5, kernel="precomputed")
+    assert fwlab.solve(problem, tol=1e-3).success

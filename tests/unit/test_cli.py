@@ -125,6 +125,15 @@ def test_data_and_losses_multiply(
     assert names == ["four.npz/topk", "four.npz/max-hinge", "two.csv/topk", "two.csv/max-hinge"]
 
 
+def test_a_class_of_the_test_part_alone_counts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.eye(4)
+    np.savez("late.npz", X_train=X[:3], y_train=[0, 1, 2], X_test=X[3:], y_test=[3])
+    document = solved(capsys, "--data", "late.npz", "--max-iter", "1")
+    assert document["problem"]["m"] == 4
+
+
 def test_files_of_one_name_keep_their_folders(
     folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None
 ) -> None:
@@ -137,14 +146,15 @@ def test_files_of_one_name_keep_their_folders(
 
 
 def test_all_losses(folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None) -> None:
-    document = compared(capsys, "--loss", "all", "--methods", "ascent", "--tol", "1e-2")
+    arguments = ["--loss", "all", "--weights", "exponential", "--methods", "ascent"]
+    document = compared(capsys, *arguments, "--tol", "1e-2")
     assert [problem["loss"] for problem in document["problems"]] == [
         "MaxHinge()",
         "TopK(k=2)",
         "PseudoTopK(k=2)",
         "Usunier(k=2)",
-        "WeightedTopK(rho=[0.667, 0.333])",
-        "WeightedUsunier(rho=[0.667, 0.333])",
+        "WeightedTopK(rho=[0.622, 0.378])",
+        "WeightedUsunier(rho=[0.622, 0.378])",
         "StructuredHinge(costs=<4 x 4>)",
     ]
     assert all(run["success"] for run in document["runs"])
