@@ -10,9 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from fwlab._validation import Floats, Integers
+from fwlab.kernels.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.block_products import block_entries, block_grams
 from fwlab.kernels.passes import dense_pass, sparse_pass
-from fwlab.kernels.vertex_products import dense_product, sparse_product
+from fwlab.kernels.vertex_products import dense_product, nonzeros_product, sparse_product
+
+# stand for the other kind of X in a kernel that takes both
+_NO_X = np.empty((0, 0))
+_NO_CSR = (np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 
 
 class Features(Protocol):
@@ -30,6 +35,9 @@ class Features(Protocol):
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         """U^T X, (m, width), for compact vertices U (polytope.compact_vertices)."""
 
+    def transposed_sparse_product(self, A: Floats) -> Floats:
+        """A^T X, (m, width), at the cost of the non-zeros of A."""
+
     def scores(self, W: Floats) -> Floats:
         """X W^T, (n, m), for a link W."""
 
@@ -41,6 +49,11 @@ class Features(Protocol):
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         """One pass of a block method, see kernels.passes; changes the link and A."""
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        """The step of kernels.bent_path; moving and rested become those at the step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +77,11 @@ class DenseFeatures:
         dense_product(self.X, columns, entries, out)
         return out
 
+    def transposed_sparse_product(self, A: Floats) -> Floats:
+        out = np.zeros((A.shape[1], self.X.shape[1]))
+        nonzeros_product(self.X, A, out)
+        return out
+
     def scores(self, W: Floats) -> Floats:
         return self.X @ W.T
 
@@ -77,6 +95,11 @@ class DenseFeatures:
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         dense_pass(rule, order, self.X, grams, False, *rest)
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        return first_maximum(DENSE, self.X, _NO_CSR, order, D, moving, rested, *rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +124,9 @@ class SparseFeatures:
         sparse_product(self.X.data, self.X.indices, self.X.indptr, columns, entries, out)
         return out.T
 
+    def transposed_sparse_product(self, A: Floats) -> Floats:
+        return self.transposed_product(A)
+
     def scores(self, W: Floats) -> Floats:
         return self.X @ W.T
 
@@ -114,6 +140,12 @@ class SparseFeatures:
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         X, (link, *others) = self.X, rest
         sparse_pass(rule, order, X.data, X.indices, X.indptr, link.T, *others)
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        csr = self.X.data, self.X.indices, self.X.indptr
+        return first_maximum(SPARSE, _NO_X, csr, order, D, moving.T, rested.T, *rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +167,9 @@ class GramFeatures:
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         return DenseFeatures(self.K).transposed_vertex_product(columns, entries, m)
 
+    def transposed_sparse_product(self, A: Floats) -> Floats:
+        return DenseFeatures(self.K).transposed_sparse_product(A)
+
     def scores(self, W: Floats) -> Floats:
         return np.ascontiguousarray(W.T)
 
@@ -148,3 +183,8 @@ class GramFeatures:
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         dense_pass(rule, order, self.K, grams, True, *rest)
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        return first_maximum(GRAM, self.K, _NO_CSR, order, D, moving, rested, *rest)

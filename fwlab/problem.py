@@ -149,7 +149,7 @@ class Problem:
     def is_feasible(self, A: Floats) -> bool:
         """Whether every row of A lies in omega_i times the negated domain, to tolerance."""
         slack = DOMAIN_TOLERANCE * self.loss.scale
-        for rows, polytopes in self._chunks():
+        for rows, polytopes in self.chunks():
             omega = self.sample_weight[rows, None]
             scaled = -A[rows] / np.where(omega > 0, omega, 1.0)
             inside = polytopes.contains(scaled, slack)
@@ -160,7 +160,7 @@ class Problem:
     def infeasibility(self, A: Floats) -> float:
         """Largest distance of an entry of A from the nearest feasible row."""
         worst = 0.0
-        for rows, polytopes in self._chunks():
+        for rows, polytopes in self.chunks():
             omega = self.sample_weight[rows, None]
             nearest = omega * polytopes.project(A[rows] / np.where(omega > 0, omega, 1.0))
             worst = max(worst, float(np.abs(A[rows] - nearest).max()))
@@ -191,9 +191,15 @@ class Problem:
         augmented = self._augmented_primal(A, scores, square_norm) if self.smoothing else primal
         return Certificate(primal, dual, primal - dual, augmented - dual)
 
+    def chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
+        """Slices of samples with their polytopes, so that temporary arrays stay small."""
+        for start in range(0, self.n_samples, CHUNK):
+            rows = slice(start, start + CHUNK)
+            yield rows, self.polytopes.take(rows)
+
     def shifted_scores(self, A: Floats, scores: Floats) -> Floats:
         """s_i + (smoothing/omega_i) a_i: with delta, -n times the dual's gradient (T20 (2.24))."""
-        return scores + self._ridge() * A if self.smoothing else scores
+        return scores + self.ridge() * A if self.smoothing else scores
 
     def vertex_curvature(
         self, A: Floats, columns: Integers, entries: Floats, link: Floats, scores: Floats
@@ -206,13 +212,18 @@ class Problem:
         if self.kernel is not None:
             picked = np.take_along_axis(scores, columns, axis=1)
             square_norm += float(np.vdot(picked, entries)) / self.lam_n
-        ridge = self._ridge()[:, 0]
+        ridge = self.ridge()[:, 0]
         own = np.einsum("ij,ij->i", entries, entries)
         own -= 2 * np.einsum("ij,ij->i", entries, np.take_along_axis(A, columns, axis=1))
         quadratic = self._quadratic(A) + float(np.vdot(ridge, own)) / (2 * len(A))
         return self.lam * max(0.0, square_norm) + 2 * max(0.0, quadratic)
 
-    def _ridge(self) -> Floats:
+    def curvature(self, direction: Floats, link: Floats) -> float:
+        """Minus the second derivative of D along a direction (n, m) and its link   (T20 (2.26))."""
+        square_norm = self.features.link_norm(link, direction, self.lam_n)
+        return self.lam * max(0.0, square_norm) + 2 * self._quadratic(direction)
+
+    def ridge(self) -> Floats:
         """smoothing / omega_i, (n, 1); 0 where omega_i = 0, whose rows of A are 0."""
         omega = self.sample_weight
         return (self.smoothing / np.where(omega > 0, omega, np.inf))[:, None]
@@ -222,7 +233,7 @@ class Problem:
             values = np.concatenate(
                 [
                     moreau_envelope(polytopes, scores[rows], self.smoothing)[0]
-                    for rows, polytopes in self._chunks()
+                    for rows, polytopes in self.chunks()
                 ]
             )
         else:
@@ -237,24 +248,18 @@ class Problem:
         """(1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""
         if not self.smoothing:
             return 0.0
-        return float(np.vdot(self._ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
+        return float(np.vdot(self.ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
 
     def _augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
-        ridge = self._ridge()
+        ridge = self.ridge()
         values = np.concatenate(
             [
                 polytopes.values(scores[rows] + ridge[rows] * A[rows])
-                for rows, polytopes in self._chunks()
+                for rows, polytopes in self.chunks()
             ]
         )
         norm = self.lam / 2 * square_norm + self._quadratic(A)
         return norm + float(np.mean(self.sample_weight * values))
-
-    def _chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
-        """Slices of samples with their polytopes, so that temporary arrays stay small."""
-        for start in range(0, self.n_samples, CHUNK):
-            rows = slice(start, start + CHUNK)
-            yield rows, self.polytopes.take(rows)
 
     def _checked_dual(self, A: Any) -> Floats:
         A = as_floats("A", A, ndims=(2,))

@@ -2,15 +2,17 @@
 
 The link W = A^T X / (lam n) follows every change. `bounds` are RowPolytopes.bounds;
 `rows` are (y, costs, cost_rows, weights, curvatures), one entry a sample, curvature |x|^2/(lam n).
+`sets` are those of kernels.row_active_sets; the rules without active sets take them empty.
 """
 
 import numpy as np
 
 from fwlab.kernels._jit import kernel
+from fwlab.kernels.active_set_steps import active_set_block
 from fwlab.kernels.block_products import add_block, add_multiple, block_scores
 from fwlab.kernels.block_steps import exact_block, frank_wolfe_block
 
-EXACT, FRANK_WOLFE = 0, 1
+EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
 
 
 @kernel
@@ -28,7 +30,7 @@ def make_scratch(m, support):
 
 
 @kernel
-def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, change):
+def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
     y, costs, cost_rows, weights, curvatures = rows
     if weights[i] == 0.0:
@@ -39,10 +41,13 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, chan
         exact_block(
             scores, cost, y[i], weights[i], curvatures[i], ridge, bounds, scratch, old, change
         )
-    else:
+    elif rule == FRANK_WOLFE:
         frank_wolfe_block(
             scores, cost, y[i], weights[i], curvatures[i], ridge, bounds, scratch, old, change
         )
+    else:
+        row = i, y[i], weights[i], curvatures[i], ridge
+        active_set_block(rule == PAIRWISE, row, scores, cost, bounds, scratch, sets, old, change)
     for j in range(len(old)):
         new = change[j]
         change[j] = (new - old[j]) / lam_n
@@ -50,7 +55,7 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, chan
 
 
 @kernel
-def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, lam_n):
+def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, lam_n, sets):
     """One pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
 
     `order` visits the rows of a block one after the other. The scores of a block are computed at
@@ -74,7 +79,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
             i = order[step]
             change = changes[i - base]
             step_block(
-                rule, i, scores[i - base], rows, smoothing, bounds, scratch, lam_n, A, change
+                rule, i, scores[i - base], rows, smoothing, bounds, scratch, lam_n, sets, A, change
             )
             for later in range(step + 1, place + count):
                 r = order[later] - base
@@ -84,7 +89,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
 
 
 @kernel
-def sparse_pass(rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, lam_n):
+def sparse_pass(rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, lam_n, sets):
     """One pass over the rows of a CSR matrix, with the transpose of W, (d, m)."""
     m = A.shape[1]
     scratch = make_scratch(m, bounds[2])
@@ -93,6 +98,6 @@ def sparse_pass(rule, order, data, indices, indptr, W_T, A, rows, smoothing, bou
         scores[:] = 0.0
         for place in range(indptr[i], indptr[i + 1]):
             add_multiple(scores, data[place], W_T[indices[place]])
-        step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, A, change)
+        step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change)
         for place in range(indptr[i], indptr[i + 1]):
             add_multiple(W_T[indices[place]], data[place], change)

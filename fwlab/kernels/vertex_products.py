@@ -1,7 +1,10 @@
-"""X^T U for a matrix U of compact vertices: only the columns that a row touches are visited."""
+"""X^T U for a matrix U of few non-zeros a row: only the columns that a row touches are visited."""
 
 from fwlab.kernels._jit import kernel
-from fwlab.kernels.block_products import add_multiple
+from fwlab.kernels.block_products import add_block, add_multiple
+
+# rows at a time: they stay in cache while the classes are walked
+BLOCK_SIZE = 16
 
 
 @kernel
@@ -14,6 +17,14 @@ def dense_product(X, columns, entries, out):
 
 
 @kernel
+def nonzeros_product(X, A, out):
+    """out (m, d) += A^T X, skipping the zeros of A (n, m)."""
+    for start in range(0, X.shape[0], BLOCK_SIZE):
+        stop = start + BLOCK_SIZE
+        add_block(A[start:stop], X[start:stop], out)
+
+
+@kernel
 def sparse_product(data, indices, indptr, columns, entries, out_T):
     """out_T (d, m) += X^T U for a CSR matrix X."""
     for i in range(len(indptr) - 1):
@@ -21,3 +32,24 @@ def sparse_product(data, indices, indptr, columns, entries, out_T):
             row = out_T[indices[place]]
             for touched in range(columns.shape[1]):
                 row[columns[i, touched]] += data[place] * entries[i, touched]
+
+
+@kernel
+def vertices_product(gradient, y, classes, entries):
+    """<gradient, U> for vertices U with entries at classes and minus their sum at y."""
+    total = 0.0
+    for i in range(len(y)):
+        at_true_class = gradient[i, y[i]]
+        for place in range(classes.shape[1]):
+            total += entries[i, place] * (gradient[i, classes[i, place]] - at_true_class)
+    return total
+
+
+@kernel
+def add_vertices(A, factor, y, classes, entries):
+    """A += factor U for such vertices."""
+    for i in range(len(y)):
+        for place in range(classes.shape[1]):
+            entry = factor * entries[i, place]
+            A[i, classes[i, place]] += entry
+            A[i, y[i]] -= entry

@@ -1,7 +1,8 @@
 """Block-coordinate methods: one row of A a step, its scores fresh, W following at once.
 
 `ascent` maximises the dual over the row exactly, a projection onto the true domain; `bcfw` goes
-to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013).
+to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013); `bcafw` and
+`bcpfw` take its away and pairwise steps, with one active set a row.
 """
 
 from dataclasses import dataclass
@@ -9,12 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab._validation import Floats, Integers, as_integer
-from fwlab.kernels.passes import FRANK_WOLFE
+from fwlab.kernels.passes import AWAY, EXACT, PAIRWISE
 from fwlab.problem import Problem
 from fwlab.solvers._state import State
+from fwlab.solvers.row_active_sets import RowActiveSets
 
 ORDERS = ("permutation", "uniform", "cyclic")
 BLOCK_SIZE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """Products <x_i, x_r> within each group of rows, (n, block_size), and the active sets."""
+
+    grams: Floats
+    active_sets: RowActiveSets
 
 
 @dataclass(frozen=True)
@@ -39,12 +49,20 @@ class BlockMethod:
         if self.order == "uniform" and self.block_size not in (None, 1):
             raise ValueError(f'block_size must be 1 with order="uniform"; got {self.block_size}.')
 
-    def start(self, state: State) -> Floats:
-        """Products <x_i, x_r> within each group of rows, (n, block_size)."""
-        return state.problem.features.block_grams(self._block_size(state.problem))
+    def start(self, state: State) -> Workspace:
+        grams = state.problem.features.block_grams(self._block_size(state.problem))
+        holds_atoms = self.rule in (AWAY, PAIRWISE)
+        active_sets = (
+            RowActiveSets.holding(state.problem, state.A) if holds_atoms else RowActiveSets.none()
+        )
+        state.active = active_sets.size
+        return Workspace(grams, active_sets)
 
-    def iterate(self, state: State, workspace: Floats) -> None:
+    def iterate(self, state: State, workspace: Workspace) -> None:
         problem, polytopes = state.problem, state.problem.polytopes
+        grams, active_sets = workspace.grams, workspace.active_sets
+        order = self._draw(problem.n_samples, grams.shape[1], state.rng)
+        active_sets.reserve(order)
         rows = (
             polytopes.y,
             polytopes.costs,
@@ -54,17 +72,19 @@ class BlockMethod:
         )
         problem.features.block_pass(
             self.rule,
-            self._draw(problem.n_samples, workspace.shape[1], state.rng),
-            workspace,
+            order,
+            grams,
             state.link,
             state.A,
             rows,
             problem.smoothing,
             polytopes.bounds,
             problem.lam_n,
+            active_sets.arrays,
         )
+        state.active = active_sets.size
         state.n_steps += problem.n_samples
-        if self.rule == FRANK_WOLFE:
+        if self.rule != EXACT:
             state.n_lmo += problem.n_samples
 
     def _block_size(self, problem: Problem) -> int:

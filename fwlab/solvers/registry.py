@@ -6,8 +6,10 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from fwlab.kernels.passes import EXACT, FRANK_WOLFE
+from fwlab.kernels.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
 from fwlab.solvers._state import Method
+from fwlab.solvers.away_steps import AwaySteps
+from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.frank_wolfe import FrankWolfe
 
@@ -25,9 +27,31 @@ REGISTRY = {
     "fw-open-loop": Entry(
         "Frank-Wolfe with the step 2/(t+1), t = 1, 2, ..", partial(FrankWolfe, line_search=False)
     ),
+    "afw": Entry(
+        "Away-step Frank-Wolfe over whole-matrix atoms.", partial(AwaySteps, pairwise=False)
+    ),
+    "pfw": Entry(
+        "Pairwise Frank-Wolfe over whole-matrix atoms.", partial(AwaySteps, pairwise=True)
+    ),
+    "bafw": Entry(
+        "Away-step Frank-Wolfe, one active set a sample and one bent path for all blocks.",
+        partial(BentPath, pairwise=False),
+    ),
+    "bpfw": Entry(
+        "Pairwise Frank-Wolfe, one active set a sample and one bent path for all blocks.",
+        partial(BentPath, pairwise=True),
+    ),
     "bcfw": Entry(
         "Block-coordinate Frank-Wolfe with exact line search.",
         partial(BlockMethod, FRANK_WOLFE),
+    ),
+    "bcafw": Entry(
+        "Block-coordinate away-step Frank-Wolfe, one active set a sample.",
+        partial(BlockMethod, AWAY),
+    ),
+    "bcpfw": Entry(
+        "Block-coordinate pairwise Frank-Wolfe, one active set a sample.",
+        partial(BlockMethod, PAIRWISE),
     ),
     "ascent": Entry("Exact block ascent on the true domain.", partial(BlockMethod, EXACT)),
 }

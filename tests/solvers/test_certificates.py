@@ -304,6 +304,20 @@ def test_exact_line_search_leaves_no_slope(case):
             assert abs(dual_by_hand(case, after + move) - dual_by_hand(case, after - move)) < 1e-13
 
 
+@each_block_method
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_steps_end_at_the_vertex(method, smoothing):
+    """With a large lam the dual rises all the way to the vertices, and beyond: all steps are 1."""
+    case = Case(lam=100.0, smoothing=smoothing / 100)
+    problem = case.problem()
+    first = case.entry.loss.lmo(costs(case), case.y)
+    for name in ("fw", method):
+        result = fwlab.solve(problem, name, tol=0.0, max_iter=1)
+        assert_allclose(result.A, first, atol=1e-14)
+    assert problem.dual(1.5 * first) == -np.inf
+    assert dual_by_hand(case, 1.5 * first) > dual_by_hand(case, first)
+
+
 def test_open_loop_steps():
     trace = solved("fw-open-loop", Case()).trace
     assert_array_equal(trace.step[1:], 2.0 / (np.arange(1, ITERATIONS + 1) + 1.0))

@@ -189,7 +189,11 @@ HINGE = fwlab.MaxHinge()
     ("scores", "error", "shown"),
     [
         (changed(SCORES, (1, 2), np.nan), ValueError, "finite and at most 1e+150 in size; got nan"),
-        (changed(SCORES, (0, 0), -np.inf), ValueError, "finite and at most 1e+150 in size; got -inf"),
+        (
+            changed(SCORES, (0, 0), -np.inf),
+            ValueError,
+            "finite and at most 1e+150 in size; got -inf",
+        ),
         (changed(SCORES, (0, 1), 1e200), ValueError, "at most 1e+150 in size; got 1e+200"),
         (SCORES.astype(complex), TypeError, "real numbers; got dtype complex128"),
         (SCORES.astype(object), TypeError, "real numbers; got dtype object"),

@@ -1,0 +1,86 @@
+"""One active set a sample, for methods that step away from the vertices of single blocks.
+
+The arrays are those of kernels.row_active_sets. After every step a row of A is combined again from
+its set, whose weights are scaled to sum 1: the two agree to rounding at any time.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwlab._validation import Floats, Integers
+from fwlab.kernels.row_active_sets import START
+from fwlab.problem import Problem
+
+Classes = NDArray[np.int32]
+Arrays = tuple[Classes, Floats, Floats, Integers, Floats]
+FIRST_CAPACITY = 4
+
+
+@dataclass(eq=False)
+class RowActiveSets:
+    """classes and entries (n, capacity, support), weights (n, capacity), counts (n,).
+
+    starts is A0 (n, m) if it is not 0, else it has no row.
+    """
+
+    classes: Classes
+    entries: Floats
+    weights: Floats
+    counts: Integers
+    starts: Floats
+
+    @classmethod
+    def holding(cls, problem: Problem, A: Floats) -> "RowActiveSets":
+        """Every row of A as the only atom of its set: the vertex 0, or else a dense start."""
+        n, support = problem.n_samples, problem.polytopes.support
+        classes = np.zeros((n, FIRST_CAPACITY, support), dtype=np.int32)
+        entries, weights = np.zeros(classes.shape), np.zeros((n, FIRST_CAPACITY))
+        weights[:, 0] = 1.0
+        dense = A.any(axis=1)
+        classes[dense, 0] = START
+        starts = A if dense.any() else A[:0]
+        return cls(classes, entries, weights, np.ones(n, dtype=np.int64), starts.copy())
+
+    @classmethod
+    def none(cls) -> "RowActiveSets":
+        """Nothing, for a method that holds no atoms."""
+        classes, entries = np.empty((0, 0, 0), dtype=np.int32), np.empty((0, 0, 0))
+        counts = np.empty(0, dtype=np.int64)
+        return cls(classes, entries, np.empty((0, 0)), counts, np.empty((0, 0)))
+
+    @property
+    def arrays(self) -> Arrays:
+        """What the kernels take."""
+        return self.classes, self.entries, self.weights, self.counts, self.starts
+
+    def take(self, rows: slice) -> Arrays:
+        """The same for some of the rows."""
+        classes, entries, weights, counts, starts = self.arrays
+        return classes[rows], entries[rows], weights[rows], counts[rows], starts[rows]
+
+    @property
+    def size(self) -> int:
+        """Atoms held in all."""
+        return int(self.counts.sum())
+
+    def reserve(self, visits: Integers) -> None:
+        """Make room for one more atom at each visit of a row."""
+        if not len(self.counts):
+            return
+        room = np.bincount(visits, minlength=len(self.counts))
+        needed, capacity = int((self.counts + room).max()), self.weights.shape[1]
+        if needed <= capacity:
+            return
+        while capacity < needed:
+            capacity *= 2
+        self.classes = _padded(self.classes, capacity)
+        self.entries = _padded(self.entries, capacity)
+        self.weights = _padded(self.weights, capacity)
+
+
+def _padded(array: np.ndarray, capacity: int) -> np.ndarray:
+    grown = np.zeros((array.shape[0], capacity, *array.shape[2:]), dtype=array.dtype)
+    grown[:, : array.shape[1]] = array
+    return grown

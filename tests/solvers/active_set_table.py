@@ -1,0 +1,110 @@
+"""What the tests of active sets share: methods, cases, starts, and atoms written out as arrays."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from solvers.solver_table import LOSSES, Case, M, random_feasible
+
+from fwlab.problem import Problem
+from fwlab.solvers._state import State
+from fwlab.solvers.atoms import ActiveSet, Vertex
+from fwlab.solvers.registry import build
+from fwlab.solvers.row_active_sets import RowActiveSets
+
+WHOLE_MATRIX = ("afw", "pfw")
+BENT_PATH = ("bafw", "bpfw")
+ONE_BLOCK = ("bcafw", "bcpfw")
+ALL = (*WHOLE_MATRIX, *BENT_PATH, *ONE_BLOCK)
+PAIRWISE = ("pfw", "bpfw", "bcpfw")
+STARTS = ("zero", "vertex", "inside")
+
+# one loss of each kind; smoothing and weights take turns
+KINDS = {name.split("-")[0]: name for name in LOSSES}
+CASES = tuple(
+    Case(loss, smoothing=0.1 * (place % 2), weighted=place % 4 < 2)
+    for place, loss in enumerate(KINDS.values())
+)
+each_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def start_point(case: Case, start: str) -> np.ndarray:
+    """A feasible A0, (n, m)."""
+    rng = np.random.default_rng(5)
+    if start == "zero":
+        return np.zeros((case.n, M))
+    if start == "vertex":
+        gradient = rng.normal(size=(case.n, M))
+        return case.omega[:, None] * case.entry.loss.lmo(gradient, case.y)
+    return random_feasible(case, rng)
+
+
+def begin(problem: Problem, method: str, A0: np.ndarray, **options: Any) -> tuple[Any, State, Any]:
+    """The method, its state and its workspace before the first iteration."""
+    solver = build(method, options)
+    state = State(problem, A0.copy(), np.random.default_rng(0))
+    return solver, state, solver.start(state)
+
+
+def iterates(
+    case: Case, method: str, start: str, count: int, **options: Any
+) -> Iterator[tuple[State, Any]]:
+    """State and active set at the start and after each of `count` iterations."""
+    problem = case.problem()
+    solver, state, workspace = begin(problem, method, start_point(case, start), **options)
+    yield state, active_set(workspace)
+    for _ in range(count):
+        solver.iterate(state, workspace)
+        yield state, active_set(workspace)
+
+
+def active_set(workspace: Any) -> ActiveSet | RowActiveSets:
+    if hasattr(workspace, "active_set"):
+        return workspace.active_set
+    return workspace.active_sets
+
+
+def written_out(
+    held: ActiveSet | RowActiveSets, y: np.ndarray
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Weights and atoms of each active set: (count,) and (count, rows, m), one set for all rows or
+    one a row. Atoms are read from the arrays that hold them."""
+    if isinstance(held, ActiveSet):
+        atoms = [
+            dense(atom.classes, atom.entries, y) if isinstance(atom, Vertex) else atom.A
+            for atom in held.atoms
+        ]
+        return [(held.weights.copy(), np.array(atoms))]
+    sets = []
+    for i, count in enumerate(held.counts):
+        atoms = [
+            held.starts[i : i + 1]
+            if held.classes[i, slot, 0] < 0
+            else dense(held.classes[i, slot : slot + 1], held.entries[i, slot : slot + 1], y[[i]])
+            for slot in range(count)
+        ]
+        sets.append((held.weights[i, :count].copy(), np.array(atoms)))
+    return sets
+
+
+def dense(classes: np.ndarray, entries: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rows with these entries, and minus their sum at y."""
+    rows, A = np.arange(len(y)), np.zeros((len(y), M))
+    np.add.at(A, (rows[:, None], classes), entries)
+    np.add.at(A, (rows, y), -entries.sum(axis=1))
+    return A
+
+
+def gradient(problem: Problem, A: np.ndarray) -> np.ndarray:
+    """-n times the gradient of the dual at A, (n, m)."""
+    scores = problem.features.scores(problem.link(A))
+    return problem.polytopes.add_costs(problem.shifted_scores(A, scores))
+
+
+def all_vertices(case: Case, i: int) -> np.ndarray:
+    """Every vertex of block i, (v, m)."""
+    loss = case.entry.loss
+    if case.entry.kind == "StructuredHinge":
+        loss = type(loss)(np.ones((M, M)) - np.eye(M))  # costs do not enter the domain
+    return case.omega[i] * loss.vertices(M, int(case.y[i]))
