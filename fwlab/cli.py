@@ -102,10 +102,13 @@ def _solve(options: Namespace) -> int:
 def _data(options: Namespace) -> int:
     if options.name is None:
         rows = data_rows()
-        cells = [[row["name"], "yes" if row["at_hand"] else "no", row["source"]] for row in rows]
         if options.json:
             _print_json(data=rows)
         else:
+            cells = [
+                [row["name"], "yes" if row["at_hand"] else "no", row["source"].split(";")[0]]
+                for row in rows
+            ]
             print(format_table(("name", "at hand", "source"), cells))
         return 0
     with _bad_input(OSError):

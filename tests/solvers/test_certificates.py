@@ -304,6 +304,18 @@ def test_exact_line_search_leaves_no_slope(case):
             assert abs(dual_by_hand(case, after + move) - dual_by_hand(case, after - move)) < 1e-13
 
 
+@pytest.mark.parametrize("method", ["fw", *BLOCK_METHODS])
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_steps_end_at_the_vertex(method, smoothing):
+    """With a large lam the dual still rises beyond the vertices: all steps are full ones."""
+    case = Case(lam=100.0, smoothing=smoothing / 100)
+    problem = case.problem()
+    result = fwlab.solve(problem, method, tol=0.0, max_iter=1)
+    assert_allclose(result.A[np.arange(case.n), case.y], 1.0, atol=1e-14)
+    assert result.infeasibility <= 1e-14
+    assert dual_by_hand(case, 1.5 * result.A) > result.dual + 0.1
+
+
 def test_open_loop_steps():
     trace = solved("fw-open-loop", Case()).trace
     assert_array_equal(trace.step[1:], 2.0 / (np.arange(1, ITERATIONS + 1) + 1.0))
