@@ -212,7 +212,6 @@ class StructuredHinge(Loss):
                 raise ValueError(
                     f"costs must have a zero diagonal; got {costs[j, j]} at class {j}."
                 )
-        costs.setflags(write=False)
         object.__setattr__(self, "costs", costs)
 
     def bounds(self, m: int) -> tuple[Floats, Floats]:

@@ -300,7 +300,7 @@ def _checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
 def _checked_sample_weight(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None:
         return np.ones(n)
-    omega = as_floats("sample_weight", sample_weight, ndims=(1,))
+    omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()
     if len(omega) != n:
         raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
     if omega.min() < 0:

@@ -13,17 +13,23 @@ from fwlab.solvers.registry import build
 
 
 def warm_up(problem: Problem, method: str) -> None:
-    """Run one iteration of `method` on two samples, stored as those of `problem` are."""
-    indices = problem.X.indices.dtype.str if scipy.sparse.issparse(problem.X) else None
-    _iterate_once(method, problem.kernel, indices)
+    """Run one iteration of `method` on two samples, stored as those of `problem` are.
+
+    To the compiler a read-only array, a memory map say, is of another type.
+    """
+    sparse = scipy.sparse.issparse(problem.X)
+    values = problem.X.data if sparse else problem.X
+    indices = problem.X.indices.dtype.str if sparse else None
+    _iterate_once(method, problem.kernel, indices, values.flags.writeable)
 
 
 @cache
-def _iterate_once(method: str, kernel: str | None, indices: str | None) -> None:
+def _iterate_once(method: str, kernel: str | None, indices: str | None, writeable: bool) -> None:
     X: Any = np.eye(2)
     if indices is not None:
         places = np.arange(3, dtype=indices)
         X = scipy.sparse.csr_matrix((np.ones(2), places[:2], places), shape=(2, 2))
+    (X if indices is None else X.data).flags.writeable = writeable
     for smoothing in (0.0, 1.0):
         tiny = Problem(X, np.array([0, 1]), MaxHinge(), 1.0, smoothing=smoothing, kernel=kernel)
         state = State(tiny, np.zeros((2, 2)), np.random.default_rng(0))
