@@ -81,20 +81,21 @@ def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, seed, tol):
 
 
 @pytest.mark.parametrize("m", [3, 4, 7])
-def test_the_tolerance_of_each_bound(m):
-    """All entries equal is the domain for k = m: one less or more by the sum of two tolerances."""
+@pytest.mark.parametrize(("share", "expected"), [(0.95, True), (1.05, False)])
+def test_the_tolerance_of_each_bound(m, share, expected):
+    """Beyond vertices, where one entry alone breaks a bound, and at k = m, where all are equal.
+
+    There one bound fixes zeta m between the largest and the smallest entries: with one entry off by
+    e, the others ask for e <= tol + tol / (m - 2).
+    """
     tol = 1e-4
-    for entry, sign in [(0, -1), (m - 2, -1), (0, 1)]:
-        for missed, expected in [(1.9, True), (2.1, False)]:
-            v = np.full(m, 0.5 / m)
-            v[entry] += sign * missed * tol
-            v[m - 1] = -v[: m - 1].sum()
-            if sign < 0 or m == 3:  # below m = 4 one more is one less of the only other
-                assert fwlab.TopK(m).in_domain(v, m - 1, tol=tol) == expected
-    for missed, expected in [(0.9, True), (1.1, False)]:
-        v = np.array([0.5, 0.5 + missed * tol, -1 - missed * tol])
-        assert fwlab.Usunier(2).in_domain(v, 2, tol=tol) == expected
-        v = np.array([0.25, -missed * tol, missed * tol - 0.25])
+    for sign in (-1, 1):
+        v = np.full(m, 0.5 / m)
+        v[0] += sign * share * tol * (1 + 1 / (m - 2))
+        v[-1] = -v[:-1].sum()
+        assert fwlab.TopK(m).in_domain(v, m - 1, tol=tol) == expected
+    for beta in ([0.5, 0.5 + share * tol], [0.25, -share * tol]):
+        v = np.array([*beta, -sum(beta)])
         assert fwlab.Usunier(2).in_domain(v, 2, tol=tol) == expected
 
 

@@ -269,8 +269,8 @@ def test_k_about_the_number_of_lanes(k):
     if k <= 64:
         expected = np.r_[np.full(64, 1 / 64), np.zeros(200)]
     else:
-        tied = (k - 64) / 200  # k of them share the sum alike, as the 64 take r/k each
-        expected = np.r_[np.full(64, 1.0), np.full(200, tied)] / k
+        # 64 entries at r/k, and the 200 others share the rest
+        expected = np.r_[np.ones(64), np.full(200, (k - 64) / 200)] / k
     assert_allclose(fwlab.project_topk_simplex(a, k), expected, rtol=1e-14)
 
 
