@@ -35,10 +35,10 @@ class Progress:
     @property
     def W(self) -> Floats | None:
         """The primal variable, (m, d); None with a precomputed kernel."""
-        problem = self.state.problem
-        if problem.kernel == "precomputed":
+        state, kernel = self.state, self.state.problem.kernel
+        if kernel == "precomputed":
             return None
-        return _read_only(self.state.link if problem.kernel is None else problem.weights(self.A))
+        return _read_only(state.link if kernel is None else state.problem.weights(state.machine))
 
 
 Callback = Callable[[Progress], None]
@@ -67,8 +67,8 @@ class Recorder:
         }
         if state.problem.smoothing:
             row["augmented_gap"] = certificate.augmented_gap
-        if state.own_gap is not None:
-            row["own_gap"] = state.own_gap
+        if certificate.own_gap is not None:
+            row["own_gap"] = certificate.own_gap
         self.rows.append(row)
 
     def replace_last(

