@@ -1,5 +1,6 @@
 """Duality, oracle and relations of the losses, for 2 to 400 classes, without any solver."""
 
+from itertools import pairwise
 from math import comb, inf
 
 import numpy as np
@@ -220,7 +221,7 @@ def test_pseudo_is_below_topk_is_below_usunier(case, seed):
     ]
     for chain in chains:
         values = [loss.value(case.scores, case.y) for loss in chain]
-        for below, above in zip(values, values[1:], strict=False):
+        for below, above in pairwise(values):
             assert (below <= above + case.m * case.rounding).all()
 
 

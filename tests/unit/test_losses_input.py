@@ -28,7 +28,7 @@ def evaluate(loss, name="value", scores=SCORES, y=Y, **options):
 
 
 def refused(call, kind, argument, *shown):
-    """The call raises `kind` with one sentence that begins with the argument and shows the value."""
+    """The call raises `kind` with one sentence: it begins with the argument and shows the value."""
     with pytest.raises(kind) as caught:
         call()
     message = str(caught.value)
