@@ -18,6 +18,7 @@ import numpy as np
 from fwlab.kernels._jit import kernel
 
 NEWTON_STEPS = 100
+ROUNDING = 1e-14
 
 
 @kernel
@@ -63,34 +64,32 @@ def _others_above(values, top, t):
 def thresholds_by_newton(values, top, r, bias):
     """(t - pivot, u, pivot) as sorted_thresholds has them, for unsorted values.
 
-    `top` becomes the k largest, ascending. A step goes to the root of the linear piece at hand, or
-    halves the bracket where that root is outside; the search ends in the piece that has its root.
+    `top` becomes the k largest, ascending. A step goes to the root of the linear piece at hand; the
+    search ends in the piece that has its root. As v grows, entries leave one sum and join the other,
+    so no slope between two iterates exceeds the sum of their slopes, and a step never passes the
+    iterate on the other side of the root: no piece is met twice.
     """
     _keep_largest(values, top)
     k, cap = len(top), r / len(top)
     stiffness = k * (1.0 + bias * k)
     start = top.sum() / stiffness
-    u, v, t, left, right, last_i, last_j = 0.0, 0.0, 0.0, 0.0, np.inf, -1, -1
+    u, v, t, last_v, last_i, last_j = 0.0, 0.0, 0.0, -1.0, -1, -1
     for _ in range(NEWTON_STEPS):
         i, high = _at_most(top, v)
         u = max(0.0, min(start + (i * v - high) / stiffness, cap))
         t = v - u
         j, low = _others_above(values, top, t)
-        if (i == last_i and j == last_j) or (v == 0.0 and j == 0):
+        solved = (i == last_i and j == last_j) or (v == 0.0 and j == 0)
+        # a root where two pieces meet may be found in either
+        if solved or abs(v - last_v) <= ROUNDING * (v + u):
             break
-        if low - j * t > i * v - high:
-            left = v
-        else:
-            right = v
-        last_i, last_j = i, j
+        last_v, last_i, last_j = v, i, j
         if j == 0:
             v = high / i
         else:
             gap, slope = low / j - high / i, 1.0 / i + 1.0 / j
             lack = min((start + gap) / (slope - 1.0 / stiffness), (cap + gap) / slope)
             v = (high + lack) / i
-        if right < np.inf and not left < v < right:
-            v, last_i = 0.5 * (left + right), -1
     return t, u, top[0]
 
 

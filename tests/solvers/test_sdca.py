@@ -189,11 +189,12 @@ def test_a_small_gap_of_the_problem_comes_first():
 
 @each_sdca
 def test_relative_tolerance_of_the_own_gap(method, digits):
-    result = fwlab.solve(digits, method, tol=1e-2, relative=True)
-    trace = result.trace
-    met = trace.own_gap <= 1e-2 * np.maximum(abs(trace.dual + trace.own_gap), abs(trace.dual))
-    assert result.status is Status.SOLVED_OTHER_PROBLEM
-    assert_array_equal(np.flatnonzero(met), [len(met) - 1])
+    for tol in np.geomspace(1e-3, 0.1, 9):
+        result = fwlab.solve(digits, method, tol=tol, relative=True)
+        trace = result.trace
+        met = trace.own_gap <= tol * np.maximum(abs(trace.dual + trace.own_gap), abs(trace.dual))
+        assert result.status is Status.SOLVED_OTHER_PROBLEM
+        assert_array_equal(np.flatnonzero(met), [len(met) - 1])
 
 
 @each_sdca
