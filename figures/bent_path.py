@@ -1,4 +1,4 @@
-"""Why all blocks share a bent path: two simpler rules for one step of all blocks, and where they end.
+"""Why all blocks share a bent path: two simpler rules for one step, and where they end.
 
 Away and pairwise directions with one active set a sample, on digits. A common step that respects
 every bound is held by the smallest weight of any block; directions scaled by their own bounds

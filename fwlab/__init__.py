@@ -1,6 +1,7 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
 from fwlab import datasets, weights
+from fwlab.experiments import Comparison, compare
 from fwlab.losses import (
     MaxHinge,
     PseudoTopK,
@@ -22,6 +23,7 @@ from fwlab.solvers._driver import solve
 from fwlab.solvers.registry import methods
 
 __all__ = [
+    "Comparison",
     "MaxHinge",
     "Problem",
     "PseudoTopK",
@@ -33,6 +35,7 @@ __all__ = [
     "Usunier",
     "WeightedTopK",
     "WeightedUsunier",
+    "compare",
     "datasets",
     "methods",
     "project_knapsack",

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from fwlab import datasets, projections
-from fwlab._data_files import FILE_SETS, _cache_folder
+from fwlab._data_files import FILE_SETS, cache_folder
 from fwlab.kernels._jit import cache_root
 from fwlab.losses import TopK
 from fwlab.problem import Problem
@@ -46,7 +46,7 @@ def data_rows() -> list[dict[str, Any]]:
 
 def data_folder() -> Path:
     """Where the files of named sets are looked for first."""
-    return Path(os.environ.get("FWLAB_DATA") or _cache_folder())
+    return Path(os.environ.get("FWLAB_DATA") or cache_folder())
 
 
 def settings() -> dict[str, Any]:

@@ -109,7 +109,7 @@ def data_file(file: str, registry: Mapping[str, str] = SHA256) -> Path:
             raise FileNotFoundError(f"the folder FWLAB_DATA = {folder!r} holds no file {file!r}.")
         _verify(path, expected, str(path))
         return path
-    cached = _cache_folder() / file
+    cached = cache_folder() / file
     base = os.environ.get("FWLAB_DATA_URL")
     if cached.is_file():
         # With an address at hand a damaged copy is fetched anew, without one it is an error.
@@ -134,7 +134,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
     override = os.environ.get("FWLAB_DATA_CACHE")
     if override:
         return Path(override)

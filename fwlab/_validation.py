@@ -59,11 +59,10 @@ def as_real(name: str, value: Any, *, positive: bool) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number; got {value!r}.")
     number = float(value)
-    if not 0 <= number <= LARGEST or (positive and number < SMALLEST):
-        raise ValueError(
-            f"{name} must be finite and {'>' if positive else '>='} 0, "
-            f"within {SMALLEST} and {LARGEST}; got {value}."
-        )
+    if not 0 <= number < np.inf or (positive and number == 0):
+        raise ValueError(f"{name} must be finite and {'>' if positive else '>='} 0; got {value}.")
+    if number > LARGEST or (positive and number < SMALLEST):
+        raise ValueError(f"{name} must be between {SMALLEST} and {LARGEST}; got {value}.")
     return number
 
 

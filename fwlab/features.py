@@ -26,6 +26,9 @@ class Features(Protocol):
     @property
     def shape(self) -> tuple[int, int]: ...
 
+    def rows(self, index: Integers) -> "Features":
+        """These rows of X for products alone, links keep their width."""
+
     def square_norms(self) -> Floats:
         """|x_i|^2, (n,)."""
 
@@ -65,6 +68,9 @@ class DenseFeatures:
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
+
+    def rows(self, index: Integers) -> "DenseFeatures":
+        return DenseFeatures(self.X[index])
 
     def square_norms(self) -> Floats:
         return np.einsum("ij,ij->i", self.X, self.X)
@@ -113,6 +119,9 @@ class SparseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.X.shape
 
+    def rows(self, index: Integers) -> "SparseFeatures":
+        return SparseFeatures(self.X[index])
+
     def square_norms(self) -> Floats:
         return np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
 
@@ -150,13 +159,17 @@ class SparseFeatures:
 
 @dataclass(frozen=True, eq=False)
 class GramFeatures:
-    """A Gram matrix K (n, n) of the samples."""
+    """A Gram matrix K (n, n) of the samples, or its rows with this index."""
 
     K: Floats
+    index: Integers | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.K.shape
+
+    def rows(self, index: Integers) -> "GramFeatures":
+        return GramFeatures(self.K[index], index)
 
     def square_norms(self) -> Floats:
         return np.ascontiguousarray(self.K.diagonal())
@@ -171,7 +184,7 @@ class GramFeatures:
         return DenseFeatures(self.K).transposed_sparse_product(A)
 
     def scores(self, W: Floats) -> Floats:
-        return np.ascontiguousarray(W.T)
+        return np.ascontiguousarray(W.T if self.index is None else W.T[self.index])
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(np.vdot(W.T, A)) / lam_n

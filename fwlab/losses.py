@@ -20,6 +20,7 @@ import numpy as np
 from fwlab._validation import (
     Floats,
     Integers,
+    as_array,
     as_floats,
     as_integer,
     as_labels,
@@ -130,10 +131,11 @@ class Loss(ABC):
         m = rows.shape[1]
         if m < 2:
             raise ValueError(f"{name} must have at least 2 columns, one a class; got {m}.")
-        if single != (np.ndim(y) == 0):
+        y = as_array("y", y)
+        if single != (y.ndim == 0):
             raise ValueError(
                 f"y must be (n,) for {name} (n, m) and a scalar for a single row; "
-                f"got shapes {np.shape(y)} and {np.shape(values)}."
+                f"got shapes {y.shape} and {np.shape(values)}."
             )
         labels = as_labels(np.atleast_1d(y), m)
         if len(labels) != len(rows):
@@ -212,7 +214,6 @@ class StructuredHinge(Loss):
                 raise ValueError(
                     f"costs must have a zero diagonal; got {costs[j, j]} at class {j}."
                 )
-        costs.setflags(write=False)
         object.__setattr__(self, "costs", costs)
 
     def bounds(self, m: int) -> tuple[Floats, Floats]:

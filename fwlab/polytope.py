@@ -41,7 +41,7 @@ class RowPolytopes:
     def n_classes(self) -> int:
         return len(self.upper) + 1
 
-    def take(self, rows: slice) -> "RowPolytopes":
+    def take(self, rows: Integers | slice) -> "RowPolytopes":
         """Those of some of the samples."""
         return replace(self, y=self.y[rows], cost_rows=self.cost_rows[rows])
 

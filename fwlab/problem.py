@@ -9,6 +9,7 @@ with r_i = smoothing / omega_i, and Phi_i the Moreau envelope of the loss where 
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,13 +40,15 @@ class Certificate:
     """Values that bound each other: primal >= optimum >= dual, gap = primal - dual.
 
     augmented_gap is the gap of the problem in d + n dimensions that has the same dual
-    (K19 (27)); without smoothing it is the gap.
+    (K19 (27)); without smoothing it is the gap. own_gap is the gap of the problem that a method
+    solves where it may be another one.
     """
 
     primal: float
     dual: float
     gap: float
     augmented_gap: float
+    own_gap: float | None = None
 
 
 class Problem:
@@ -168,6 +171,13 @@ class Problem:
 
     # The rest is for solvers: links and scores are passed in where a solver already has them.
 
+    def with_loss(self, loss: Loss) -> "Problem":
+        """The same problem with another loss; it shares the data."""
+        other = copy(self)
+        other.loss = loss
+        other.polytopes = loss.polytopes(self.y, self.n_classes)
+        return other
+
     def link(self, A: Floats) -> Floats:
         """W(A), or with a Gram matrix A^T K / (lam n), (m, n)."""
         link = self.features.transposed_product(A)
@@ -181,14 +191,25 @@ class Problem:
         return link
 
     def certificate(
-        self, A: Floats, link: Floats | None = None, scores: Floats | None = None
+        self,
+        A: Floats,
+        link: Floats | None = None,
+        scores: Floats | None = None,
+        coefficients: Floats | None = None,
     ) -> Certificate:
-        """Primal, dual and gaps at A and the W that `link` holds, recomputed if not given."""
-        link = self.link(A) if link is None else link
+        """Primal, dual and gaps at A and the W that `link` holds, recomputed if not given.
+
+        With coefficients C (n, m) the primal point is W(C), and link and scores are those of C.
+        """
+        C = A if coefficients is None else coefficients
+        link = self.link(C) if link is None else link
         scores = self.features.scores(link) if scores is None else scores
-        square_norm = self.features.link_norm(link, A, self.lam_n)
-        primal, dual = self._primal(scores, square_norm), self._dual(A, square_norm)
+        square_norm = self.features.link_norm(link, C, self.lam_n)
+        primal = self._primal(scores, square_norm)
         augmented = self._augmented_primal(A, scores, square_norm) if self.smoothing else primal
+        if coefficients is not None:
+            square_norm = self.features.link_norm(self.link(A), A, self.lam_n)
+        dual = self._dual(A, square_norm)
         return Certificate(primal, dual, primal - dual, augmented - dual)
 
     def chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
@@ -200,6 +221,12 @@ class Problem:
     def shifted_scores(self, A: Floats, scores: Floats) -> Floats:
         """s_i + (smoothing/omega_i) a_i: with delta, -n times the dual's gradient (T20 (2.24))."""
         return scores + self.ridge() * A if self.smoothing else scores
+
+    def block_gaps(self, A: Floats, scores: Floats) -> Floats:
+        """n times the share of each block in the (augmented) gap, (n,), at the scores of W(A)."""
+        shifted = self.shifted_scores(A, scores)
+        products = np.einsum("ij,ij->i", shifted, A) + self.polytopes.cost_products(A)
+        return products + self.sample_weight * self.polytopes.values(shifted)
 
     def vertex_curvature(
         self, A: Floats, columns: Integers, entries: Floats, link: Floats, scores: Floats
@@ -305,7 +332,7 @@ def _checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
 def _checked_sample_weight(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None:
         return np.ones(n)
-    omega = as_floats("sample_weight", sample_weight, ndims=(1,))
+    omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()
     if len(omega) != n:
         raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
     if omega.min() < 0:

@@ -79,7 +79,8 @@ class Result:
     W (m, d), None with a precomputed kernel; A (n, m); gap = primal - dual, with the primal at W;
     infeasibility, the largest distance of an entry of A from its domain; success, whether the
     certified gap is at most tol; nit, iterations; seconds, solver time without judging; lam_n,
-    lam times n.
+    lam times n; coefficients (n, m), those of the machine with a precomputed kernel where they are
+    not A, which only the subgradient method has, None elsewhere.
     """
 
     W: Floats | None
@@ -96,13 +97,14 @@ class Result:
     method: str
     trace: Trace
     lam_n: float
+    coefficients: Floats | None = None
 
     def predict(self, X_new: Any) -> Integers:
         """Class of the largest score, (n_new,), ties to the lowest class.
 
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
-        machine = self.A.T / self.lam_n if self.W is None else self.W
+        machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
         rows = as_features("X_new", X_new)
         if rows.shape[1] != machine.shape[1]:
             raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
@@ -111,7 +113,8 @@ class Result:
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file."""
         scalars = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _SPECIAL}
-        arrays = {"A": self.A} if self.W is None else {"A": self.A, "W": self.W}
+        named = {"A": self.A, "W": self.W, "coefficients": self.coefficients}
+        arrays = {name: array for name, array in named.items() if array is not None}
         trace = {f"trace_{name}": column for name, column in self.trace.as_dict().items()}
         everything = {**scalars, **arrays, **trace, "status": self.status.name}
         write_atomically(Path(path), lambda file: np.savez_compressed(file, **everything))
@@ -124,6 +127,7 @@ class Result:
             scalars = {f.name: stored[f.name].item() for f in fields(cls) if f.name not in _SPECIAL}
             return cls(
                 W=stored["W"] if "W" in stored else None,
+                coefficients=stored["coefficients"] if "coefficients" in stored else None,
                 A=stored["A"],
                 status=Status[stored["status"].item()],
                 trace=Trace(**columns),
@@ -131,11 +135,12 @@ class Result:
             )
 
     def to_optimize_result(self) -> "OptimizeResult":
-        """The same as scipy's OptimizeResult: x is W (or A without one), fun the primal."""
+        """The same as scipy's OptimizeResult: fun is the primal and x is W, or without one the
+        coefficients of the machine."""
         from scipy.optimize import OptimizeResult
 
         return OptimizeResult(
-            x=self.A if self.W is None else self.W,
+            x=self._kernel_machine() if self.W is None else self.W,
             fun=self.primal,
             success=self.success,
             status=list(Status).index(self.status),
@@ -145,5 +150,8 @@ class Result:
             gap=self.gap,
         )
 
+    def _kernel_machine(self) -> Floats:
+        return self.A if self.coefficients is None else self.coefficients
 
-_SPECIAL = ("W", "A", "status", "trace")
+
+_SPECIAL = ("W", "A", "coefficients", "status", "trace")

@@ -22,6 +22,7 @@ Usunier; K19 (8) weighted top-k; T20 (2.8) weighted Usunier. Classes count from 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,7 +38,7 @@ Row = dict[Any, Any]
 Beta = tuple[Fraction, ...]
 
 
-class Loss:
+class Loss(ABC):
     """What every loss shares. Rows of scores are sequences of m numbers; y counts from 0."""
 
     def delta(self, m: int, y: int) -> list[Any]:
@@ -70,17 +71,17 @@ class Loss:
         g = plain(direction)
         return self.of_margins([g_j - g[y] for g_j in g], y)
 
+    @abstractmethod
     def of_margins(self, h: Sequence[Any], y: int) -> Any:
         """phi(h)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, m: int, y: int) -> list[Row]:
         """Rows that hold, for some values of the auxiliary variables, exactly if t >= phi(h)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def weightings(self, m: int, y: int) -> Iterator[Beta]:
         """Vectors beta (repetitions allowed) with phi(h) = max over beta of <beta, h>."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,7 @@ def entrywise_rows(m: int, steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
     return [*parts, *rows, {**expression, "t": -1}]
 
 
-# --- small helpers ------------------------------------------------------------------------------
+# --- small functions ----------------------------------------------------------------------------
 
 
 def plain(numbers: Iterable[Any]) -> list[Any]:

@@ -68,3 +68,15 @@ def frank_wolfe_block(scores, costs, y, weight, curvature, ridge, bounds, scratc
         step = 1.0 if gap >= bend else gap / bend
     for j in range(len(old)):
         new[j] = old[j] + step * (new[j] - old[j])
+
+
+@kernel
+def block_gap(scores, costs, y, weight, ridge, bounds, scratch, old):
+    """<grad, a_old - vertex> with the LMO's vertex: n times the block's share of the gap."""
+    _, places, weights, margins, gradient, _, _ = scratch
+    gap = 0.0
+    for j in range(len(old)):
+        gradient[j] = scores[j] + ridge * old[j]
+        gap += (gradient[j] + (costs[j] if j != y else 0.0)) * old[j]
+    margins_without(gradient, costs, y, margins)
+    return gap + weight * best_vertex(margins, y, bounds[0], bounds[1], places, weights)[0]

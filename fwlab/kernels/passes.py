@@ -1,7 +1,8 @@
 """Block methods, one compiled call a pass: for each row in the given order, improve its block.
 
 The link W = A^T X / (lam n) follows every change. `bounds` are RowPolytopes.bounds;
-`rows` are (y, costs, cost_rows, weights, curvatures), one entry a sample, curvature |x|^2/(lam n).
+`rows` are (y, costs, cost_rows, weights, curvatures, gaps), one entry a sample: the curvature is
+|x|^2/(lam n), and gaps receives the gap of a block before its step, or is empty if nobody asks.
 `sets` are those of kernels.row_active_sets; the rules without active sets take them empty.
 """
 
@@ -10,8 +11,10 @@ import numpy as np
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.active_set_steps import active_set_block
 from fwlab.kernels.block_products import add_block, add_multiple, block_scores
-from fwlab.kernels.block_steps import exact_block, frank_wolfe_block
+from fwlab.kernels.block_steps import block_gap, exact_block, frank_wolfe_block
+from fwlab.kernels.pseudo_steps import pseudo_block
 
+# rules; kernels.pseudo_steps has those from 4 on
 EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
 
 
@@ -32,11 +35,13 @@ def make_scratch(m, support):
 @kernel
 def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
-    y, costs, cost_rows, weights, curvatures = rows
+    y, costs, cost_rows, weights, curvatures, gaps = rows
     if weights[i] == 0.0:
         change[:] = 0.0
         return
     old, cost, ridge = A[i], costs[cost_rows[i]], smoothing / weights[i]
+    if len(gaps) > 0:
+        gaps[i] = block_gap(scores, cost, y[i], weights[i], ridge, bounds, scratch, old)
     if rule == EXACT:
         exact_block(
             scores, cost, y[i], weights[i], curvatures[i], ridge, bounds, scratch, old, change
@@ -45,9 +50,13 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A
         frank_wolfe_block(
             scores, cost, y[i], weights[i], curvatures[i], ridge, bounds, scratch, old, change
         )
-    else:
+    elif rule <= PAIRWISE:
         row = i, y[i], weights[i], curvatures[i], ridge
         active_set_block(rule == PAIRWISE, row, scores, cost, bounds, scratch, sets, old, change)
+    else:
+        pseudo_block(
+            rule, scores, cost, y[i], weights[i], curvatures[i], bounds, scratch, old, change
+        )
     for j in range(len(old)):
         new = change[j]
         change[j] = (new - old[j]) / lam_n

@@ -17,7 +17,7 @@ from fwlab.result import Result, Status
 from fwlab.solvers._interrupt import deferred_interrupt
 from fwlab.solvers._report import Callback, Recorder, Reporter
 from fwlab.solvers._state import Method, State
-from fwlab.solvers.registry import build
+from fwlab.solvers.registry import build, require_taken
 from fwlab.solvers.warm_up import warm_up
 
 ROUNDING_FLOOR = 32 * np.finfo(float).eps
@@ -32,10 +32,18 @@ class Limits:
     max_iter: int
     time_limit: float | None
 
-    def met(self, certificate: Certificate) -> bool:
-        """Whether the gap is at most tol; tol = 0 is never met."""
-        scale = _scale(certificate) if self.relative else 1.0
-        return self.tol > 0 and certificate.gap <= self.tol * scale
+    def met(self, certificate: Certificate) -> Status | None:
+        """The status if the gap, or that of the problem which the method solves, is at most tol.
+
+        tol = 0 is never met.
+        """
+        if self._small(certificate):
+            return Status.CONVERGED
+        own_gap, dual = certificate.own_gap, certificate.dual
+        if own_gap is None:
+            return None
+        own = replace(certificate, primal=dual + own_gap, gap=own_gap)
+        return Status.SOLVED_OTHER_PROBLEM if self._small(own) else None
 
     def at_floor(self, certificate: Certificate) -> bool:
         """Whether the gap cannot be told from rounding errors; never so with tol = 0."""
@@ -47,13 +55,17 @@ class Limits:
 
     def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
         """The reason to stop here, if there is one."""
-        if self.met(certificate):
-            return Status.CONVERGED
+        if met := self.met(certificate):
+            return met
         if self.at_floor(certificate):
             return Status.ROUNDING_FLOOR
         if iteration >= self.max_iter:
             return Status.MAX_ITER
         return Status.TIME_LIMIT if self.time_is_over(seconds) else None
+
+    def _small(self, certificate: Certificate) -> bool:
+        scale = _scale(certificate) if self.relative else 1.0
+        return self.tol > 0 and certificate.gap <= self.tol * scale
 
 
 def solve(
@@ -68,6 +80,7 @@ def solve(
     callback: Callback | None = None,
     check_every: int = 1,
     verbose: int = 0,
+    n_threads: int = 1,
     **method_options: Any,
 ) -> Result:
     """Maximise the dual of `problem` until the certified gap is at most tol.
@@ -76,10 +89,11 @@ def solve(
     max(|primal|, |dual|). tol = 0 runs to max_iter iterations. time_limit: seconds of the whole
     call. A0 (n, m): a feasible start, zero by default. callback(progress) is called at every
     checkpoint, each check_every iterations, and may raise StopIteration. verbose: 1 prints a line
-    a second to stderr, 2 one a checkpoint. Ctrl-C ends the run after the current iteration with a
-    valid result; a second one raises KeyboardInterrupt.
+    a second to stderr, 2 one a checkpoint. n_threads: threads of the matrix products, which
+    change their rounding and time alone; passes of block methods are serial. Ctrl-C ends the run
+    after the current iteration with a valid result; a second one raises KeyboardInterrupt.
 
-    Raises ValueError or TypeError before any work.
+    Raises ValueError or TypeError before any work, also where a method does not take the problem.
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
@@ -94,9 +108,11 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator = as_generator(rng)
+    n_threads = as_integer("n_threads", n_threads, low=1)
     solver = build(method, method_options)
+    require_taken(method, problem)
     A = _start(problem, A0)
-    with threadpool_limits(1, user_api="blas"):
+    with threadpool_limits(n_threads, user_api="blas"):
         warm_up(problem, method)
         state = State(problem, A, generator)
         reporter = Reporter(method, callback, verbose)
@@ -137,17 +153,19 @@ def _run(
             seconds += time.perf_counter() - clock
         certificate = _certify(state)
         recorder.replace_last(state, certificate, iteration, seconds)
-        if limits.met(certificate):
-            status = Status.CONVERGED
-        return _result(name, state, certificate, status, recorder)
+        return _result(name, state, certificate, limits.met(certificate) or status, recorder)
 
 
 def _result(
     name: str, state: State, certificate: Certificate, status: Status, recorder: Recorder
 ) -> Result:
-    problem, trace = state.problem, recorder.trace()
+    problem, trace, notes = state.problem, recorder.trace(), state.problem.notes
+    precomputed = problem.kernel == "precomputed"
+    if state.own_problem is not None:
+        loss, gap = state.own_problem.loss, certificate.own_gap
+        notes = (f"The dual that was maximised is that of {loss!r}; its gap is {gap:.3g}.", *notes)
     return Result(
-        W=None if problem.kernel == "precomputed" else problem.weights(state.A),
+        W=None if precomputed else problem.weights(state.machine),
         A=state.A,
         primal=certificate.primal,
         dual=certificate.dual,
@@ -155,12 +173,13 @@ def _result(
         infeasibility=problem.infeasibility(state.A),
         success=status is Status.CONVERGED,
         status=status,
-        message=" ".join((status.value, *problem.notes)),
+        message=" ".join((status.value, *notes)),
         nit=int(trace.iteration[-1]),
         seconds=float(trace.seconds[-1]),
         method=name,
         trace=trace,
         lam_n=problem.lam_n,
+        coefficients=state.coefficients if precomputed else None,
     )
 
 
@@ -178,8 +197,13 @@ def _start(problem: Problem, A0: Any) -> Floats:
 
 
 def _judge(state: State) -> Certificate:
-    scores = state.scores if state.keeps_scores else None
-    return state.problem.certificate(state.A, state.link, scores)
+    A, link, own = state.A, state.link, state.own_problem
+    scores = state.scores if state.keeps_scores else state.problem.features.scores(link)
+    certificate = state.problem.certificate(A, link, scores, state.coefficients)
+    if own is None:
+        return certificate
+    own_gap = own.certificate(A, link, scores).gap if own.is_feasible(A) else np.inf
+    return replace(certificate, own_gap=own_gap)
 
 
 def _certify(state: State) -> Certificate:

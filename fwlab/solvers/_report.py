@@ -18,15 +18,27 @@ SECONDS_BETWEEN_LINES = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a callback sees; A and W are read-only. W is None with a precomputed kernel."""
+    """What a callback sees of a run; A and W are read-only."""
 
     iteration: int
     seconds: float
     primal: float
     dual: float
     gap: float
-    A: Floats
-    W: Floats | None
+    state: State = field(repr=False)
+
+    @property
+    def A(self) -> Floats:
+        """The dual variable, (n, m)."""
+        return _read_only(self.state.A)
+
+    @property
+    def W(self) -> Floats | None:
+        """The primal variable, (m, d); None with a precomputed kernel."""
+        state, kernel = self.state, self.state.problem.kernel
+        if kernel == "precomputed":
+            return None
+        return _read_only(state.link if kernel is None else state.problem.weights(state.machine))
 
 
 Callback = Callable[[Progress], None]
@@ -55,8 +67,8 @@ class Recorder:
         }
         if state.problem.smoothing:
             row["augmented_gap"] = certificate.augmented_gap
-        if state.own_gap is not None:
-            row["own_gap"] = state.own_gap
+        if certificate.own_gap is not None:
+            row["own_gap"] = certificate.own_gap
         self.rows.append(row)
 
     def replace_last(
@@ -93,23 +105,13 @@ class Reporter:
         if self.callback is None:
             return None
         try:
-            self.callback(_progress(state, certificate, iteration, seconds))
+            numbers = (certificate.primal, certificate.dual, certificate.gap)
+            self.callback(Progress(iteration, seconds, *numbers, state))
         except StopIteration:
             return Status.STOPPED_BY_CALLBACK
         except KeyboardInterrupt:
             return Status.INTERRUPTED
         return None
-
-
-def _progress(state: State, certificate: Certificate, iteration: int, seconds: float) -> Progress:
-    problem = state.problem
-    A = _read_only(state.A)
-    W = None
-    if problem.kernel is None:
-        W = _read_only(state.link)
-    elif problem.kernel == "linear":
-        W = _read_only(problem.weights(state.A))
-    return Progress(iteration, seconds, certificate.primal, certificate.dual, certificate.gap, A, W)
 
 
 def _read_only(array: Floats) -> Floats:

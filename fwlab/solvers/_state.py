@@ -14,8 +14,9 @@ class State:
     """Where a run stands. A method changes it in place, one iteration a call.
 
     link is W(A) (with a Gram matrix A^T K / (lam n)), tracked by the method; scores are those of
-    link for a method that keeps them. own_gap is the gap of the problem that a method
-    solves where that is another one.
+    link for a method that keeps them. A method whose primal point is not W(A) sets `coefficients`
+    C (n, m): link is then W(C). own_problem is the problem that a method solves where it may be
+    another one.
     """
 
     problem: Problem
@@ -28,14 +29,20 @@ class State:
     n_steps: int = 0
     active: int = 0
     step: float = np.nan
-    own_gap: float | None = None
+    coefficients: Floats | None = None
+    own_problem: Problem | None = None
 
     def __post_init__(self) -> None:
         self.link = self.problem.link(self.A)
 
+    @property
+    def machine(self) -> Floats:
+        """C with link = W(C): the coefficients of the method, or else A."""
+        return self.A if self.coefficients is None else self.coefficients
+
     def refresh(self) -> None:
-        """Recompute from A what the method tracked."""
-        self.link = self.problem.link(self.A)
+        """Recompute what the method tracked from A and, if it has them, its coefficients."""
+        self.link = self.problem.link(self.machine)
         if self.keeps_scores:
             self.scores = self.problem.features.scores(self.link)
 

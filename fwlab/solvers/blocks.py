@@ -10,21 +10,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab._validation import Floats, Integers, as_integer
-from fwlab.kernels.passes import AWAY, EXACT, PAIRWISE
+from fwlab.kernels.passes import AWAY, FRANK_WOLFE, PAIRWISE
 from fwlab.problem import Problem
+from fwlab.solvers._gap_order import PASSES_BETWEEN_EXACT_GAPS, draw_by_gaps
 from fwlab.solvers._state import State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
-ORDERS = ("permutation", "uniform", "cyclic")
+ORDERS = ("permutation", "uniform", "cyclic", "gap")
+ROW_BY_ROW = ("uniform", "gap")
 BLOCK_SIZE = 16
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Workspace:
-    """Products <x_i, x_r> within each group of rows, (n, block_size), and the active sets."""
+    """Products <x_i, x_r> within each group of rows, (n, block_size), for order "gap" the gap of
+    each block when last seen, (n,), and the active sets of the rules that have them."""
 
     grams: Floats
+    gaps: Floats
     active_sets: RowActiveSets
+    passes: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,10 @@ class BlockMethod:
     """A pass of n block steps.
 
     order: "permutation", contiguous groups of block_size rows in fresh random order and the rows of
-    a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are.
-    block_size: rows whose scores are computed at once, which changes the time and, but for the
-    order, not the iterates; by default 16, less for few classes, 1 for "uniform" and sparse X.
+    a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are;
+    "gap", n rows drawn by their block gaps, see solvers._gap_order. block_size: rows whose scores
+    are computed at once, which changes the time and, but for the order, not the iterates; by
+    default 16, less for few classes, 1 for "uniform", "gap" and sparse X.
     """
 
     rule: int
@@ -46,22 +52,40 @@ class BlockMethod:
             raise ValueError(f"order must be one of {ORDERS}; got {self.order!r}.")
         if self.block_size is not None:
             as_integer("block_size", self.block_size, low=1)
-        if self.order == "uniform" and self.block_size not in (None, 1):
-            raise ValueError(f'block_size must be 1 with order="uniform"; got {self.block_size}.')
+        if self.order in ROW_BY_ROW and self.block_size not in (None, 1):
+            order = f'order="{self.order}"'
+            raise ValueError(f"block_size must be 1 with {order}; got {self.block_size}.")
 
     def start(self, state: State) -> Workspace:
-        grams = state.problem.features.block_grams(self._block_size(state.problem))
-        holds_atoms = self.rule in (AWAY, PAIRWISE)
-        active_sets = (
-            RowActiveSets.holding(state.problem, state.A) if holds_atoms else RowActiveSets.none()
-        )
+        problem = state.problem
+        active_sets = RowActiveSets.none()
+        if self.rule in (AWAY, PAIRWISE):
+            active_sets = RowActiveSets.holding(problem, state.A)
         state.active = active_sets.size
-        return Workspace(grams, active_sets)
+        grams = problem.features.block_grams(self._block_size(problem))
+        gaps = np.zeros(problem.n_samples if self.order == "gap" else 0)
+        return Workspace(grams, gaps, active_sets)
 
     def iterate(self, state: State, workspace: Workspace) -> None:
-        problem, polytopes = state.problem, state.problem.polytopes
-        grams, active_sets = workspace.grams, workspace.active_sets
-        order = self._draw(problem.n_samples, grams.shape[1], state.rng)
+        problem = state.own_problem or state.problem
+        if self.order == "gap":
+            if workspace.passes % PASSES_BETWEEN_EXACT_GAPS == 0:
+                scores = problem.features.scores(state.link)
+                workspace.gaps[:] = problem.block_gaps(state.A, scores)
+                state.n_lmo += problem.n_samples
+            workspace.passes += 1
+            for rows in draw_by_gaps(workspace.gaps, state.rng):
+                self._visit(rows, problem, state, workspace)
+        else:
+            rows = self._draw(problem.n_samples, workspace.grams.shape[1], state.rng)
+            self._visit(rows, problem, state, workspace)
+        state.active = workspace.active_sets.size
+        state.n_steps += problem.n_samples
+        if self.rule in (FRANK_WOLFE, AWAY, PAIRWISE) or self.order == "gap":
+            state.n_lmo += problem.n_samples
+
+    def _visit(self, order: Integers, problem: Problem, state: State, workspace: Workspace) -> None:
+        polytopes, active_sets = problem.polytopes, workspace.active_sets
         active_sets.reserve(order)
         rows = (
             polytopes.y,
@@ -69,11 +93,12 @@ class BlockMethod:
             polytopes.cost_rows,
             problem.sample_weight,
             problem.curvatures,
+            workspace.gaps,
         )
         problem.features.block_pass(
             self.rule,
             order,
-            grams,
+            workspace.grams,
             state.link,
             state.A,
             rows,
@@ -82,14 +107,10 @@ class BlockMethod:
             problem.lam_n,
             active_sets.arrays,
         )
-        state.active = active_sets.size
-        state.n_steps += problem.n_samples
-        if self.rule != EXACT:
-            state.n_lmo += problem.n_samples
 
     def _block_size(self, problem: Problem) -> int:
         """At most 2 m rows, so that the products take no more room than two arrays like A."""
-        if self.order == "uniform":
+        if self.order in ROW_BY_ROW:
             return 1
         return min(self.block_size or BLOCK_SIZE, 2 * problem.n_classes, problem.n_samples)
 

@@ -7,19 +7,29 @@ from inspect import signature
 from typing import Any
 
 from fwlab.kernels.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
+from fwlab.kernels.pseudo_steps import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
+from fwlab.problem import Problem
 from fwlab.solvers._state import Method
 from fwlab.solvers.away_steps import AwaySteps
 from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.sdca import Sdca, refuses_pseudo
+from fwlab.solvers.subgradient import Subgradient
+
+
+def takes_all(problem: Problem) -> None:
+    """No problem is refused."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A method's sentence, and a constructor whose keyword arguments are its options."""
+    """A method's sentence, a constructor whose keyword arguments are its options, and the reason
+    why it does not take a problem, None if it does."""
 
     sentence: str
     build: Callable[..., Method]
+    refuses: Callable[[Problem], str | None] = takes_all
 
 
 REGISTRY = {
@@ -54,6 +64,22 @@ REGISTRY = {
         partial(BlockMethod, PAIRWISE),
     ),
     "ascent": Entry("Exact block ascent on the true domain.", partial(BlockMethod, EXACT)),
+    "subgradient": Entry("Projected subgradient, step 1/(lam t).", Subgradient),
+    "sdca-lapin": Entry(
+        "SDCA on the pseudo top-k domain, its block step by a biased projection.",
+        partial(Sdca, BIASED_PROJECTION),
+        refuses_pseudo,
+    ),
+    "sdca-chu-newton": Entry(
+        "The same SDCA, its block step by a semismooth Newton iteration.",
+        partial(Sdca, SEMISMOOTH_NEWTON),
+        refuses_pseudo,
+    ),
+    "sdca-chu-fixing": Entry(
+        "The same SDCA, its block step by Newton's iteration or by variable fixing.",
+        partial(Sdca, VARIABLE_FIXING),
+        refuses_pseudo,
+    ),
 }
 
 
@@ -73,3 +99,9 @@ def build(name: str, options: dict[str, Any]) -> Method:
             takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"
             raise TypeError(f"method {name!r} {takes}; got {option!r}.")
     return entry.build(**options)
+
+
+def require_taken(name: str, problem: Problem) -> None:
+    """Raise ValueError with the reason if the method does not take this problem."""
+    if reason := REGISTRY[name].refuses(problem):
+        raise ValueError(f"problem is not one for method {name!r}: {reason}")

@@ -1,5 +1,6 @@
 """Duality, oracle and relations of the losses, for 2 to 400 classes, without any solver."""
 
+from itertools import pairwise
 from math import comb, inf
 
 import numpy as np
@@ -65,14 +66,38 @@ def test_outside_the_domain_the_conjugate_is_infinite(case):
         assert (case.loss.conjugate(v, case.y)[outside] == inf).all()
 
 
-@given(cases(), st.sampled_from([1e-6, 1e-3]))
-def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, tol):
+@given(cases(), seeds, st.sampled_from([1e-6, 1e-3]))
+def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, seed, tol):
+    """What moves no partial sum by more than the tolerance is allowed; a larger sum is not."""
+    rng, allowed = np.random.default_rng(seed), 0.9 * tol * case.loss.scale
     vertex = case.loss.subgradient(case.scores, case.y)
-    scale = case.loss.scale
-    vertex[np.arange(len(vertex)), case.y] += 0.9 * tol * scale
-    assert case.loss.in_domain(vertex, case.y, tol=tol).all()
-    vertex[np.arange(len(vertex)), case.y] += 0.2 * tol * scale
-    assert not case.loss.in_domain(vertex, case.y, tol=tol).any()
+    push = rng.standard_normal(vertex.shape)
+    push *= allowed / abs(push).sum(axis=1, keepdims=True)
+    assert case.loss.in_domain(vertex + push, case.y, tol=tol).all()
+    true_class = np.eye(case.m)[case.y]
+    for sign in (-1.0, 1.0):
+        assert case.loss.in_domain(vertex + sign * allowed * true_class, case.y, tol=tol).all()
+        moved = vertex + 1.2 * sign * allowed * true_class
+        assert not case.loss.in_domain(moved, case.y, tol=tol).any()
+
+
+@pytest.mark.parametrize("m", [3, 4, 7])
+@pytest.mark.parametrize(("share", "expected"), [(0.95, True), (1.05, False)])
+def test_the_tolerance_of_each_bound(m, share, expected):
+    """Beyond vertices, where one entry alone breaks a bound, and at k = m, where all are equal.
+
+    There one bound fixes zeta m between the largest and the smallest entries: with one entry off by
+    e, the others ask for e <= tol + tol / (m - 2).
+    """
+    tol = 1e-4
+    for sign in (-1, 1):
+        v = np.full(m, 0.5 / m)
+        v[0] += sign * share * tol * (1 + 1 / (m - 2))
+        v[-1] = -v[:-1].sum()
+        assert fwlab.TopK(m).in_domain(v, m - 1, tol=tol) == expected
+    for beta in ([0.5, 0.5 + share * tol], [0.25, -share * tol]):
+        v = np.array([*beta, -sum(beta)])
+        assert fwlab.Usunier(2).in_domain(v, 2, tol=tol) == expected
 
 
 # ---------------------------------------------------------------- the oracle
@@ -99,15 +124,16 @@ def first_maximiser(entry, margins, y):
 
 @given(st.data(), few_classes)
 def test_ties_go_to_the_lowest_index(data, m):
+    """For every loss at once, with scores that often put margins at 0, where y ties."""
     y = data.draw(st.integers(0, m - 1))
-    dyadic = [e for e in entries(m, [y]) if e.exact_in_binary]
-    entry, row = data.draw(st.sampled_from(dyadic)), data.draw(score_rows(1, m))[0]
-    row = np.round(2 * row) / 2
-    margins = np.array(entry.reference.for_sample(0).margins(row, y), dtype=float)
-    found = entry.loss.subgradient(row[None], [y])[0]
-    assert_array_equal(found, first_maximiser(entry, margins, y))
-    found = entry.loss.lmo(row[None], [y])[0]
-    assert_array_equal(found, -first_maximiser(entry, row - row[y], y))
+    row = np.round(2 * data.draw(score_rows(1, m))[0]) / 2
+    for entry in entries(m, [y]):
+        if entry.exact_in_binary:
+            margins = np.array(entry.reference.for_sample(0).margins(row, y), dtype=float)
+            found = entry.loss.subgradient(row[None], [y])[0]
+            assert_array_equal(found, first_maximiser(entry, margins, y))
+            found = entry.loss.lmo(row[None], [y])[0]
+            assert_array_equal(found, -first_maximiser(entry, row - row[y], y))
 
 
 @given(cases())
@@ -195,7 +221,7 @@ def test_pseudo_is_below_topk_is_below_usunier(case, seed):
     ]
     for chain in chains:
         values = [loss.value(case.scores, case.y) for loss in chain]
-        for below, above in zip(values, values[1:], strict=False):
+        for below, above in pairwise(values):
             assert (below <= above + case.m * case.rounding).all()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from solvers.solver_table import (
+    OWN_W,
     Case,
     M,
     each_form,
@@ -73,20 +74,20 @@ ENDINGS = {
     Status.TIME_LIMIT: lambda: fwlab.solve(Case().problem(), tol=1e-9, time_limit=0),
     Status.INTERRUPTED: lambda: fwlab.solve(Case().problem(), tol=1e-9, callback=press_ctrl_c),
     Status.STOPPED_BY_CALLBACK: lambda: fwlab.solve(Case().problem(), tol=1e-9, callback=stop),
+    Status.SOLVED_OTHER_PROBLEM: lambda: fwlab.solve(Case().problem(), "sdca-lapin", tol=1e-3),
     Status.ROUNDING_FLOOR: run_to_rounding_floor,
 }
-NO_METHOD_YET = {Status.SOLVED_OTHER_PROBLEM}
 
 
 def test_every_status_is_provoked():
-    assert ENDINGS.keys() | NO_METHOD_YET == set(Status)
+    assert ENDINGS.keys() == set(Status)
 
 
 @pytest.mark.parametrize("status", ENDINGS, ids=lambda status: status.name)
 def test_statuses(status):
     result = ENDINGS[status]()
     assert result.status is status
-    assert result.message == status.value
+    assert result.message.startswith(status.value)
     assert result.success == (status is Status.CONVERGED)
     assert result.gap == result.primal - result.dual
     assert result.gap >= -1e-14
@@ -99,7 +100,8 @@ def test_success_is_a_gap_at_most_tol(method):
     for tol in (0.5, 0.1, 0.02, 1e-9):
         result = fwlab.solve(problem, method, tol=tol, max_iter=60)
         assert result.success == (result.gap <= tol)
-        assert result.success == (problem.gap(result.A) <= tol)
+        if method not in OWN_W:
+            assert result.success == (problem.gap(result.A) <= tol)
         assert (result.trace.gap[:-1] > tol).all()
 
 
@@ -197,7 +199,8 @@ def test_ctrl_c_leaves_a_valid_certificate(method, form):
     timer.join()
     assert result.status is Status.INTERRUPTED
     assert not result.success
-    assert result.gap == pytest.approx(problem.gap(result.A), abs=1e-13)
+    if method not in OWN_W:
+        assert result.gap == pytest.approx(problem.gap(result.A), abs=1e-13)
     assert result.infeasibility <= 1e-13
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -205,7 +208,8 @@ def test_ctrl_c_leaves_a_valid_certificate(method, form):
 def test_ctrl_c_ends_the_run_after_the_iteration(use_method):
     def act(state):
         state.n_steps += 1
-        signal.raise_signal(signal.SIGINT)
+        if state.n_steps == 1:
+            signal.raise_signal(signal.SIGINT)
 
     use_method(Planted(act))
     result = fwlab.solve(Case().problem(), "planted", tol=0.0, check_every=1000)

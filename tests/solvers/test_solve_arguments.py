@@ -119,6 +119,22 @@ def test_blas_threads_are_limited_and_restored():
     assert all(set(threads) == {1} for threads in inside)
 
 
+@each_method
+@each_form
+def test_threads_where_asked_for_change_the_rounding_alone(method, form):
+    problem, inside = Case(form=form, smoothing=0.1, n=60, d=40).problem(), []
+
+    def count(progress):
+        inside.append(blas_threads())
+
+    options = {"tol": 0.0, "max_iter": 3}
+    one = fwlab.solve(problem, method, **options)
+    two = fwlab.solve(problem, method, n_threads=2, callback=count, **options)
+    assert all(2 in threads and max(threads) == 2 for threads in inside)
+    np.testing.assert_allclose(two.A, one.A, atol=1e-12)
+    assert two.gap == pytest.approx(one.gap, abs=1e-12)
+
+
 def never(progress):
     raise AssertionError("a run with bad arguments began")
 
@@ -147,6 +163,9 @@ BAD = [
     ({"check_every": 1.5}, TypeError, "check_every", "1.5"),
     ({"verbose": 3}, ValueError, "verbose", "3"),
     ({"verbose": "yes"}, TypeError, "verbose", "yes"),
+    ({"n_threads": 0}, ValueError, "n_threads", "0"),
+    ({"n_threads": 2.0}, TypeError, "n_threads", "2.0"),
+    ({"n_threads": None}, TypeError, "n_threads", "None"),
     ({"callback": 5}, TypeError, "callback", "5"),
     ({"rng": "seed"}, TypeError, "rng", "seed"),
     ({"rng": -1}, (TypeError, ValueError), "rng", "-1"),

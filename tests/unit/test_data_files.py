@@ -148,7 +148,7 @@ def test_a_folder_with_other_bytes(monkeypatch, tmp_path):
 
 
 def test_the_default_cache_is_the_users(monkeypatch, tmp_path):
-    from fwlab._data_files import _cache_folder
+    from fwlab._data_files import cache_folder
 
     monkeypatch.delenv("FWLAB_DATA_CACHE", raising=False)
-    assert _cache_folder().name == "fwlab" or "fwlab" in _cache_folder().parts
+    assert cache_folder().name == "fwlab" or "fwlab" in cache_folder().parts

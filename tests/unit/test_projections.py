@@ -262,6 +262,18 @@ def test_k_equal_to_d_is_constant(d):
     assert_allclose(fwlab.project_topk_simplex(a, d, 0.25, 0.5), np.full(d, u), rtol=1e-12)
 
 
+@pytest.mark.parametrize("k", [63, 64, 65, 66])
+def test_k_about_the_number_of_lanes(k):
+    """64 entries of 1 and others of -1; from the 65th of the largest on, an entry is -1."""
+    a = np.r_[np.ones(64), -np.ones(200)]
+    if k <= 64:
+        expected = np.r_[np.full(64, 1 / 64), np.zeros(200)]
+    else:
+        # 64 entries at r/k, and the 200 others share the rest
+        expected = np.r_[np.ones(64), np.full(200, (k - 64) / 200)] / k
+    assert_allclose(fwlab.project_topk_simplex(a, k), expected, rtol=1e-14)
+
+
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1e-150, 1e-8, 1e8, 1e149])
 @pytest.mark.parametrize("d", [4, 250])
 def test_cone_is_positively_homogeneous(scale, d):

@@ -1,0 +1,106 @@
+"""The projected subgradient method that T20 calls PG (Pegasos, Shalev-Shwartz et al. 2011).
+
+With g_i a subgradient of omega_i Phi_i at the scores (of the envelope where there is smoothing) and
+u_i = -g_i, a step t = 1, 2, .. of length 1/(lam t) on P is
+
+    W <- (1 - 1/t) W + (1/t) W(U),     W(U) = U^T X / (lam n),
+
+and then the projection onto the ball |W|^2 <= P(0) / lam. The ball contains the solution: strong
+duality gives lam |W*|^2 = mean of -Phi_i^*(-a_i*) less the mean loss, the loss is not negative, and
+-Phi_i^* <= Phi_i(0). (P(W*) <= P(0) alone gives twice this bound.) The rows u_i lie in the negated
+domain, which is convex, and so do their averages, which make A.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwlab._validation import Floats, Integers, as_integer
+from fwlab.problem import Problem
+from fwlab.solvers._state import State
+
+Rows = Integers | slice
+
+
+@dataclass(frozen=True)
+class Subgradient:
+    """An iteration of ceil(n / batch) steps; W is an iterate of its own.
+
+    batch: rows of a step, by default all of them. With fewer, each iteration cuts a fresh
+    permutation of the rows into batches, the last of which may be short. Row i of A is the average
+    of all u_i so far, one an iteration. A start A0 gives W(A0), which the first step forgets.
+
+    The method keeps W as W(C) with coefficients C. With a precomputed kernel, where there is no W,
+    the primal is that of the machine of C, and result.coefficients holds C.
+    """
+
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.batch is not None:
+            as_integer("batch", self.batch, low=1)
+
+    def start(self, state: State) -> float:
+        """The radius of the ball."""
+        problem = state.problem
+        state.coefficients = state.A.copy()
+        at_zero = problem.certificate(
+            np.zeros_like(state.A), np.zeros_like(state.link), np.zeros_like(state.A)
+        )
+        return float(np.sqrt(at_zero.primal / problem.lam))
+
+    def iterate(self, state: State, workspace: float) -> None:
+        problem, A, C, V = state.problem, state.A, state.machine, state.link
+        n, scale = problem.n_samples, 1.0
+        batches = self._batches(n, state.rng)
+        iteration = state.n_steps // len(batches) + 1
+        for rows in batches:
+            state.n_steps += 1
+            U, product = _step(problem, rows, scale, V)
+            A[rows] *= 1.0 - 1.0 / iteration
+            A[rows] += U / iteration
+            # W and C are `scale` times V and C
+            scale *= 1.0 - 1.0 / state.n_steps
+            if scale == 0.0:
+                C[:], V[:], scale = 0.0, 0.0, 1.0
+            growth = n / (len(U) * state.n_steps * scale)
+            U *= growth
+            C[rows] += U
+            product *= growth / problem.lam_n
+            V += product
+            norm = scale * np.sqrt(max(0.0, problem.features.link_norm(V, C, problem.lam_n)))
+            if norm > workspace:
+                scale *= workspace / norm
+        C *= scale
+        V *= scale
+        state.step = 1.0 / (problem.lam * state.n_steps)
+        if not problem.smoothing:
+            state.n_lmo += n
+
+    def _batches(self, n: int, rng: np.random.Generator) -> list[Rows]:
+        if self.batch is None or self.batch >= n:
+            return [slice(None)]
+        order = rng.permutation(n)
+        return [order[start : start + self.batch] for start in range(0, n, self.batch)]
+
+
+def _step(problem: Problem, rows: Rows, scale: float, V: Floats) -> tuple[Floats, Floats]:
+    """Minus the subgradients of these rows at W = scale V, U (b, m), and U^T X, (m, width)."""
+    features, polytopes = problem.features, problem.polytopes
+    if not isinstance(rows, slice):
+        features, polytopes = features.rows(rows), polytopes.take(rows)
+    omega = problem.sample_weight[rows, None]
+    scores = features.scores(V)
+    scores *= scale
+    if problem.smoothing:
+        # minus the gradient of the envelope, see losses.moreau_envelope
+        scores = polytopes.add_costs(scores)
+        scores /= -problem.smoothing
+        U = polytopes.project(scores)
+        U *= omega
+        return U, features.transposed_product(U)
+    columns, entries, _ = polytopes.compact_vertices(scores)
+    entries *= omega
+    U = np.zeros_like(scores)
+    np.put_along_axis(U, columns, entries, axis=1)
+    return U, features.transposed_vertex_product(columns, entries, problem.n_classes)
