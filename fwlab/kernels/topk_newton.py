@@ -65,9 +65,9 @@ def thresholds_by_newton(values, top, r, bias):
     """(t - pivot, u, pivot) as sorted_thresholds has them, for unsorted values.
 
     `top` becomes the k largest, ascending. A step goes to the root of the linear piece at hand; the
-    search ends in the piece that has its root. As v grows, entries leave one sum and join the other,
-    so no slope between two iterates exceeds the sum of their slopes, and a step never passes the
-    iterate on the other side of the root: no piece is met twice.
+    search ends in the piece that has its root. As v grows, entries leave one sum and join the
+    other, so no slope between two iterates exceeds the sum of their slopes, and a step never passes
+    the iterate on the other side of the root: no piece is met twice.
     """
     _keep_largest(values, top)
     k, cap = len(top), r / len(top)
