@@ -25,6 +25,9 @@ from solvers.active_set_table import (
 from solvers.solver_table import Case, M
 
 import fwlab
+from fwlab.kernels.row_active_sets import POINT, away_limit, move_row
+from fwlab.solvers.atoms import ActiveSet, Vertex
+from fwlab.solvers.row_active_sets import RowActiveSets
 
 pytestmark = pytest.mark.small
 each_start = pytest.mark.parametrize("start", STARTS)
@@ -84,6 +87,8 @@ def test_rounding_does_not_build_up(method):
     """A long run, with the away steps of afw that multiply A by up to 1 / (1 - w)."""
     case = Case("TopK-1", n=20)
     *_, (state, held) = iterates(case, method, "zero", 1500)
+    for weights, _ in written_out(held, case.y):
+        assert abs(weights.sum() - 1.0) <= 4e-16
     combined = [np.tensordot(weights, atoms, 1) for weights, atoms in written_out(held, case.y)]
     assert_allclose(np.concatenate(combined), state.A, rtol=0, atol=1e-12)
     link = state.problem.link(state.A)
@@ -244,6 +249,32 @@ def test_a_step_at_its_limit_drops_one_atom(method, case):
     assert drops > 0
 
 
+@pytest.mark.parametrize("heavy", [0.75, 0.9999, 1 - 1e-9])
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_a_heavy_atom_leaves_exactly(heavy, share):
+    """Away steps up to w / (1 - w) lose digits of the weights: at the limit the atom goes all the
+    same, and the rest is scaled to sum 1."""
+    light = 1 - heavy + 1.1e-16  # the sum is 1 to rounding, as after any step
+    problem = fwlab.Problem(np.eye(2), [0, 1], fwlab.MaxHinge(), 1.0)
+    rows, whole = RowActiveSets.holding(problem, np.zeros((2, 2))), np.zeros((2, 2))
+    other = Vertex.lowest(problem, np.zeros((2, 2)))
+    held = ActiveSet([Vertex.zero(problem), other], np.array([heavy, light]))
+    limit = held.away_limit(0)
+    held.move(None, 0, share * limit, limit)
+    held.combine(whole)
+    rows.classes[0, 1], rows.entries[0, 1] = other.classes[0], other.entries[0]
+    rows.weights[0, :2], rows.counts[0] = (heavy, light), 2
+    assert away_limit(rows.arrays, 0, 0) == limit
+    A = np.zeros((2, 2))
+    move_row(rows.arrays, 0, POINT, 0, share * limit, limit, 0, A[0])
+    count = 1 if share == 1.0 else 2
+    assert rows.counts[0] == len(held.weights) == count
+    for weights in (rows.weights[0, :count], held.weights):
+        assert abs(weights.sum() - 1.0) <= 3e-16
+        assert weights[-1] == pytest.approx(light * (1 + share * limit), rel=1e-6)
+    assert_array_equal(A[0], whole[0])
+
+
 @pytest.mark.parametrize("method", ALL)
 def test_a_full_step_leaves_one_atom(method):
     """With a large lam the dual rises all the way to the vertex."""
@@ -298,6 +329,19 @@ def test_no_direction_is_no_step(method):
     assert problem.gap(state.A) == 0.0
     assert active == [1 if method in WHOLE_MATRIX else 3] * 4
     assert state.step == 0.0 or method in ONE_BLOCK
+
+
+@pytest.mark.parametrize("method", (*WHOLE_MATRIX, *BENT_PATH))
+@pytest.mark.parametrize("loss", ["TopK-3", "Usunier-3"])
+def test_rounding_is_no_slope(method, loss):
+    """With a large lam the first step ends at the optimum, a vertex: the slopes there are the
+    rounding of sums taken in different orders."""
+    case = Case(loss, n=60, d=7, lam=300.0)
+    (*_, (state, _)) = iterates(case, method, "zero", 1)
+    assert state.step == 1.0
+    assert state.problem.gap(state.A) <= 1e-14
+    (*_, (state, _)) = iterates(case, method, "zero", 2)
+    assert state.step == 0.0
 
 
 @pytest.mark.parametrize("method", ALL)

@@ -104,18 +104,18 @@ def test_the_path_is_bent_and_the_maximum_the_first():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_blocks_whose_bounds_are_equal_leave_together(form):
-    """One of two equal bounds alone would end the path; both together let it go on."""
-    X, kernel = in_form(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), form)
+    """At their bound block 0 has slope 2, block 1 has -2 and block 2 has 0.8: without block 0 alone
+    the path would end there, without both it goes on to 0.5."""
+    X, kernel = in_form(np.diag([0.0, 15.0, 1.0]) ** 0.5, form)
     problem = fwlab.Problem(X, [0, 0, 1], fwlab.MaxHinge(), 1 / 3, kernel=kernel)
-    D = np.array([[1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0]])
-    A, slots = np.zeros((3, 2)), np.empty((3, 2), dtype=np.int64)
-    for nearly in (1.0, 1.0 + 2e-16):
+    D = np.array([[2.0, -2.0], [1.0, -1.0], [-1.0, 1.0]])
+    for nearly in (1.0, 1.0 + 3e-16):
         limits = np.array([0.1, 0.1 * nearly, 1.0])
-        slopes = -(gradient(problem, A) * D).sum(axis=1)
-        # rows 0 and 1 cancel each other: what either does alone is not what both do
-        path = Directions(D, slots, np.array([slopes[0], 4.0, slopes[2]]), limits)
-        step = follow_bent_path(State(problem, A.copy(), np.random.default_rng(0)), path)
-        assert step == pytest.approx(slopes[2] / 2, abs=1e-12)
+        state = State(problem, np.zeros((3, 2)), np.random.default_rng(0))
+        path = Directions(D, np.empty((3, 2), dtype=np.int64), np.array([2.0, 1.0, 1.0]), limits)
+        assert follow_bent_path(state, path) == pytest.approx(0.5, abs=1e-12)
+        steps = np.minimum(0.5, limits)[:, None]
+        assert_allclose(state.link, problem.link(steps * D), atol=1e-14)
 
 
 def test_no_ascent_is_no_step():
