@@ -24,6 +24,8 @@ METHODS = ("fw", "fw-open-loop", "afw", "pfw", "bcfw", "ascent")
 ITERATIONS = 20_000
 # below this fraction of |D*| an error is rounding
 FLOOR = 1e-13
+# below the rounding floor, where runs end
+TOL = 1e-15
 COLUMNS = (
     "problem",
     "method",
@@ -84,7 +86,7 @@ def run(folder: Path, iterations: int = ITERATIONS) -> None:
         place = "interior" if is_interior(problem, optimum.A) else "face"
         if setting.interior != (place == "interior"):
             raise RuntimeError(f"the optimum of {setting.name!r} is not where it was meant to be")
-        runs = compare({setting.name: problem}, methods, tol=0.0, max_iter=iterations, out=folder)
+        runs = compare({setting.name: problem}, methods, tol=TOL, max_iter=iterations, out=folder)
         best = max([optimum.dual, *[result.dual for result in runs.results.values()]])
         stored[f"{setting.name}|optimum"] = np.array([best, optimum.gap])
         for (_, method), result in runs.results.items():
@@ -154,7 +156,7 @@ def plot(folder: Path) -> tuple[Path, Path]:
         top, bottom = axes[:, column]
         top.set(title=name, xscale="log", yscale="log", xlabel="iteration (logarithmic)")
         bottom.set(yscale="log", xlabel="iteration")
-        bottom.legend(title="fit", loc="upper right")
+        bottom.legend(title="fit", loc="upper right", fontsize="small")
     for ax in axes[:, 0]:
         ax.set_ylabel("dual error / |D*|")
     return save_figure(figure, folder / "rates")

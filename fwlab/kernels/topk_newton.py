@@ -79,17 +79,14 @@ def thresholds_by_newton(values, top, r, bias):
         u = max(0.0, min(start + (i * v - high) / stiffness, cap))
         t = v - u
         j, low = _others_above(values, top, t)
-        solved = (i == last_i and j == last_j) or (v == 0.0 and j == 0)
-        # a root where two pieces meet may be found in either
-        if solved or abs(v - last_v) <= ROUNDING * (v + u):
+        # j = 0 at the start alone: the k largest are at u; a root where two pieces meet is in both
+        same_piece = i == last_i and j == last_j
+        if j == 0 or same_piece or abs(v - last_v) <= ROUNDING * (v + u):
             break
         last_v, last_i, last_j = v, i, j
-        if j == 0:
-            v = high / i
-        else:
-            gap, slope = low / j - high / i, 1.0 / i + 1.0 / j
-            lack = min((start + gap) / (slope - 1.0 / stiffness), (cap + gap) / slope)
-            v = (high + lack) / i
+        gap, slope = low / j - high / i, 1.0 / i + 1.0 / j
+        lack = min((start + gap) / (slope - 1.0 / stiffness), (cap + gap) / slope)
+        v = (high + lack) / i
     return t, u, top[0]
 
 

@@ -1,0 +1,61 @@
+"""The figure of rates: its fits on errors of known rates, and a short run from end to end."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fwlab
+from figures import rates
+
+T = np.arange(2001)
+
+
+def fit(errors):
+    return dict(zip(rates.COLUMNS[2:], rates.fitted(T, errors), strict=True))
+
+
+@pytest.mark.parametrize("order", [0.5, 1.0, 2.0])
+def test_a_power_is_found(order):
+    found = fit(3.0 * np.maximum(T, 1.0) ** -order)
+    assert (found["order"], found["fits better"]) == (f"{order:.2f}", "power")
+    assert found["from"] == "200"
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.9, 0.999])
+def test_a_geometric_rate_is_found(factor):
+    found = fit(0.3 * factor**T)
+    assert (found["factor"], found["fits better"]) == (f"{factor:.6f}", "geometric")
+    assert 0.3 * factor ** int(found["to"]) > rates.FLOOR
+
+
+def test_errors_after_the_floor_do_not_count():
+    errors = np.where(T < 40, 0.5**T, 1e-16 * (1 + T % 3))
+    assert fit(errors)["factor"] == "0.500000"
+    assert fit(np.zeros(2001))["fits better"] == "too short"
+
+
+@pytest.mark.parametrize("setting", rates.SETTINGS, ids=lambda setting: setting.name)
+def test_the_optimum_is_where_the_setting_says(setting):
+    problem = setting.problem()
+    A = fwlab.solve(problem, tol=1e-12, max_iter=1000).A
+    assert rates.is_interior(problem, A) == setting.interior
+    assert not rates.is_interior(problem, np.zeros_like(A))
+
+
+def test_run_and_plot(tmp_path):
+    rates.run(tmp_path, iterations=20)
+    runs = sorted(tmp_path.glob("runs/*"))
+    before = [path.stat().st_mtime_ns for path in runs]
+    rates.run(tmp_path, iterations=20)  # finished runs are read
+    assert [path.stat().st_mtime_ns for path in runs] == before
+    with np.load(tmp_path / "rates.npz") as stored:
+        settings = json.loads(stored["settings"].item())
+        assert settings["iterations"] == 20
+        for problem in settings["problems"]:
+            for method in rates.METHODS:
+                errors = stored[f"{problem['name']}|{method}"]
+                assert errors.min() >= -1e-14
+                assert errors[-1] < errors[1] < 100.0
+    for path in rates.plot(tmp_path):
+        assert path.stat().st_size > 1000
