@@ -54,7 +54,7 @@ def solve(
     """Certificates and numbers of atoms after some of the iterations, from A = 0 on."""
     A = np.zeros((problem.n_samples, problem.n_classes))
     state = State(problem, A, np.random.default_rng(0))
-    sets = method.start(state).active_sets
+    sets = method.start(state)
     certificates, atoms = [], []
     for iteration in range(1, max(seen) + 1):
         sets.reserve(np.arange(problem.n_samples))

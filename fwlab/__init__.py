@@ -1,6 +1,7 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
-from fwlab import datasets, weights
+from fwlab import datasets, ranking, weights
+from fwlab._path import path
 from fwlab.experiments import Comparison, compare
 from fwlab.losses import (
     MaxHinge,
@@ -38,10 +39,12 @@ __all__ = [
     "compare",
     "datasets",
     "methods",
+    "path",
     "project_knapsack",
     "project_permutahedron",
     "project_topk_cone",
     "project_topk_simplex",
+    "ranking",
     "solve",
     "weights",
 ]

@@ -15,17 +15,18 @@ LARGEST = 1e150
 SMALLEST = 1e-150
 
 
-def as_floats(name: str, value: Any, ndims: Iterable[int]) -> Floats:
-    """`value` as a finite C-ordered float64 array with one of the dimensions `ndims`."""
+def as_floats(
+    name: str, value: Any, ndims: Iterable[int], dtype: type[np.floating] = np.float64
+) -> Floats:
+    """`value` as a finite C-ordered array of `dtype` with one of the dimensions `ndims`."""
     array = as_array(name, value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}.")
     if array.ndim not in tuple(ndims):
         allowed = " or ".join(f"{ndim}-D" for ndim in ndims)
         raise ValueError(f"{name} must be {allowed}; got shape {array.shape}.")
-    floats = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-    require_finite(name, floats)
-    return floats
+    require_finite(name, array, min(LARGEST, float(np.finfo(dtype).max)))
+    return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
 
 
 def as_array(name: str, value: Any) -> NDArray:
@@ -36,11 +37,13 @@ def as_array(name: str, value: Any) -> NDArray:
         raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
 
 
-def require_finite(name: str, values: Floats) -> None:
-    """Raise if `values` holds NaN, infinity, or a number whose square would overflow."""
-    if values.size and not (-LARGEST <= values.min() and values.max() <= LARGEST):
-        bad = values.ravel()[np.flatnonzero(~(np.abs(values) <= LARGEST))[0]]
-        raise ValueError(f"{name} must be finite and at most {LARGEST} in size; got {bad}.")
+def require_finite(name: str, values: NDArray, largest: float = LARGEST) -> None:
+    """Raise if `values` holds NaN, infinity, or a number too large; by default one whose square
+    would overflow."""
+    largest = np.float64(largest)  # of this type, so that smaller ones are compared in float64
+    if values.size and not (-largest <= values.min() and values.max() <= largest):
+        bad = values.ravel()[np.flatnonzero(~(np.abs(values) <= largest))[0]]
+        raise ValueError(f"{name} must be finite and at most {largest:.4g} in size; got {bad}.")
 
 
 def as_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -82,15 +85,15 @@ def as_generator(rng: Any) -> np.random.Generator:
     return np.random.default_rng(int(rng))
 
 
-def as_features(name: str, X: Any) -> Any:
-    """X (n, d) as a finite float64 array, or as a canonical CSR matrix if it is sparse."""
+def as_features(name: str, X: Any, dtype: type[np.floating] = np.float64) -> Any:
+    """X (n, d) as a finite array of `dtype`, or as a canonical CSR matrix if it is sparse."""
     if not scipy.sparse.issparse(X):
-        X = as_floats(name, X, ndims=(2,))
+        X = as_floats(name, X, ndims=(2,), dtype=dtype)
     elif X.ndim != 2:
         raise ValueError(f"{name} must be 2-D; got shape {X.shape}.")
     else:
         X = X.tocsr()
-        values = as_floats(name, X.data, ndims=(1,))
+        values = as_floats(name, X.data, ndims=(1,), dtype=dtype)
         X = scipy.sparse.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
         if not X.has_canonical_format:
             X = X.copy()

@@ -4,10 +4,12 @@ For a Gram matrix K there is no W; its place is taken by A^T K / (lam n), (m, n)
 scores. Each kind offers the same few products and its compiled pass of a block method.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwlab._validation import Floats, Integers
 from fwlab.kernels.bent_path import DENSE, GRAM, SPARSE, first_maximum
@@ -17,6 +19,7 @@ from fwlab.kernels.vertex_products import dense_product, nonzeros_product, spars
 
 # stand for the other kind of X in a kernel that takes both
 _NO_X = np.empty((0, 0))
+CONVERTED_ROWS = 1024
 _NO_CSR = (np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 
 
@@ -61,9 +64,9 @@ class Features(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseFeatures:
-    """Rows of a C-ordered float64 array."""
+    """Rows of a C-ordered array, float64 or float32; all sums are float64."""
 
-    X: Floats
+    X: NDArray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,10 +76,13 @@ class DenseFeatures:
         return DenseFeatures(self.X[index])
 
     def square_norms(self) -> Floats:
-        return np.einsum("ij,ij->i", self.X, self.X)
+        return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
 
     def transposed_product(self, A: Floats) -> Floats:
-        return A.T @ self.X
+        out = np.zeros((A.shape[1], self.X.shape[1]))
+        for rows, X in _in_float64(self.X):
+            out += A[rows].T @ X
+        return out
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         out = np.zeros((m, self.X.shape[1]))
@@ -89,7 +95,10 @@ class DenseFeatures:
         return out
 
     def scores(self, W: Floats) -> Floats:
-        return self.X @ W.T
+        out = np.empty((len(self.X), len(W)))
+        for rows, X in _in_float64(self.X):
+            np.matmul(X, W.T, out=out[rows])
+        return out
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(np.vdot(W, W))
@@ -108,10 +117,18 @@ class DenseFeatures:
         return first_maximum(DENSE, self.X, _NO_CSR, order, D, moving, rested, *rest)
 
 
+def _in_float64(X: NDArray) -> Iterator[tuple[slice, Floats]]:
+    """Slices of rows of X with these rows in float64; copies of float32 rows stay small."""
+    size = len(X) if X.dtype == np.float64 else CONVERTED_ROWS
+    for start in range(0, len(X), size):
+        rows = slice(start, start + size)
+        yield rows, X[rows].astype(np.float64, copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:
-    """Rows of a scipy CSR matrix. Links are (m, d) views of (d, m) arrays: a non-zero of X meets
-    all classes at once."""
+    """Rows of a scipy CSR matrix, float64 or float32. Links are (m, d) views of (d, m) arrays: a
+    non-zero of X meets all classes at once."""
 
     X: Any
 
@@ -123,7 +140,8 @@ class SparseFeatures:
         return SparseFeatures(self.X[index])
 
     def square_norms(self) -> Floats:
-        return np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
+        squares = self.X.astype(np.float64).power(2)
+        return np.asarray(squares.sum(axis=1)).ravel()
 
     def transposed_product(self, A: Floats) -> Floats:
         return np.ascontiguousarray(self.X.T @ A).T

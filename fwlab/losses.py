@@ -27,6 +27,7 @@ from fwlab._validation import (
     as_real,
     as_weights,
 )
+from fwlab.jacobian import projection_jacobians
 from fwlab.polytope import RowPolytopes
 
 DOMAIN_TOLERANCE = 1e-9
@@ -94,6 +95,18 @@ class Loss(ABC):
         rows, polytopes, single = self._rows("c", c, y)
         points = polytopes.project(rows)
         return points[0] if single else points
+
+    def projection_jacobian(self, c: Any, y: Any) -> Any:
+        """Jacobian of `project` at each row of c, (n, m, m).
+
+        Where the projection has a kink it is one element of Clarke's generalised Jacobian. Each
+        matrix is an orthogonal projection; kernels.projection_jacobian derives it.
+        """
+        rows, polytopes, single = self._rows("c", c, y)
+        jacobians = np.zeros((*rows.shape, rows.shape[1]))
+        index, free = projection_jacobians(polytopes, rows)
+        jacobians[index] = free.dense()
+        return jacobians[0] if single else jacobians
 
     def moreau(self, scores: Any, y: Any, smoothing: float) -> tuple[Any, Any]:
         """Moreau envelope min_z Phi(z; y) + |s - z|^2 / (2 smoothing)   (K19 (25), T20 (2.21)).

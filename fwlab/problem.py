@@ -32,6 +32,7 @@ from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.polytope import RowPolytopes
 
 KERNELS = (None, "linear", "precomputed")
+STORAGES = ("float64", "float32")
 CHUNK = 1024
 
 
@@ -57,7 +58,8 @@ class Problem:
     X: (n, d) array or scipy.sparse matrix, or the (n, n) Gram matrix with kernel="precomputed".
     y: (n,) integers 0 .. n_classes-1. lam > 0. smoothing >= 0 is the constant of the Moreau
     envelope. kernel="linear" works on X X^T. sample_weight: (n,) non-negative weights omega.
-    n_classes defaults to the largest label plus one.
+    n_classes defaults to the largest label plus one. storage="float32" keeps X in half the room;
+    sums are float64, and the problem that is solved and certified is that of the rounded X.
 
     Raises TypeError or ValueError with one sentence for anything else.
     """
@@ -72,17 +74,23 @@ class Problem:
         kernel: str | None = None,
         n_classes: int | None = None,
         sample_weight: Any = None,
+        storage: str = "float64",
     ) -> None:
         if not isinstance(loss, Loss):
             raise TypeError(f"loss must be one of fwlab's losses; got {loss!r}.")
         if not (kernel is None or isinstance(kernel, str)) or kernel not in KERNELS:
             raise ValueError(f"kernel must be one of {KERNELS}; got {kernel!r}.")
+        if not isinstance(storage, str) or storage not in STORAGES:
+            raise ValueError(f"storage must be one of {STORAGES}; got {storage!r}.")
+        if storage == "float32" and kernel is not None:
+            raise ValueError(f'storage must be "float64" with kernel="{kernel}"; got "float32".')
         self.loss = loss
         self.lam = as_real("lam", lam, positive=True)
         self.smoothing = as_real("smoothing", smoothing, positive=False)
         self.kernel = kernel
-        self.notes = _conversion_notes(X)
-        self.X: Any = checked_gram(X) if kernel == "precomputed" else as_features("X", X)
+        self.storage = storage
+        self.notes = _conversion_notes(X, storage)
+        self.X: Any = _checked_data(X, kernel, storage)
         self.y = _checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
         self.sample_weight = _checked_sample_weight(sample_weight, self.n_samples)
@@ -116,7 +124,7 @@ class Problem:
             raise ValueError(
                 f"W must be (m, d) = {(self.n_classes, self.n_features)}; got shape {W.shape}."
             )
-        return self._primal(self.X @ W.T, float(np.vdot(W, W)))
+        return self.primal_value(_features(self.X, None).scores(W), float(np.vdot(W, W)))
 
     def dual(self, A: Any) -> float:
         """D(A) for A (n, m); -inf outside the domain, with the tolerance of Loss.in_domain."""
@@ -178,6 +186,35 @@ class Problem:
         other.polytopes = loss.polytopes(self.y, self.n_classes)
         return other
 
+    def with_gram(self) -> "Problem":
+        """The same problem with its products taken from X X^T, (n, n)."""
+        other = copy(self)
+        other.kernel = "linear"
+        other.features = _features(self.X, "linear")
+        return other
+
+    def with_lam(self, lam: float) -> "Problem":
+        """The same problem with another lam; it shares the data."""
+        other = copy(self)
+        other.lam = as_real("lam", lam, positive=True)
+        other.curvatures = self.features.square_norms() / other.lam_n
+        return other
+
+    def restricted(self, index: Integers) -> "Problem":
+        """The block steps of some samples: the same lam n, and with a Gram matrix their part."""
+        other = copy(self)
+        if isinstance(self.features, GramFeatures):
+            other.features = GramFeatures(self.features.K[np.ix_(index, index)])
+        else:
+            other.features = self.features.rows(index)
+        other.X = self.X[index]
+        other.lam = self.lam_n / len(index)
+        other.y = self.y[index]
+        other.sample_weight = self.sample_weight[index]
+        other.polytopes = self.polytopes.take(index)
+        other.curvatures = self.curvatures[index]
+        return other
+
     def link(self, A: Floats) -> Floats:
         """W(A), or with a Gram matrix A^T K / (lam n), (m, n)."""
         link = self.features.transposed_product(A)
@@ -205,11 +242,11 @@ class Problem:
         link = self.link(C) if link is None else link
         scores = self.features.scores(link) if scores is None else scores
         square_norm = self.features.link_norm(link, C, self.lam_n)
-        primal = self._primal(scores, square_norm)
+        primal = self.primal_value(scores, square_norm)
         augmented = self._augmented_primal(A, scores, square_norm) if self.smoothing else primal
         if coefficients is not None:
             square_norm = self.features.link_norm(self.link(A), A, self.lam_n)
-        dual = self._dual(A, square_norm)
+        dual = self.dual_value(A, square_norm)
         return Certificate(primal, dual, primal - dual, augmented - dual)
 
     def chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
@@ -255,7 +292,8 @@ class Problem:
         omega = self.sample_weight
         return (self.smoothing / np.where(omega > 0, omega, np.inf))[:, None]
 
-    def _primal(self, scores: Floats, square_norm: float) -> float:
+    def primal_value(self, scores: Floats, square_norm: float) -> float:
+        """P(W) from the scores X W^T and |W|^2."""
         if self.smoothing:
             values = np.concatenate(
                 [
@@ -267,7 +305,8 @@ class Problem:
             values = self.polytopes.values(scores)
         return self.lam / 2 * square_norm + float(np.mean(self.sample_weight * values))
 
-    def _dual(self, A: Floats, square_norm: float) -> float:
+    def dual_value(self, A: Floats, square_norm: float) -> float:
+        """D(A) from A and |W(A)|^2."""
         linear = float(np.mean(self.polytopes.cost_products(A)))
         return -self.lam / 2 * square_norm - linear - self._quadratic(A)
 
@@ -310,7 +349,15 @@ def _features(X: Any, kernel: str | None) -> Features:
     return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)
 
 
-def _conversion_notes(X: Any) -> tuple[str, ...]:
+def _checked_data(X: Any, kernel: str | None, storage: str) -> Any:
+    if kernel == "precomputed":
+        return checked_gram(X)
+    return as_features("X", X, np.float32 if storage == "float32" else np.float64)
+
+
+def _conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
+    if storage == "float32":
+        return ("X is stored as float32, and the certificate is that of the stored X.",)
     if getattr(X, "dtype", None) == np.float32:
         return ("X was converted from float32 to float64.",)
     return ()

@@ -47,10 +47,15 @@ class Entry:
         return all(not np.any(np.multiply(a, 64.0) % 1) for a in self.arguments)
 
     @property
+    def weight_sum(self) -> float:
+        """Sum of rho; 1 for the losses without weights."""
+        return float(self.arguments[0].sum()) if self.kind.startswith("Weighted") else 1.0
+
+    @property
     def size(self) -> float:
         """A bound on the sum of the weights and on every cost."""
         costs = self.arguments[0].max() if self.kind == "StructuredHinge" else 1.0
-        return max(1.0, self.loss.scale, costs)
+        return max(1.0, self.weight_sum, costs)
 
     def __str__(self) -> str:
         shown = [str(np.asarray(a).tolist()).replace(" ", "") for a in self.arguments]

@@ -13,7 +13,7 @@ def modules() -> dict[str, str]:
     """Name and first sentence of every table."""
     names = [m.name for m in pkgutil.iter_modules(figures.benchmarks.__path__)]
     tables = {}
-    for name in sorted(set(names) - {"__main__"}):
+    for name in sorted(set(names) - {"__main__", "timing"}):
         text = importlib.import_module(f"figures.benchmarks.{name}").__doc__ or ""
         tables[name] = text.split("\n")[0]
     return tables

@@ -16,7 +16,7 @@ def active_set_block(pairwise, row, scores, costs, bounds, scratch, sets, old, n
     row is (i, y, weight, curvature, ridge).
     """
     i, y, weight, curvature, ridge = row
-    gradient = scratch[4]
+    gradient = scratch[3]
     for j in range(len(old)):
         gradient[j] = scores[j] + ridge * old[j]
     write_free_slot(gradient, costs, y, weight, bounds, scratch, sets, i)
@@ -37,7 +37,7 @@ def active_set_block(pairwise, row, scores, costs, bounds, scratch, sets, old, n
 @kernel
 def write_free_slot(scores, costs, y, weight, bounds, scratch, sets, i):
     """Put omega times the LMO's vertex into the free slot of row i."""
-    _, places, vertex, margins, _, _, _ = scratch
+    places, vertex, margins, _, _ = scratch
     margins_without(scores, costs, y, margins)
     _, count = best_vertex(margins, y, bounds[0], bounds[1], places, vertex)
     free = sets[3][i]

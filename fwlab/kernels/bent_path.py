@@ -63,7 +63,7 @@ def leave_sparse(values, indices, direction, bound, lam_n, moving_T, rested_T):
     """leave_dense for a row with few non-zeros, and M, R transposed."""
     with_moving, with_rested = 0.0, 0.0
     for place in range(len(values)):
-        factor = values[place] / lam_n
+        factor = float(values[place]) / lam_n
         moving, rested = moving_T[indices[place]], rested_T[indices[place]]
         with_moving += factor * dot(moving, direction)
         with_rested += factor * dot(rested, direction)

@@ -14,7 +14,7 @@ ROWS, CLASSES = 4, 5
 def dot(a, b):
     total = 0.0
     for j in range(len(a)):
-        total += a[j] * b[j]
+        total += np.float64(a[j]) * b[j]
     return total
 
 
@@ -60,12 +60,13 @@ def _four_by_five(x0, x1, x2, x3, w0, w1, w2, w3, w4, out, row, column):
 
 @kernel
 def block_scores(X, W, out):
-    """out[:len(X)] = X W^T. The last group of rows or classes overlaps the one before it."""
-    count, m = X.shape[0], W.shape[0]
+    """out[:len(X)] = X W^T for W (m, >= d). The last group of rows or classes overlaps the one
+    before it."""
+    count, d, m = X.shape[0], X.shape[1], W.shape[0]
     if count < ROWS or m < CLASSES:
         for i in range(count):
             for j in range(m):
-                out[i, j] = dot(X[i], W[j])
+                out[i, j] = dot(X[i], W[j, :d])
         return
     for group in range(0, m, CLASSES):
         j = min(group, m - CLASSES)
@@ -76,15 +77,21 @@ def block_scores(X, W, out):
                 X[i + 1],
                 X[i + 2],
                 X[i + 3],
-                W[j],
-                W[j + 1],
-                W[j + 2],
-                W[j + 3],
-                W[j + 4],
+                W[j, :d],
+                W[j + 1, :d],
+                W[j + 2, :d],
+                W[j + 3, :d],
+                W[j + 4, :d],
                 out,
                 i,
                 j,
             )
+
+
+@kernel(fastmath=True)
+def _add_two(target, f0, x0, f1, x1):
+    for j in range(len(target)):
+        target[j] += f0 * x0[j] + f1 * x1[j]
 
 
 @kernel(fastmath=True)
@@ -95,21 +102,27 @@ def _add_four(target, f0, x0, f1, x1, f2, x2, f3, x3):
 
 @kernel
 def add_block(F, X, W):
-    """W += F[:len(X)]^T X, a class at a time over the rows that change it, four rows an update."""
-    touched = np.empty(len(X), dtype=np.int64)
+    """W += F[:len(X)]^T X for W (m, >= d), a class at a time over the rows that change it, four
+    rows an update."""
+    touched, width = np.empty(len(X), dtype=np.int64), X.shape[1]
     for j in range(W.shape[0]):
+        w = W[j, :width]
         count = 0
         for i in range(len(X)):
-            if F[i, j] != 0.0:
-                touched[count] = i
-                count += 1
+            touched[count] = i
+            count += F[i, j] != 0.0
         place = 0
         while place + 4 <= count:
             a, b, c, d = touched[place], touched[place + 1], touched[place + 2], touched[place + 3]
-            _add_four(W[j], F[a, j], X[a], F[b, j], X[b], F[c, j], X[c], F[d, j], X[d])
+            _add_four(w, F[a, j], X[a], F[b, j], X[b], F[c, j], X[c], F[d, j], X[d])
             place += 4
-        for rest in range(place, count):
-            add_multiple(W[j], F[touched[rest], j], X[touched[rest]])
+        if place + 2 <= count:
+            a, b = touched[place], touched[place + 1]
+            _add_two(w, F[a, j], X[a], F[b, j], X[b])
+            place += 2
+        if place < count:
+            a = touched[place]
+            add_multiple(w, F[a, j], X[a])
 
 
 @kernel

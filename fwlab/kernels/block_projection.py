@@ -21,13 +21,18 @@ import numpy as np
 
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.isotonic import decreasing_fit, spread_pools
-from fwlab.kernels.sorting import INSERTION_LENGTH, select_largest, sort_indices
+from fwlab.kernels.sorting import (
+    COUNTING_LENGTH,
+    INSERTION_LENGTH,
+    select_largest,
+    sort_descending,
+)
 
 NEWTON_STEPS = 100
 
 
-@kernel
-def _true_class_residual(total, fit_upper, fit_lower):
+@kernel(inline=True)
+def true_class_residual(count, total, fit_upper, fit_lower):
     """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B); return v_y, prefix, suffix start.
 
     v_y comes down from infinity: each B_j it passes joins the entries at v_y, and each A_j it
@@ -35,7 +40,6 @@ def _true_class_residual(total, fit_upper, fit_lower):
     """
     prefix, suffix, slope = 0, 0, 1
     residual = total
-    count = len(fit_upper)
     while prefix < count:
         # A_j <= B_j but for rounding, so entry j joins before it leaves
         joins = suffix < count and (suffix == prefix or fit_lower[suffix] >= fit_upper[prefix])
@@ -54,7 +58,7 @@ def _true_class_residual(total, fit_upper, fit_lower):
     return residual, prefix, suffix
 
 
-@kernel
+@kernel(inline=True)
 def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
     """Over the pools that meet [start, stop): sum w (fit - v_y), sum w, and sum w^2 / size."""
     slope, weight, curvature = 0.0, 0.0, 0.0
@@ -71,34 +75,27 @@ def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
 
 
 @kernel
-def _slope_at_origin(b, upper, lower):
+def _slope_at_origin(count, b, upper, lower):
     """Minus half the derivative of the distance at zeta = 0, where A = B = b and v_y = 0."""
     slope = 0.0
-    for j in range(len(b)):
+    for j in range(count):
         slope += b[j] * (upper[j] if b[j] > 0.0 else lower[j])
     return slope
 
 
-@kernel
-def nearest_in_polytope(b, bounds, work, sizes, beta):
-    """Nearest beta for sorted b and c_y = 0; returns zeta, 0 for the origin (beta is then not set).
+@kernel(inline=True)
+def nearest_in_polytope(count, b, bounds, scratch, beta):
+    """Nearest beta for c_y = 0 and the sorted b, `count` of them; returns zeta, 0 for the origin
+    (beta is then not set).
 
-    work (4, m - 1) and sizes (2, m - 1) are scratch. The search for zeta follows Newton's
-    steps and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at
-    a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
-    positive part of b.
+    The search for zeta follows Newton's steps and halves the bracket where a step would leave it.
+    It starts at 1 or, near the origin, at a bound of the root: sum(beta) >= zeta sum(lower), and
+    the projection is no longer than the positive part of b.
     """
-    count = len(b)
-    upper, lower, total_upper, total_lower = (
-        bounds[0][:count],
-        bounds[1][:count],
-        bounds[4],
-        bounds[5],
-    )
-    if _slope_at_origin(b, upper, lower) <= 0.0:
+    upper, lower, _, _, total_upper, total_lower = bounds
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower = scratch[:6]
+    if _slope_at_origin(count, b, upper, lower) <= 0.0:
         return 0.0
-    fit_upper, fit_lower = work[0, :count], work[1, :count]
-    sums_upper, sums_lower = work[2, :count], work[3, :count]
     size = abs(b[0]) + abs(b[count - 1])
     zeta = 1.0
     if total_lower > 0.0:
@@ -106,13 +103,15 @@ def nearest_in_polytope(b, bounds, work, sizes, beta):
     low, high = 0.0, zeta
     prefix, suffix, residual = 0, 0, 0.0
     for _ in range(NEWTON_STEPS):
-        decreasing_fit(b, upper, zeta, fit_upper, sizes[0], sums_upper)
-        decreasing_fit(b, lower, zeta, fit_lower, sizes[1], sums_lower)
-        residual, prefix, suffix = _true_class_residual(zeta * total_lower, fit_upper, fit_lower)
-        first = _slope_of_pools(fit_upper, sizes[0], sums_upper, 0, prefix, residual)
-        last = _slope_of_pools(fit_lower, sizes[1], sums_lower, suffix, count, residual)
+        decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+        decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+        residual, prefix, suffix = true_class_residual(
+            count, zeta * total_lower, fit_upper, fit_lower
+        )
+        first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
+        last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
         slope = first[0] + last[0]
-        rounding = 2e-16 * total_upper * (size + zeta * total_upper)
+        rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * total_upper)
         if abs(slope) <= rounding or (zeta == high and slope > 0.0):
             break
         if slope > 0.0:
@@ -124,71 +123,116 @@ def nearest_in_polytope(b, bounds, work, sizes, beta):
         if new == zeta:
             break
         zeta = new if low < new < high else 0.5 * (low + high)
-    spread_pools(b, zeta, sizes[0], sums_upper, 0, prefix, beta)
-    spread_pools(b, zeta, sizes[1], sums_lower, suffix, count, beta)
+    spread_pools(b, zeta, sizes_upper, sums_upper, 0, prefix, beta)
+    spread_pools(b, zeta, sizes_lower, sums_lower, suffix, count, beta)
     for j in range(prefix, suffix):
         beta[j] = b[j] - residual
     return zeta
 
 
-@kernel
-def _candidates(rest, lower, n_lower, order):
-    """Put the entries that can differ from 0 to the front of `order`, descending; their number.
+@kernel(inline=True)
+def _bound(first, last, bounds):
+    """An entry of b at most this large is 0 in the projection; b_first is the n_upper-th largest
+    entry and b_last the n_lower-th.
 
-    With c_y = 0, v_y = sum(beta) >= 0, and an entry at 0 has residual b_j <= v_y. An entry with
-    b_j <= 0 is positive only in a pool of the fit of b - zeta lower that reaches into `lower`; such
-    a pool's level is at least the n_lower-th largest entry minus lower_1, by the min-max formula.
+    With c_y = 0, v_y = sum(beta) >= 0 and beta_j > 0 asks for two things:
+
+        b_j > A_j, hence a pool that reaches into `upper`: its level is at least b_first - upper_1,
+        because the mean of a pool is not below those of its prefixes;
+        b_j > min(v_y, B_j), hence b_j > 0 or, likewise, b_j > b_last - lower_1.
     """
-    bound = 0.0
-    if n_lower > INSERTION_LENGTH:
-        bound = -np.inf
-    elif n_lower > 0:
-        select_largest(rest, order[:n_lower])
-        bound = min(0.0, rest[order[n_lower - 1]] - lower[0])
+    below = min(0.0, last - bounds[1][0]) if bounds[3] > 0 else 0.0
+    return max(below, first - bounds[0][0])
+
+
+@kernel
+def make_projection_scratch(m):
+    """Scratch arrays of a projection of m entries: the two fits, their pools' sums of weights and
+    lengths; the entries of the point without y, the sorted candidates and their indices."""
+    n = m - 1
+    return (
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+    )
+
+
+@kernel(inline=True)
+def _sort_candidates(bounds, scratch):
+    """Sort the entries of b that can differ from 0, descending, with their indices, and return
+    their number."""
+    n_upper, n_lower = bounds[2], bounds[3]
+    keys, _, _, _, ranks, kept, b, candidates, order = scratch
     count = 0
-    for j in range(len(rest)):
-        order[count] = j
-        count += rest[j] > bound
-        if count == len(rest):
-            break
-    sort_indices(rest, order[:count])
+    if len(b) <= COUNTING_LENGTH:
+        sort_descending(b, order)
+        bound = _bound(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], bounds)
+        while count < len(b) and b[order[count]] > bound:
+            candidates[count] = b[order[count]]
+            count += 1
+        return count
+    if n_upper <= INSERTION_LENGTH:
+        select_largest(b, order[:n_upper])
+        bound = _bound(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], bounds)
+    else:
+        bound = 0.0 if n_lower == 0 else -np.inf
+    for j in range(len(b)):
+        if b[j] > bound:
+            keys[count], kept[count] = b[j], j
+            count += 1
+    sort_descending(keys[:count], ranks[:count])
+    for place in range(count):
+        candidates[place], order[place] = keys[ranks[place]], kept[ranks[place]]
     return count
 
 
-@kernel
-def project_row(point, y, bounds, order, work, sizes, out):
-    """Write the point of the negated domain nearest to `point` into `out`.
+@kernel(inline=True)
+def sorted_candidates(point, y, bounds, scratch):
+    """Sort what can differ from 0 in the projection, with its indices; returns the number.
 
-    bounds are RowPolytopes.bounds; order (m - 1), work (6, m - 1), sizes (2, m - 1) are scratch.
     Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
     as 0.
     """
-    rest = work[4]
-    for j in range(len(rest)):
-        rest[j] = point[y] - point[j + (j >= y)]
-    out[:] = 0.0
-    count = _candidates(rest, bounds[1], bounds[3], order)
+    b = scratch[6]
+    for j in range(y):
+        b[j] = point[y] - point[j]
+    for j in range(y, len(b)):
+        b[j] = point[y] - point[j + 1]
+    return _sort_candidates(bounds, scratch)
+
+
+@kernel(inline=True)
+def project_row(point, y, bounds, scratch, out):
+    """Write the point of the negated domain nearest to `point` into `out`.
+
+    bounds are RowPolytopes.bounds, scratch is that of make_projection_scratch.
+    """
+    beta, candidates, order = scratch[6:]
+    for j in range(len(out)):
+        out[j] = 0.0
+    count = sorted_candidates(point, y, bounds, scratch)
     if count == 0:
         return
-    b = work[5, :count]
-    for j in range(count):
-        b[j] = rest[order[j]]
-    zeta = nearest_in_polytope(b, bounds, work, sizes, rest)
+    zeta = nearest_in_polytope(count, candidates, bounds, scratch, beta)
     if zeta == 0.0:
         return
     total = 0.0
-    for j in range(count):
-        beta = max(0.0, rest[j])
-        out[order[j] + (order[j] >= y)] = -beta
-        total += beta
+    for place in range(count):
+        j, entry = order[place], max(0.0, beta[place])
+        out[j + (j >= y)] = -entry
+        total += entry
     out[y] = total
 
 
 @kernel
 def project_rows(points, y, bounds, out):
     """project_row on every row of `points` (n, m)."""
-    count = points.shape[1] - 1
-    order, sizes = np.empty(count, dtype=np.int64), np.empty((2, count), dtype=np.int64)
-    work = np.empty((6, count))
+    scratch = make_projection_scratch(points.shape[1])
     for i in range(points.shape[0]):
-        project_row(points[i], y[i], bounds, order, work, sizes, out[i])
+        project_row(points[i], y[i], bounds, scratch, out[i])

@@ -14,22 +14,23 @@ from fwlab.kernels.block_projection import project_row
 from fwlab.kernels.support import best_vertex, margins_without
 
 
-@kernel
+@kernel(inline=True)
 def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old, new):
     """new = the maximiser: omega times the projection of (q a - s - delta) / ((q + r) omega).
 
     Without curvature the dual is linear in the block and its maximiser the LMO's vertex.
     """
-    order, places, weights, margins, point, work, sizes = scratch
+    places, weights, margins, point, projection = scratch
     total = curvature + ridge
     if total == 0.0:
         margins_without(scores, costs, y, margins)
         write_vertex(margins, y, weight, bounds, places, weights, new)
         return
+    scale = 1.0 / (total * weight)
     for j in range(len(old)):
-        cost = costs[j] if j != y else 0.0
-        point[j] = (curvature * old[j] - scores[j] - cost) / (total * weight)
-    project_row(point, y, bounds, order, work, sizes, new)
+        point[j] = (curvature * old[j] - scores[j] - costs[j]) * scale
+    point[y] = (curvature * old[y] - scores[y]) * scale
+    project_row(point, y, bounds, projection, new)
     for j in range(len(new)):
         new[j] *= weight
 
@@ -51,7 +52,7 @@ def write_vertex(margins, y, weight, bounds, places, weights, out):
 @kernel
 def frank_wolfe_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old, new):
     """new = old + step (vertex - old) with the exact step in [0, 1]."""
-    _, places, weights, margins, gradient, _, _ = scratch
+    places, weights, margins, gradient, _ = scratch
     for j in range(len(old)):
         gradient[j] = scores[j] + ridge * old[j]
     margins_without(gradient, costs, y, margins)
@@ -73,7 +74,7 @@ def frank_wolfe_block(scores, costs, y, weight, curvature, ridge, bounds, scratc
 @kernel
 def block_gap(scores, costs, y, weight, ridge, bounds, scratch, old):
     """<grad, a_old - vertex> with the LMO's vertex: n times the block's share of the gap."""
-    _, places, weights, margins, gradient, _, _ = scratch
+    places, weights, margins, gradient, _ = scratch
     gap = 0.0
     for j in range(len(old)):
         gradient[j] = scores[j] + ridge * old[j]

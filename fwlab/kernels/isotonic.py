@@ -6,16 +6,16 @@ from fwlab.kernels._jit import kernel
 from fwlab.kernels.sorting import sort_descending
 
 
-@kernel
-def decreasing_fit(values, weights, zeta, fit, sizes, pool_weights):
+@kernel(inline=True)
+def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
     """Write into `fit` the non-increasing vector nearest to values - zeta weights.
 
-    All arrays are as long as `values`. Within a pool the fit is the mean. Returns the number of
-    pools; from left to right they have lengths sizes[:pools] and sums of weights
-    pool_weights[:pools].
+    Of every array only the first `count` entries are used. Within a pool the fit is the mean.
+    Returns the number of pools; from left to right they have lengths sizes[:pools] and sums of
+    weights pool_weights[:pools].
     """
     pools = 0
-    for j in range(len(values)):
+    for j in range(count):
         weight, size = weights[j], 1
         mean = values[j] - zeta * weight
         # a pool that is not below the one before it violates the order: merge the two
@@ -27,7 +27,7 @@ def decreasing_fit(values, weights, zeta, fit, sizes, pool_weights):
             size = total
         fit[pools], sizes[pools], pool_weights[pools] = mean, size, weight
         pools += 1
-    position = len(values)
+    position = count
     for pool in range(pools - 1, -1, -1):
         mean = fit[pool]
         for _ in range(sizes[pool]):
@@ -74,7 +74,7 @@ def project_permutahedron(points, rho, out):
         sort_descending(points[i], order)
         for j in range(d):
             values[j] = points[i, order[j]]
-        decreasing_fit(values, rho, 1.0, fit, sizes, pool_weights)
+        decreasing_fit(d, values, rho, 1.0, fit, sizes, pool_weights)
         spread_pools(values, 1.0, sizes, pool_weights, 0, d, fit)
         for j in range(d):
             out[i, order[j]] = fit[j]

@@ -11,28 +11,31 @@ import numpy as np
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.active_set_steps import active_set_block
 from fwlab.kernels.block_products import add_block, add_multiple, block_scores
+from fwlab.kernels.block_projection import make_projection_scratch
 from fwlab.kernels.block_steps import block_gap, exact_block, frank_wolfe_block
 from fwlab.kernels.pseudo_steps import pseudo_block
 
 # rules; kernels.pseudo_steps has those from 4 on
 EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
 
+# Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
+# rows at a time (four of X, five of W) evict each other and the products take twice the time.
+PADDING = 8
+
 
 @kernel
 def make_scratch(m, support):
     """Scratch arrays of a block step, see kernels.block_steps."""
     return (
-        np.empty(m - 1, dtype=np.int64),
         np.empty(support, dtype=np.int64),
         np.empty(support),
         np.empty(m - 1),
         np.empty(m),
-        np.empty((6, m - 1)),
-        np.empty((2, m - 1), dtype=np.int64),
+        make_projection_scratch(m),
     )
 
 
-@kernel
+@kernel(inline=True)
 def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
     y, costs, cost_rows, weights, curvatures, gaps = rows
@@ -76,14 +79,16 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     m, block_size = A.shape[1], grams.shape[1]
     scratch = make_scratch(m, bounds[2])
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
+    padded = np.empty((m, X.shape[1] + PADDING))
+    padded[:, : X.shape[1]] = W
     place = 0
     while place < len(order):
         base = order[place] // block_size * block_size
         count = min(block_size, X.shape[0] - base)
         if is_gram:
-            scores[:count] = W[:, base : base + count].T
+            scores[:count] = padded[:, base : base + count].T
         else:
-            block_scores(X[base : base + count], W, scores)
+            block_scores(X[base : base + count], padded, scores)
         for step in range(place, place + count):
             i = order[step]
             change = changes[i - base]
@@ -93,8 +98,9 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
             for later in range(step + 1, place + count):
                 r = order[later] - base
                 add_multiple(scores[r], grams[i, r], change)
-        add_block(changes, X[base : base + count], W)
+        add_block(changes, X[base : base + count], padded)
         place += count
+    W[:] = padded[:, : X.shape[1]]
 
 
 @kernel

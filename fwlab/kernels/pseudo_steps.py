@@ -33,12 +33,12 @@ def thresholds(rule, values, top):
 @kernel
 def pseudo_block(rule, scores, costs, y, weight, curvature, bounds, scratch, old, new):
     """new = the maximiser of the dual over the block. Without curvature it is the LMO's vertex."""
-    _, places, top, b, _, work, _ = scratch
+    places, top, b, _, projection = scratch
     margins_without(scores, costs, y, b)
     if curvature == 0.0:
         write_vertex(b, y, weight, bounds, places, top, new)
         return
-    values = work[0]
+    values = projection[0]
     for j in range(len(b)):
         change = old[j + (j >= y)] - old[y]
         b[j] = (b[j] - curvature * change) / (curvature * weight)

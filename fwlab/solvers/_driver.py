@@ -21,6 +21,7 @@ from fwlab.solvers.registry import build, require_taken
 from fwlab.solvers.warm_up import warm_up
 
 ROUNDING_FLOOR = 32 * np.finfo(float).eps
+MAX_MEMORY = 2**30
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def solve(
     check_every: int = 1,
     verbose: int = 0,
     n_threads: int = 1,
+    max_memory: int = MAX_MEMORY,
     **method_options: Any,
 ) -> Result:
     """Maximise the dual of `problem` until the certified gap is at most tol.
@@ -90,8 +92,10 @@ def solve(
     call. A0 (n, m): a feasible start, zero by default. callback(progress) is called at every
     checkpoint, each check_every iterations, and may raise StopIteration. verbose: 1 prints a line
     a second to stderr, 2 one a checkpoint. n_threads: threads of the matrix products, which
-    change their rounding and time alone; passes of block methods are serial. Ctrl-C ends the run
-    after the current iteration with a valid result; a second one raises KeyboardInterrupt.
+    change their rounding and time alone; passes of block methods are serial. max_memory: bytes
+    that a block method may take for the Gram matrix of a dense X with n <= d, once it pays (the
+    message then says so); 0 for never. Ctrl-C ends the run after the current iteration with a valid
+    result; a second one raises KeyboardInterrupt.
 
     Raises ValueError or TypeError before any work, also where a method does not take the problem.
     """
@@ -109,12 +113,13 @@ def solve(
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator = as_generator(rng)
     n_threads = as_integer("n_threads", n_threads, low=1)
+    max_memory = as_integer("max_memory", max_memory, low=0)
     solver = build(method, method_options)
     require_taken(method, problem)
     A = _start(problem, A0)
     with threadpool_limits(n_threads, user_api="blas"):
         warm_up(problem, method)
-        state = State(problem, A, generator)
+        state = State(problem, A, generator, max_memory=max_memory)
         reporter = Reporter(method, callback, verbose)
         return _run(solver, method, state, limits, check_every, reporter)
 
@@ -161,11 +166,13 @@ def _result(
 ) -> Result:
     problem, trace, notes = state.problem, recorder.trace(), state.problem.notes
     precomputed = problem.kernel == "precomputed"
+    if state.gram_problem is not None:
+        notes = ("Passes went over to the Gram matrix when it paid.", *notes)
     if state.own_problem is not None:
         loss, gap = state.own_problem.loss, certificate.own_gap
         notes = (f"The dual that was maximised is that of {loss!r}; its gap is {gap:.3g}.", *notes)
     return Result(
-        W=None if precomputed else problem.weights(state.machine),
+        W=None if precomputed else state.weights(),
         A=state.A,
         primal=certificate.primal,
         dual=certificate.dual,
@@ -200,6 +207,10 @@ def _judge(state: State) -> Certificate:
     A, link, own = state.A, state.link, state.own_problem
     scores = state.scores if state.keeps_scores else state.problem.features.scores(link)
     certificate = state.problem.certificate(A, link, scores, state.coefficients)
+    if state.keeps_best:
+        state.offer(link, certificate.primal)
+        gap = state.best_primal - certificate.dual
+        certificate = replace(certificate, primal=state.best_primal, gap=gap)
     if own is None:
         return certificate
     own_gap = own.certificate(A, link, scores).gap if own.is_feasible(A) else np.inf
@@ -208,6 +219,7 @@ def _judge(state: State) -> Certificate:
 
 def _certify(state: State) -> Certificate:
     """The certificate of A alone: nothing tracked enters, and outside the domain D is -inf."""
+    state.use_given()
     state.refresh()
     certificate = _judge(state)
     if state.problem.is_feasible(state.A):

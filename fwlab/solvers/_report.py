@@ -38,7 +38,8 @@ class Progress:
         state, kernel = self.state, self.state.problem.kernel
         if kernel == "precomputed":
             return None
-        return _read_only(state.link if kernel is None else state.problem.weights(state.machine))
+        tracked = kernel is None and not state.keeps_best
+        return _read_only(state.link if tracked else state.weights())
 
 
 Callback = Callable[[Progress], None]

@@ -15,8 +15,9 @@ class State:
 
     link is W(A) (with a Gram matrix A^T K / (lam n)), tracked by the method; scores are those of
     link for a method that keeps them. A method whose primal point is not W(A) sets `coefficients`
-    C (n, m): link is then W(C). own_problem is the problem that a method solves where it may be
-    another one.
+    C (n, m): link is then W(C). One that keeps_best has for primal point the best link that it or
+    the driver offered. own_problem is the problem that a method solves where it may be another one.
+    A method may change over to the Gram matrix if that takes at most max_memory bytes.
     """
 
     problem: Problem
@@ -31,8 +32,15 @@ class State:
     step: float = np.nan
     coefficients: Floats | None = None
     own_problem: Problem | None = None
+    max_memory: int = 0
+    given_problem: Problem = field(init=False)
+    gram_problem: Problem | None = None
+    keeps_best: bool = False
+    best_link: Floats = field(init=False)
+    best_primal: float = np.inf
 
     def __post_init__(self) -> None:
+        self.given_problem = self.problem
         self.link = self.problem.link(self.A)
 
     @property
@@ -40,11 +48,42 @@ class State:
         """C with link = W(C): the coefficients of the method, or else A."""
         return self.A if self.coefficients is None else self.coefficients
 
+    def use_gram(self) -> None:
+        """From here on the products go through the Gram matrix, which is computed once."""
+        if self.problem is self.gram_problem:
+            return
+        self.gram_problem = self.gram_problem or self.given_problem.with_gram()
+        self._change_problem(self.gram_problem)
+
+    def use_given(self) -> None:
+        """From here on the products are those of the problem that was given."""
+        if self.problem is not self.given_problem:
+            self._change_problem(self.given_problem)
+
+    def _change_problem(self, problem: Problem) -> None:
+        self.problem = problem
+        if self.own_problem is not None:
+            self.own_problem = problem.with_loss(self.own_problem.loss)
+        self.refresh()
+
+    def weights(self) -> Floats:
+        """The primal point, (m, d)."""
+        if self.keeps_best:
+            return np.ascontiguousarray(self.best_link)
+        return self.problem.weights(self.machine)
+
+    def offer(self, link: Floats, primal: float) -> None:
+        """Keep this link if its primal value is the lowest so far."""
+        if primal < self.best_primal:
+            self.best_link, self.best_primal = link.copy(), primal
+
     def refresh(self) -> None:
         """Recompute what the method tracked from A and, if it has them, its coefficients."""
         self.link = self.problem.link(self.machine)
         if self.keeps_scores:
             self.scores = self.problem.features.scores(self.link)
+        if self.keeps_best and np.isfinite(self.best_primal):
+            self.best_primal = self.problem.primal(self.best_link)
 
     def keep_scores(self) -> None:
         """From here on the method keeps `scores` up to date."""

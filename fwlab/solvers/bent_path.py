@@ -18,17 +18,6 @@ from fwlab.kernels.bent_path import choose_directions, move_rows, write_free_slo
 from fwlab.solvers._state import State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
-# largest relative rounding error that the link may collect before it is computed again from A
-ROUNDING = 1e-14
-
-
-@dataclass(eq=False)
-class Workspace:
-    """The active sets, and a bound on the link's rounding errors since it was computed from A."""
-
-    active_sets: RowActiveSets
-    rounding: float = 0.0
-
 
 @dataclass(frozen=True, eq=False)
 class Directions:
@@ -47,14 +36,14 @@ class BentPath:
 
     pairwise: bool
 
-    def start(self, state: State) -> Workspace:
+    def start(self, state: State) -> RowActiveSets:
         state.keep_scores()
         active_sets = RowActiveSets.holding(state.problem, state.A)
         state.active = active_sets.size
-        return Workspace(active_sets)
+        return active_sets
 
-    def iterate(self, state: State, workspace: Workspace) -> None:
-        problem, active_sets = state.problem, workspace.active_sets
+    def iterate(self, state: State, active_sets: RowActiveSets) -> None:
+        problem = state.problem
         active_sets.reserve(np.arange(problem.n_samples))
         directions = self.choose(state, active_sets)
         step = follow_bent_path(state, directions)
@@ -62,9 +51,6 @@ class BentPath:
         steps = np.minimum(step, limits)
         del directions
         move_rows(active_sets.arrays, slots, steps, limits, problem.polytopes.y, state.A)
-        workspace.rounding += (1.0 + float(steps.max())) * np.finfo(float).eps
-        if workspace.rounding > ROUNDING:
-            state.link, workspace.rounding = problem.link(state.A), 0.0
         state.scores = problem.features.scores(state.link)
         state.step = step
         state.active = active_sets.size

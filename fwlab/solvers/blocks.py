@@ -8,6 +8,7 @@ to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse
 
 from fwlab._validation import Floats, Integers, as_integer
 from fwlab.kernels.passes import AWAY, FRANK_WOLFE, PAIRWISE
@@ -24,12 +25,14 @@ BLOCK_SIZE = 16
 @dataclass(eq=False)
 class Workspace:
     """Products <x_i, x_r> within each group of rows, (n, block_size), for order "gap" the gap of
-    each block when last seen, (n,), and the active sets of the rules that have them."""
+    each block when last seen, (n,), the active sets of the rules that have them, and the rows that
+    a shrunken method visits next (None: all)."""
 
     grams: Floats
     gaps: Floats
     active_sets: RowActiveSets
     passes: int = 0
+    moving: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class BlockMethod:
         return Workspace(grams, gaps, active_sets)
 
     def iterate(self, state: State, workspace: Workspace) -> None:
+        if state.n_steps >= steps_until_gram(state.given_problem, state.max_memory):
+            state.use_gram()
         problem = state.own_problem or state.problem
         if self.order == "gap":
             if workspace.passes % PASSES_BETWEEN_EXACT_GAPS == 0:
@@ -75,16 +80,18 @@ class BlockMethod:
                 state.n_lmo += problem.n_samples
             workspace.passes += 1
             for rows in draw_by_gaps(workspace.gaps, state.rng):
-                self._visit(rows, problem, state, workspace)
+                self._visit(rows, problem, state.link, state.A, workspace)
         else:
             rows = self._draw(problem.n_samples, workspace.grams.shape[1], state.rng)
-            self._visit(rows, problem, state, workspace)
+            self._visit(rows, problem, state.link, state.A, workspace)
         state.active = workspace.active_sets.size
         state.n_steps += problem.n_samples
         if self.rule in (FRANK_WOLFE, AWAY, PAIRWISE) or self.order == "gap":
             state.n_lmo += problem.n_samples
 
-    def _visit(self, order: Integers, problem: Problem, state: State, workspace: Workspace) -> None:
+    def _visit(
+        self, order: Integers, problem: Problem, link: Floats, A: Floats, workspace: Workspace
+    ) -> None:
         polytopes, active_sets = problem.polytopes, workspace.active_sets
         active_sets.reserve(order)
         rows = (
@@ -99,8 +106,8 @@ class BlockMethod:
             self.rule,
             order,
             workspace.grams,
-            state.link,
-            state.A,
+            link,
+            A,
             rows,
             problem.smoothing,
             polytopes.bounds,
@@ -123,3 +130,17 @@ class BlockMethod:
         offsets = np.tile(np.arange(block_size), (len(starts), 1))
         order = (starts[:, None] + rng.permuted(offsets, axis=1)).ravel()
         return order[order < n]
+
+
+def steps_until_gram(problem: Problem, max_memory: int) -> float:
+    """Block steps after which a method changes over to the Gram matrix; infinity for never.
+
+    Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over
+    X up to 4 n d m: K is computed when the passes made have cost as much, so that no more than
+    twice the least possible is spent, whatever the number of passes turns out to be.
+    """
+    n, d = problem.n_samples, problem.n_features
+    dense = problem.kernel is None and not scipy.sparse.issparse(problem.X)
+    if not dense or problem.X.dtype != np.float64 or n > d or 8 * n * n > max_memory:
+        return np.inf
+    return n * -(-n // (4 * problem.n_classes))

@@ -9,11 +9,14 @@ from typing import Any
 from fwlab.kernels.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
 from fwlab.kernels.pseudo_steps import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.problem import Problem
-from fwlab.solvers._state import Method
+from fwlab.solvers._state import Method, State
+from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.auto import Auto
 from fwlab.solvers.away_steps import AwaySteps
 from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.newton import Newton, reach_newton_kernels, refuses_kernels
 from fwlab.solvers.sdca import Sdca, refuses_pseudo
 from fwlab.solvers.subgradient import Subgradient
 
@@ -22,14 +25,20 @@ def takes_all(problem: Problem) -> None:
     """No problem is refused."""
 
 
+def nothing_more(state: State) -> None:
+    """The first iteration reaches all kernels."""
+
+
 @dataclass(frozen=True)
 class Entry:
-    """A method's sentence, a constructor whose keyword arguments are its options, and the reason
-    why it does not take a problem, None if it does."""
+    """A method's sentence, a constructor whose keyword arguments are its options, the reason why it
+    does not take a problem, None if it does, and a call of the kernels that its first iteration
+    does not reach."""
 
     sentence: str
     build: Callable[..., Method]
     refuses: Callable[[Problem], str | None] = takes_all
+    reach_kernels: Callable[[State], None] = nothing_more
 
 
 REGISTRY = {
@@ -63,7 +72,18 @@ REGISTRY = {
         "Block-coordinate pairwise Frank-Wolfe, one active set a sample.",
         partial(BlockMethod, PAIRWISE),
     ),
-    "ascent": Entry("Exact block ascent on the true domain.", partial(BlockMethod, EXACT)),
+    "ascent": Entry("Exact block ascent on the true domain.", partial(Ascent, EXACT)),
+    "newton": Entry(
+        "Block ascent, then proximal point steps on the dual by a semismooth Newton method in W.",
+        Newton,
+        refuses_kernels,
+        reach_newton_kernels,
+    ),
+    "auto": Entry(
+        "Newton where there is a W, with a kernel block ascent.",
+        Auto,
+        reach_kernels=reach_newton_kernels,
+    ),
     "subgradient": Entry("Projected subgradient, step 1/(lam t).", Subgradient),
     "sdca-lapin": Entry(
         "SDCA on the pseudo top-k domain, its block step by a biased projection.",

@@ -22,10 +22,10 @@ MOST_LINES = 400
 # Kernels at the bottom, people at the top: a module reaches only layers below its own.
 LAYERS = (
     ("fwlab.kernels*",),
-    ("fwlab.losses", "fwlab.polytope", "fwlab.projections"),
+    ("fwlab.losses", "fwlab.polytope", "fwlab.jacobian", "fwlab.projections"),
     ("fwlab.problem",),
     ("fwlab.solvers*",),
-    ("fwlab.experiments", "fwlab.estimators", "fwlab.*cli*", "fwlab.__main__"),
+    ("fwlab.experiments", "fwlab._path", "fwlab.estimators", "fwlab.*cli*", "fwlab.__main__"),
 )
 FORBIDDEN = {
     "cvxpy",

@@ -68,7 +68,7 @@ DEFECTS = [
         "W stays behind in a pass",
         "test_certificates.py::test_checkpoints_tell_the_gap_of_their_iterate",
         "kernels.passes",
-        "        add_block(changes, X[base : base + count], W)\n",
+        "        add_block(changes, X[base : base + count], padded)\n",
         "",
     ),
     Defect(
@@ -180,8 +180,8 @@ DEFECTS = [
         "entries are sorted from the smallest up",
         "test_certificates.py::test_the_final_dual_point_is_feasible",
         "kernels.sorting",
-        "while place > 0 and values[order[place - 1]] < values[index]:",
-        "while place > 0 and values[order[place - 1]] > values[index]:",
+        "rank += values[i] > value",
+        "rank += values[i] < value",
     ),
     Defect(
         "the smallest entries are selected",

@@ -164,4 +164,4 @@ def test_the_envelope_is_below_the_loss_and_falls_with_smoothing(case, first, se
     assert (upper <= value + allowed).all() and (lower <= upper + allowed).all()
     assert (lower >= -allowed).all()
     # and not by more than smoothing/2 times the largest |g|^2: g has norm <= 2 sum of the weights
-    assert (value - upper <= less / 2 * (2 * case.loss.scale) ** 2 + allowed).all()
+    assert (value - upper <= less / 2 * (2 * case.entry.weight_sum) ** 2 + allowed).all()

@@ -60,7 +60,7 @@ def test_outside_the_domain_the_conjugate_is_infinite(case):
     """Beyond a vertex other than 0, and where the entries do not sum to 0."""
     vertex = case.loss.subgradient(case.scores, case.y)
     touched = vertex.any(axis=1)
-    tilted = vertex + 1e-5 * case.loss.scale * np.eye(case.m)[case.y]
+    tilted = vertex + 1e-5 * case.entry.weight_sum * np.eye(case.m)[case.y]
     for v, outside in [(1.00001 * vertex, touched), (tilted, np.full(len(touched), True))]:
         assert not case.loss.in_domain(v, case.y)[outside].any()
         assert (case.loss.conjugate(v, case.y)[outside] == inf).all()
@@ -69,7 +69,7 @@ def test_outside_the_domain_the_conjugate_is_infinite(case):
 @given(cases(), seeds, st.sampled_from([1e-6, 1e-3]))
 def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, seed, tol):
     """What moves no partial sum by more than the tolerance is allowed; a larger sum is not."""
-    rng, allowed = np.random.default_rng(seed), 0.9 * tol * case.loss.scale
+    rng, allowed = np.random.default_rng(seed), 0.9 * tol * case.entry.weight_sum
     vertex = case.loss.subgradient(case.scores, case.y)
     push = rng.standard_normal(vertex.shape)
     push *= allowed / abs(push).sum(axis=1, keepdims=True)

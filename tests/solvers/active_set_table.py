@@ -60,9 +60,10 @@ def iterates(
 
 
 def active_set(workspace: Any) -> ActiveSet | RowActiveSets:
-    if hasattr(workspace, "active_set"):
-        return workspace.active_set
-    return workspace.active_sets
+    """The active set or sets in a workspace."""
+    if isinstance(workspace, RowActiveSets):
+        return workspace
+    return getattr(workspace, "active_set", None) or workspace.active_sets
 
 
 def written_out(

@@ -19,8 +19,10 @@ from fwlab.solvers.registry import REGISTRY, takes_all
 # methods that refuse some problems meet test_certificates, and have tests of their own
 METHODS = tuple(m for m in fwlab.methods() if REGISTRY[m].refuses is takes_all)
 # every method whose primal point is not W(A)
-OWN_W = {"subgradient"}
+OWN_W = {"subgradient", "newton", "auto"}
 BLOCK_METHODS = tuple(m for m in REGISTRY if "order" in signature(REGISTRY[m].build).parameters)
+# methods that begin with passes in random order, which differ with the form of the data
+RANDOM_FIRST = {"newton", "auto"}
 FORMS = ("dense", "sparse", "linear", "precomputed")
 M = 4
 

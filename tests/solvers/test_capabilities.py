@@ -16,15 +16,17 @@ pytestmark = pytest.mark.small
 
 @dataclass(frozen=True)
 class Takes:
-    """The losses and smoothings of a method; all storages and sample weights go with them."""
+    """The losses, smoothings and storages of a method; all sample weights go with them."""
 
     losses: frozenset[str] | None = None  # None: every loss
     smoothing: bool = True
+    kernels: bool = True
 
     def __contains__(self, case: Case) -> bool:
         kind = case.loss.split("-")[0]
         return (self.losses is None or kind in self.losses) and (
-            self.smoothing or case.smoothing == 0
+            (self.smoothing or case.smoothing == 0)
+            and (self.kernels or case.form in ("dense", "sparse"))
         )
 
 
@@ -41,6 +43,8 @@ TABLE = {
     "bcafw": EVERYTHING,
     "bcpfw": EVERYTHING,
     "ascent": EVERYTHING,
+    "newton": Takes(kernels=False),
+    "auto": EVERYTHING,
     "subgradient": EVERYTHING,
     "sdca-lapin": TOP_K,
     "sdca-chu-newton": TOP_K,
@@ -84,7 +88,8 @@ def test_what_is_not_in_the_table_is_refused_before_work(method, monkeypatch):
             fwlab.solve(case.problem(), method)
         message = str(caught.value)
         assert method in message
-        assert str(case.smoothing) in message or type(case.entry.loss).__name__ in message
+        words = (str(case.smoothing), type(case.entry.loss).__name__, repr(case.form))
+        assert any(word in message for word in words)
         assert message.endswith(".")
         assert ". " not in message and "\n" not in message
 

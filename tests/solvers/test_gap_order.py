@@ -117,6 +117,7 @@ def test_all_gaps_are_exact_every_few_passes(method, own):
     assert_array_equal(result.trace.n_steps[1:], 12 * np.arange(1, 13))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["bcfw", "ascent"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -144,6 +145,7 @@ def test_rows_whose_known_gap_is_wrong_come_back(method):
     assert state.A[5:].any(axis=1).mean() > 0.9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["bcfw", "ascent"])
 def test_fewer_passes_than_uniform_sampling(method):
     data = fwlab.datasets.load("digits", normalize="unit")

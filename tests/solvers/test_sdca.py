@@ -121,7 +121,8 @@ def test_k_1_is_the_max_hinge(method):
     case = Case("TopK-0")
     options = {"tol": 1e-3, "max_iter": 500}
     result = fwlab.solve(case.problem(), method, **options)
-    hinge = fwlab.solve(replace(case, loss="MaxHinge-0").problem(), "ascent", **options)
+    maxhinge = replace(case, loss="MaxHinge-0").problem()
+    hinge = fwlab.solve(maxhinge, "ascent", shrink=False, **options)
     assert result.status is Status.CONVERGED
     assert_allclose(result.A, hinge.A, atol=1e-12)
     assert result.gap == pytest.approx(hinge.gap, abs=1e-13)
@@ -158,6 +159,7 @@ def digits():
     return fwlab.Problem(X, y, fwlab.TopK(3), 1 / len(y), n_classes=10)
 
 
+@pytest.mark.long
 @each_sdca
 def test_a_top_k_problem_stays_unsolved(method, digits):
     result = fwlab.solve(digits, method, tol=1e-4, max_iter=2000)
@@ -173,6 +175,7 @@ def test_a_top_k_problem_stays_unsolved(method, digits):
     assert result.message.startswith(Status.SOLVED_OTHER_PROBLEM.value)
 
 
+@pytest.mark.long
 @each_sdca
 def test_a_pseudo_problem_is_solved(method, digits):
     problem = digits.with_loss(fwlab.PseudoTopK(3))
@@ -214,10 +217,10 @@ def test_tol_zero_runs_to_max_iter(method):
 @each_sdca
 def test_a_start_outside_the_pseudo_domain_has_no_own_gap(method):
     """TopK's domain is larger. At its optimum the formula of the pseudo gap is negative."""
-    problem = Case("TopK-1").problem()
+    problem = Case("TopK-1", seed=1).problem()
     start = fwlab.solve(problem, "ascent", tol=1e-4, max_iter=2000).A
     own = problem.with_loss(fwlab.PseudoTopK(2))
-    assert own.certificate(start).gap < 0.0
+    assert own.certificate(start).gap < -0.02
     result = fwlab.solve(problem, method, A0=start, tol=1e-5, max_iter=2000)
     assert result.trace.own_gap[0] == np.inf
     assert result.nit > 0

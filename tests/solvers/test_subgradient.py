@@ -63,6 +63,7 @@ def test_the_ball_is_met(smoothing):
     assert abs(first - first.mean()).max() > 0
 
 
+@pytest.mark.long
 @each_case
 def test_the_ball_contains_the_solution(case):
     for lam in (1e-3, 0.05, 2.0):

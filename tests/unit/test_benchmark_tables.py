@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from figures.benchmarks import projections
+import fwlab
+from figures.benchmarks import growth, passes, projections
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +24,29 @@ def test_projection_table(monkeypatch, capsys):
     assert [line.split()[0] for line in lines] == ["sum"] * 4 + ["cone"] * 4
     for line in lines:
         assert len(re.findall(r"\d+\.\d\d \( *\d+\.\d\d\)", line)) == 5
+
+
+def test_pass_table(monkeypatch, capsys):
+    def small():
+        data = fwlab.datasets.synthetic(30, 40, 4, 0.5, rng=0)
+        yield "small", passes.top_three(data.X_train, data.y_train)
+
+    monkeypatch.setattr(passes, "problems", small)
+    passes.run(quick=True)
+    text = capsys.readouterr().out
+    for label in ("X W^T", "A^T X", "fw", "bcfw", "row by row", "float32", "Gram"):
+        assert re.search(rf"small .*{re.escape(label)} +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d", text)
+    assert "passes of ascent to" in text
+
+
+def test_growth_table(monkeypatch, capsys):
+    monkeypatch.setattr(growth, "FIXED", {"n": 40, "d": 5, "m": 4, "k": 2})
+    monkeypatch.setattr(growth, "CLASSES_FOR_K", 8)
+    monkeypatch.setattr(growth, "GROWING", dict.fromkeys("ndmk", (4, 8)))
+    growth.run(quick=True)
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == list("ndmk")
+    assert all(re.search(r"4: \d+\.\d\d, 8: \d+\.\d\d", line) for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,13 @@ from loss_table import entries, some_ks
 
 import fwlab
 from fwlab import kernels
+from fwlab.solvers._state import State
+from fwlab.solvers.newton import reach_newton_kernels
 from fwlab.solvers.registry import REGISTRY
 
 KEPT = 2  # calls of each kernel a run
-SHAPES_ONLY = {"passes.make_scratch"}  # it returns arrays that nobody has filled yet
+# they return arrays that nobody has filled yet
+SHAPES_ONLY = {"passes.make_scratch", "block_projection.make_projection_scratch"}
 
 
 def all_kernels():
@@ -91,6 +94,7 @@ def use_losses(rng):
     for name in ("value", "subgradient", "lmo", "conjugate", "in_domain", "project"):
         getattr(entry.loss, name)(scores, y)
     entry.loss.moreau(scores, y, 0.5)
+    entry.loss.projection_jacobian(scores, y)
 
 
 def use_projections(rng):
@@ -119,9 +123,20 @@ def use_solvers(rng):
             if entry.refuses(problem) is None:
                 fwlab.solve(problem, method, tol=0.0, max_iter=2)
         fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
+        reach_newton_kernels(State(problem, np.zeros((n, m)), rng))
 
 
-RUNS = [use_losses, use_projections, use_solvers]
+def use_ranking(rng):
+    X, y = rng.standard_normal((9, 3)), np.arange(9) % 2
+    for surrogate in ("quadratic", "hinge"):
+        for objective in (
+            fwlab.ranking.TopPushK(int(rng.integers(1, 4)), surrogate),
+            fwlab.ranking.PatMat(0.3, surrogate),
+        ):
+            fwlab.ranking.solve(X, y, objective, 1.0, method="pairwise", tol=0.0, max_iter=2)
+
+
+RUNS = [use_losses, use_projections, use_solvers, use_ranking]
 
 
 # ---------------------------------------------------------------- compiled against interpreted
@@ -140,13 +155,20 @@ def assert_same(first, second):
         np.testing.assert_array_equal(second, first)
 
 
+def shapes(arrays):
+    """Shape and kind of each array of a nested tuple."""
+    if isinstance(arrays, tuple):
+        return tuple(shapes(array) for array in arrays)
+    return arrays.shape, arrays.dtype.kind
+
+
 def assert_compiled_as_written(recorders):
     for name, recorder in recorders.items():
         for arguments in recorder.calls:
             compiled, interpreted = copied(arguments), copied(arguments)
             answers = recorder.kernel.py_func(*interpreted), recorder.kernel(*compiled)
             if name in SHAPES_ONLY:
-                answers = [tuple((a.shape, a.dtype.kind) for a in answer) for answer in answers]
+                answers = [shapes(answer) for answer in answers]
             try:
                 assert_same(*answers)
                 assert_same(interpreted, compiled)

@@ -1,0 +1,42 @@
+"""What the timing tables share: calls in turn, CPU times, medians; an iteration as a call."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import fwlab
+from fwlab.solvers._state import State
+from fwlab.solvers.registry import build
+
+WARM_UP = 3
+
+
+def milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median CPU time of every call. Each repeat makes all calls in turn; the first few warm up."""
+    times = np.empty((WARM_UP + repeats, len(calls)))
+    for repeat in range(len(times)):
+        for column, call in enumerate(calls.values()):
+            start = time.process_time()
+            call()
+            times[repeat, column] = time.process_time() - start
+    return dict(zip(calls, 1e3 * np.median(times[WARM_UP:], axis=0), strict=True))
+
+
+def iteration(problem: fwlab.Problem, method: str, **options: Any) -> Callable[[], object]:
+    """A call that makes the next iteration of a run from A = 0."""
+    state = State(
+        problem, np.zeros((problem.n_samples, problem.n_classes)), np.random.default_rng(0)
+    )
+    solver = build(method, options)
+    workspace = solver.start(state)
+    return lambda: solver.iterate(state, workspace)
+
+
+def products(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
+    """The two BLAS products X W^T and A^T X of the problem's sizes."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((problem.n_samples, problem.n_classes))
+    W = rng.standard_normal((problem.n_classes, problem.n_features))
+    return {"X W^T": lambda: problem.X @ W.T, "A^T X": lambda: A.T @ problem.X}

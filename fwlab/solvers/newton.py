@@ -1,0 +1,238 @@
+"""Proximal point steps on the dual, each by a semismooth Newton method in W.
+
+With L = lam n, r_i = smoothing / omega_i, a centre A0 and a weight sigma, a proximal step maximises
+n D(A) - |A - A0|^2 / (2 sigma). Its own dual is smooth and strongly convex in W, an augmented
+Lagrangian:
+
+    psi(W) = L/2 |W|^2 - min over A of sum_i <a_i, W x_i + delta_i> + r_i/2 |a_i|^2
+                                             + |a_i - a0_i|^2 / (2 sigma),
+    A(W)_i = the point of omega_i times the negated domain nearest to t_i (a0_i / sigma
+             - W x_i - delta_i),    t_i = 1 / (1/sigma + r_i),
+    grad psi = L W - A(W)^T X,    H = L I + sum_i t_i J_i (x) x_i x_i^T,
+
+with J_i the generalised Jacobian of the projection: 0 for rows at rest at a vertex, which are most
+of them near the optimum. The inner problem ends when
+
+    |grad|^2 / (2 L) <= |A(W) - A0|^2 / (4 sigma).
+
+The left side bounds what A(W) misses of the maximum, so n D(A(W)) is at least n D(A0) plus the
+right side. A(W) is then the next centre and sigma doubles. W itself is a far better primal point
+than W(A(W)) is, because P is kinked: it is offered as one.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwlab._validation import Floats, as_integer
+from fwlab.jacobian import projection_jacobians
+from fwlab.kernels.passes import EXACT
+from fwlab.problem import Problem
+from fwlab.solvers._curvature import MOST_UNKNOWNS, Curvature
+from fwlab.solvers._state import State
+from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.blocks import Workspace
+
+# phase 1 ends when a tenth of the gap would take more passes than the Newton steps that gain as
+# much, each worth so many passes where H is factorised, or where conjugate gradients stand for that
+STEPS_A_DECADE = 6
+PASSES_A_STEP = 8
+PASSES_AN_ITERATIVE_STEP = 16
+PASSES_BETWEEN_CHECKS = 8
+ARMIJO = 1e-4
+MOST_HALVINGS = 30
+ROUNDING = 1e-15
+# in units of the weight of a block step; the projected points lose as many digits
+LARGEST_SIGMA = 1e8
+
+
+@dataclass(eq=False)
+class Point:
+    """W with its scores, the points that were projected (over omega), A(W) and psi(W)."""
+
+    W: Floats
+    scores: Floats
+    targets: Floats
+    A: Floats
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Proximal:
+    """The inner problem of the centre A0 with weight sigma."""
+
+    problem: Problem
+    centre: Floats
+    sigma: float
+
+    @property
+    def t(self) -> Floats:
+        """t_i, (n, 1)."""
+        return 1.0 / (1.0 / self.sigma + self.problem.ridge())
+
+    def at(self, W: Floats, scores: Floats) -> Point:
+        """psi and A(W)."""
+        problem = self.problem
+        omega = problem.sample_weight[:, None]
+        shifted = problem.polytopes.add_costs(scores)
+        targets = self.t * (self.centre / self.sigma - shifted) / np.where(omega > 0, omega, 1.0)
+        A = omega * problem.polytopes.project(targets)
+        value = problem.lam_n / 2 * np.vdot(W, W) - np.vdot(A, shifted)
+        value -= np.vdot(problem.ridge() * A, A) / 2 + self.distance(A)
+        return Point(W, scores, targets, A, float(value))
+
+    def distance(self, A: Floats) -> float:
+        """|A - A0|^2 / (2 sigma)."""
+        difference = A - self.centre
+        return float(np.vdot(difference, difference)) / (2 * self.sigma)
+
+    def gradient(self, point: Point) -> Floats:
+        """grad psi, (m, d)."""
+        return self.problem.lam_n * point.W - self.problem.features.transposed_product(point.A)
+
+    def is_solved(self, point: Point, gradient: Floats) -> bool:
+        """Whether A(W) can be the next centre."""
+        error = float(np.vdot(gradient, gradient)) / (2 * self.problem.lam_n)
+        return error <= self.distance(point.A) / 2
+
+    def curvature(self, point: Point) -> Curvature:
+        """H at a point."""
+        problem = self.problem
+        index, jacobians = projection_jacobians(problem.polytopes, point.targets)
+        t = np.where(problem.sample_weight > 0, np.broadcast_to(self.t[:, 0], len(point.A)), 0.0)
+        return Curvature(problem.lam_n, problem.X, index, jacobians, t[index])
+
+    def newton_step(self, point: Point, gradient: Floats) -> Point:
+        """W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough."""
+        direction = -self.curvature(point).solve(gradient)
+        scores = self.problem.features.scores(direction)
+        slope = float(np.vdot(gradient, direction))
+        step = 1.0
+        for _ in range(MOST_HALVINGS):
+            new = self.at(point.W + step * direction, point.scores + step * scores)
+            if new.value <= point.value + ARMIJO * step * slope + ROUNDING * abs(point.value):
+                return new
+            step /= 2
+        return point
+
+
+@dataclass(eq=False)
+class NewtonWorkspace:
+    """Phase 1 with the gap at its last check; then the inner problem and its point."""
+
+    ascent: Workspace
+    passes: int = 0
+    last_gap: float = np.inf
+    inner: tuple[Proximal, Point, Floats] | None = None
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Passes of shrunken block ascent while they gain enough, then one Newton step an iteration.
+
+    passes: those of the first phase, None for as long as they gain enough. In the second phase A
+    moves when an inner problem is solved. W is the best primal point seen, not W(A). The second
+    phase holds about ten arrays of the shape of A.
+    """
+
+    passes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.passes is not None:
+            as_integer("passes", self.passes, low=1)
+
+    def start(self, state: State) -> NewtonWorkspace:
+        state.keeps_best = True
+        state.max_memory = 0  # the second phase needs the link to be W
+        return NewtonWorkspace(Ascent(EXACT).start(state))
+
+    def iterate(self, state: State, workspace: NewtonWorkspace) -> None:
+        if workspace.inner is not None:
+            _newton_iteration(state, workspace, *workspace.inner)
+            return
+        Ascent(EXACT).iterate(state, workspace.ascent)
+        workspace.passes += 1
+        mean_curvature = float(np.mean(state.problem.curvatures))
+        if mean_curvature > 0.0 and self._switches(state, workspace):
+            # as if the passes so far had been one proximal step
+            _centre(state, workspace, workspace.passes / mean_curvature, state.link.copy())
+
+    def _switches(self, state: State, workspace: NewtonWorkspace) -> bool:
+        if self.passes is not None:
+            return workspace.passes >= self.passes
+        return workspace.passes % PASSES_BETWEEN_CHECKS == 0 and _has_stalled(state, workspace)
+
+
+def _has_stalled(state: State, workspace: NewtonWorkspace) -> bool:
+    """Whether the decay of the gap since the last check is too slow."""
+    problem = state.problem
+    certificate = problem.certificate(state.A, state.link)
+    state.offer(state.link, certificate.primal)
+    last, gap = workspace.last_gap, state.best_primal - certificate.dual
+    workspace.last_gap = gap
+    if gap <= 0.0 or np.isinf(last):
+        return False
+    direct = state.link.size <= MOST_UNKNOWNS
+    worth = STEPS_A_DECADE * (PASSES_A_STEP if direct else PASSES_AN_ITERATIVE_STEP)
+    return worth * np.log10(last / gap) < PASSES_BETWEEN_CHECKS
+
+
+def _centre(state: State, workspace: NewtonWorkspace, sigma: float, W: Floats) -> None:
+    """Start the inner problem of the centre state.A at W."""
+    proximal = Proximal(state.problem, state.A.copy(), sigma)
+    point = proximal.at(W, state.problem.features.scores(W))
+    workspace.inner = proximal, point, proximal.gradient(point)
+
+
+def _newton_iteration(
+    state: State, workspace: NewtonWorkspace, proximal: Proximal, last: Point, gradient: Floats
+) -> None:
+    """One Newton step; where it solves the inner problem, the next centre."""
+    problem, point = state.problem, proximal.newton_step(last, gradient)
+    square_norm = float(np.vdot(point.W, point.W))
+    state.offer(point.W, problem.primal_value(point.scores, square_norm))
+    gradient = proximal.gradient(point)
+    workspace.inner = proximal, point, gradient
+    # where rounding ends the line search, the point is as good as it gets
+    if point is last or proximal.is_solved(point, gradient):
+        grows = _accept(state, point.A)
+        largest = LARGEST_SIGMA / float(np.mean(problem.curvatures))
+        sigma = min(2 * proximal.sigma, largest) if grows else proximal.sigma / 4
+        _centre(state, workspace, sigma, point.W)
+
+
+def _accept(state: State, A: Floats) -> bool:
+    """Make A the dual point unless the dual would fall, by rounding."""
+    problem = state.problem
+    # for large sigma the projection of large numbers missed the domain by their rounding errors
+    omega = problem.sample_weight[:, None]
+    A = omega * problem.polytopes.project(A / np.where(omega > 0, omega, 1.0))
+    link = problem.link(A)
+    duals = [
+        problem.dual_value(each, problem.features.link_norm(its_link, each, problem.lam_n))
+        for each, its_link in ((A, link), (state.A, state.link))
+    ]
+    if duals[0] < duals[1]:
+        return False
+    state.A[:], state.link[:] = A, link
+    return True
+
+
+def refuses_kernels(problem: Problem) -> str | None:
+    """Why Newton does not take the problem, None if it does."""
+    if problem.kernel is not None:
+        return f"its kernel must be None, a Newton step is one in W; got {problem.kernel!r}."
+    return None
+
+
+def reach_newton_kernels(state: State) -> None:
+    """Use the kernels of the second phase."""
+    if refuses_kernels(state.problem):
+        return
+    proximal = Proximal(state.problem, state.A, 1.0)
+    point = proximal.at(state.link, state.problem.features.scores(state.link))
+    gradient = proximal.gradient(point)
+    proximal.newton_step(point, gradient)
+    curvature = proximal.curvature(point)
+    curvature.diagonal()
+    curvature.product(gradient)

@@ -1,0 +1,155 @@
+"""The proximal Newton method: its equations by differences, and what a run must keep."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from solvers.solver_table import GRID, Case, random_feasible
+
+import fwlab
+from fwlab.solvers import _curvature
+from fwlab.solvers._state import State
+from fwlab.solvers.newton import Proximal, _accept
+
+pytestmark = pytest.mark.small
+each_case = pytest.mark.parametrize("case", GRID, ids=str)
+each_form = pytest.mark.parametrize("form", ["dense", "sparse"])
+CORNERS = [Case("TopK-1"), Case("Usunier-1"), Case("MaxHinge-0", smoothing=0.1, weighted=True)]
+
+
+def solved(case, form="dense", **options):
+    problem = replace(case, form=form).problem()
+    options = {"passes": 2, "tol": 1e-11, "max_iter": 300, **options}
+    return problem, fwlab.solve(problem, "newton", **options)
+
+
+def inner(case, form="dense"):
+    """An inner problem and a point of it."""
+    problem, rng = replace(case, form=form).problem(), np.random.default_rng(4)
+    proximal = Proximal(problem, random_feasible(case, rng), 3.0)
+    W = rng.normal(size=(problem.n_classes, problem.n_features))
+    return proximal, proximal.at(W, problem.features.scores(W))
+
+
+# ---------------------------------------------------------------- the equations
+
+
+@each_case
+def test_the_gradient_is_that_of_psi(case):
+    proximal, point = inner(case)
+    gradient, step = proximal.gradient(point), 1e-6
+    for entry in np.ndindex(*point.W.shape):
+        values = []
+        for sign in (1, -1):
+            W = point.W.copy()
+            W[entry] += sign * step
+            values.append(proximal.at(W, proximal.problem.features.scores(W)).value)
+        assert_allclose((values[0] - values[1]) / (2 * step), gradient[entry], atol=1e-6)
+
+
+@each_case
+def test_the_curvature_is_that_of_psi(case):
+    proximal, point = inner(case)
+    direction, step = np.random.default_rng(5).normal(size=point.W.shape), 1e-7
+    features = proximal.problem.features
+    gradients = []
+    for sign in (1, -1):
+        W = point.W + sign * step * direction
+        gradients.append(proximal.gradient(proximal.at(W, features.scores(W))))
+    difference = (gradients[0] - gradients[1]) / (2 * step)
+    assert_allclose(proximal.curvature(point).product(direction), difference, atol=1e-6)
+
+
+@each_form
+@pytest.mark.parametrize("case", CORNERS, ids=str)
+def test_both_ways_to_solve_agree_with_the_product(case, form, monkeypatch):
+    proximal, point = inner(case, form)
+    curvature, target = proximal.curvature(point), proximal.gradient(point)
+    assert_allclose(curvature.product(curvature.solve(target)), target, atol=1e-10)
+    unit = np.zeros_like(target)
+    unit[1, 2] = 1.0
+    assert_allclose(curvature.diagonal()[1, 2], curvature.product(unit)[1, 2])
+    monkeypatch.setattr(_curvature, "MOST_UNKNOWNS", 0)
+    error = np.linalg.norm(curvature.product(curvature.solve(target)) - target)
+    assert 0 < error <= 0.1 * np.linalg.norm(target)
+
+
+# ---------------------------------------------------------------- a run
+
+
+@each_form
+@each_case
+def test_it_ends_at_the_optimum(case, form):
+    problem, result = solved(case, form)
+    assert result.success, result.message
+    other = fwlab.solve(problem, "ascent", tol=1e-8, max_iter=5000)
+    assert abs(result.dual - other.dual) <= 2e-8
+
+
+@each_form
+@each_case
+def test_the_dual_never_falls_and_the_primal_never_rises(case, form):
+    _, result = solved(case, form, tol=0.0, max_iter=40)
+    assert np.diff(result.trace.dual).min() >= -1e-15
+    assert np.diff(result.trace.primal).max() <= 1e-15
+    assert result.infeasibility <= 1e-14
+    assert not result.A[case.omega == 0].any()
+
+
+@each_form
+def test_the_certificate_is_that_of_its_own_W(form):
+    problem, result = solved(Case("Usunier-1"), form, max_iter=7, tol=0.0)
+    assert_allclose(result.primal, problem.primal(result.W), rtol=1e-14)
+    assert_allclose(result.dual, problem.dual(result.A), rtol=1e-14)
+    assert result.gap == result.primal - result.dual
+    assert result.gap < problem.gap(result.A)
+    assert np.abs(result.W - problem.weights(result.A)).max() > 0
+
+
+def test_conjugate_gradients_lead_to_the_same_optimum(monkeypatch):
+    direct = solved(Case())[1]
+    monkeypatch.setattr(_curvature, "MOST_UNKNOWNS", 0)
+    iterative = solved(Case())[1]
+    assert iterative.success
+    assert_allclose(iterative.dual, direct.dual, atol=1e-10)
+
+
+def test_a_point_with_a_lower_dual_is_refused():
+    case = Case()
+    problem = case.problem()
+    best = fwlab.solve(problem, tol=1e-9, max_iter=2000).A
+    state = State(problem, best.copy(), np.random.default_rng(0))
+    assert not _accept(state, random_feasible(case, np.random.default_rng(0)))
+    assert_array_equal(state.A, best)
+    worse = State(problem, np.zeros_like(best), np.random.default_rng(0))
+    assert _accept(worse, best)
+    assert_allclose(worse.link, problem.link(worse.A))
+
+
+# ---------------------------------------------------------------- the switch
+
+
+def test_the_first_phase_stays_while_it_gains():
+    data = fwlab.datasets.synthetic(200, 30, 4, 0.1, rng=0, normalize="unit")
+    fast = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 1.0)
+    results = [fwlab.solve(fast, m, tol=1e-9, max_iter=500) for m in ("newton", "ascent")]
+    assert_array_equal(results[0].A, results[1].A)
+
+
+def test_it_leaves_the_first_phase_where_that_stands_still():
+    problem = Case(n=60, d=3, lam=1e-5).problem()
+    newton = fwlab.solve(problem, "newton", tol=1e-8, max_iter=400)
+    assert newton.success
+    assert not fwlab.solve(problem, "ascent", tol=1e-8, max_iter=400).success
+    steps = np.diff(newton.trace.n_steps)
+    assert steps[0] > 0 and steps[-1] == 0
+
+
+@pytest.mark.parametrize("case", [Case(), Case(form="precomputed")], ids=str)
+def test_auto_takes_newton_where_there_is_a_w(case):
+    problem = case.problem()
+    picked = "newton" if case.form == "dense" else "ascent"
+    results = [fwlab.solve(problem, m, tol=1e-8, max_iter=500) for m in ("auto", picked)]
+    assert_array_equal(results[0].A, results[1].A)
+    assert results[0].gap == results[1].gap

@@ -1,0 +1,70 @@
+"""Shrinking in ascent: the same optimum, all rows seen again, rows at rest left alone."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from solvers.solver_table import FORMS, GRID, Case
+
+import fwlab
+from fwlab.solvers._state import State
+from fwlab.solvers.registry import build
+
+pytestmark = pytest.mark.small
+
+
+def easy(form="dense", n=60):
+    """A problem most of whose rows end at a vertex."""
+    return Case(form=form, n=n, d=3, lam=0.5).problem()
+
+
+@pytest.mark.parametrize("case", GRID, ids=str)
+def test_the_optimum_is_the_same(case):
+    problem = case.problem()
+    results = [
+        fwlab.solve(problem, "ascent", tol=1e-9, max_iter=5000, shrink=shrink)
+        for shrink in (True, False)
+    ]
+    assert all(result.success for result in results)
+    assert_allclose(results[0].dual, results[1].dual, atol=2e-9)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_iteration_on_some_rows_moves_no_other(form):
+    problem = easy(form)
+    state = State(problem, np.zeros((60, problem.n_classes)), np.random.default_rng(0))
+    method = build("ascent", {})
+    workspace, alone = method.start(state), 0
+    for _ in range(30):
+        moving, before, steps = workspace.moving, state.A.copy(), state.n_steps
+        method.iterate(state, workspace)
+        if moving is None:
+            assert state.n_steps - steps == 60
+            continue
+        alone += 1
+        moved = np.flatnonzero((state.A != before).any(axis=1))
+        assert set(moved) <= set(moving)
+        assert 30 <= state.n_steps - steps <= 60
+        assert workspace.moving is None  # all rows are next
+        assert_allclose(state.link, problem.link(state.A), atol=1e-12)
+    assert alone > 5
+
+
+def test_rows_that_rest_are_left_out_and_seen_again():
+    problem = easy()
+    plain = fwlab.solve(problem, tol=1e-9, max_iter=20000, shrink=False)
+    shrunken = fwlab.solve(problem, tol=1e-9, max_iter=20000)
+    assert shrunken.success and plain.success
+    assert shrunken.nit < plain.nit
+
+
+@pytest.mark.parametrize("options", [{"shrink": False}, {"order": "gap"}], ids=str)
+def test_without_shrinking_every_iteration_is_a_pass(options):
+    trace = fwlab.solve(easy(), tol=0.0, max_iter=20, **options).trace
+    assert_array_equal(trace.n_steps, 60 * trace.iteration)
+
+
+def test_shrink_is_a_flag_of_ascent_alone():
+    with pytest.raises(TypeError, match="shrink"):
+        fwlab.solve(easy(), shrink="no")
+    with pytest.raises(TypeError, match="takes"):
+        fwlab.solve(easy(), "bcfw", shrink=False)
