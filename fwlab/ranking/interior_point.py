@@ -1,0 +1,271 @@
+"""The default method: a barrier method on the dual.
+
+For a barrier weight mu the dual is maximised with mu log(slack) added for every inequality:
+
+    minimise  F(alpha, beta, r) = -D(alpha, beta, r) - mu sum log(slacks)
+    slacks    alpha_i,  C largest - alpha_i,  beta_j,  cap r - beta_j,  r (where it divides)
+
+subject to the equalities. Each iteration is one Newton step for F with an exact line search; when
+the Newton decrement says that the minimum is near, mu falls by a constant factor.
+
+Why it cannot stall. F is smooth and convex where the slacks are positive, and strictly so: every
+variable has a slack of its own, or is the sum of some that have. Its level sets are compact: alpha
+is held by its bound or by the square in l*, beta by the sum of alpha, delta by its price, and the
+logarithms by the boundary. So Newton's method with an exact line search comes near the minimum for
+every mu, and mu falls below any number. The stationarity conditions at the minimum are those of the
+dual with multipliers mu/slack: D is then within mu times the number of slacks of its maximum. D is
+strongly concave in w, hence w tends to the optimal w, the thresholds are continuous in the scores,
+and the certified gap of (alpha, beta, delta) itself tends to 0. There is no coordinate along which
+the method could rest: all variables move at once, along the ray of (beta, delta) too.
+
+A bound beta_j <= sum(beta)/K with K = n_negative leaves one beta, sum(alpha)/K in every entry. The
+negatives are then replaced by their mean, which is the same problem with K = 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwlab._validation import Floats
+from fwlab.ranking.newton_systems import NewtonSystem, newton_system
+from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.start import inner_point
+from fwlab.ranking.state import State
+
+NEAR = 0.1  # squared Newton decrement, in units of mu, at which mu falls
+FALL = 0.1  # mu falls by this factor
+INWARD = 0.1  # how far a start moves from the boundary
+LEAST_GAP = 1e-12  # relative, for the first mu of an optimal start
+LONGEST = 0.99  # of the way to the boundary
+FLAT = 0.1  # of the first slope, where the line search ends
+SEARCH_STEPS = 60
+REFINEMENTS = 2
+
+
+@dataclass(eq=False)
+class Dual:
+    """The numbers of the dual in z = (alpha, beta), p + q of them, and r; A z + b r = 0."""
+
+    p: int
+    q: int
+    slope: Floats
+    alpha_curvature: float
+    curvature: float
+    price: float
+    most: float
+    cap: float
+    free: bool
+    A: Floats
+    b: Floats
+    system: NewtonSystem
+
+    @property
+    def has_r(self) -> bool:
+        """Whether r is a variable: delta, or the sum of beta where it bounds every beta."""
+        return self.free or self.cap < np.inf
+
+    @property
+    def r_has_slack(self) -> bool:
+        """r > 0 follows from beta <= cap r, and from beta > 0 where r is their sum."""
+        return self.free and self.cap == np.inf
+
+
+@dataclass(eq=False)
+class Workspace:
+    """Where the barrier method stands: z = (alpha, beta), r and mu."""
+
+    dual: Dual
+    z: Floats
+    r: float
+    mu: float
+    multipliers: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A change of z, r and the multipliers of the equalities."""
+
+    z: Floats
+    r: float
+    multipliers: Floats
+
+
+@dataclass(frozen=True)
+class InteriorPoint:
+    """Newton steps on the barrier function; one iteration is one step."""
+
+    def start(self, state: State) -> Workspace:
+        dual = dual_of(state.problem)
+        inner, r = numbers_of(inner_point(state.problem), dual)
+        given, given_r = numbers_of(state.point, dual)
+        z = given + INWARD * (inner - given)
+        r = given_r + INWARD * (r - given_r)
+        workspace = Workspace(dual, z, r, 1.0, np.zeros(len(dual.b)))
+        publish(state, workspace)
+        certificate = state.problem.certificate(state.point)
+        gap = max(certificate.gap, LEAST_GAP * abs(certificate.primal))
+        workspace.mu = gap / (2 * len(z))
+        return workspace
+
+    def iterate(self, state: State, workspace: Workspace) -> None:
+        gz, gr = smooth_gradient(workspace, workspace.z, workspace.r)
+        gz += workspace.dual.system.product(workspace.z)
+        move, decrement = newton_step(workspace, gz, gr)
+        workspace.multipliers = workspace.multipliers + move.multipliers
+        near = decrement <= NEAR * workspace.mu
+        state.step = 1.0 if near else line_search(workspace, move)
+        workspace.z = workspace.z + state.step * move.z
+        workspace.r += state.step * move.r
+        if near:
+            workspace.mu *= FALL
+        state.n_steps += 1
+        publish(state, workspace)
+
+
+def dual_of(problem: Problem) -> Dual:
+    """The dual of a problem; the negatives as one where the bound leaves no choice."""
+    rule, loss, p = problem.threshold, problem.loss, problem.n_positive
+    merged = not rule.free and rule.cap * problem.n_negative <= 1
+    q = 1 if merged else problem.n_negative
+    cap = np.inf if merged else rule.cap
+    A, b = equalities(p, q, r_is_sum=not rule.free and cap < np.inf)
+    return Dual(
+        p,
+        q,
+        np.repeat([1 / loss.theta, rule.slope], [p, q]),
+        loss.curvature / problem.C,
+        rule.curvature,
+        rule.price,
+        problem.C * loss.largest,
+        cap,
+        rule.free,
+        A,
+        b,
+        newton_system(problem, A, merged),
+    )
+
+
+def equalities(p: int, q: int, r_is_sum: bool) -> tuple[Floats, Floats]:
+    """sum(alpha) = sum(beta), and = r where r is their sum: A (rows, p + q) and b (rows,)."""
+    positive, negative = np.repeat([1.0, 0.0], [p, q]), np.repeat([0.0, 1.0], [p, q])
+    if r_is_sum:
+        return np.stack([positive, negative]), np.array([-1.0, -1.0])
+    return (positive - negative)[None], np.zeros(1)
+
+
+def numbers_of(point: Point, dual: Dual) -> tuple[Floats, float]:
+    """z and r of a point; several negatives that became one have the sum of their beta."""
+    beta = point.beta if dual.q == len(point.beta) else point.beta.sum(keepdims=True)
+    return np.concatenate([point.alpha, beta]), point.r
+
+
+def smooth_gradient(w: Workspace, z: Floats, r: float) -> tuple[Floats, float]:
+    """Gradient of F at (z, r) in z and r, without the quadratic form of Q."""
+    d, mu = w.dual, w.mu
+    alpha, beta = z[: d.p], z[d.p :]
+    gz = -d.slope - mu / z
+    gz[: d.p] += d.alpha_curvature * alpha + mu / (d.most - alpha)
+    gz[d.p :] += d.curvature * beta / r
+    gr = d.price - d.curvature * float(beta @ beta) / (2 * r**2)
+    if d.cap < np.inf:
+        room = d.cap * r - beta
+        gz[d.p :] += mu / room
+        gr -= mu * d.cap * float((1 / room).sum())
+    return gz, gr - (mu / r if d.r_has_slack else 0.0)
+
+
+def smooth_hessian(w: Workspace) -> tuple[Floats, Floats, float]:
+    """Hessian of F less Q: its diagonal in z, the cross column of z and r, and the entry of r."""
+    d, mu, r = w.dual, w.mu, w.r
+    alpha, beta = w.z[: d.p], w.z[d.p :]
+    diagonal, cross = mu / w.z**2, np.zeros_like(w.z)
+    diagonal[: d.p] += d.alpha_curvature + mu / (d.most - alpha) ** 2
+    diagonal[d.p :] += d.curvature / r
+    cross[d.p :] = -d.curvature * beta / r**2
+    corner = d.curvature * float(beta @ beta) / r**3
+    if d.cap < np.inf:
+        room = mu / (d.cap * r - beta) ** 2
+        diagonal[d.p :] += room
+        cross[d.p :] -= d.cap * room
+        corner += d.cap**2 * float(room.sum())
+    return diagonal, cross, corner + (mu / r**2 if d.r_has_slack else 0.0)
+
+
+def newton_step(w: Workspace, gz: Floats, gr: float) -> tuple[Move, float]:
+    """The Newton step (dz, dr) under the equalities, with the change dv of their multipliers v, and
+    the squared Newton decrement, its square norm in the Hessian:
+
+        M dz + c dr + A^T dv = -(gz + A^T v),   c^T dz + h dr + b^T dv = -(gr + b^T v),
+        A dz + b dr = -(A z + b r)
+
+    where M = Q + diagonal. Near the minimum the right sides are small, thanks to v. What rounding
+    leaves of them is solved for again.
+    """
+    d, system = w.dual, w.dual.system
+    diagonal, cross, corner = smooth_hessian(w)
+    system.factorise(diagonal)
+    z_side, r_side = -(gz + d.A.T @ w.multipliers), -(gr + d.b @ w.multipliers)
+    z_border, v_border = system.solve(cross, d.b)
+    pivot = corner - cross @ z_border - d.b @ v_border
+    dz, dr, dv = np.zeros_like(w.z), 0.0, np.zeros_like(d.b)
+    for _ in range(1 + REFINEMENTS):
+        rest = z_side - system.product(dz) - diagonal * dz - cross * dr - d.A.T @ dv
+        x, v = system.solve(rest, -(d.A @ (w.z + dz) + d.b * (w.r + dr)))
+        if d.has_r:
+            r_rest = r_side - cross @ dz - corner * dr - d.b @ dv
+            change = float((r_rest - cross @ x - d.b @ v) / pivot)
+            x, v, dr = x - z_border * change, v - v_border * change, dr + change
+        dz, dv = dz + x, dv + v
+    curved = system.product(dz) + diagonal * dz + 2 * dr * cross
+    return Move(dz, dr, dv), float(dz @ curved + corner * dr**2)
+
+
+def line_search(w: Workspace, move: Move) -> float:
+    """The step along the move at which F has nearly stopped to fall, by bisection.
+
+    The multipliers change no slope, as the move keeps the equalities, but they make its terms
+    small where F is nearly flat.
+    """
+    A, b, Q = w.dual.A, w.dual.b, w.dual.system
+    linear = (Q.product(w.z) + A.T @ w.multipliers) @ move.z + b @ w.multipliers * move.r
+    quadratic = move.z @ Q.product(move.z)
+
+    def slope(step: float) -> float:
+        gz, gr = smooth_gradient(w, w.z + step * move.z, w.r + step * move.r)
+        return float(linear + step * quadratic + gz @ move.z + gr * move.r)
+
+    low, high = 0.0, LONGEST * longest_step(w, move)
+    enough = FLAT * abs(slope(0.0))
+    step = min(1.0, high)
+    for _ in range(SEARCH_STEPS):
+        value = slope(step)
+        if abs(value) <= enough or (value < 0 and step == high):
+            break
+        low, high = (step, high) if value < 0 else (low, step)
+        step = (low + high) / 2
+    return step
+
+
+def longest_step(w: Workspace, move: Move) -> float:
+    """The step at which the first slack vanishes; at most 10^6."""
+    d, dz, dr = w.dual, move.z, move.r
+    alpha, beta = w.z[: d.p], w.z[d.p :]
+    moves = [(w.z, dz)]
+    if d.most < np.inf:
+        moves.append((d.most - alpha, -dz[: d.p]))
+    if d.cap < np.inf:
+        moves.append((d.cap * w.r - beta, d.cap * dr - dz[d.p :]))
+    if d.free:
+        moves.append((np.array([w.r]), np.array([dr])))
+    shares = [float(np.max(-move / slack)) for slack, move in moves]
+    return 1 / max(1e-6, *shares)
+
+
+def publish(state: State, w: Workspace) -> None:
+    """Hand the point to the driver, with the sum of beta that of alpha to the last digit."""
+    alpha, beta = w.z[: w.dual.p].copy(), w.z[w.dual.p :]
+    count = state.problem.n_negative
+    if len(beta) < count:
+        beta = np.full(count, beta[0] / count)
+    beta = beta * (alpha.sum() / beta.sum())
+    state.point = Point(alpha, beta, w.r if w.dual.free else None)

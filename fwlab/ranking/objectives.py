@@ -1,0 +1,86 @@
+"""The objectives of M20: TopPush, TopPushK (5) and Pat&Mat (11)."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from fwlab._validation import as_integer, as_real
+from fwlab.ranking.surrogates import Surrogate
+from fwlab.ranking.thresholds import MeanOfLargest, SurrogateQuantile, Threshold
+
+BUDGETS = ("all", "negatives")
+
+
+class Objective(Protocol):
+    """What is summed over the positives, and which threshold they are compared with."""
+
+    @property
+    def loss(self) -> Surrogate:
+        """l of the sum C sum_i l(t - s_i)."""
+
+    def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        """The threshold for so many samples. Raises ValueError where there is none."""
+
+
+@dataclass(frozen=True)
+class TopPushK:
+    """The threshold is the mean of the K largest scores of negatives."""
+
+    K: int
+    surrogate: str = "quadratic"
+    theta: float = 1.0
+
+    def __post_init__(self) -> None:
+        as_integer("K", self.K, low=1)
+        Surrogate(self.surrogate, self.theta)
+
+    @property
+    def loss(self) -> Surrogate:
+        return Surrogate(self.surrogate, float(self.theta))
+
+    def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        if self.K > n_negative:
+            raise ValueError(f"K must be at most the {n_negative} negatives; got {self.K}.")
+        return MeanOfLargest(int(self.K))
+
+
+def TopPush(surrogate: str = "quadratic", theta: float = 1.0) -> TopPushK:
+    """TopPushK with K = 1: the threshold is the largest score of a negative."""
+    return TopPushK(1, surrogate, theta)
+
+
+@dataclass(frozen=True)
+class PatMat:
+    """The threshold t solves sum_j l2(s_j - t) = tau n over the negatives.
+
+    0 < tau < 1. n counts all training rows with budget="all", as M20 prints, and the negatives
+    with "negatives". l2 has the same form as the loss, and the scale theta2 (theta if None).
+    """
+
+    tau: float
+    surrogate: str = "quadratic"
+    theta: float = 1.0
+    theta2: float | None = None
+    budget: str = "all"
+
+    def __post_init__(self) -> None:
+        if not 0 < as_real("tau", self.tau, positive=False) < 1:
+            raise ValueError(f"tau must be between 0 and 1, ends excluded; got {self.tau}.")
+        Surrogate(self.surrogate, self.theta)
+        if self.theta2 is not None:
+            as_real("theta2", self.theta2, positive=True)
+        if self.budget not in BUDGETS:
+            raise ValueError(f"budget must be one of {', '.join(BUDGETS)}; got {self.budget!r}.")
+
+    @property
+    def loss(self) -> Surrogate:
+        return Surrogate(self.surrogate, float(self.theta))
+
+    def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        theta2 = self.theta if self.theta2 is None else self.theta2
+        rows = n_negative + (n_positive if self.budget == "all" else 0)
+        budget = float(self.tau) * rows
+        if budget > n_negative:
+            raise ValueError(
+                f"tau times {rows} rows must be at most the {n_negative} negatives; got {budget:g}."
+            )
+        return SurrogateQuantile(Surrogate(self.surrogate, float(theta2)), budget)

@@ -1,0 +1,177 @@
+"""The ranking problem of M20 and its dual, for all objectives and kernels in one form.
+
+    P(w)           = 1/2 |w|^2 + C sum_i l(t - s_i),  t the threshold of the negatives' scores
+    D(alpha, beta) = -1/2 |w|^2 - C sum_i l*(alpha_i / C)
+                     + slope sum(beta) - curvature/2 sum_j beta_j^2 / r - price r
+    w              = sum_i alpha_i phi(x_i) - sum_j beta_j phi(x_j),   M20 (13)
+
+over 0 <= alpha_i <= C largest, 0 <= beta_j <= cap r and sum(alpha) = sum(beta), where r = delta, or
+sum(beta) where the threshold has no delta (thresholds.py). Rows are kept with the positives first.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fwlab._validation import Floats, Integers, as_array, as_features, as_floats, as_real
+from fwlab.gram import checked_gram
+from fwlab.problem import Certificate
+from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
+from fwlab.ranking.objectives import Objective, PatMat, TopPushK
+
+KERNELS = ("linear", "rbf", "precomputed")
+TOLERANCE = 1e-12  # allowed rounding of the constraints, a fraction of sum(alpha)
+
+
+@dataclass(eq=False)
+class Point:
+    """Dual variables: alpha (n_positive,), beta (n_negative,), delta (None if there is none)."""
+
+    alpha: Floats
+    beta: Floats
+    delta: float | None
+
+    @property
+    def r(self) -> float:
+        """delta, or the sum of beta in its place."""
+        return float(self.beta.sum()) if self.delta is None else self.delta
+
+
+class Problem:
+    """min 1/2 |w|^2 + C sum over the positives of l(t - score); the arguments are those of solve.
+
+    Raises TypeError or ValueError with one sentence for anything else.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        objective: Objective,
+        C: float,
+        kernel: str = "linear",
+        sigma: float | None = None,
+        max_memory: int = 2**30,
+    ) -> None:
+        if not isinstance(objective, TopPushK | PatMat):
+            raise TypeError(f"objective must be TopPush, TopPushK or PatMat; got {objective!r}.")
+        if kernel not in KERNELS:
+            raise ValueError(f"kernel must be one of {', '.join(KERNELS)}; got {kernel!r}.")
+        self.objective, self.kernel = objective, kernel
+        self.C = as_real("C", C, positive=True)
+        self.sigma = _checked_sigma(kernel, sigma)
+        X = checked_gram(X) if kernel == "precomputed" else as_features("X", X)
+        positive = _as_positive(y)
+        if len(positive) != X.shape[0]:
+            raise ValueError(
+                f"y must have one label a row of X, {X.shape[0]}; got {len(positive)}."
+            )
+        self.n_positive = int(positive.sum())
+        self.n_negative = len(positive) - self.n_positive
+        for name, count in (("positive", self.n_positive), ("negative", self.n_negative)):
+            if count == 0:
+                raise ValueError(f"y must hold at least one {name} sample; got none.")
+        self.max_memory = max_memory
+        self.loss = objective.loss
+        self.threshold = objective.threshold(self.n_positive, self.n_negative)
+        self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+        self.signs = np.repeat([1.0, -1.0], [self.n_positive, self.n_negative])
+        self.width = X.shape[1]
+        self.gram: Gram
+        if kernel == "precomputed":
+            self.gram = StoredGram(X[np.ix_(self.order, self.order)], self.order)
+        elif kernel == "linear":
+            self.gram = LinearGram(X[self.order])
+        else:
+            self.gram = RbfGram(X[self.order], self.sigma, max_memory)
+
+    def restricted(self, rows: Integers) -> "Problem":
+        """The problem of some rows (ascending, positives first) with the same K or budget."""
+        small = copy(self)
+        small.n_positive = int((rows < self.n_positive).sum())
+        small.n_negative = len(rows) - small.n_positive
+        small.order, small.signs = np.arange(len(rows)), self.signs[rows]
+        if isinstance(self.gram, LinearGram):
+            small.gram = LinearGram(self.gram.X[rows])
+        else:
+            small.gram = StoredGram(self.gram.restricted(rows), small.order)
+        return small
+
+    def coefficients(self, point: Point) -> Floats:
+        """(alpha; -beta), those of the machine."""
+        return np.concatenate([point.alpha, -point.beta])
+
+    def scores(self, point: Point) -> Floats:
+        """Scores of the training rows, positives first."""
+        return self.gram.product(self.coefficients(point))
+
+    def weights(self, point: Point) -> Floats | None:
+        """w (d,) with a linear kernel, None with another one."""
+        if not isinstance(self.gram, LinearGram):
+            return None
+        return self.gram.X.T @ self.coefficients(point)
+
+    def threshold_at(self, point: Point) -> float:
+        """t of the machine with these dual variables."""
+        return self.threshold.value(self.scores(point)[self.n_positive :])
+
+    def dual(self, point: Point, scores: Floats | None = None) -> float:
+        """D at a point; -inf outside the constraints."""
+        if not self.is_feasible(point):
+            return -np.inf
+        scores = self.scores(point) if scores is None else scores
+        alpha, beta, rule = point.alpha, point.beta, self.threshold
+        value = alpha.sum() / self.loss.theta + rule.slope * beta.sum()
+        value -= self.loss.curvature / (2 * self.C) * (alpha @ alpha)
+        if rule.curvature and beta.any():
+            value -= rule.curvature / 2 * (beta @ beta) / point.r
+        if rule.free:
+            value -= rule.price * point.r
+        return float(value - self.coefficients(point) @ scores / 2)
+
+    def is_feasible(self, point: Point) -> bool:
+        """Whether the constraints hold, the bounds of alpha and the signs without tolerance."""
+        alpha, beta, r, rule = point.alpha, point.beta, point.r, self.threshold
+        slack = TOLERANCE * float(alpha.sum())
+        most = self.C * self.loss.largest
+        if min(alpha.min(), beta.min(), r) < 0 or alpha.max() > most * (1 + TOLERANCE):
+            return False
+        if rule.curvature and r == 0 and beta.any():
+            return False
+        below_cap = rule.cap == np.inf or bool(beta.max() <= rule.cap * r + slack)
+        return below_cap and abs(alpha.sum() - beta.sum()) <= slack
+
+    def certificate(self, point: Point) -> Certificate:
+        """Primal, dual and gap from the point alone."""
+        scores = self.scores(point)
+        positives, negatives = np.split(scores, [self.n_positive])
+        t = self.threshold.value(negatives)
+        losses = self.C * self.loss.value(t - positives).sum()
+        primal = float(self.coefficients(point) @ scores / 2 + losses)
+        dual = self.dual(point, scores)
+        return Certificate(primal, dual, primal - dual, primal - dual)
+
+
+def _checked_sigma(kernel: str, sigma: float | None) -> float:
+    if kernel == "rbf":
+        if sigma is None:
+            raise ValueError('sigma must be given with kernel="rbf"; got None.')
+        return as_real("sigma", sigma, positive=True)
+    if sigma is not None:
+        raise ValueError(f'sigma must be None unless kernel="rbf"; got {sigma!r}.')
+    return np.nan
+
+
+def _as_positive(y: Any) -> Any:
+    """Which labels are 1, of labels in {0, 1} or {-1, +1}."""
+    labels = as_array("y", y)
+    if labels.dtype.kind not in "iufb":
+        raise TypeError(f"y must hold labels 0 and 1, or -1 and +1; got dtype {labels.dtype}.")
+    labels = as_floats("y", labels, ndims=(1,))
+    for allowed in ([0, 1], [-1, 1]):
+        if np.isin(labels, allowed).all():
+            return labels == 1
+    found = ", ".join(f"{value:g}" for value in np.unique(labels)[:5])
+    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")

@@ -1,0 +1,29 @@
+"""A feasible start inside all bounds of the dual."""
+
+import numpy as np
+
+from fwlab.ranking.problem import Point, Problem
+
+
+def inner_point(problem: Problem) -> Point:
+    """Equal alpha and equal beta, at the scale where the dual is largest on their ray.
+
+    The quadratic Pat&Mat takes the best delta for beta (M20 (32)), the hinge twice the least one.
+    """
+    p, q, rule = problem.n_positive, problem.n_negative, problem.threshold
+    alpha, beta = np.ones(p), np.full(q, p / q)
+    delta = None
+    if rule.free and rule.cap < np.inf:
+        delta = 2 * p / q / rule.cap
+    elif rule.free:
+        delta = float(np.sqrt(rule.curvature * (beta @ beta) / (2 * rule.price)))
+    point = Point(alpha, beta, delta)
+    linear = p / problem.loss.theta + rule.slope * p - rule.price * point.r
+    if rule.curvature:
+        linear -= rule.curvature / 2 * float(beta @ beta) / point.r
+    norm = float(problem.coefficients(point) @ problem.scores(point))
+    quadratic = norm + problem.loss.curvature / problem.C * p
+    scale = most = problem.C * problem.loss.theta / 2
+    if quadratic > 0 and linear != 0:
+        scale = min(most, abs(linear) / quadratic)
+    return Point(scale * alpha, scale * beta, None if delta is None else scale * delta)

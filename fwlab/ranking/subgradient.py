@@ -1,0 +1,55 @@
+"""The primal baseline: subgradient descent on P, with a step that its certificate gives.
+
+At w the machine u = w - g of a subgradient g of P is w(alpha, beta) for
+
+    alpha_i = C l'(t - s_i),   (beta, delta) = sum(alpha) times what attains the threshold t,
+
+a feasible dual point that maximises the dual with its quadratic form linearised at w. A step
+gamma <= 1 from w to u is the same step from the dual point of w to that of u, which therefore stays
+feasible and has the machine w. It raises D by at least gamma gap - gamma^2/2 |u - w|^2, so that
+
+    gamma = min(1, gap / |u - w|^2)
+
+never lowers D. The level sets of D are bounded and so is |u - w| on them, hence the gap tends to 0,
+like 1/t. A step 1/t would need bounded subgradients, which the quadratic surrogate has not.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.state import State
+
+
+@dataclass(frozen=True)
+class Subgradient:
+    """One iteration is one step, a few products with the kernel matrix."""
+
+    def start(self, state: State) -> None:
+        """Any feasible start will do."""
+
+    def iterate(self, state: State, workspace: None) -> None:
+        problem, point = state.problem, state.point
+        target = subgradient_point(problem, point)
+        move = problem.coefficients(target) - problem.coefficients(point)
+        square = float(move @ problem.gram.product(move))
+        gap = max(0.0, problem.certificate(point).gap)
+        step = gap / square if gap < square else 1.0
+        delta = None
+        if point.delta is not None and target.delta is not None:
+            delta = point.delta + step * (target.delta - point.delta)
+        alpha = point.alpha + step * (target.alpha - point.alpha)
+        state.point = Point(alpha, point.beta + step * (target.beta - point.beta), delta)
+        state.step, state.n_steps = step, state.n_steps + 1
+
+
+def subgradient_point(problem: Problem, point: Point) -> Point:
+    """The dual point of a subgradient of P at the machine of `point`."""
+    positives, negatives = np.split(problem.scores(point), [problem.n_positive])
+    rule = problem.threshold
+    t = rule.value(negatives)
+    alpha = problem.C * problem.loss.slope(t - positives)
+    weights, r = rule.attained(negatives, t)
+    total = float(alpha.sum())
+    return Point(alpha, total * weights, total * r if rule.free else None)

@@ -1,0 +1,101 @@
+"""The default method on a growing set of rows, for kernel matrices that do not fit into memory.
+
+A round solves the problem of the rows in the set, with the same K or budget, by the interior-point
+method; zeros for the other rows make its dual point a feasible one of the whole problem. Then the
+rows enter that this point does not serve: positives with a loss, and negatives above the
+level from which on they raise the threshold of the set.
+
+Why it cannot stall. If no row enters, the whole threshold is that of the set, no positive outside
+has a loss, and the gap of the whole problem is that of the small one, which falls below any number
+as rounds ask for more. If rows enter, the set grows, which happens at most n times.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fwlab._validation import Floats, Integers
+from fwlab.ranking.interior_point import InteriorPoint
+from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.start import inner_point
+from fwlab.ranking.state import State
+
+FIRST = 200  # rows of each kind
+GAIN = 0.03  # the small problem's relative gap, as a share of the whole problem's
+FINEST = 1e-11
+GROWTH = 1.0  # at most so many rows enter, as a share of the set
+STEPS = 500
+
+
+@dataclass(eq=False)
+class Workspace:
+    """The rows in the set, among the problem's rows with the positives first."""
+
+    inside: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """One iteration is one round."""
+
+    def start(self, state: State) -> Workspace:
+        problem, point = state.problem, state.point
+        inside = np.concatenate([point.alpha, point.beta]) > 0
+        if inside.all():
+            inside = first_rows(problem, state.rng)
+        return Workspace(inside)
+
+    def iterate(self, state: State, workspace: Workspace) -> None:
+        problem = state.problem
+        rows = np.flatnonzero(workspace.inside)
+        certificate = problem.certificate(state.point)
+        goal = max(FINEST, GAIN * min(1.0, certificate.gap / abs(certificate.primal)))
+        state.point = spread(problem, rows, solved(problem.restricted(rows), state, goal))
+        wanted = unserved(problem, state.point, workspace.inside)
+        most = int(GROWTH * len(rows))
+        order = np.argsort(-wanted)[:most]
+        workspace.inside[order[wanted[order] > 0]] = True
+        state.n_steps += 1
+        state.step = float(len(rows))
+
+
+def first_rows(problem: Problem, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Some rows of each kind, with more negatives than a threshold needs."""
+    p, q = problem.n_positive, problem.n_negative
+    rule = problem.threshold
+    needed = 2 * int(rule.price if rule.free else round(1 / min(1.0, rule.cap)))
+    inside = np.zeros(p + q, dtype=bool)
+    inside[rng.permutation(p)[:FIRST]] = True
+    inside[p + rng.permutation(q)[: max(FIRST, needed)]] = True
+    return inside
+
+
+def solved(problem: Problem, state: State, goal: float) -> Point:
+    """The dual point of a small problem at this relative gap."""
+    small, method = State(problem, inner_point(problem), state.rng), InteriorPoint()
+    workspace = method.start(small)
+    for _ in range(STEPS):
+        certificate = problem.certificate(small.point)
+        if certificate.gap <= goal * abs(certificate.primal):
+            break
+        method.iterate(small, workspace)
+    return small.point
+
+
+def spread(problem: Problem, rows: Integers, point: Point) -> Point:
+    """The point of the small problem with zeros for the other rows."""
+    z = np.zeros(problem.n_positive + problem.n_negative)
+    z[rows] = np.concatenate([point.alpha, point.beta])
+    return Point(z[: problem.n_positive], z[problem.n_positive :], point.delta)
+
+
+def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Floats:
+    """How much each row outside belongs into the set, each kind over its largest; 0 for not."""
+    p = problem.n_positive
+    positives, negatives = np.split(problem.scores(point), [p])
+    in_set = negatives[inside[p:]]
+    slopes = problem.loss.slope(problem.threshold.value(in_set) - positives)
+    above = np.maximum(0.0, negatives - problem.threshold.level(in_set))
+    wanted = [np.where(inside[:p], 0.0, slopes), np.where(inside[p:], 0.0, above)]
+    return np.concatenate([part / max(part.max(), 1e-300) for part in wanted])

@@ -1,0 +1,36 @@
+"""fwlab.ranking against cvxpy: certified intervals of 200 small problems."""
+
+import numpy as np
+import pytest
+
+from fwlab import ranking
+from tests.ranking.instances import random_instance
+
+TOL = 1e-8
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_default_method_certifies_and_agrees(seed):
+    instance = random_instance(seed)
+    result = ranking.solve(**instance.arguments(), tol=TOL, max_iter=200)
+    assert result.success, result.message
+    assert 0 <= result.gap + 1e-12 * result.primal <= 1.01 * TOL * result.primal
+    optimum = instance.reference().optimum()
+    assert result.dual <= optimum.value_upper and optimum.value_lower <= result.primal
+    slack = TOL * abs(result.primal)
+    assert optimum.contains(result.primal, slack) and optimum.contains(result.dual, slack)
+
+
+@pytest.mark.parametrize("seed", range(0, 200, 7))
+def test_primal_dual_and_threshold_are_the_definitions(seed):
+    instance = random_instance(seed)
+    reference = instance.reference()
+    result = ranking.solve(**instance.arguments(), tol=0.0, max_iter=seed // 20)
+    alpha, beta = result.alpha, result.beta
+    w = reference.positives.T @ alpha - reference.negatives.T @ beta
+    assert result.primal == pytest.approx(reference.primal(w), rel=1e-9)
+    delta = 0.0 if result.delta is None else result.delta
+    size = float(w @ w) + result.primal
+    assert result.dual == pytest.approx(reference.lagrangian(alpha, beta, delta), abs=1e-9 * size)
+    threshold = reference.threshold(reference.negatives @ w)
+    assert result.threshold == pytest.approx(threshold, rel=1e-8, abs=1e-8 * np.abs(w).sum())

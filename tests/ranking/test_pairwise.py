@@ -1,0 +1,121 @@
+"""Pairwise ascent: its step against a one-dimensional search, its ascent, and where it stalls."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from fwlab import ranking
+from fwlab.kernels.ranking_pairs import best_pair
+from fwlab.ranking.pairwise import Pairwise, best_delta, numbers
+from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.start import inner_point
+from fwlab.ranking.state import State
+from fwlab.ranking.subgradient import subgradient_point
+from tests.ranking.instances import random_instance
+
+
+def random_point(problem: Problem, rng: np.random.Generator) -> Point:
+    """Between an inner point and the dual point of a subgradient, which lies on the boundary."""
+    inner = inner_point(problem)
+    edge, share = subgradient_point(problem, inner), rng.choice([0.0, 0.5, 1.0])
+    alpha = inner.alpha + share * (edge.alpha - inner.alpha)
+    beta = inner.beta + share * (edge.beta - inner.beta)
+    return Point(alpha, beta, best_delta(problem, beta))
+
+
+def moved(problem: Problem, point: Point, k: int, partner: int, step: float) -> Point:
+    """The pair k, partner moved; delta as the method takes it within a step."""
+    z = np.concatenate([point.alpha, point.beta])
+    p = problem.n_positive
+    i, j = min(k, partner), max(k, partner)
+    z[i] += step
+    z[j] += step if i < p <= j else -step
+    beta = z[p:]
+    fixed = problem.threshold.free and problem.threshold.cap == np.inf
+    return Point(z[:p], beta, point.delta if fixed else best_delta(problem, beta))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_pair_step_is_the_best_of_all_pairs(seed):
+    instance, rng = random_instance(seed), np.random.default_rng(seed)
+    problem = Problem(**instance.arguments())
+    point = random_point(problem, rng)
+    p, n = problem.n_positive, len(instance.y)
+    z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
+    before, k = problem.dual(point), int(rng.integers(n))
+    column = problem.signs[k] * problem.signs * problem.gram.column(k)
+    diagonal, total = problem.gram.diagonal(), float(point.alpha.sum())
+    pair = best_pair(k, column, diagonal, s, z, p, numbers(problem, point), total)
+    best = 0.0
+    for partner in range(n):
+        if partner != k:
+            best = max(best, best_gain(problem, point, k, partner, before))
+    size = 1 + abs(before) + best
+    assert pair[2] == pytest.approx(best, abs=1e-6 * size)
+    if pair[0] >= 0:
+        after = problem.dual(moved(problem, point, k, pair[0], pair[1]))
+        assert after - before == pytest.approx(pair[2], abs=1e-8 * size)
+
+
+def best_gain(problem: Problem, point: Point, k: int, partner: int, before: float) -> float:
+    """The largest gain of the pair by a bounded search; outside the constraints D is -inf."""
+
+    def gain(step: float) -> float:
+        value = problem.dual(moved(problem, point, k, partner, step))
+        return value - before if value > -np.inf else -np.inf
+
+    low, high = (end_of(gain, sign) for sign in (-1.0, 1.0))
+    if high - low < 1e-12:
+        return 0.0
+    options = {"xatol": 1e-12 * (high - low)}
+    found = minimize_scalar(
+        lambda t: -gain(t), bounds=(low, high), method="bounded", options=options
+    )
+    return max(0.0, -found.fun, gain(low), gain(high))
+
+
+def end_of(gain, sign: float) -> float:
+    """The furthest feasible step in one direction, up to 10^4."""
+    inside, outside = 0.0, 1e4
+    for _ in range(120):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if gain(sign * middle) > -np.inf else (inside, middle)
+    return sign * inside
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 3))
+def test_the_dual_never_falls(seed):
+    instance = random_instance(seed)
+    result = ranking.solve(**instance.arguments(), method="pairwise", tol=1e-7, max_iter=40)
+    scale = np.abs(result.trace.dual).max()
+    assert (np.diff(result.trace.dual) >= -1e-10 * scale).all()
+    assert result.gap >= -1e-9 * scale
+
+
+def test_topushk_cannot_leave_zero_by_pairs():
+    X, y = np.array([[1.0], [2.0], [0.0], [0.5]]), np.array([1, 1, 0, 0])
+    objective, zero = ranking.TopPushK(2), (np.zeros(2), np.zeros(2), None)
+    stuck = ranking.solve(X, y, objective, 1.0, method="pairwise", start=zero, max_iter=50)
+    assert stuck.dual == 0 and not stuck.success
+    solved = ranking.solve(X, y, objective, 1.0, start=zero)
+    assert solved.success and solved.dual > 0.1
+
+
+def test_pairs_rest_at_a_common_bound_away_from_zero():
+    # sum(alpha)/2 bounds both beta: no pair may move, and all together gain
+    X, y = np.array([[1.0], [2.0], [0.0], [0.5]]), np.array([1, 1, 0, 0])
+    objective, start = ranking.TopPushK(2), (np.full(2, 0.01), np.full(2, 0.01), None)
+    stuck = ranking.solve(X, y, objective, 1.0, method="pairwise", start=start, max_iter=50)
+    best = ranking.solve(X, y, objective, 1.0)
+    assert stuck.beta.sum() == pytest.approx(0.02)
+    assert 0 < stuck.dual < 0.1 * best.dual and best.success
+
+
+def test_a_step_keeps_the_scores():
+    instance = random_instance(4)
+    problem = Problem(**instance.arguments())
+    method = Pairwise()
+    state = State(problem, inner_point(problem), np.random.default_rng(0))
+    workspace = method.start(state)
+    method.iterate(state, workspace)
+    assert workspace.s == pytest.approx(problem.signs * problem.scores(state.point), abs=1e-9)
