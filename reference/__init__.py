@@ -4,13 +4,15 @@ A loss (reference.losses) is its formula, linear rows for t >= loss, and a finit
 From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
 projection, Moreau envelope) and certified training problems (training, fixation). From the
 weightings follow the exact rational versions (exact, vertices, counterexamples). The polytopes that
-the papers derive (derived_polytopes) stand apart, to be compared. Everything works on one row of
+the papers derive (derived_polytopes) stand apart, to be compared, and so do the projections of L15
+onto some of them in fractions (exact_projection). Everything works on one row of
 scores with a label that counts from 0. Nothing here imports or copies the library under test.
 """
 
 from reference import counterexamples as counterexamples
 from reference import derived_polytopes as derived_polytopes
 from reference import exact as exact
+from reference import exact_projection as exact_projection
 from reference import lp as lp
 from reference import qp as qp
 from reference.certificate import Certified as Certified

@@ -1,0 +1,32 @@
+"""K19: Kato and Hirohashi 2019, Learning weighted top-k support vector machine.
+
+Matrices are the transposes of the paper's: scores and dual variables have one row a sample. The
+files follow the paper's order.
+"""
+
+# ruff: isort: skip_file
+from paper_checks.kato2019 import duality
+from paper_checks.kato2019 import losses
+from paper_checks.kato2019 import weighted
+from paper_checks.kato2019 import directions
+from paper_checks.kato2019 import costs
+from paper_checks.kato2019 import rates
+from paper_checks.kato2019 import smoothing
+from paper_checks.kato2019 import training
+from paper_checks.kato2019 import pseudo
+from paper_checks.kato2019 import other_dual
+from paper_checks.kato2019 import sdca
+
+__all__ = [
+    "costs",
+    "directions",
+    "duality",
+    "losses",
+    "other_dual",
+    "pseudo",
+    "rates",
+    "sdca",
+    "smoothing",
+    "training",
+    "weighted",
+]

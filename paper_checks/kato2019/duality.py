@@ -1,0 +1,95 @@
+"""K19 section 2: the training problem, its dual, and what their gap tells."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import fwlab
+import reference
+from paper_checks.cases import Rng, labels
+from paper_checks.kato2019.exact_problems import small_problems
+from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.outcomes import at_most, both, equal
+from reference.training import Training, linear_training
+
+# what a run of the solver below leaves of the gap
+SOLVED = 1e-8
+
+
+def losses(rng: Rng, m: int) -> Iterator[tuple[Any, Any]]:
+    """Every loss with a linear conjugate, as the reference and the library have it."""
+    k = int(rng.integers(1, m + 1))
+    rho = sorted(rng.random(m), reverse=True)
+    yield reference.TopK(k), fwlab.TopK(k)
+    yield reference.WeightedTopK(rho), fwlab.WeightedTopK(rho)
+    yield reference.Usunier(k), fwlab.Usunier(k)
+    yield reference.MaxHinge(), fwlab.MaxHinge()
+    if k < m:
+        yield reference.PseudoTopK(k), fwlab.PseudoTopK(k)
+
+
+def solved_problems(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Small problems with a dual point A that is optimal to about 1e-9, whoever found it."""
+    for _ in range(20 if deep else 5):
+        n, d, m = int(rng.integers(1, 9)), int(rng.integers(1, 5)), int(rng.integers(2, 6))
+        X, y, lam = rng.standard_normal((n, d)), labels(rng, n, m), float(rng.uniform(0.02, 1))
+        for loss, same in losses(rng, m):
+            problem = fwlab.Problem(X, y, same, lam, n_classes=m)
+            A = fwlab.solve(problem, "ascent", tol=1e-10, max_iter=20_000).A
+            training = linear_training(X, y, loss, lam, n_classes=m)
+            yield Case(kind=type(loss).__name__, n=n, m=m, d=d, lam=lam, training=training, A=A)
+
+
+def link(training: Training, A: np.ndarray, factor: float) -> np.ndarray:
+    return factor * training.weights(A)
+
+
+@claim(
+    "K19-duality",
+    "(1) (2)",
+    "The maximum of the dual function equals the minimum of the regularised risk, which is "
+    "attained at W(A) = X A'/(lam n) for an optimal A.",
+    formula=r"\max_AD(A)=\min_WP(W),\quad W(A)=\frac{1}{\lambda n}XA^\top",
+    shapes="X: (d, n); A: (m, n); W: (d, m)",
+    judged="P and D are evaluated by their definitions, D by linear programs; a wrong A could "
+    "only make them differ. Weak duality is tried at other points, exactly.",
+    cases=lambda rng, deep: [*solved_problems(rng, deep), *small_problems(rng, deep)],
+    planted=(
+        version("W(A) twice as large", factor=2),
+        version("W(A) with a minus sign", factor=-1),
+        version("D(A) is never below P(W)", sign=-1),
+    ),
+)
+def strong_duality(case: Case, factor: int = 1, sign: int = 1) -> Outcome:
+    if case.kind == "exact":
+        problem = case.problem
+        primal = problem.primal(factor * problem.weights(case.B))
+        return at_most(sign * problem.dual(case.A), sign * primal)
+    dual = case.training.dual(case.A)
+    return equal(dual, case.training.primal(link(case.training, case.A, factor)), SOLVED)
+
+
+@claim(
+    "K19-gap-certificate",
+    "2",
+    "The gap P(W(A)) - D(A) is at least the error of P at W(A), and it is 0 at an optimum.",
+    formula=r"P(W(A))-\min_WP(W)\ \leq\ P(W(A))-D(A)",
+    shapes="A: (m, n); W: (d, m)",
+    judged="the minimum is known to within the gap of an optimal point; the other points lie "
+    "between it and random vertices.",
+    cases=solved_problems,
+    planted=(
+        version("half the gap is enough", share=0.5),
+        version("P at minus W(A)", factor=-1),
+    ),
+)
+def gap_bounds_the_error(case: Case, share: float = 1.0, factor: int = 1) -> Outcome:
+    training = case.training
+    optimal = training.dual(case.A)  # a lower bound of the minimum, by weak duality
+    found = []
+    for step in (0.0, 0.5, 0.99, 1.0):
+        A = step * case.A
+        primal, dual = training.primal(link(training, A, factor)), training.dual(A)
+        found.append(at_most(primal - optimal, share * (primal - dual), SOLVED, step=step))
+    return both(*found, equal(primal, dual, SOLVED))

@@ -1,0 +1,143 @@
+"""Small training problems in exact fractions: objectives, link and derivatives by definition.
+
+    P(W) = lam/2 |W|^2 + (1/n) sum_i Phi(W x_i; y_i)                                     K19 (1)
+    D(A) = -lam/2 |W(A)|^2 - (1/n) sum_i Phi*(-a_i; y_i),   W(A) = A^T X / (lam n)       K19 (2)
+
+Arrays hold Fractions (dtype object): X (n, d), W (m, d), A (n, m). The conjugate is a linear
+program over the pieces of the loss.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import reference
+from paper_checks.cases import Rng, decreasing_weights, fractions, labels
+from paper_checks.ledger import Case, shown
+from reference import exact
+
+Exact = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ExactProblem:
+    """X (n, d), y (n,), a reference loss, m classes, lam > 0, smoothing >= 0 for the dual."""
+
+    X: Exact
+    y: tuple[int, ...]
+    loss: Any
+    m: int
+    lam: Fraction
+    smoothing: Fraction = Fraction(0)
+
+    def __str__(self) -> str:
+        text = f"X = {shown(self.X)}, y = {self.y}, {self.loss}, m = {self.m}, lam = {self.lam}"
+        return text + (f", smoothing = {self.smoothing}" if self.smoothing else "")
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @property
+    def gram(self) -> Exact:
+        """K = X X^T, the paper's X^T X."""
+        return self.X @ self.X.T
+
+    @property
+    def one_hot(self) -> Exact:
+        """Rows e_{y_i}, the transpose of the paper's E_y."""
+        return array([[int(j == label) for j in range(self.m)] for label in self.y])
+
+    def weights(self, A: Exact) -> Exact:
+        return A.T @ self.X / (self.lam * self.n)
+
+    def scores(self, A: Exact) -> Exact:
+        """Rows W(A) x_i."""
+        return self.X @ self.weights(A).T
+
+    def primal(self, W: Exact) -> Fraction:
+        """P(W), of the loss without smoothing."""
+        losses = [exact.value(self.loss, s, y) for s, y in zip(self.X @ W.T, self.y, strict=True)]
+        return self.lam / 2 * square(W) + sum(losses, Fraction()) / self.n
+
+    def dual(self, A: Exact) -> Fraction | float:
+        """D(A), -inf outside the domain; with smoothing Phi* gains smoothing/2 |.|^2."""
+        conjugates = [exact.conjugate(self.loss, -a, y) for a, y in zip(A, self.y, strict=True)]
+        if math.inf in conjugates:
+            return -math.inf
+        ridge = self.smoothing / 2 * square(A)
+        return -self.lam / 2 * square(self.weights(A)) - (sum(conjugates) + ridge) / self.n
+
+    def slope(self, A: Exact, direction: Exact) -> Fraction:
+        """The derivative of D at A towards A + direction, both feasible: D is quadratic there."""
+        middle, end = self.dual(A + direction / 2), self.dual(A + direction)
+        return Fraction(4 * middle - end - 3 * self.dual(A))
+
+
+def array(rows: Any) -> Exact:
+    """Fractions in an object array."""
+    numbers = np.array(rows, dtype=object)
+    return np.vectorize(Fraction, otypes=[object])(numbers)
+
+
+def square(A: Exact) -> Fraction:
+    """The sum of squares of all entries."""
+    return Fraction(sum(x * x for x in A.ravel()))
+
+
+def product(A: Exact, B: Exact) -> Fraction:
+    """<A, B>."""
+    return Fraction(sum(x * z for x, z in zip(A.ravel(), B.ravel(), strict=True)))
+
+
+def feasible(rng: Rng, problem: ExactProblem, spread: int = 3) -> Exact:
+    """A point of the domain: in each row a mixture of up to `spread` vertices, thirds apart."""
+    rows = []
+    for y in problem.y:
+        slopes = sorted(exact.pieces(problem.loss, problem.m, y))
+        chosen = [slopes[int(i)] for i in rng.integers(len(slopes), size=spread)]
+        rows.append([-sum(entries) / Fraction(spread) for entries in zip(*chosen, strict=True)])
+    return array(rows)
+
+
+def random_problem(rng: Rng, n: int, d: int, m: int, loss: Any = None) -> ExactProblem:
+    """Features with ties and zeros, labels, top-k or weighted top-k, lam a small fraction."""
+    if loss is None:
+        k, rho = int(rng.integers(1, m + 1)), decreasing_weights(rng, m)
+        loss = reference.TopK(k) if rng.integers(2) else reference.WeightedTopK(rho)
+    X = array([fractions(rng, d, largest=2) for _ in range(n)])
+    lam = Fraction(int(rng.integers(1, 9)), 8)
+    return ExactProblem(X, tuple(int(y) for y in labels(rng, n, m)), loss, m, lam)
+
+
+def small_problems(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Problems with two feasible points A and B; sizes n 1-3, d 1-2, m 2-4."""
+    for _ in range(200 if deep else 30):
+        n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 4), (1, 3), (2, 5)))
+        yield with_points(rng, random_problem(rng, n, d, m))
+
+
+def with_points(rng: Rng, problem: ExactProblem, **more: Any) -> Case:
+    """The case of a problem with two feasible points."""
+    A, B = feasible(rng, problem), feasible(rng, problem)
+    return Case(kind="exact", problem=problem, A=A, B=B, **more)
+
+
+def rank(matrix: Exact) -> int:
+    """The rank, by elimination."""
+    rows, found = [list(row) for row in matrix], 0
+    for column in range(matrix.shape[1]):
+        pivot = next((i for i in range(found, len(rows)) if rows[i][column] != 0), None)
+        if pivot is None:
+            continue
+        rows[found], rows[pivot] = rows[pivot], rows[found]
+        top = rows[found]
+        for i in range(found + 1, len(rows)):
+            factor = rows[i][column] / top[column]
+            rows[i] = [x - factor * z for x, z in zip(rows[i], top, strict=True)]
+        found += 1
+    return found

@@ -1,0 +1,188 @@
+"""K19 section 8 and A.9: the dual before centring, with and without true-class entries.
+
+    d(A) = -1/(2 lam n^2) |sum_i (H_{y_i}' (x) x_i) a_i|^2 - (1/n) sum_i phi*(-a_i; y_i)    K19 (32)
+
+with H_y = I - 1 e_y' and phi the loss with margins delta + s.
+"""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import reference
+from paper_checks.cases import Rng, labels
+from paper_checks.kato2019.exact_problems import (
+    ExactProblem,
+    array,
+    feasible,
+    random_problem,
+    square,
+)
+from paper_checks.ledger import Case, Condition, Outcome, Untestable, claim, version
+from paper_checks.outcomes import both, equal, truth
+from reference import OtherDual, exact
+from reference.training import linear_training
+
+
+def exact_value(
+    problem: ExactProblem, loss: Any, A: np.ndarray, centred: bool = True, half: int = 2
+) -> Fraction | float:
+    """d(A) of (32) with the loss given, or with H_y left out, or with 1/half before the norm."""
+    products = images(problem, A) if centred else A
+    conjugates = []
+    for a, y in zip(A, problem.y, strict=True):
+        affine = exact.pieces(loss, problem.m, y, centred=False)
+        conjugates.append(exact.conjugate_of_maximum(affine, -a))
+    if math.inf in conjugates:
+        return -math.inf
+    norm = problem.lam / half * square(problem.weights(products))
+    return -norm - sum(conjugates) / problem.n
+
+
+def without_true_class(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
+    """A - (A o E_y): the true-class entries set to 0."""
+    return A - A * problem.one_hot
+
+
+def images(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
+    """Rows H_{y_i}' a_i, which sum to 0."""
+    C = A.copy()
+    for i, y in enumerate(problem.y):
+        C[i, y] = C[i, y] - sum(A[i])
+    return C
+
+
+def mixtures(rng: Rng, problem: ExactProblem, loss: Any) -> np.ndarray:
+    """Rows of -dom phi*: means of three vertices."""
+    rows = []
+    for y in problem.y:
+        slopes = sorted(exact.pieces(loss, problem.m, y, centred=False))
+        chosen = [slopes[int(i)] for i in rng.integers(len(slopes), size=3)]
+        rows.append([-sum(entries) / Fraction(3) for entries in zip(*chosen, strict=True)])
+    return array(rows)
+
+
+def exact_points(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Top-k problems with 1 <= k < m and points A of -dom phi*, every other one of the smaller
+    domain without true-class entries; C is a point of -dom Phi*."""
+    for turn in range(120 if deep else 30):
+        n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 3), (1, 3), (2, 5)))
+        k, pseudo = int(rng.integers(1, m)), turn % 2 == 1
+        problem = random_problem(rng, n, d, m, reference.TopK(k))
+        A = mixtures(rng, problem, reference.PseudoTopK(k) if pseudo else problem.loss)
+        kind = "no true-class entries" if not (problem.one_hot * A).any() else "any entries"
+        yield Case(kind=kind, problem=problem, k=k, A=A, C=feasible(rng, problem))
+
+
+def fixed_points(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (c for c in exact_points(rng, deep) if c.kind == "no true-class entries")
+
+
+def trained(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Small random problems, with 1 <= k < m."""
+    for turn in range(12 if deep else 4):
+        n, d, m = int(rng.integers(3, 7)), int(rng.integers(2, 5)), int(rng.integers(3, 6))
+        X, y, lam = rng.standard_normal((n, d)), labels(rng, n, m), float(rng.uniform(0.01, 0.1))
+        k = 2 if turn == 0 else int(rng.integers(1, m))
+        yield Case(kind="normal", X=X, y=y, m=m, k=k, lam=lam)
+
+
+@claim(
+    "K19-eq32",
+    "(32)",
+    "d_utk is another Fenchel dual of the top-k problem.",
+    formula=r"d_{utk}(A)=-\frac{1}{2\lambda n^2}\|\sum_i(H_{y_i}^\top\otimes x_i)\alpha_i\|^2"
+    r"-\frac{1}{n}\sum_i\phi^*_{utk}(-\alpha_i;y_i)",
+    shapes="A: (m, n); H_y = I - 1 e_y': (m, m)",
+    judged="tried as d_utk(A) = D(H' A), every feasible point of D being some H' A; that D is a "
+    "dual is K19-duality.",
+    cases=exact_points,
+    planted=(
+        version("without H_y", centred=False),
+        version("1/(lam n^2) before the norm", half=1),
+    ),
+)
+def other_dual(case: Case, centred: bool = True, half: int = 2) -> Outcome:
+    problem, outcomes = case.problem, []
+    preimage = completed(problem, case.C)
+    for A in (case.A, preimage):
+        left = exact_value(problem, problem.loss, A, centred, half)
+        outcomes.append(equal(left, problem.dual(images(problem, A)), A=A))
+    return both(*outcomes, equal(images(problem, preimage), case.C))
+
+
+def completed(problem: ExactProblem, C: np.ndarray) -> np.ndarray:
+    """Rows a of -dom phi* with H_y' a = c: their true-class entry is minus the least beta_y that
+    lets k beta_j <= sum beta hold for the other classes."""
+    A = C.copy()
+    for a, y in zip(A, problem.y, strict=True):
+        others = [-x for j, x in enumerate(a) if j != y]
+        a[y] = -max(Fraction(0), problem.loss.k * max(others) - sum(others))
+    return A
+
+
+@claim(
+    "K19-prop7",
+    "Proposition 7, A.9",
+    "Maximising d_utk with all true-class entries 0 is dual to the training problem of the pseudo "
+    "top-k loss.",
+    formula=r"\max\{d_{utk}(A):\ E_y\odot A=O\}=\min_WP_{ptk}(W)",
+    shapes="A, E_y: (m, n); W: (d, m); 1 <= k < m",
+    cases=trained,
+    planted=(version("dual to the top-k problem", pseudo=False),),
+)
+def fixed_dual(case: Case, pseudo: bool = True) -> Outcome:
+    """Both optima are certified intervals."""
+    loss = reference.PseudoTopK(case.k) if pseudo else reference.TopK(case.k)
+    one = OtherDual(case.X, case.y, reference.TopK(case.k), case.lam, case.m).fixed_optimum()
+    two = linear_training(case.X, case.y, loss, case.lam, n_classes=case.m).optimum()
+    middles = [(c.value_lower + c.value_upper) / 2 for c in (one, two)]
+    return equal(middles[0], middles[1], one.width + two.width)
+
+
+@claim(
+    "K19-eq78",
+    "(78)",
+    "d_ptk does not change when the true-class entries are set to 0, and equals d_utk there.",
+    formula=r"\forall A:\ d_{ptk}(A)=d_{ptk}(A-A\odot E_y)=d_{utk}(A-A\odot E_y)",
+    shapes="A, E_y: (m, n); 1 <= k < m",
+    cases=exact_points,
+    condition=Condition(
+        "A has no true-class entries", lambda case: case.kind == "no true-class entries"
+    ),
+    planted=(
+        version("d_utk at twice the matrix", cases=fixed_points, scale=2),
+        version("d_utk with another k", cases=fixed_points, extra=1),
+    ),
+)
+def three_values(case: Case, scale: int = 1, extra: int = 0) -> Outcome:
+    problem, A = case.problem, case.A
+    pseudo, loss = reference.PseudoTopK(case.k), reference.TopK(case.k + extra)
+    rest = without_true_class(problem, A)
+    first = exact_value(problem, pseudo, A)
+    second = exact_value(problem, pseudo, rest)
+    third = exact_value(problem, loss, scale * rest)
+    return both(
+        truth(first == second, d_ptk=first, without=second),
+        truth(second == third, d_ptk=second, d_utk=third),
+    )
+
+
+def no_reading(rng: Rng, deep: bool) -> Iterator[Case]:
+    raise Untestable(
+        "a judgement of effort, not of fact; the library's exact block ascent is an SDCA method on "
+        "the correct domain"
+    )
+
+
+@claim(
+    "K19-not-simple",
+    "8",
+    "It may not be simple to change the two SDCA algorithms to the correct domain.",
+    cases=no_reading,
+)
+def not_simple(case: Case) -> Outcome:
+    raise Untestable("a judgement of effort")

@@ -1,0 +1,233 @@
+"""K19 sections 5 and 6: strong concavity of the dual, and rates of convergence from A = 0."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import fwlab
+import reference
+from paper_checks.cases import Rng, decreasing_weights
+from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
+from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.outcomes import at_most, both, truth
+from reference import exact
+from reference.epigraph import epigraph
+
+ITERATIONS = 2000
+# An error counts as falling geometrically if it comes below this part of the first one within
+# those iterations; one that falls like 1/t^2 is still above 1e-7 of it.
+SMALL = 1e-10
+
+# (n, d, m, k, lam, smoothing, separation of the classes), and where the optimum tends to lie
+SETTINGS = {
+    "interior": [(4, 3, 3, 1, 5.0, 2.0, 0.0), (5, 3, 4, 2, 5.0, 2.0, 0.0)],
+    "boundary": [(8, 5, 4, 2, 0.2, 0.1, 0.0), (8, 5, 5, 2, 0.2, 0.1, 0.0)],
+}
+WIDE_SETTINGS = {
+    "interior": [(4, 400, 3, 1, 0.1, 0.0, 0.0)],
+    "boundary": [(8, 30, 4, 2, 0.05, 0.0, 0.5)],
+}
+
+
+def strongly_concave(rng: Rng, deep: bool, smoothed: bool = False) -> Iterator[Case]:
+    """Small top-k problems whose dual is strongly concave, by smoothing or by n < d, with the
+    optimum well inside the domain or on its boundary."""
+    names = ("n", "d", "m", "k", "lam", "smoothing", "separation")
+    for place in ("interior", "boundary"):
+        settings = SETTINGS[place] + ([] if smoothed else WIDE_SETTINGS[place])
+        for setting in settings * (5 if deep else 1):
+            sizes = dict(zip(names, setting, strict=True))
+            for seed in rng.integers(10**6, size=100).tolist():
+                case = Case(kind=place, **sizes, scale=1, seed=seed)
+                if place_of_optimum(problem_of(case), case.k) == place:
+                    yield case
+                    break
+
+
+def problem_of(case: Case) -> fwlab.Problem:
+    """The problem of a case: standard normal rows of length 1; the loss, lam and
+    1/smoothing times `scale`."""
+    data = fwlab.datasets.synthetic(
+        case.n, case.d, case.m, case.separation, rng=case.seed, normalize="unit"
+    )
+    rho = np.full(case.k, case.scale / case.k)
+    return fwlab.Problem(
+        data.X_train,
+        data.y_train,
+        fwlab.WeightedTopK(rho),
+        case.scale * case.lam,
+        smoothing=case.smoothing / case.scale,
+        n_classes=case.m,
+    )
+
+
+def place_of_optimum(problem: fwlab.Problem, k: int) -> str:
+    """Where the optimum lies: in the "interior" if it can be moved away from a point inside by a
+    fifth, on the "boundary" if by nothing, else "". Linear programs over the definition decide."""
+    A = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).A
+    loss, rows = reference.TopK(k), []
+    for a, y in zip(A, problem.y.tolist(), strict=True):
+        domain = epigraph(loss, problem.n_classes, y).negated_domain
+        inside = np.mean([-np.array(v, float) for v in exact.pieces(loss, len(a), y)], axis=0)
+        rows.append([domain.nearest(inside + t * (a - inside))[1] for t in (1.2, 1 + 1e-6)])
+    far, near = np.max(rows, axis=0)
+    if far <= 1e-9:
+        return "interior"
+    return "boundary" if near > 1e-9 else ""
+
+
+def errors(case: Case, method: str) -> np.ndarray:
+    """D* - D(A_t), t = 0, 1, ..; D* is the best dual value seen, certified by a gap of 1e-14."""
+    problem = problem_of(case)
+    best = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).dual
+    dual = fwlab.solve(problem, method, tol=1e-15, max_iter=ITERATIONS).trace.dual
+    return np.asarray(max(best, dual.max()) - dual)
+
+
+def geometric(found: np.ndarray) -> Outcome:
+    """Whether the error becomes small soon enough, on a logarithmic scale."""
+    small = np.flatnonzero(found <= SMALL * found[0])
+    seen = {"iterations": int(small[0]) if len(small) else len(found) - 1}
+    return at_most(
+        float(np.log10(max(found.min() / found[0], 1e-16))), np.log10(SMALL), 0.0, **seen
+    )
+
+
+INTERIOR = Condition(
+    "the optimum lies in the interior of the domain", lambda case: case.kind == "interior"
+)
+
+
+def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in strongly_concave(rng, deep) if case.kind == "interior")
+
+
+@claim(
+    "K19-fw-linear",
+    "5",
+    "Where the dual is smooth and strongly concave, the error of the standard Frank-Wolfe method "
+    "falls geometrically.",
+    formula=r"D(A^*)-D(A^{(t)})\leq c\,q^t,\quad q<1",
+    shapes="A: (m, n)",
+    judged="from A = 0, with exact line search. Tried on problems so small that a geometric error "
+    "is below 1e-10 of the first after 2000 iterations; one like 1/t^2 is above 1e-7 then.",
+    cases=strongly_concave,
+    condition=INTERIOR,
+    planted=(
+        version("with the steps 2/(t+1)", cases=interior_cases, method="fw-open-loop"),
+        version("for the subgradient method", cases=interior_cases, method="subgradient"),
+    ),
+)
+def standard_is_geometric(case: Case, method: str = "fw") -> Outcome:
+    return geometric(errors(case, method))
+
+
+def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Problems with the optimum inside; loss, lam and 1/smoothing times 1 or 10, which makes D ten
+    times as large and changes nothing else."""
+    for case in interior_cases(rng, deep):
+        for scale in (1, 10):
+            yield Case(**{**vars(case), "kind": f"loss times {scale}", "scale": scale})
+
+
+@claim(
+    "K19-exp-bound",
+    "5",
+    "The error of the standard Frank-Wolfe method after t iterations is at most exp(-zeta t), for "
+    "some constant zeta > 0.",
+    formula=r"\min_WP(W)-D(A^{(t)})\leq\exp(-\zeta t)",
+    shapes="A: (m, n)",
+    judged="where K19-fw-linear holds, from A = 0; at t = 0 the bound is 1, whatever zeta is.",
+    cases=scaled_cases,
+    condition=Condition("the first error is at most 1", lambda case: case.scale == 1),
+    corrected=version("at most exp(-zeta t) times the first error", relative=True),
+    planted=(
+        version("half of that", relative=True, share=0.5),
+        version("with the steps 2/(t+1)", relative=True, method="fw-open-loop"),
+    ),
+)
+def exponential_bound(
+    case: Case, relative: bool = False, share: float = 1.0, method: str = "fw"
+) -> Outcome:
+    found = errors(case, method)
+    bound = share * (float(found[0]) if relative else 1.0)
+    return both(at_most(float(found[0]), bound), geometric(found))
+
+
+def smoothed_runs(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Every method on every smoothed problem."""
+    for case in strongly_concave(rng, deep, smoothed=True):
+        for method in ("fw", "afw", "pfw"):
+            yield Case(**{**vars(case), "kind": f"{method}, {case.kind}", "method": method})
+
+
+def converging_runs(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in smoothed_runs(rng, deep) if "interior" in case.kind)
+
+
+@claim(
+    "K19-abstract-geometric",
+    "abstract, 6",
+    "With smoothed losses the Frank-Wolfe methods converge geometrically.",
+    formula=r"\gamma>0:\quad D(A^*)-D(A^{(t)})\leq c\,q^t,\quad q<1",
+    shapes="A: (m, n)",
+    judged="for each of the three methods of the paper; see K19-fw-linear for what counts.",
+    cases=smoothed_runs,
+    condition=Condition(
+        "the method is AFW or PFW, or the optimum lies in the interior of the domain",
+        lambda case: case.kind != "fw, boundary",
+    ),
+    planted=(version("with the steps 2/(t+1)", cases=converging_runs, method="fw-open-loop"),),
+)
+def smoothing_is_geometric(case: Case, method: str = "") -> Outcome:
+    return geometric(errors(case, method or case.method))
+
+
+def curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Weighted problems with few and with many features, in exact fractions."""
+    for _ in range(100 if deep else 30):
+        n, d, m = int(rng.integers(1, 4)), int(rng.integers(1, 5)), int(rng.integers(2, 5))
+        rho = (Fraction(1, m),) * m if rng.integers(4) == 0 else decreasing_weights(rng, m)
+        problem = random_problem(rng, n, d, m, reference.WeightedTopK(rho))
+        singular = rank(problem.gram) < n
+        kind = "singular K, unequal weights" if singular and rho[0] > rho[-1] else "other"
+        yield Case(kind=kind, problem=problem)
+
+
+@claim(
+    "K19-not-strongly",
+    "5",
+    "Without smoothing the negated dual is not strongly convex.",
+    formula=r"\nexists\mu>0:\ -D-\frac{\mu}{2}\|\cdot\|_F^2\ \mathrm{is\ convex}",
+    shapes="A: (m, n)",
+    judged="on the domain, where D is quadratic: it is strongly concave there exactly if no "
+    "difference of feasible points is mapped to W = 0. With all weights equal a row of A has one "
+    "degree of freedom, and the dual can be strongly concave for a singular K too.",
+    cases=curvatures,
+    condition=Condition(
+        "K = X'X is singular, as for n > d, and the weights are not all equal",
+        lambda case: case.kind != "other",
+    ),
+    planted=(version("with smoothing", smoothing=Fraction(1)),),
+)
+def flat_direction(case: Case, smoothing: Fraction = Fraction(0)) -> Outcome:
+    """The quadratic form of -D on a basis of the differences of feasible points is singular."""
+    problem = case.problem
+    basis = [(i, v) for i, y in enumerate(problem.y) for v in row_basis(problem, y)]
+    form = [
+        [(problem.gram[i, j] + smoothing * int(i == j)) * exact.inner(v, w) for j, w in basis]
+        for i, v in basis
+    ]
+    found = rank(array(form))
+    return truth(found < len(basis), degrees_of_freedom=len(basis), rank=found)
+
+
+def row_basis(problem: ExactProblem, y: int) -> list[Any]:
+    """Independent vectors that span the differences of points of a row's domain (0 is one)."""
+    basis: list[Any] = []
+    for slope in sorted(exact.pieces(problem.loss, problem.m, y)):
+        if rank(array([*basis, slope])) > len(basis):
+            basis.append(slope)
+    return basis

@@ -1,0 +1,231 @@
+"""K19 section 6: the smoothed loss, its dual, and the problem in d + n dimensions."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+import fwlab
+import reference
+from paper_checks.cases import Rng, labels, scored_rows
+from paper_checks.kato2019.exact_problems import (
+    ExactProblem,
+    array,
+    product,
+    random_problem,
+    square,
+    with_points,
+)
+from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.outcomes import at_most, equal
+from reference import exact, lp
+from reference.training import linear_training
+
+
+@claim(
+    "K19-eq25",
+    "(25)",
+    "The smoothed loss, the least of the loss at z plus |s - z|^2 / (2 gamma), has the conjugate "
+    "of the loss plus gamma/2 |v|^2.",
+    formula=r"\Phi_{stk}(s;y)=\min_z\Phi_{wtk}(z;y)+\frac{1}{2\gamma}\|s-z\|^2,\quad "
+    r"\Phi^*_{stk}(v;y)=\Phi^*_{wtk}(v;y)+\frac{\gamma}{2}\|v\|^2",
+    shapes="s, z, v: (m,); gamma > 0",
+    judged="(25) is a definition; the conjugate is the use that (62) makes of it.",
+    cases=lambda rng, deep: (c for c in scored_rows(rng, deep) if c.k in (1, 2, c.m)),
+    planted=(
+        version("gamma |v|^2 in the conjugate", half=Fraction(1)),
+        version("|s - z|^2 / gamma in the envelope", price=Fraction(1)),
+    ),
+)
+def envelope(
+    case: Case, half: Fraction = Fraction(1, 2), price: Fraction = Fraction(1, 2)
+) -> Outcome:
+    """At z and v = (s - z)/gamma the two objectives meet, so both are optimal: the envelope is at
+    most its objective at z and, by Fenchel, at least <s, v> minus the stated conjugate. The z may
+    come from anywhere."""
+    loss, gamma = reference.WeightedTopK(case.rho), 0.5
+    s, y = np.array(case.scores, dtype=float), case.y
+    _, z = fwlab.WeightedTopK([float(r) for r in case.rho]).moreau(s, y, gamma)
+    v = (s - z) / gamma
+    above = float(loss.value(z, y)) + float(price) / gamma * float((s - z) @ (s - z))
+    below = float(s @ v) - lp.conjugate(loss, v, y) - float(half) * gamma * float(v @ v)
+    return equal(above, below, 1e-8)
+
+
+def smoothed_problems(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Small problems with smoothing gamma, where gamma lam n = root^2 is a rational square; every
+    other one has two samples that are equal, so that D is flat but for the smoothing."""
+    for turn in range(60 if deep else 16):
+        n, d, m = (int(rng.integers(low, high)) for low, high in ((2, 4), (1, 3), (2, 4)))
+        plain = random_problem(rng, n, d, m)
+        X, y = plain.X.copy(), plain.y
+        if turn % 2:
+            X[1], y = X[0], (y[0], y[0], *y[2:])
+        root = Fraction(int(rng.integers(1, 4)), 2)
+        gamma = root**2 / (plain.lam * n)
+        problem = ExactProblem(X, y, plain.loss, m, plain.lam, gamma)
+        case = with_points(rng, problem, root=root)
+        if turn % 2:
+            case.B = array([case.A[1], case.A[0], *case.A[2:]])
+        yield case
+
+
+def augmented(problem: ExactProblem, root: Fraction) -> ExactProblem:
+    """The features (x_i, root e_i), without smoothing."""
+    X = np.hstack([problem.X, root * array(np.eye(problem.n, dtype=int).tolist())])
+    return ExactProblem(X, problem.y, problem.loss, problem.m, problem.lam)
+
+
+@claim(
+    "K19-gamma-n",
+    "6",
+    "The negated dual of the smoothed problem is strongly convex with coefficient gamma/n.",
+    formula=r"-D_{stk}(\frac{A+B}{2})\leq\frac{-D_{stk}(A)-D_{stk}(B)}{2}"
+    r"-\frac{\gamma}{8n}\|A-B\|_F^2",
+    shapes="A, B: (m, n)",
+    cases=smoothed_problems,
+    planted=(
+        version("coefficient gamma", over_n=False),
+        version("coefficient 1.01 gamma/n", factor=Fraction(101, 100)),
+    ),
+)
+def strongly_convex(case: Case, over_n: bool = True, factor: Fraction = Fraction(1)) -> Outcome:
+    problem, A, B = case.problem, case.A, case.B
+    coefficient = factor * problem.smoothing / (problem.n if over_n else 1)
+    middle = -problem.dual((A + B) / 2)
+    mean = (-problem.dual(A) - problem.dual(B)) / 2
+    return at_most(middle, mean - coefficient / 8 * square(A - B))
+
+
+def training_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Problems for the certified solvers."""
+    for _ in range(8 if deep else 3):
+        n, d, m = int(rng.integers(2, 6)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
+        X, y = rng.standard_normal((n, d)), labels(rng, n, m)
+        rho = sorted(rng.random(m).round(2), reverse=True)
+        gamma, lam = float(rng.uniform(0.05, 1)), float(rng.uniform(0.05, 1))
+        yield Case(kind="two solvers", X=X, y=y, m=m, rho=rho, gamma=gamma, lam=lam)
+
+
+@claim(
+    "K19-prop5",
+    "Proposition 5",
+    "Maximising the smoothed dual is dual to the smoothed problem and also to the problem with "
+    "the plain loss and the features (x_i, sqrt(gamma lam n) e_i).",
+    formula=r"\max_AD_{stk}(A)=\min_WP_{stk}(W)=\min_{\tilde W}\tilde P_{wtk}(\tilde W)",
+    shapes="x~_i: (d+n,); W~: (d+n, m)",
+    judged="the two duals are compared exactly at single points, the two minima as certified "
+    "intervals.",
+    cases=lambda rng, deep: [*smoothed_problems(rng, deep), *training_pairs(rng, deep)],
+    planted=(
+        version("sqrt(gamma lam n)/2", factor=Fraction(1, 2)),
+        version("sqrt(gamma lam n) twice", factor=Fraction(2)),
+    ),
+)
+def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
+    if case.kind == "exact":
+        other = augmented(case.problem, factor * case.root)
+        return equal(case.problem.dual(case.A), other.dual(case.A))
+    n, loss = len(case.y), reference.WeightedTopK(case.rho)
+    root = float(factor) * np.sqrt(case.gamma * case.lam * n)
+    wide = np.hstack([case.X, root * np.eye(n)])
+    smooth = linear_training(case.X, case.y, loss, case.lam, case.gamma, n_classes=case.m)
+    plain = linear_training(wide, case.y, loss, case.lam, n_classes=case.m)
+    one, two = smooth.optimum(), plain.optimum()
+    return equal(
+        (one.value_lower + one.value_upper) / 2,
+        (two.value_lower + two.value_upper) / 2,
+        one.width + two.width,
+    )
+
+
+@claim(
+    "K19-eq61",
+    "(61)",
+    "The squared norm of the wide weights is that of W(A) plus gamma / (2 lam n) |A|^2.",
+    formula=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|W(A)\|_F^2"
+    r"+\frac{\gamma}{2\lambda n}\sum_i\|\alpha_i\|^2",
+    shapes="X~: (d+n, n); A: (m, n)",
+    cases=smoothed_problems,
+    derived=version("gamma / (lam n), as (62) needs", half=Fraction(1)),
+    planted=(version("gamma / n", half=Fraction(1), over_lam=False),),
+)
+def wide_norm(case: Case, half: Fraction = Fraction(1, 2), over_lam: bool = True) -> Outcome:
+    problem, A = case.problem, case.A
+    wide = augmented(problem, case.root).weights(A)
+    scale = problem.n * (problem.lam if over_lam else 1)
+    rest = half * problem.smoothing / scale * square(A)
+    return equal(square(wide), square(problem.weights(A)) + rest)
+
+
+@claim(
+    "K19-eq27",
+    "(27)",
+    "The gap of the problem in d + n dimensions is gamma/n |A|^2 + <A K - lam n E_y, A> / "
+    "(lam n^2) plus the mean loss at z_i + gamma alpha_i.",
+    formula=r"\tilde P_{wtk}(\tilde W(A))-D_{stk}(A)=\frac{\gamma}{n}\|A\|_F^2+"
+    r"\frac{1}{\lambda n^2}\langle AK-\lambda nE_y,A\rangle+"
+    r"\frac{1}{n}\sum_i\Phi_{wtk}(z_i(A)+\gamma\alpha_i)",
+    shapes="A, E_y: (m, n); K: (n, n); z_i, alpha_i: (m,)",
+    cases=smoothed_problems,
+    planted=(
+        version("z_i - gamma alpha_i", sign=-1),
+        version("gamma/(2n) |A|^2", half=Fraction(1, 2)),
+        version("plus lam n E_y", label_sign=1),
+    ),
+)
+def smoothed_gap(
+    case: Case, sign: int = 1, half: Fraction = Fraction(1), label_sign: int = -1
+) -> Outcome:
+    problem, A, gamma = case.problem, case.A, case.problem.smoothing
+    wide, n, lam = augmented(problem, case.root), problem.n, problem.lam
+    gap = wide.primal(wide.weights(A)) - problem.dual(A)
+    shifted = problem.scores(A) + sign * gamma * A
+    losses = [exact.value(problem.loss, s, y) for s, y in zip(shifted, problem.y, strict=True)]
+    inner = product(problem.gram @ A + label_sign * lam * n * problem.one_hot, A)
+    stated = half * gamma / n * square(A) + inner / (lam * n**2) + sum(losses) / Fraction(n)
+    return equal(gap, stated)
+
+
+@claim(
+    "K19-gap27-bound",
+    "6, after (27)",
+    "Iterations may stop when the gap (27) is small: it bounds the error of the smoothed risk at "
+    "W(A) too.",
+    formula=r"P_{stk}(W(A))-\min_WP_{stk}(W)\leq\mathrm{Gap}_{stk}(A)",
+    shapes="A: (m, n); W: (d, m)",
+    judged="the text says that iterations can stop then; this is what makes it so. The smoothed "
+    "risk is bounded above by its objective at a z from anywhere.",
+    cases=smoothed_problems,
+    planted=(version("a tenth of the gap is enough", share=0.1),),
+)
+def wide_gap_bounds_the_error(case: Case, share: float = 1.0) -> Outcome:
+    """min P_stk is at least D at any point; B and the mean of A and B serve beside A."""
+    problem, A, gamma = case.problem, case.A, case.problem.smoothing
+    wide = augmented(problem, case.root)
+    gap = wide.primal(wide.weights(A)) - problem.dual(A)
+    losses = []
+    for s, a, y in zip(problem.scores(A), A, problem.y, strict=True):
+        steps = [Fraction(t, 8) * gamma * a for t in range(9)]
+        values = [exact.value(problem.loss, s + t, y) + square(t) / (2 * gamma) for t in steps]
+        losses.append(min(values))
+    risk = problem.lam / 2 * square(problem.weights(A)) + sum(losses) / Fraction(problem.n)
+    least = max(problem.dual(point) for point in (A, case.B, (A + case.B) / 2))
+    return at_most(float(risk - least), share * float(gap))
+
+
+@claim(
+    "K19-W-shape",
+    "6",
+    "The weights of the smoothed problem form a d x n matrix.",
+    formula=r"W\in R^{d\times n},\quad W^\top x_i\in R^m",
+    shapes="X: (d, n); A: (m, n)",
+    cases=smoothed_problems,
+    derived=version("d x m, as P_stk and (1) have it", columns="m"),
+    planted=(version("m x d", columns="m", swapped=True),),
+)
+def weights_shape(case: Case, columns: str = "n", swapped: bool = False) -> Outcome:
+    problem = case.problem
+    shape = (problem.X.shape[1], getattr(problem, columns))
+    W = problem.weights(case.A).T
+    return equal(W.shape, shape[::-1] if swapped else shape)

@@ -1,0 +1,28 @@
+"""LP15: Lei, Dogan, Binder and Kloft 2015, Multi-class SVMs: bounds and the lp-norm machine."""
+
+# ruff: isort: skip_file
+from paper_checks.lei2015 import losses
+from paper_checks.lei2015 import complexities
+from paper_checks.lei2015 import bounds
+from paper_checks.lei2015 import earlier_bounds
+from paper_checks.lei2015 import norms
+from paper_checks.lei2015 import moments
+from paper_checks.lei2015 import corollary
+from paper_checks.lei2015 import duality
+from paper_checks.lei2015 import partial
+from paper_checks.lei2015 import blocks
+from paper_checks.lei2015 import alternation
+
+__all__ = [
+    "alternation",
+    "blocks",
+    "bounds",
+    "complexities",
+    "corollary",
+    "duality",
+    "earlier_bounds",
+    "losses",
+    "moments",
+    "norms",
+    "partial",
+]

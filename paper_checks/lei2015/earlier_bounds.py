@@ -1,0 +1,141 @@
+"""LP15 Remark 6 and (6): the earlier bounds that the paper compares its own with."""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from paper_checks.cases import Rng
+from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.lei2015.bounds import cut_margins, samples
+from paper_checks.lei2015.expectations import rademacher
+from paper_checks.outcomes import at_most
+
+
+def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
+    """What 4 L c times the complexity of all components must cover, with L = 1."""
+    for case in samples(rng, deep):
+        needed = 2 * rademacher(cut_margins(case.values, case.y, case.theta))
+        size, n, c = case.values.shape
+        components = case.values.transpose(0, 2, 1).reshape(size * c, n)
+        yield Case(kind=case.kind, n=n, c=c, needed=needed, complexity=rademacher(components))
+    for n in (50, 100, 200):  # bounds.memory with delta = 1/2: half a sign has complexity 1/2
+        excess = 0.99 - 3 * math.sqrt(math.log(4) / (2 * n))
+        yield Case(kind="memory", n=n, c=2, needed=excess, complexity=Fraction(1, 2))
+
+
+@claim(
+    "LP15-rem6",
+    "Remark 6",
+    "In an earlier bound, with the margin loss, (4 L c/n) R_S of the class of all components takes "
+    "the place of the middle term of Theorem 5.",
+    formula=r"R(h)\leq\frac{1}{n}\sum_i\ell(\rho_h(x_i,y_i))+\frac{4Lc}{n}R_S(\Pi_1(H))"
+    r"+3B_\ell\sqrt{\frac{\log(2/\delta)}{2n}}",
+    shapes="h(x): (c,)",
+    judged="with R_S of Definition 3, which has 1/n in it already. Judged by the step from the cut "
+    "margins, and on a class that can remember every sample and be wrong elsewhere.",
+    cases=rademacher_cases,
+    derived=version("4 L c R_S, as (3) gives it", power=0),
+    planted=(version("2 R_S, without c", power=0, factor=2, linear=False),),
+)
+def earlier_rademacher_bound(
+    case: Case, power: int = 1, factor: int = 4, linear: bool = True
+) -> Outcome:
+    classes = case.c if linear else 1
+    right = Fraction(factor * classes, case.n**power) * case.complexity
+    return at_most(case.needed, right, n=case.n)
+
+
+def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Distributions on few atoms (x, y), the scaling p, a margin rho, lam and sample size n."""
+    x, y = np.ones((2, 1)), np.array([0, 1])
+    for lam, n in ((0.02, 8), (0.5, 4), (0.1, 80)):
+        chances = np.full(2, 0.5)
+        yield Case(kind="a coin", x=x, y=y, chances=chances, c=2, p=1.0, rho=0.0, lam=lam, n=n)
+    x, y = np.array([[1.0], [2.0], [-1.0]]), np.array([0, 1, 2])
+    few = {"x": x, "y": y, "chances": np.full(3, 1 / 3), "c": 3, "p": 1.0, "rho": 0.0}
+    yield Case(kind="three atoms, strong regularisation", lam=50.0, n=3, **few)
+    for _ in range(6 if deep else 2):
+        yield Case(
+            kind="three atoms",
+            x=x,
+            y=y,
+            chances=rng.dirichlet(np.ones(3)),
+            c=3,
+            p=float(rng.choice([0.5, 1.0, 3.0])),
+            rho=float(rng.integers(0, 3)),
+            lam=float(rng.choice([0.1, 1.0])),
+            n=int(rng.integers(2, 5)),
+        )
+
+
+@claim(
+    "LP15-eq6",
+    "(6)",
+    "The expected loss of the regularised solution is at most the least over w of the loss plus "
+    "lam n/(2(n+1)) |w|^2, plus 2 sup k(x,x)/(lam n).",
+    formula=r"E[\ell(\hat w;x,y)]\leq\inf_w[\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]"
+    r"+\frac{2\sup_x k(x,x)}{\lambda n},\ \ell=\frac{1}{p}\log(1+\sum_{\tilde y\neq y}"
+    r"e^{p(\rho-\langle w_y-w_{\tilde y},\phi(x)\rangle)})",
+    shapes="w: (c, d); phi(x): (d,)",
+    judged="the solution read as that of the mean loss plus (lam/2)|w|^2. As printed the right "
+    "side speaks of one (x, y), any one; the proof by leaving one out gives its expectation.",
+    cases=logistic_problems,
+    derived=version("the expected loss on the right too", expected=True),
+    planted=(
+        version("without the last term", expected=True, last=0.0),
+        version("without the norm on the right", expected=True, penalty=0.0),
+    ),
+)
+def class_size_independent_bound(
+    case: Case, expected: bool = False, last: float = 2.0, penalty: float = 1.0
+) -> Outcome:
+    """The left side by all samples of size n; the right with the printed reading's easiest atom."""
+    n, atoms = case.n, len(case.y)
+    left = 0.0
+    for counts in compositions(n, atoms):
+        ways = math.factorial(n) / math.prod(math.factorial(k) for k in counts)
+        w, _ = solution(case, np.array(counts) / n, case.lam)
+        left += (
+            ways
+            * float(np.prod(case.chances ** np.array(counts)))
+            * (case.chances @ losses(w, case))
+        )
+    weights = [case.chances] if expected else list(np.eye(atoms))
+    strength = max(penalty * case.lam * n / (n + 1), 1e-6)
+    least = min(solution(case, weight, strength)[1] for weight in weights)
+    right = least + last * float((case.x**2).sum(axis=1).max()) / (case.lam * n)
+    return at_most(left, right, allowed=1e-6)
+
+
+def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write n as an ordered sum of `parts` counts."""
+    if parts == 1:
+        yield (n,)
+        return
+    for first in range(n + 1):
+        for rest in compositions(n - first, parts - 1):
+            yield (first, *rest)
+
+
+def losses(w: np.ndarray, case: Case) -> np.ndarray:
+    """The loss of (6) at every atom, (atoms,); w is raveled."""
+    scores = case.x @ w.reshape(case.c, -1).T
+    exponents = case.rho + scores - scores[np.arange(len(case.y)), case.y][:, None]
+    exponents[np.arange(len(case.y)), case.y] = 0
+    return logsumexp(case.p * exponents, axis=1) / case.p
+
+
+def solution(case: Case, weights: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
+    """The least weighted loss plus (strength/2)|w|^2, and where it is attained."""
+
+    def objective(w: np.ndarray) -> Any:
+        return weights @ losses(w, case) + strength / 2 * (w @ w)
+
+    start = np.zeros(case.c * case.x.shape[1])
+    found = minimize(objective, start, method="BFGS", options={"gtol": 1e-7})
+    return found.x, float(found.fun)

@@ -1,0 +1,180 @@
+"""The lp-norm machine on a small problem: its two sides from their definitions, solved by cvxpy.
+
+A regulariser has a value, a conjugate, and the map of Theorem 12 or (10); each as an expression of
+cvxpy too. w and u are (c, d), alpha is (n, c).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from paper_checks.cases import Rng, labels
+from paper_checks.lei2015.norms import block_norm, dual_exponent
+from paper_checks.lei2015.scalar_losses import HINGE, PiecewiseLinear, PowerHinge, ScalarLoss
+from reference.certificate import found, run
+
+STEEP_HINGE = PiecewiseLinear(((Fraction(1, 2), Fraction(0)),), left=Fraction(-2))
+
+
+@dataclass(frozen=True)
+class BlockNorm:
+    """(1/2)|w|_{2,p}^2."""
+
+    p: float
+
+    def value(self, w: np.ndarray) -> float:
+        return block_norm(w, self.p) ** 2 / 2
+
+    def conjugate(self, u: np.ndarray) -> float:
+        return block_norm(u, dual_exponent(self.p)) ** 2 / 2
+
+    def mapped(self, u: np.ndarray) -> np.ndarray:
+        """Theorem 12, with 0 where u_j = 0; for p = 1 its limit: equal shares of the largest."""
+        rows = np.linalg.norm(u, axis=1)
+        largest = rows.max()
+        if largest == 0:
+            return 0 * u
+        if self.p == 1:
+            top = rows > largest * (1 - 1e-6)
+            return u * (top / top.sum())[:, None]
+        s, shares = dual_exponent(self.p), rows / largest
+        powers = np.array([share ** (s - 2) if share else 0.0 for share in shares])
+        return (shares**s).sum() ** (2 / s - 1) * powers[:, None] * u
+
+    def expression(self, w: cp.Expression) -> cp.Expression:
+        return half_square(w, self.p)
+
+    def conjugate_expression(self, u: cp.Expression) -> cp.Expression:
+        return half_square(u, dual_exponent(self.p))
+
+
+@dataclass(frozen=True)
+class ClassWeights:
+    """sum_j |w_j|^2/(2 beta_j), with w_j = 0 where beta_j = 0."""
+
+    beta: np.ndarray
+
+    def value(self, w: np.ndarray) -> float:
+        used = self.beta > 0
+        if w[~used].any():
+            return np.inf
+        return float(((w[used] ** 2).sum(axis=1) / self.beta[used]).sum() / 2)
+
+    def conjugate(self, u: np.ndarray) -> float:
+        return float(self.beta @ (u**2).sum(axis=1)) / 2
+
+    def mapped(self, u: np.ndarray) -> np.ndarray:
+        """(10)."""
+        return self.beta[:, None] * u
+
+    def expression(self, w: cp.Expression) -> cp.Expression:
+        used = np.flatnonzero(self.beta)
+        return cp.sum_squares(w[used] / np.sqrt(self.beta[used])[:, None]) / 2
+
+    def conjugate_expression(self, u: cp.Expression) -> cp.Expression:
+        return cp.sum_squares(cp.multiply(np.sqrt(self.beta)[:, None], u)) / 2
+
+
+Regulariser = BlockNorm | ClassWeights
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Inputs x (n, d), labels y (n,), c classes, the price C of the losses, and the loss."""
+
+    x: np.ndarray
+    y: np.ndarray
+    c: int
+    C: float
+    loss: ScalarLoss = HINGE
+
+    @cached_property
+    def chosen(self) -> np.ndarray:
+        """1 at the true class, (n, c)."""
+        return np.eye(self.c)[self.y]
+
+    def primal(self, w: np.ndarray, regulariser: Regulariser) -> float:
+        scores = self.x @ w.T
+        others = (scores - 1e300 * self.chosen).max(axis=1)
+        margins = (scores * self.chosen).sum(axis=1) - others
+        return regulariser.value(w) + self.C * sum(float(self.loss.value(t)) for t in margins)
+
+    def dual(self, alpha: np.ndarray, regulariser: Regulariser) -> float:
+        """The objective of Problem 11 or 14 at a feasible alpha."""
+        most = float(self.loss.lipschitz)  # exceeded by rounding alone
+        slopes = np.clip(-(alpha * self.chosen).sum(axis=1) / self.C, -most, 0)
+        conjugates = sum(float(self.loss.conjugate(s)) for s in slopes)
+        return -regulariser.conjugate(alpha.T @ self.x) - self.C * conjugates
+
+    def feasible(self, alpha: np.ndarray) -> np.ndarray:
+        """alpha with other classes at most 0, rows that sum to 0, and slopes of the loss."""
+        others = np.minimum(alpha, 0) * (1 - self.chosen)
+        total = -others.sum(axis=1, keepdims=True)
+        most = float(self.loss.lipschitz) * self.C
+        others *= np.minimum(1, most / np.maximum(total, 1e-300))
+        return others - others.sum(axis=1, keepdims=True) * self.chosen
+
+    def best_w(self, regulariser: Regulariser) -> np.ndarray:
+        w: cp.Expression = cp.Variable((self.c, self.x.shape[1]))
+        if isinstance(regulariser, ClassWeights):
+            w = cp.multiply((regulariser.beta > 0).astype(float)[:, None], w)
+        t = cp.Variable(len(self.y))
+        scores = self.x @ w.T
+        own = cp.sum(cp.multiply(self.chosen, scores), axis=1)
+        rows = [t[:, None] <= (own[:, None] - scores) + 1e4 * self.chosen]
+        objective = regulariser.expression(w) + self.C * cp.sum(loss_expression(self.loss, t))
+        run(cp.Problem(cp.Minimize(objective), rows), "CLARABEL")
+        return np.asarray(w.value)
+
+    def best_alpha(
+        self, regulariser: Regulariser, cap: float = 1.0, conjugate_sign: int = -1
+    ) -> np.ndarray:
+        """A solution of Problem 11 or 14. The slope alpha_iy/C goes up to `cap` times the loss's
+        Lipschitz constant, and the conjugates have the given sign."""
+        alpha = cp.Variable((len(self.y), self.c))
+        own = cp.sum(cp.multiply(self.chosen, alpha), axis=1)
+        rows = [
+            cp.multiply(alpha, 1 - self.chosen) <= 0,
+            cp.sum(alpha, axis=1) == 0,
+            own <= cap * float(self.loss.lipschitz) * self.C,
+        ]
+        conjugates = cp.sum(conjugate_expression(self.loss, -own / self.C))
+        objective = -regulariser.conjugate_expression(alpha.T @ self.x)
+        objective += conjugate_sign * self.C * conjugates
+        run(cp.Problem(cp.Maximize(objective), rows), "CLARABEL")
+        return found(alpha)
+
+
+def solved_with_weights(machine: Machine, beta: np.ndarray) -> float:
+    """The least value of (8) for these class weights, at a w that is 0 where the weight is 0."""
+    weights = ClassWeights(beta)
+    return machine.primal(machine.best_w(weights), weights)
+
+
+def half_square(w: cp.Expression, p: Any) -> cp.Expression:
+    return cp.square(cp.pnorm(cp.norm(w, 2, axis=1), p, approx=False)) / 2
+
+
+def loss_expression(loss: ScalarLoss, t: cp.Expression) -> cp.Expression:
+    if isinstance(loss, PowerHinge):  # the smooth hinge
+        return cp.huber(cp.pos(2 - t), 2) / 4
+    return -float(loss.left) * cp.pos(float(loss.zero) - t)
+
+
+def conjugate_expression(loss: ScalarLoss, s: cp.Expression) -> cp.Expression:
+    """On the loss's slopes: 2 s + s^2 for the smooth hinge, s times the kink for a hinge."""
+    return 2 * s + cp.square(s) if isinstance(loss, PowerHinge) else float(loss.zero) * s
+
+
+def machines(rng: Rng, number: int, c: int = 3) -> Iterator[Machine]:
+    """Small problems; in every third one the last class has no row."""
+    for i in range(number):
+        n = int(rng.integers(4, 8))
+        y = labels(rng, n, c - 1 if i % 3 == 2 else c)
+        x = rng.standard_normal((n, 2)) + np.eye(c, 2)[y]
+        yield Machine(x, y, c, float(rng.choice([0.1, 0.5, 2.0])))

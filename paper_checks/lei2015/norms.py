@@ -1,0 +1,183 @@
+"""LP15 B.3, C.1 and C.3: the (2, p) norms, their duals and gradients."""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+
+from paper_checks.cases import Rng
+from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.outcomes import at_most, both, equal, truth
+
+P_FROM_ONE = (1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 10.0)
+
+
+def dual_exponent(p: float) -> float:
+    """p* with 1/p + 1/p* = 1."""
+    return inf if p == 1 else p / (p - 1)
+
+
+def block_norm(w: np.ndarray, p: float) -> float:
+    """The (2, p) norm of the rows of w; p = inf is the largest row norm."""
+    return float(np.linalg.norm(np.linalg.norm(w, axis=1), p))
+
+
+def pairs(rng: Rng, deep: bool) -> Iterator[Case]:
+    """q in (1, 2], two matrices (c, d), and a point alpha between them."""
+    for q in (1.01, 1.2, 1.5, 1.9, 2.0):
+        for c in (2, 3, 6):
+            for _ in range(10 if deep else 4):
+                x, y = rng.standard_normal((2, c, 2))
+                yield Case(kind="normal", q=q, x=x, y=y, alpha=float(rng.uniform(0.05, 0.95)))
+                x, y = rng.integers(-1, 2, (2, c, 1)).astype(float)
+                yield Case(kind="integers", q=q, x=x, y=y, alpha=0.5)
+        ones, step = np.ones((2, 1)), np.array([[0.05], [-0.05]])
+        yield Case(kind="near the flattest place", q=q, x=ones + step, y=ones - step, alpha=0.5)
+
+
+@claim(
+    "LP15-strong-convexity",
+    "B.3",
+    "Half the squared (2, q) norm is 1/q*-strongly convex in that norm, for 1 < q <= 2.",
+    formula=r"\frac{1}{2}\|\cdot\|_{2,q}^2\ \mathrm{is}\ \frac{1}{q^*}\mathrm{-strongly\ convex}",
+    shapes="matrices (c, d)",
+    cases=pairs,
+    relaxed=version("with the larger modulus q - 1 = q/q*", power=1),
+    planted=(
+        version("with the modulus q - 1/2", power=1, more=0.5),
+        version("with the modulus 1.05 (q - 1)", power=1, factor=1.05),
+    ),
+)
+def strongly_convex(case: Case, power: int = 0, more: float = 0.0, factor: float = 1.0) -> Outcome:
+    q, a = case.q, case.alpha
+    modulus = factor * ((q - 1) / q * q**power + more)
+
+    def f(w: np.ndarray) -> float:
+        return block_norm(w, q) ** 2 / 2
+
+    bend = modulus / 2 * a * (1 - a) * block_norm(case.x - case.y, q) ** 2
+    return at_most(f(a * case.x + (1 - a) * case.y), a * f(case.x) + (1 - a) * f(case.y) - bend)
+
+
+def matrices(rng: Rng, deep: bool) -> Iterator[Case]:
+    """p >= 1 and a matrix (c, d), some with zero rows or rows of equal norm."""
+    for p in P_FROM_ONE:
+        for c in (1, 2, 3, 6):
+            v = rng.standard_normal((c, 2))
+            yield Case(kind="normal", p=p, v=v, seed=int(rng.integers(2**31)))
+            with_zero = v.copy()
+            with_zero[0] = 0
+            yield Case(kind="a zero row", p=p, v=with_zero, seed=int(rng.integers(2**31)))
+            signs = rng.choice([-1.0, 1.0], (c, 2))
+            yield Case(kind="equal rows", p=p, v=signs, seed=int(rng.integers(2**31)))
+
+
+@claim(
+    "LP15-dual-norm",
+    "B.3, C.2",
+    "The dual of the (2, p) norm is the (2, p*) norm.",
+    formula=r"\sup_{\|w\|_{2,p}\leq 1}\langle w,v\rangle=\|v\|_{2,p^*},\quad 1/p+1/p^*=1",
+    shapes="w, v: (c, d); p >= 1, p* infinite for p = 1",
+    cases=matrices,
+    planted=(version("the (2, p) norm", same=True), version("1.01 times it", factor=1.01)),
+)
+def dual_norm(case: Case, same: bool = False, factor: float = 1.0) -> Outcome:
+    """No point of the unit ball gives more, and the aligned one with rows v_j |v_j|^(p*-2) gives
+    as much; for p = 1 the largest row alone."""
+    p, v = case.p, case.v
+    stated = factor * block_norm(v, p if same else dual_exponent(p))
+    rng = np.random.default_rng(case.seed)
+    tried = [w / block_norm(w, p) for w in (v + rng.standard_normal((300, *v.shape)))]
+    most = max(float((w * v).sum()) for w in tried)
+    w = aligned(v, p)
+    size = block_norm(w, p)
+    attained = float((w * v).sum()) / size if size else 0.0
+    return both(at_most(most, stated), equal(attained, stated))
+
+
+def aligned(v: np.ndarray, p: float) -> np.ndarray:
+    rows = np.linalg.norm(v, axis=1)
+    if p == 1:
+        return v * (np.arange(len(v)) == rows.argmax())[:, None]
+    powers = np.array([r ** (dual_exponent(p) - 2) if r else 0.0 for r in rows])
+    return v * powers[:, None]
+
+
+def above_one(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in matrices(rng, deep) if case.p > 1)
+
+
+@claim(
+    "LP15-lemC2",
+    "Lemma C.2",
+    "The gradient of half the squared (2, p) norm, p >= 1, is the p-th power sum to 2/p - 1, times "
+    "|v_j|^(p-2) v_j.",
+    formula=r"\frac{\partial g_p}{\partial v_j}=[\sum_{\tilde\jmath}\|v_{\tilde\jmath}\|_2^p]"
+    r"^{\frac{2}{p}-1}\|v_j\|_2^{p-2}v_j",
+    shapes="v: (c, d)",
+    judged="with 0 where v_j = 0, though |v_j|^(p-2) is not defined there for p < 2.",
+    cases=matrices,
+    condition=Condition(
+        "p > 1 or no v_j is 0", lambda case: bool(case.p > 1 or case.v.any(axis=1).all())
+    ),
+    corrected=version("for p > 1", cases=above_one),
+    planted=(
+        version("the power 2/p", shift=0.0, cases=above_one),
+        version("|v_j|^(p-1) v_j", inner=1.0, cases=above_one),
+    ),
+)
+def gradient_of_norm(case: Case, shift: float = 1.0, inner: float = 2.0) -> Outcome:
+    """Against slopes to both sides along every entry."""
+    p, v = case.p, case.v
+    if not v.any():
+        return truth(True)  # g_p is at most a multiple of |v|^2, so its gradient at 0 is 0
+    rows = np.linalg.norm(v, axis=1)
+    powers = np.array([r ** (p - inner) if r else 0.0 for r in rows])
+    stated = (rows**p).sum() ** (2 / p - shift) * powers[:, None] * v
+    places = list(np.ndindex(v.shape))
+    both_sides = [sign * slope(v, place, sign, p) for place in places for sign in (1, -1)]
+    return equal(np.repeat(stated, 2), np.array(both_sides), allowed=1e-5, p=p, v=v)
+
+
+def slope(v: np.ndarray, place: tuple[int, ...], sign: int, p: float) -> float:
+    """The one-sided derivative of (1/2)|v|_{2,p}^2 along an entry, to the given side."""
+    half_square = block_norm(v, p) ** 2 / 2
+    if not v[place[0]].any():
+        step = 1e-200  # the quotient falls like step^(p - 1)
+        grown = math.log1p(step**p / (np.linalg.norm(v, axis=1) ** p).sum())
+        return half_square * math.expm1(2 / p * grown) / step
+    moved = v.copy()
+    moved[place] += sign * 1e-7
+    return (block_norm(moved, p) ** 2 / 2 - half_square) / 1e-7
+
+
+def curves(rng: Rng, deep: bool) -> Iterator[Case]:
+    """f(x) = right x^2/2 for x >= 0 and left x^2/2 before, at points x; exact."""
+    for left in (Fraction(0), Fraction(1, 2), Fraction(3)):
+        for step in range(-4, 5):
+            yield Case(kind="exact", left=left, right=Fraction(2), x=Fraction(step, 2))
+
+
+def strict_curves(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in curves(rng, deep) if case.left > 0)
+
+
+@claim(
+    "LP15-gradient-inverse",
+    "C.3",
+    "The gradient of any convex function is inverse to the gradient of its conjugate.",
+    formula=r"(\nabla f)^{-1}=\nabla f^*",
+    shapes="x: a number",
+    judged="for differentiable f; Theorem 12 uses it for half a squared norm. Where f is flat f* "
+    "has a kink or ends, and its slope on the side where it is finite is taken.",
+    cases=curves,
+    condition=Condition("f is strictly convex", lambda case: case.left > 0),
+    planted=(version("the gradient of f itself", inverse=False, cases=strict_curves),),
+)
+def gradients_invert(case: Case, inverse: bool = True) -> Outcome:
+    slope_at_x = (case.right if case.x >= 0 else case.left) * case.x
+    curvature = case.right if slope_at_x >= 0 else case.left
+    back = slope_at_x / curvature if inverse else slope_at_x * curvature
+    return equal(back, case.x, x=case.x)

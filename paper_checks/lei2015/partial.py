@@ -1,0 +1,243 @@
+"""LP15 section 3.2 and C.4: the problem with class weights, its dual, and one row's sub-problem."""
+
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+
+from paper_checks.cases import Rng
+from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.lei2015.duality import GAP
+from paper_checks.lei2015.machine import ClassWeights, Machine, machines, solved_with_weights
+from paper_checks.lei2015.norms import P_FROM_ONE, block_norm
+from paper_checks.lei2015.scalar_losses import HINGE, SMOOTH_HINGE, ScalarLoss
+from paper_checks.outcomes import at_most, both, equal, truth
+
+
+def conjugate_weight_exponent(p: float) -> float:
+    """p-bar = p/(2 - p), negative above 2."""
+    return inf if p == 2 else p / (2 - p)
+
+
+def weight_norm(beta: np.ndarray, exponent: float) -> float:
+    """|beta|_{p-bar} by its formula, for a negative exponent too."""
+    if exponent == inf:
+        return float(beta.max())
+    if exponent < 0 and not beta.all():
+        return 0.0  # the limit: 0 to a negative power is infinite
+    return float((beta**exponent).sum() ** (1 / exponent))
+
+
+def weighted_value(w: np.ndarray, beta: np.ndarray) -> float:
+    """sum |w_j|^2/(2 beta_j), with 0/0 = 0."""
+    return ClassWeights(beta).value(w)
+
+
+def closed_form(w: np.ndarray, p: float, power: float = 2.0) -> np.ndarray:
+    """(14); where w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
+    rows = np.linalg.norm(w, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return rows ** (power - p) * (rows**p).sum() ** ((p - 2) / p)
+
+
+def weights_and_rows(rng: Rng, deep: bool) -> Iterator[Case]:
+    """w (c, d) that is not 0, some with zero rows, for p up to 10, and feasible beta to compare."""
+    for p in P_FROM_ONE:
+        for c in (2, 3, 5):
+            for kind in ("normal", "a zero row", "equal rows"):
+                w = rng.standard_normal((c, 2)) if kind != "equal rows" else np.ones((c, 1))
+                if kind == "a zero row":
+                    w[0] = 0
+                beta = rng.exponential(size=(60, c)) ** 3 + 1e-3
+                yield Case(kind=kind, p=p, w=w, beta=beta)
+
+
+def up_to_two(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in weights_and_rows(rng, deep) if case.p <= 2)
+
+
+UP_TO_TWO = Condition("p is at most 2", lambda case: case.p <= 2)
+
+
+def no_less(case: Case, scale: float = 1.0) -> Outcome:
+    """No feasible class weights give less than half the squared (2, p) norm."""
+    exponent = conjugate_weight_exponent(case.p)
+    feasible = [scale * beta / weight_norm(beta, exponent) for beta in case.beta]
+    best = min(feasible, key=lambda beta: weighted_value(case.w, beta))
+    least = block_norm(case.w, case.p) ** 2 / 2
+    return at_most(least, weighted_value(case.w, best), beta=best)
+
+
+@claim(
+    "LP15-eq8",
+    "(8), C.1",
+    "(P) is equivalent to (8), with sum |w_j|^2/(2 beta_j) in the place of the norm, minimised "
+    "over beta >= 0 of p-bar norm at most 1, for p in [1.2, 10], as the experiments use it.",
+    formula=r"\frac{1}{2}\|w\|_{2,p}^2=\min\{\sum_j\frac{\|w_j\|_2^2}{2\beta_j}:\ "
+    r"\|\beta\|_{\bar p}\leq 1,\ \beta\geq 0\},\quad \bar p=\frac{p}{2-p}",
+    shapes="w: (c, d); beta: (c,)",
+    judged="at every w, so at the optimal one; p from 1 on, p-bar infinite for p = 2. For p > 2 "
+    "p-bar is negative and the minimum is half the smallest |w_j|^2.",
+    cases=weights_and_rows,
+    condition=UP_TO_TWO,
+    corrected=version(
+        "for p > 2 the maximum over gamma >= 0, |gamma|_{p/(p-2)} <= 1, of sum gamma_j |w_j|^2/2",
+        form=lambda case: largest_weighted(case),
+    ),
+    planted=(
+        version("the norm of beta at most 1.1", scale=1.1, cases=up_to_two),
+        version("the norm of beta at most 0.9", scale=0.9, cases=up_to_two),
+    ),
+)
+def with_class_weights(case: Case, scale: float = 1.0) -> Outcome:
+    attained = weighted_value(case.w, scale * attaining(case.w, case.p))
+    return both(
+        no_less(case, scale), equal(attained, block_norm(case.w, case.p) ** 2 / 2, p=case.p)
+    )
+
+
+def attaining(w: np.ndarray, p: float) -> np.ndarray:
+    """(14) with a finite number where it is infinite."""
+    return np.minimum(closed_form(w, p), 1e6)
+
+
+def largest_weighted(case: Case) -> Outcome:
+    """For p <= 2 the statement itself; above, the maximum is attained at the rows' (p-2)-powers."""
+    if case.p <= 2:
+        return with_class_weights.form(case)
+    exponent, squares = case.p / (case.p - 2), (case.w**2).sum(axis=1)
+    half = block_norm(case.w, case.p) ** 2 / 2
+    gamma = squares ** (case.p / 2 - 1)
+    attained = gamma @ squares / 2 / np.linalg.norm(gamma, exponent)
+    most = max(beta @ squares / 2 / np.linalg.norm(beta, exponent) for beta in case.beta)
+    return both(equal(attained, half), at_most(most, half))
+
+
+@claim(
+    "LP15-prop16",
+    "Proposition 16, (14)",
+    "For fixed w the class weights |w_j|^(2-p) times the p-th power sum to (p-2)/p are the optimal "
+    "ones of (8).",
+    formula=r"\beta_j=\|w_j\|_2^{2-p}(\sum_{\tilde\jmath}\|w_{\tilde\jmath}\|_2^p)^{\frac{p-2}{p}}",
+    shapes="w: (c, d); beta: (c,)",
+    judged="for w that is not 0, where the formula is 0/0 for p < 2 and any weights are optimal.",
+    cases=weights_and_rows,
+    condition=UP_TO_TWO,
+    planted=(
+        version("|w_j|^(1-p)", power=1.0, cases=up_to_two),
+        version("|w_j|^(3-p)", power=3.0, cases=up_to_two),
+    ),
+)
+def optimal_weights(case: Case, power: float = 2.0) -> Outcome:
+    """Feasible, and no more than at any other feasible weights tried."""
+    beta = closed_form(case.w, case.p, power)
+    exponent = conjugate_weight_exponent(case.p)
+    if not np.isfinite(beta).all():
+        return truth(False, beta=beta)
+    others = [weighted_value(case.w, b / weight_norm(b, exponent)) for b in case.beta]
+    near = [b / weight_norm(b, exponent) for b in beta * np.exp(0.1 * (case.beta % 1 - 0.5))]
+    others += [weighted_value(case.w, b) for b in near]
+    return both(
+        at_most(weight_norm(beta, exponent), 1.0),
+        at_most(weighted_value(case.w, beta), min(others), p=case.p),
+    )
+
+
+@claim(
+    "LP15-lemC1",
+    "Lemma C.1",
+    "For a >= 0 and 1 <= r < infinity the least sum a_i/eta_i over eta >= 0 with r-th powers "
+    "summing to at most 1 is (sum a_i^(r/(r+1)))^(1+1/r), attained at a_i^(1/(r+1)) over the sum "
+    "to 1/r.",
+    formula=r"\min_{\eta\geq 0,\ \sum\eta_i^r\leq 1}\sum_i\frac{a_i}{\eta_i}="
+    r"(\sum_i a_i^{\frac{r}{r+1}})^{1+\frac{1}{r}},\quad "
+    r"\eta_i=\frac{a_i^{1/(r+1)}}{(\sum_k a_k^{r/(r+1)})^{1/r}}",
+    shapes="a, eta: (d,)",
+    judged="for a that is not 0 and with 0/0 = 0; at a = 0 the formula for eta is 0/0.",
+    cases=lambda rng, deep: ratios(rng, (1.0, 1.5, 4.0)),
+    relaxed=version("0 < r < 1 too", cases=lambda rng, deep: ratios(rng, (0.2, 0.6, 1.0, 4.0))),
+    planted=(
+        version("the power 1/(r+1) in the sum", inner=0.0),
+        version("the outer power 1", outer=0.0),
+    ),
+)
+def least_ratio_sum(case: Case, inner: float = 1.0, outer: float = 1.0) -> Outcome:
+    a, r = case.a, case.r
+    used = a > 0
+    powers = a ** (r**inner / (r + 1))
+    eta = a ** (1 / (r + 1)) / (a ** (r / (r + 1))).sum() ** (1 / r)
+    attained = float((a[used] / eta[used]).sum())
+    others = [float((a / (b / (b**r).sum() ** (1 / r))).sum()) for b in case.eta]
+    return both(
+        equal(attained, float(powers.sum() ** (1 + outer / r))),
+        at_most(float((eta**r).sum()), 1.0),
+        at_most(attained, min(others)),
+    )
+
+
+def ratios(rng: Rng, powers: tuple[float, ...]) -> Iterator[Case]:
+    for r in powers:
+        for size in (1, 2, 5):
+            a = rng.exponential(size=size)
+            yield Case(kind="positive", r=r, a=a, eta=rng.exponential(size=(50, size)) + 1e-3)
+            a = np.append(a, 0.0)
+            eta = rng.exponential(size=(50, size + 1)) + 1e-3
+            yield Case(kind="a zero", r=r, a=a, eta=eta)
+
+
+def weighted_problems(rng: Rng, losses: tuple[ScalarLoss, ...]) -> Iterator[Case]:
+    """Small problems with class weights, some 0, and the certified optimum of (8) for them."""
+    for i, machine in enumerate(machines(rng, 6)):
+        beta = rng.uniform(0.2, 2, machine.c)
+        if i % 2:
+            beta[int(rng.integers(machine.c))] = 0
+        machine = Machine(machine.x, machine.y, machine.c, machine.C, losses[i % len(losses)])
+        kind = "a class weight 0" if i % 2 else "positive class weights"
+        least = solved_with_weights(machine, beta)
+        yield Case(kind=kind, machine=machine, beta=beta, least=least)
+
+
+def partial_dual(case: Case, power: float, map_power: float, cap: float) -> Outcome:
+    """The optimal values agree, and w mapped from alpha is optimal."""
+    machine: Machine = case.machine
+    dual = ClassWeights(case.beta**power)
+    alpha = machine.best_alpha(dual, cap)
+    if cap != 1:
+        value = float((alpha * machine.chosen).sum()) - dual.conjugate(alpha.T @ machine.x)
+        return equal(value, case.least, GAP)
+    alpha = machine.feasible(alpha)
+    w = ClassWeights(case.beta**map_power).mapped(alpha.T @ machine.x)
+    return both(
+        equal(machine.dual(alpha, dual), case.least, GAP, beta=case.beta),
+        equal(machine.primal(w, ClassWeights(case.beta)), case.least, 1e-5, beta=case.beta),
+    )
+
+
+@claim(
+    "LP15-prob14",
+    "Problem 14, (9), (10)",
+    "For fixed class weights the dual of (8) is the maximum of -(1/2) sum beta_j |u_j|^2 minus C "
+    "sum l*(-alpha_iy/C), and its w is w_j = beta_j u_j.",
+    formula=r"\sup_\alpha-\frac{1}{2}\sum_j\beta_j\|\sum_i\alpha_{ij}\phi(x_i)\|_2^2"
+    r"-C\sum_i\ell^*(-\frac{\alpha_{iy_i}}{C});\quad w_j=\beta_j\sum_i\alpha_{ij}\phi(x_i)",
+    shapes="alpha: (n, c); beta: (c,)",
+    cases=lambda rng, deep: weighted_problems(rng, (HINGE, SMOOTH_HINGE, SMOOTH_HINGE)),
+    planted=(version("beta_j^2", power=2.0), version("w_j = beta_j^2 u_j", map_power=2.0)),
+)
+def partially_dualised(case: Case, power: float = 1.0, map_power: float = 1.0) -> Outcome:
+    return partial_dual(case, power, map_power, 1.0)
+
+
+@claim(
+    "LP15-prob15",
+    "Problem 15, (11)",
+    "For the hinge it is the maximum of -(1/2) sum beta_j |u_j|^2 plus sum alpha_iy, over alpha_i "
+    "<= C e_y with rows that sum to 0.",
+    formula=r"\sup_\alpha-\frac{1}{2}\sum_j\beta_j\|\sum_i\alpha_{ij}\phi(x_i)\|_2^2"
+    r"+\sum_i\alpha_{iy_i},\quad \alpha_i\leq e_{y_i}C,\ \alpha_i\cdot 1=0",
+    shapes="alpha: (n, c); beta: (c,)",
+    cases=lambda rng, deep: weighted_problems(rng, (HINGE,)),
+    planted=(version("beta_j^2", power=2.0), version("alpha_i <= 2 C e_y", cap=2.0)),
+)
+def partial_hinge_dual(case: Case, power: float = 1.0, cap: float = 1.0) -> Outcome:
+    return partial_dual(case, power, 1.0, cap)

@@ -1,0 +1,234 @@
+"""The ledger's own machinery: verdicts follow from outcomes, records survive, bad input is told."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import reference
+from paper_checks import ledger, outcomes, run
+from paper_checks.__main__ import main
+from paper_checks.formulas import as_svg
+from paper_checks.ledger import Case, Claim, Condition, Outcome, Untestable, Verdict, judge, version
+from paper_checks.page import html_page
+from paper_checks.report import markdown
+
+
+def numbers(rng, deep):
+    return [Case(kind="number", x=x) for x in range(1, 20 if deep else 6)]
+
+
+def negatives(rng, deep):
+    return [Case(kind="negative", x=x) for x in (-2, -1)]
+
+
+def at_least(case, least=1):
+    return outcomes.at_most(least, case.x)
+
+
+def made(form=at_least, cases=numbers, **parts):
+    return Claim("X-1", "(1)", "A number is at least 1.", form, cases, **parts)
+
+
+ABOVE_TWO = Condition("x > 2", lambda case: case.x > 2)
+VERDICTS = [
+    (made(), Verdict.HOLDS),
+    (made(relaxed=version("also 1/2", least=Fraction(1, 2))), Verdict.WIDER),
+    (made(relaxed=version("below 0 too", cases=negatives)), Verdict.HOLDS),
+    (made(lambda case, least=3: at_least(case, least)), Verdict.FAILS),
+    (made(lambda case, least=3: at_least(case, least), condition=ABOVE_TWO), Verdict.CONDITIONAL),
+    (made(lambda case, least=9: at_least(case, least), condition=ABOVE_TWO), Verdict.FAILS),
+    (
+        made(
+            lambda case, least=3: at_least(case, least),
+            derived=version("at least 1", least=1),
+            condition=ABOVE_TWO,
+        ),
+        Verdict.MISPRINT,
+    ),
+    (
+        made(lambda case, least=3: at_least(case, least), derived=version("2", least=2)),
+        Verdict.FAILS,
+    ),
+    (made(cases=lambda rng, deep: []), Verdict.UNTESTABLE),
+]
+
+
+@pytest.mark.parametrize(("claim", "verdict"), VERDICTS)
+def test_the_verdict_follows_from_the_outcomes(claim, verdict):
+    assert judge(claim).verdict == verdict
+
+
+def test_the_witness_is_the_shortest_failing_case():
+    finding = judge(made(lambda case: outcomes.at_most(case.x, 2)))
+    assert finding.printed.failed == 3
+    assert finding.printed.witness == "number: x = 3; left = 3, right = 2"
+    assert finding.printed.worst == -3
+
+
+def test_a_large_array_is_not_written_out():
+    assert ledger.shown(np.zeros((2, 50))).startswith("((0, 0, ")
+    assert ledger.shown(np.zeros((2, 51))) == "array (2, 51)"
+
+
+def test_a_condition_shows_both_sides_and_what_is_true_in_all_cases():
+    claim = made(
+        lambda case, least=3: at_least(case, least),
+        condition=ABOVE_TWO,
+        corrected=version("at least 1", least=1),
+    )
+    record = run.record(judge(claim))
+    assert record["corrected"] == "true if x > 2; in all cases: at least 1"
+    assert record["corrected_trial"]["cases"] == 3 and record["corrected_trial"]["failed"] == 0
+    assert record["otherwise"]["cases"] == record["otherwise"]["failed"] == 2
+
+
+def test_planted_errors_are_counted():
+    planted = (version("at least 2", least=2), version("at least 0", least=0))
+    finding = judge(made(planted=planted))
+    assert finding.defects_caught == 1
+
+
+def test_what_cannot_be_tried_says_why():
+    def none(rng, deep):
+        raise Untestable("no table here")
+
+    finding = judge(made(cases=none))
+    assert finding.verdict == Verdict.UNTESTABLE
+    assert run.record(finding)["reason"] == "no table here"
+
+
+def test_cases_depend_on_seed_and_claim_alone():
+    def random(rng, deep):
+        return [Case(kind="random", x=1 + int(rng.integers(10**9)))]
+
+    claim = made(lambda case: outcomes.false(), random)
+    first, second, other = (judge(claim, seed).printed.witness for seed in (0, 0, 1))
+    assert first == second != other
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+@pytest.mark.parametrize(
+    ("outcome", "holds"),
+    [
+        (outcomes.equal(Fraction(1, 3), Fraction(1, 3)), True),
+        (
+            outcomes.equal((Fraction(1, 3), 1), (Fraction(1, 3), Fraction(10**12 + 1, 10**12))),
+            False,
+        ),
+        (outcomes.equal(np.ones(3), np.ones(3) + 1e-12), True),
+        (outcomes.equal(np.ones(3), np.ones(3) + 1e-6), False),
+        (outcomes.equal(np.ones(3), np.ones(2)), False),
+        (outcomes.equal(np.inf, np.inf), True),
+        (outcomes.equal(np.inf, 1.0), False),
+        (outcomes.equal(1.0, np.inf), False),
+        (outcomes.equal(np.nan, np.nan), False),
+        (outcomes.at_most(1, 1), True),
+        (outcomes.at_most(Fraction(10**12 + 1, 10**12), 1), False),
+        (outcomes.at_most(1.0, 1.0 - 1e-12), True),
+        (outcomes.at_most(1.0, 0.9), False),
+        (outcomes.at_most(Fraction(1), np.inf), True),
+        (outcomes.at_most(np.inf, 1.0), False),
+        (outcomes.at_most(np.nan, 1.0), False),
+        (outcomes.less(1, 1), False),
+        (outcomes.less(1.0, 1.0 + 1e-12), False),
+        (outcomes.less(Fraction(-1), np.inf), True),
+        (outcomes.less(np.inf, np.inf), False),
+        (outcomes.both(outcomes.true(), outcomes.equal(1.0, 2.0)), False),
+        (Outcome(float("nan")), False),
+    ],
+)
+def test_outcomes(outcome, holds):
+    assert outcome.holds is holds
+
+
+# ---------------------------------------------------------------- records and the command
+
+
+def test_kept_records_are_not_tried_again(tmp_path, monkeypatch):
+    keep = tmp_path / "records"
+    [first] = run.run(["K19-ptk-below"], keep=keep)
+    with keep.open("a") as file:
+        file.write('{"id": "cut off')
+    monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("tried again"))
+    assert list(run.run(["K19-ptk-below"], keep=keep)) == [first]
+
+
+def test_a_record_of_another_seed_is_tried_again(tmp_path):
+    keep = tmp_path / "records"
+    for seed in (0, 1):
+        [found] = run.run(["K19-ptk-below"], seed=seed, keep=keep)
+        assert found["seed"] == seed
+    assert len(keep.read_text().splitlines()) == 2
+
+
+def test_the_command_prints_json_and_writes_both_reports(tmp_path, capsys):
+    page, text = tmp_path / "page.html", tmp_path / "page.md"
+    options = ["--id", "K19-prop6", "--json", "--html", str(page), "--markdown", str(text)]
+    assert main([*options, "--jobs", "1"]) == 0
+    [record] = json.loads(capsys.readouterr().out)
+    assert set(record) >= {
+        *("id", "paper", "where", "statement", "verdict", "cases", "margin", "witness"),
+        *("corrected", "defects_planted", "defects_caught", "seconds", "seed"),
+    }
+    assert page.read_text() == html_page([record])
+    assert text.read_text() == markdown([record])
+    assert "K19-prop6" in page.read_text() and "K19-prop6" in text.read_text()
+
+
+def test_a_formula_is_drawn_in_the_colour_of_the_text_without_a_ground():
+    drawing = as_svg(r"\frac{1}{n}<x, y>")
+    assert "fill: currentColor" in drawing or 'fill="currentColor"' in drawing
+    assert "ffffff" not in drawing and "123456" not in drawing
+    assert "<title>\\frac{1}{n}&lt;x, y&gt;</title>" in drawing
+
+
+def test_a_number_inside_a_loss_is_written_as_a_reader_would():
+    case = Case(kind="loss", loss=reference.WeightedTopK((Fraction(1, 2), Fraction(0))))
+    assert str(case) == "loss = WeightedTopK(rho=(1/2, 0))"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--id", "K19-eq999"], "K19-eq999"),
+        (["--id", "L15-lem1", "--paper", "K19"], "L15-lem1"),
+        (["--html", "no-such-folder/page.html"], "no-such-folder"),
+        (["--markdown", "."], "folder, not a file"),
+        (["--seed", "-1"], "--seed"),
+        (["--seed", "abc"], "'abc' is not a whole number from 0 on"),
+        (["--jobs", "0"], "--jobs"),
+        (["--paper", "K20"], "K20"),
+    ],
+)
+def test_bad_input_is_told_before_any_work(options, said, capsys, monkeypatch):
+    monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("work began"))
+    try:
+        code = main(options)
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypatch):
+    keep, real = tmp_path / "records", run.tried
+
+    def second_is_interrupted(id, *rest):
+        if id != "K19-prop6":
+            raise KeyboardInterrupt
+        return real(id, *rest)
+
+    monkeypatch.setattr(run, "tried", second_is_interrupted)
+    options = ["--id", "K19-prop6", "--id", "K19-ptk-below", "--jobs", "1", "--keep", str(keep)]
+    assert main(options) == 130
+    assert str(keep) in capsys.readouterr().err
+    assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
+
+
+def test_two_claims_cannot_share_an_id():
+    with pytest.raises(ValueError, match="K19-prop6"):
+        ledger.claim("K19-prop6", "", "", cases=numbers)(at_least)
