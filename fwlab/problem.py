@@ -170,12 +170,8 @@ class Problem:
 
     def infeasibility(self, A: Floats) -> float:
         """Largest distance of an entry of A from the nearest feasible row."""
-        worst = 0.0
-        for rows, polytopes in self.chunks():
-            omega = self.sample_weight[rows, None]
-            nearest = omega * polytopes.project(A[rows] / np.where(omega > 0, omega, 1.0))
-            worst = max(worst, float(np.abs(A[rows] - nearest).max()))
-        return worst
+        rests = (A[rows] - self.nearest_feasible(A, rows) for rows, _ in self.chunks())
+        return max(float(np.abs(rest).max()) for rest in rests)
 
     # The rest is for solvers: links and scores are passed in where a solver already has them.
 
@@ -258,6 +254,12 @@ class Problem:
     def shifted_scores(self, A: Floats, scores: Floats) -> Floats:
         """s_i + (smoothing/omega_i) a_i: with delta, -n times the dual's gradient (T20 (2.24))."""
         return scores + self.ridge() * A if self.smoothing else scores
+
+    def nearest_feasible(self, A: Floats, rows: slice) -> Floats:
+        """The feasible rows nearest to A[rows]."""
+        omega = self.sample_weight[rows, None]
+        scaled = A[rows] / np.where(omega > 0, omega, 1.0)
+        return omega * self.polytopes.take(rows).project(scaled)
 
     def block_gaps(self, A: Floats, scores: Floats) -> Floats:
         """n times the share of each block in the (augmented) gap, (n,), at the scores of W(A)."""

@@ -127,6 +127,13 @@ def nearest_in_polytope(count, b, bounds, scratch, beta):
     spread_pools(b, zeta, sizes_lower, sums_lower, suffix, count, beta)
     for j in range(prefix, suffix):
         beta[j] = b[j] - residual
+    # the sum of the levels in v_y has lost the digits in which b is larger than beta
+    total = 0.0
+    for j in range(count):
+        total += beta[j]
+    correction = (total - residual) / (1 + suffix - prefix)
+    for j in range(prefix, suffix):
+        beta[j] -= correction
     return zeta
 
 

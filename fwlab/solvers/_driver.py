@@ -220,6 +220,7 @@ def _judge(state: State) -> Certificate:
 def _certify(state: State) -> Certificate:
     """The certificate of A alone: nothing tracked enters, and outside the domain D is -inf."""
     state.use_given()
+    state.round_to_domain()
     state.refresh()
     certificate = _judge(state)
     if state.problem.is_feasible(state.A):

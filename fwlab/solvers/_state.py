@@ -8,6 +8,9 @@ import numpy as np
 from fwlab._validation import Floats
 from fwlab.problem import Problem
 
+# the projection of a feasible row moves it by less
+SHOWS = 1e-14
+
 
 @dataclass(eq=False)
 class State:
@@ -76,6 +79,18 @@ class State:
         """Keep this link if its primal value is the lowest so far."""
         if primal < self.best_primal:
             self.best_link, self.best_primal = link.copy(), primal
+
+    def round_to_domain(self) -> None:
+        """Where A misses the domain by rounding errors that show, project it.
+
+        A block step projects a point as large as its own weight is small, with the rounding errors
+        of that point.
+        """
+        if self.problem.is_feasible(self.A):
+            for rows, _ in self.problem.chunks():
+                nearest = self.problem.nearest_feasible(self.A, rows)
+                if np.abs(self.A[rows] - nearest).max() > SHOWS:
+                    self.A[rows] = nearest
 
     def refresh(self) -> None:
         """Recompute what the method tracked from A and, if it has them, its coefficients."""

@@ -202,17 +202,16 @@ def _newton_iteration(
 
 
 def _accept(state: State, A: Floats) -> bool:
-    """Make A the dual point unless the dual would fall, by rounding."""
+    """Make A the dual point unless the dual would fall by more than its last digits."""
     problem = state.problem
     # for large sigma the projection of large numbers missed the domain by their rounding errors
-    omega = problem.sample_weight[:, None]
-    A = omega * problem.polytopes.project(A / np.where(omega > 0, omega, 1.0))
+    A = problem.nearest_feasible(A, slice(None))
     link = problem.link(A)
     duals = [
         problem.dual_value(each, problem.features.link_norm(its_link, each, problem.lam_n))
         for each, its_link in ((A, link), (state.A, state.link))
     ]
-    if duals[0] < duals[1]:
+    if duals[0] < duals[1] - ROUNDING * abs(duals[1]):
         return False
     state.A[:], state.link[:] = A, link
     return True
