@@ -35,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         records = in_order(chosen, options)
     except KeyboardInterrupt:
-        kept = (
-            f"finished claims are in {options.keep}" if options.keep else "--keep FILE would resume"
-        )
+        kept = "--keep FILE would resume"
+        if options.keep:
+            kept = f"finished claims are in {options.keep}, if there are any"
         print(f"interrupted before all claims were tried; {kept}", file=sys.stderr)
         return 130
     if options.html is not None:
