@@ -1,27 +1,27 @@
 """Rates of convergence on strongly concave duals: the dual error D* - D(A_t) from A = 0.
 
 Four small top-2 problems: with smoothing, and with more features than samples and none, each with
-the optimum on a face and in the interior of the domain. `run` stores every run and a table of
-fitted slopes; finished runs are found again. `plot` reads what `run` stored and draws it.
-
-    python -m figures.rates [FOLDER]
+the optimum on a face and in the interior of the domain.
 """
 
-import json
-import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import fwlab
-from fwlab._files import write_atomically
-from fwlab._text import format_table
-from fwlab.experiments import compare
+from figures._captions import Caption
+from figures._study import Study
+from figures._style import method_line, new_figure
+from figures._tables import Table
+from fwlab.cells import Cell
 
 METHODS = ("fw", "fw-open-loop", "afw", "pfw", "bcfw", "ascent")
-ITERATIONS = 20_000
+ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
+SECONDS = {"quick": 3, "standard": 110, "full": 110}
+# points of a curve that are kept, on a linear and on a logarithmic axis
+POINTS = 300
 # below this fraction of |D*| an error is rounding
 FLOOR = 1e-13
 # below the rounding floor, where runs end
@@ -75,31 +75,31 @@ SETTINGS = (
 )
 
 
-def run(folder: Path, iterations: int = ITERATIONS) -> None:
-    """Solve, and write folder/rates.npz: settings, errors of every run, and the slopes."""
-    methods = [name for name in METHODS if name in fwlab.methods()]
-    stored: dict[str, Any] = {}
-    table = []
-    for setting in SETTINGS:
-        problem = setting.problem()
-        optimum = fwlab.solve(problem, "ascent", tol=0.0, max_iter=5000, check_every=1000)
-        place = "interior" if is_interior(problem, optimum.A) else "face"
-        if setting.interior != (place == "interior"):
-            raise RuntimeError(f"the optimum of {setting.name!r} is not where it was meant to be")
-        runs = compare({setting.name: problem}, methods, tol=TOL, max_iter=iterations, out=folder)
-        best = max([optimum.dual, *[result.dual for result in runs.results.values()]])
-        stored[f"{setting.name}|optimum"] = np.array([best, optimum.gap])
-        for (_, method), result in runs.results.items():
-            errors = (best - result.trace.dual) / abs(best)
-            stored[f"{setting.name}|{method}"] = errors
-            fit = fitted(result.trace.iteration, errors)
-            table.append([setting.name, method, *fit])
-            label = f"$t^{{-{fit[0]}}}$" if fit[4] == "power" else f"${fit[1]}^t$"
-            stored[f"{setting.name}|{method}|fit"] = label
-    settings = {"iterations": iterations, "problems": [asdict(setting) for setting in SETTINGS]}
-    text = format_table(COLUMNS, table, right=COLUMNS[2:6] + COLUMNS[7:])
-    stored.update(settings=json.dumps(settings), methods=methods, table=text)
-    write_atomically(folder / "rates.npz", lambda file: np.savez_compressed(file, **stored))
+def cells(size: str) -> list[Cell]:
+    settings = {"methods": list(METHODS), "iterations": ITERATIONS[size]}
+    return [Cell(s.name, solve_setting, {"setting": s, **settings}) for s in SETTINGS]
+
+
+def run(study: Study) -> None:
+    study.compute(cells(study.size))
+
+
+def solve_setting(setting: Setting, methods: list[str], iterations: int) -> dict[str, Any]:
+    """Relative dual errors of every method, thinned for drawing, and the fit to all of them."""
+    problem = setting.problem()
+    optimum = fwlab.solve(problem, "ascent", tol=0.0, max_iter=5000, check_every=1000)
+    if setting.interior != is_interior(problem, optimum.A):
+        raise RuntimeError(f"the optimum of {setting.name!r} is not where it was meant to be")
+    runs = {m: fwlab.solve(problem, m, tol=TOL, max_iter=iterations) for m in methods}
+    best = max([optimum.dual, *[result.dual for result in runs.values()]])
+    found: dict[str, Any] = {"optimum": best, "gap": optimum.gap, "methods": {}}
+    for method, result in runs.items():
+        t, errors = result.trace.iteration, (best - result.trace.dual) / abs(best)
+        last = len(t) - 1
+        kept = np.union1d(np.linspace(0, last, POINTS), np.geomspace(1, last, POINTS)).astype(int)
+        curve = {"iteration": t[kept], "error": errors[kept]}
+        found["methods"][method] = {**curve, "fit": fitted(t, errors)}
+    return found
 
 
 def is_interior(problem: fwlab.Problem, A: np.ndarray) -> bool:
@@ -134,37 +134,59 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return float(slope), float(1 - rest / np.var(y))
 
 
-def plot(folder: Path) -> tuple[Path, Path]:
-    """Draw folder/rates.npz: above against log t, where powers are straight, below against t, where
-    geometric errors are."""
-    from matplotlib.figure import Figure
-
-    from fwlab.plot import save_figure
-
-    with np.load(folder / "rates.npz", allow_pickle=False) as file:
-        stored = dict(file)
-    names = [problem["name"] for problem in json.loads(stored["settings"].item())["problems"]]
-    figure = Figure(figsize=(4 * len(names), 8), layout="constrained")
-    axes = figure.subplots(2, len(names), sharey=True)
-    for column, name in enumerate(names):
-        for method in stored["methods"]:
-            errors = stored[f"{name}|{method}"]
+def plot(study: Study) -> list[Path]:
+    """Above against log t, where powers are straight, below against t, where geometric errors
+    are."""
+    values = study.values
+    figure = new_figure(4 * len(values), 8)
+    axes = figure.subplots(2, len(values), sharey=True)
+    table = []
+    for column, (name, value) in enumerate(values.items()):
+        for method, found in value["methods"].items():
+            errors = np.array(found["error"])
             shown = np.where(errors > FLOOR, errors, np.nan)
-            label = f"{method}  {stored[f'{name}|{method}|fit']}"
-            for ax in axes[:, column]:
-                ax.plot(np.arange(len(shown)), shown, label=label, linewidth=1.2)
+            table.append([name, method, *found["fit"]])
+            for ax, places in zip(axes[:, column], (np.geomspace, np.linspace), strict=True):
+                marks = np.searchsorted(found["iteration"], places(1, found["iteration"][-1], 7))
+                style = {**method_line(method), "linewidth": 1.2, "markersize": 5}
+                label = f"{method}  {_label(found['fit'])}"
+                ax.plot(found["iteration"], shown, **style, markevery=marks.tolist(), label=label)
         top, bottom = axes[:, column]
         top.set(title=name, xscale="log", yscale="log", xlabel="iteration (logarithmic)")
         bottom.set(yscale="log", xlabel="iteration")
         bottom.legend(title="fit", loc="upper right", fontsize="small")
     for ax in axes[:, 0]:
         ax.set_ylabel("dual error / |D*|")
-    return save_figure(figure, folder / "rates")
+    caption = _caption(values, ITERATIONS[study.size])
+    return [
+        *study.save_figure(figure, caption),
+        *study.save_table(Table(COLUMNS, table), caption, "table"),
+    ]
 
 
-if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "results/rates")
-    target.mkdir(parents=True, exist_ok=True)
-    run(target)
-    print(np.load(target / "rates.npz")["table"].item())
-    print(*plot(target))
+def _label(fit: list[str]) -> str:
+    if fit[4] == "too short":
+        return ""
+    return f"$t^{{-{fit[0]}}}$" if fit[4] == "power" else f"${fit[1]}^t$"
+
+
+def _caption(values: dict[str, Any], iterations: int) -> Caption:
+    geometric = [
+        f"{method} on {name}"
+        for name, value in values.items()
+        for method, found in value["methods"].items()
+        if found["fit"][4] == "geometric"
+    ]
+    return Caption(
+        title="Rates of convergence on strongly concave duals, synthetic data",
+        shows=(
+            "Dual error (D* - D) / |D*| from A = 0 against iterations, logarithmic above and "
+            "linear below, with a least-squares fit of a power and of a geometric rate to the "
+            "last nine tenths of the iterations before rounding."
+        ),
+        settings=(
+            f"{iterations} iterations at most; problems: "
+            f"{'; '.join(str(setting) for setting in SETTINGS)}."
+        ),
+        agreement=f"A geometric rate fits better for: {', '.join(geometric) or 'none'}.",
+    )

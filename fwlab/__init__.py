@@ -1,6 +1,6 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
-from fwlab import datasets, ranking, weights
+from fwlab import datasets, metrics, ranking, weights
 from fwlab._path import path
 from fwlab.experiments import Comparison, compare
 from fwlab.losses import (
@@ -22,9 +22,11 @@ from fwlab.projections import (
 from fwlab.result import Result, Status, Trace
 from fwlab.solvers._driver import solve
 from fwlab.solvers.registry import methods
+from fwlab.sweeps import CrossValidation, cross_validate
 
 __all__ = [
     "Comparison",
+    "CrossValidation",
     "MaxHinge",
     "Problem",
     "PseudoTopK",
@@ -37,8 +39,10 @@ __all__ = [
     "WeightedTopK",
     "WeightedUsunier",
     "compare",
+    "cross_validate",
     "datasets",
     "methods",
+    "metrics",
     "path",
     "project_knapsack",
     "project_permutahedron",

@@ -32,7 +32,9 @@ NOT_IN_A_RUN = (
     "_files.py",
     "_normalize.py",
     "_run_store.py",
+    "_source_digest.py",
     "_text.py",
+    "cells.py",
     "experiments.py",
     "plot.py",
 )

@@ -59,7 +59,7 @@ def plot_trace(trace: Trace, ax: Any = None) -> Any:
 
     if ax is None:
         ax = Figure(figsize=(6.0, 4.0), layout="constrained").add_subplot()
-    _prepare(ax, SECONDS)
+    log_axes(ax, SECONDS)
     ax.set_ylabel(GAP)
     _draw(ax, trace, trace.seconds, OTHER)
     return ax
@@ -76,7 +76,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     for name, part in zip(names, figure.subfigures(len(names), squeeze=False)[:, 0], strict=True):
         at_floor |= _draw_problem(part, comparison, name)
     drawn = [m for m in comparison.methods if any(key[1] == m for key in comparison.results)]
-    handles = [Line2D([], [], **_line_style(STYLES.get(m, OTHER)), label=m) for m in drawn]
+    handles = [Line2D([], [], **line_style(STYLES.get(m, OTHER)), label=m) for m in drawn]
     figure.legend(
         handles=handles,
         title=f"{LINES} {AT_THE_FLOOR}" if at_floor else LINES,
@@ -109,8 +109,8 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     """Title and two panels of one problem; whether some gap was drawn at the floor."""
     figure.suptitle(describe_problem(name, comparison.problems[name]))
     by_seconds, by_passes = figure.subplots(1, 2, sharey=True)
-    _prepare(by_seconds, SECONDS)
-    _prepare(by_passes, PASSES)
+    log_axes(by_seconds, SECONDS)
+    log_axes(by_passes, PASSES)
     by_seconds.set_ylabel(GAP)
     at_floor = False
     for method in comparison.methods:
@@ -124,7 +124,8 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     return at_floor
 
 
-def _prepare(ax: Any, xlabel: str) -> None:
+def log_axes(ax: Any, xlabel: str) -> None:
+    """Both axes logarithmic, with a grid behind the data."""
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel(xlabel)
@@ -177,14 +178,15 @@ def _draw(ax: Any, trace: Trace, x: Any, style: tuple[str, str, str]) -> bool:
     gap = np.maximum(gap, floor)
     color = style[0]
     ax.plot(x, gap, color=color, linewidth=0.7, alpha=0.35)
-    ax.plot(x, np.minimum.accumulate(gap), **_line_style(style), markevery=_marked(x))
+    ax.plot(x, np.minimum.accumulate(gap), **line_style(style), markevery=marked(x))
     if at_floor.any():
         hollow = {"markerfacecolor": "white", "markersize": 6, "linestyle": "none"}
         ax.plot(x[at_floor], floor[at_floor], "v", color=color, **hollow)
     return bool(at_floor.any())
 
 
-def _line_style(style: tuple[str, str, str]) -> dict[str, Any]:
+def line_style(style: tuple[str, str, str]) -> dict[str, Any]:
+    """Keyword arguments of matplotlib's `plot` for a (colour, marker, line) of STYLES."""
     color, marker, line = style
     return {
         "color": color,
@@ -197,7 +199,7 @@ def _line_style(style: tuple[str, str, str]) -> dict[str, Any]:
     }
 
 
-def _marked(x: Floats) -> list[int]:
+def marked(x: Floats) -> list[int]:
     """Indices of markers, evenly spread along a logarithmic axis, the last point among them."""
     if len(x) == 0:
         return []

@@ -4,8 +4,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FrameType
+
+_raise_at_end = ContextVar("raise at the end of an interrupted run", default=False)
 
 
 @dataclass
@@ -36,3 +39,16 @@ def deferred_interrupt() -> Iterator[Interrupt]:
         yield interrupt
     finally:
         signal.signal(signal.SIGINT, before)
+    if interrupt.pressed and _raise_at_end.get():
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupted_runs_raise() -> Iterator[None]:
+    """Runs inside raise KeyboardInterrupt after Ctrl-C and return nothing: for work whose result
+    must be whole or not there."""
+    token = _raise_at_end.set(True)
+    try:
+        yield
+    finally:
+        _raise_at_end.reset(token)

@@ -25,7 +25,15 @@ LAYERS = (
     ("fwlab.losses", "fwlab.polytope", "fwlab.jacobian", "fwlab.projections"),
     ("fwlab.problem",),
     ("fwlab.solvers*",),
-    ("fwlab.experiments", "fwlab._path", "fwlab.estimators", "fwlab.*cli*", "fwlab.__main__"),
+    (
+        "fwlab.experiments",
+        "fwlab.cells",
+        "fwlab.sweeps",
+        "fwlab._path",
+        "fwlab.estimators",
+        "fwlab.*cli*",
+        "fwlab.__main__",
+    ),
 )
 FORBIDDEN = {
     "cvxpy",

@@ -1,12 +1,11 @@
 """The figure of rates: its fits on errors of known rates, and a short run from end to end."""
 
-import json
-
 import numpy as np
 import pytest
 
 import fwlab
 from figures import rates
+from figures._study import Study
 
 T = np.arange(2001)
 
@@ -43,19 +42,22 @@ def test_the_optimum_is_where_the_setting_says(setting):
     assert not rates.is_interior(problem, np.zeros_like(A))
 
 
-def test_run_and_plot(tmp_path):
-    rates.run(tmp_path, iterations=20)
-    runs = sorted(tmp_path.glob("runs/*"))
-    before = [path.stat().st_mtime_ns for path in runs]
-    rates.run(tmp_path, iterations=20)  # finished runs are read
-    assert [path.stat().st_mtime_ns for path in runs] == before
-    with np.load(tmp_path / "rates.npz") as stored:
-        settings = json.loads(stored["settings"].item())
-        assert settings["iterations"] == 20
-        for problem in settings["problems"]:
-            for method in rates.METHODS:
-                errors = stored[f"{problem['name']}|{method}"]
-                assert errors.min() >= -1e-14
-                assert errors[-1] < errors[1] < 100.0
-    for path in rates.plot(tmp_path):
-        assert path.stat().st_size > 1000
+def test_run_and_plot(tmp_path, monkeypatch):
+    monkeypatch.setitem(rates.ITERATIONS, "quick", 20)
+    study = Study("rates", "quick", tmp_path)
+    rates.run(study)
+    for value in study.values.values():
+        for found in value["methods"].values():
+            errors = found["error"]
+            assert found["iteration"][-1] <= 20
+            assert min(errors) >= -1e-14
+            assert errors[-1] < errors[1] < 100.0
+    for path in rates.plot(study):
+        assert path.stat().st_size > 300
+
+
+def test_thinning_keeps_the_ends():
+    value = rates.solve_setting(rates.SETTINGS[2], ["fw"], 2000)["methods"]["fw"]
+    assert value["iteration"][0] == 0 and value["iteration"][-1] == 2000
+    assert 500 < len(value["iteration"]) <= 2 * rates.POINTS
+    assert value["fit"][5] == "200"

@@ -1,0 +1,150 @@
+"""Figures and tables of the papers: python -m figures [list | all | NAME ...] [--quick | --full].
+
+Each is one script of this folder: `run` computes and stores, `plot` reads and draws. A run that
+was interrupted or killed goes on where it was.
+"""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import figures
+from figures._study import Study
+from fwlab._text import format_table
+from fwlab._validation import as_integer
+from fwlab.cells import BACKENDS, CellsFailed, check_backend
+
+DEFAULT_OUT = "results/figures"
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ValueError(f"{message} (python -m figures --help)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit code: 0, 1 when a figure could not be made, 2 for bad input, 130 after Ctrl-C."""
+    try:
+        options = _options(argv)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        _complain(error)
+        return 2
+    names = script_names() if options.names == ["all"] else options.names
+    if names in ([], ["list"]):
+        print(listing())
+        return 0
+    studies = [_study(name, options) for name in names]
+    if options.size == "full" or len(studies) > 1:
+        print(f"estimated: {spell(estimated(studies))} on two cores", file=sys.stderr)
+    try:
+        made = [make(study, options.plot_only) for study in studies]
+    except KeyboardInterrupt:
+        _complain("interrupted; finished cells are kept, and the same command goes on from there.")
+        return 130
+    return 0 if all(made) else 1
+
+
+def script_names() -> list[str]:
+    """All figures and tables: the public modules of this package."""
+    found = pkgutil.iter_modules(figures.__path__)
+    return sorted(m.name for m in found if not m.name.startswith("_") and not m.ispkg)
+
+
+def script(name: str) -> Any:
+    """The module of a figure: SECONDS {size: estimate}, run(study), plot(study) -> files."""
+    return importlib.import_module(f"figures.{name}")
+
+
+def listing() -> str:
+    """Name, estimated time in each size, first sentence."""
+    rows = []
+    for name in script_names():
+        module = script(name)
+        times = [spell(module.SECONDS[size]) for size in ("quick", "standard", "full")]
+        rows.append([name, *times, module.__doc__.split("\n")[0]])
+    return format_table(("name", "quick", "standard", "full", "what it shows"), rows)
+
+
+def make(study: Study, plot_only: bool = False) -> bool:
+    """Run and plot one script; False, with a sentence on stderr, if that failed."""
+    module = script(study.name)
+    print(f"{study.name} ({study.size})", file=sys.stderr)
+    try:
+        if not plot_only:
+            module.run(study)
+        files = module.plot(study)
+    except (CellsFailed, OSError, ValueError) as error:
+        _complain(f"{study.name}: {error}")
+        return False
+    for file in files:
+        print(file)
+    return True
+
+
+def estimated(studies: Sequence[Study]) -> float:
+    """Seconds for all of them, nothing stored."""
+    return sum(script(study.name).SECONDS[study.size] for study in studies)
+
+
+def spell(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, length in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= length:
+            return f"{seconds / length:.2g} {unit}"
+    return f"{seconds:.2g} s"
+
+
+def _options(argv: Sequence[str] | None) -> Any:
+    parser = Parser(prog="python -m figures", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="list, all, or names of the list")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", dest="size", action="store_const", const="quick")
+    size.add_argument("--full", dest="size", action="store_const", const="full")
+    parser.set_defaults(size="standard")
+    parser.add_argument("--out", default=DEFAULT_OUT, help=f"folder, {DEFAULT_OUT} if not given")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
+    parser.add_argument("--plot-only", action="store_true", help="draw stored results again")
+    parser.add_argument("--backend", default="loky", help=" or ".join(BACKENDS))
+    parser.add_argument("--scheduler", help="address of a dask scheduler")
+    options = parser.parse_args(argv)
+    as_integer("jobs", options.jobs, low=1)
+    check_backend(options.backend, options.scheduler)
+    if len(options.names) > 1 and {"list", "all"} & set(options.names):
+        raise ValueError(f"list and all stand alone; got {' '.join(options.names)!r}.")
+    unknown = [n for n in options.names if n not in ("list", "all", *script_names())]
+    if unknown:
+        raise ValueError(
+            f"no figure is named {', '.join(unknown)}; there are: {', '.join(script_names())}."
+        )
+    if options.names not in ([], ["list"]):
+        _check_folder(Path(options.out))
+    return options
+
+
+def _check_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"--out must be a folder to write in; got {str(out)!r} ({error.strerror})."
+        ) from None
+
+
+def _study(name: str, options: Any) -> Study:
+    out = Path(options.out)
+    return Study(name, options.size, out, options.jobs, options.backend, options.scheduler)
+
+
+def _complain(error: object) -> None:
+    print(f"figures: {' '.join(str(error).split())}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

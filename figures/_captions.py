@@ -1,0 +1,41 @@
+"""Captions: what a figure or table shows, from which data, and how far it agrees with the paper."""
+
+from dataclasses import dataclass
+from typing import Any
+
+SIZE_SENTENCES = {
+    "quick": "quick: tiny data, to show that everything runs; its numbers mean nothing.",
+    "standard": "standard: fewer repetitions and a coarser grid than the paper's, as stated.",
+    "full": "full: the paper's protocol.",
+}
+
+
+@dataclass(frozen=True)
+class Caption:
+    """title (with "synthetic" where the data are); shows, what one sees; settings, all constants
+    and the seed; agreement, one computed sentence on the paper's result."""
+
+    title: str
+    shows: str
+    settings: str
+    agreement: str
+
+
+def caption_text(caption: Caption, record: dict[str, Any]) -> str:
+    """The caption as Markdown, with what the stored record adds."""
+    data = record["data"] or ["none: computed from the formulas, or drawn as the settings say."]
+    lines = [
+        f"**{caption.title}**",
+        "",
+        caption.shows,
+        "",
+        f"*Agreement*: {caption.agreement}",
+        "",
+        *[f"- data: {line}" for line in data],
+        f"- settings: {caption.settings}",
+        f"- size: {SIZE_SENTENCES[record['size']]}",
+        f"- version: {record['version']}",
+        f"- command: `{record['command']}`",
+        "",
+    ]
+    return "\n".join(lines)

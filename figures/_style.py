@@ -1,0 +1,57 @@
+"""One look for all figures: methods as in `fwlab.plot`, and series for everything else."""
+
+from typing import Any
+
+from fwlab.plot import OTHER, STYLES, line_style, log_axes, marked
+
+__all__ = [
+    "SERIES",
+    "light_grid",
+    "line",
+    "log_axes",
+    "marked",
+    "method_line",
+    "new_figure",
+    "series",
+]
+
+# told apart by marker and line in grey; Okabe and Ito's colours
+SERIES = (
+    ("#0072b2", "o", "-"),
+    ("#d55e00", "s", "--"),
+    ("#009e73", "^", "-."),
+    ("#cc79a7", "D", ":"),
+    ("#56b4e9", "v", "-"),
+    ("#e69f00", "P", "--"),
+    ("#4d4d4d", "X", "-."),
+    ("#000000", "*", ":"),
+)
+
+
+def method_line(method: str) -> dict[str, Any]:
+    """Keyword arguments of `plot` for a method: the same in every figure."""
+    return line_style(STYLES.get(method, OTHER))
+
+
+def series(index: int) -> dict[str, Any]:
+    """Keyword arguments of `plot` for the i-th series of a figure that is not about methods."""
+    return line_style(SERIES[index % len(SERIES)])
+
+
+def line(ax: Any, x: Any, y: Any, style: dict[str, Any], label: str | None = None) -> None:
+    """A line with a few markers, evenly spread along a logarithmic x axis."""
+    ax.plot(x, y, **style, markevery=marked(x), label=label)
+
+
+def light_grid(ax: Any) -> None:
+    """Linear axes with the grid of the logarithmic ones."""
+    ax.grid(True, color="#e6e6e6", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure in inches; no window opens."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")

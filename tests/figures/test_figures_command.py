@@ -1,0 +1,177 @@
+"""python -m figures: what it lists and refuses, its tables and captions, and its two scripts."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from figures import __main__ as command
+from figures import _study
+from figures._captions import Caption
+from figures._study import Study
+from figures._tables import Compared, Table, agreement
+from fwlab.cells import Cell, DataName
+
+ROOT = Path(__file__).parents[2]
+
+
+def one(x):
+    return {"x": x}
+
+
+def test_the_list_has_every_script(capsys):
+    assert command.main(["list"]) == 0
+    listed = capsys.readouterr().out
+    scripts = {p.stem for p in (ROOT / "figures").glob("[a-z]*.py")}
+    assert scripts == set(command.script_names())
+    for name in scripts:
+        assert f"\n{name} " in listed
+        assert set(command.script(name).SECONDS) == set(_study.SIZES)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothing"], "no figure is named nothing; there are: bent_path"),
+        (["all", "rates"], "list and all stand alone; got 'all rates'."),
+        (["rates", "--quick", "--full"], "not allowed with argument --quick"),
+        (["rates", "--large"], "unrecognized arguments: --large"),
+        (["rates", "--jobs", "0"], "jobs must be at least 1; got 0."),
+        (["rates", "--jobs", "two"], "invalid int value: 'two'"),
+        (["rates", "--backend", "dask"], "scheduler needs the address"),
+        (["rates", "--out", __file__], "--out must be a folder to write in"),
+        (["rates", "--plot-only"], "rates has no stored results of size standard."),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments, sentence, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert command.main(arguments) in (1, 2)
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert error.startswith("figures: ") and sentence in error
+    assert "Traceback" not in error
+
+
+def test_estimates_are_spelled_in_their_unit():
+    assert [command.spell(s) for s in (0.5, 59, 90, 7200)] == ["0.5 s", "59 s", "1.5 min", "2 h"]
+
+
+def test_the_full_size_says_first_how_long_it_takes(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "make", lambda study, plot_only: True)
+    assert command.main(["rates", "--full", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().err.startswith("estimated: ")
+
+
+def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
+    def interrupted(study, plot_only):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "make", interrupted)
+    assert command.main(["rates", "--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "figures: interrupted; finished cells are kept, and the same command goes on from there."
+    ]
+
+
+def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
+    run = subprocess.Popen(
+        [sys.executable, "-m", "figures", "rates", "--out", str(tmp_path)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert run.stderr is not None
+    first = run.stderr.readline()
+    time.sleep(1.0)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=60)
+    assert first == "rates (standard)\n" and run.returncode == 130
+    assert errors.strip().splitlines()[-1].endswith("the same command goes on from there.")
+    assert "Traceback" not in errors
+
+
+def test_a_failed_script_is_one_sentence_and_the_next_goes_on(capsys, tmp_path, monkeypatch):
+    class Failing:
+        @staticmethod
+        def run(study):
+            raise FileNotFoundError("the data file is not here.")
+
+    monkeypatch.setattr(command, "script", lambda name: Failing)
+    assert not command.make(Study("rates", "quick", tmp_path))
+    assert capsys.readouterr().err.splitlines()[-1] == "figures: rates: the data file is not here."
+
+
+def study(tmp_path):
+    made = Study("example", "quick", tmp_path)
+    settings = {"x": 1, "data": [DataName("digits", "unit", rows=20)]}
+    made.compute([Cell("cell", with_data, settings)])
+    return made
+
+
+def with_data(x, data):
+    return {"x": x}
+
+
+def test_a_record_holds_all_that_drawing_needs(tmp_path):
+    made = study(tmp_path)
+    assert made.values == {"cell": {"x": 1}}
+    record = json.loads((tmp_path / "quick" / "example.json").read_text())
+    assert record["command"] == "python -m figures example --quick"
+    assert "the first 20 rows" in record["data"][0] and "UCI" in record["data"][0]
+    assert record["settings"]["cell"] == {"x": 1, "data": ["digits"]}
+    with pytest.raises(_study.NotRun, match="example has no stored results of size full"):
+        _ = Study("example", "full", tmp_path).values
+
+
+def test_a_table_is_written_three_times_with_its_caption(tmp_path):
+    table = Table(
+        ["method", "top-1 & more", "note"],
+        [
+            ["ours", Compared(0.771, 0.759), "a_b"],
+            ["capped", Compared(0.5, 0.75, mark="*"), "50 %"],
+            ["missing", Compared(None, 0.6), "-"],
+            ["new", Compared(0.25), "-"],
+        ],
+    )
+    caption = Caption("A title", "What it shows.", "seed 0.", "They agree.")
+    files = study(tmp_path).save_table(table, caption, "part")
+    assert [file.name for file in files] == [
+        f"example_part{ending}" for ending in (".csv", ".md", ".tex", ".caption.md")
+    ]
+    rows = list(csv.reader(io.StringIO(files[0].read_text())))
+    assert rows[0] == [
+        "method", "top-1 & more", "top-1 & more (paper)", "top-1 & more (difference)", "note",
+    ]  # fmt: skip
+    assert rows[1] == ["ours", "0.771", "0.759", "+0.012", "a_b"]
+    assert rows[2][1:4] == ["0.500*", "0.750", "-0.250"]
+    assert rows[3][1:4] == ["", "0.600", ""]
+    assert rows[4][1:4] == ["0.250", "", ""]
+    markdown = files[1].read_text().splitlines()
+    assert markdown[1] == "| --- | ---: | --- |"
+    assert markdown[2] == "| ours | 0.771 (0.759, +0.012) | a_b |"
+    assert markdown[4] == "| missing | - (0.600) | - |"
+    latex = files[2].read_text()
+    assert r"ours & 0.771 (0.759, +0.012) & a\_b \\" in latex and r"50 \%" in latex
+    text = files[3].read_text()
+    for part in ("**A title**", "They agree.", "seed 0.", "quick", "code ", "digits", "--quick`"):
+        assert part in text
+
+
+def test_a_row_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="a row must have 2 entries; got 1"):
+        Table(["a", "b"], [["x"]])
+
+
+def test_agreement_counts_what_is_printed():
+    entries = [Compared(0.5, 0.51), Compared(0.6, 0.5), Compared(None, 0.1), Compared(0.1)]
+    sentence = agreement(entries, 0.02, "of accuracy")
+    assert sentence.startswith("1 of 2 numbers lie within 0.02 of accuracy")
+    assert "mean difference is +0.045, the largest +0.100" in sentence
+    assert agreement([Compared(0.1)], 1, "") == "No printed number has one of ours beside it."
