@@ -27,13 +27,15 @@ Fold = int | str
 class Protocol:
     """What all paths of a cross-validation share.
 
-    Cs ascending, for warm starts; ks of the accuracies; n_folds stratified folds drawn by rng.
-    max_iter and tol (absolute gap) are those of each fit.
+    Cs ascending, for warm starts; ks of the accuracies; n_folds stratified folds drawn by rng, of
+    which the first n_held_out are held out in turn, all if None. max_iter and tol (absolute gap)
+    are those of each fit.
     """
 
     Cs: tuple[float, ...]
     ks: tuple[int, ...]
     n_folds: int = 3
+    n_held_out: int | None = None
     tol: float = 1e-3
     max_iter: int = 1000
     check_every: int = 5
@@ -41,8 +43,15 @@ class Protocol:
 
     def __post_init__(self) -> None:
         as_integer("n_folds", self.n_folds, low=2)
+        if self.n_held_out is not None:
+            as_integer("n_held_out", self.n_held_out, low=1, high=self.n_folds)
         if not self.Cs or list(self.Cs) != sorted(self.Cs):
             raise ValueError(f"Cs must be an ascending list; got {self.Cs!r}.")
+
+    @property
+    def held_out(self) -> range:
+        """The folds that are held out in turn."""
+        return range(self.n_folds if self.n_held_out is None else self.n_held_out)
 
 
 def accuracy_path(
@@ -131,7 +140,7 @@ def sweep_cells(
 
     machines: {name: {"loss": Loss, "smoothing": float, "method": str}}, the last two optional.
     """
-    folds = [*range(protocol.n_folds), "test"] if folds is None else folds
+    folds = [*protocol.held_out, "test"] if folds is None else folds
     cells = []
     for name, machine in machines.items():
         settings = {"smoothing": 0.0, **machine, "data": data, "protocol": protocol}
@@ -161,8 +170,7 @@ class CrossValidation:
             entries = values[f"{data_name}, {machine}, fold {fold}"]
             return np.array([entry["accuracy"] for entry in entries])
 
-        folds = range(protocol.n_folds)
-        validation = {m: np.array([array(m, fold) for fold in folds]) for m in machines}
+        validation = {m: np.array([array(m, fold) for fold in protocol.held_out]) for m in machines}
         test = {m: array(m, "test") for m in machines}
         return cls(protocol, validation, test, values, data_name)
 
@@ -199,7 +207,7 @@ def cross_validate(
     machines as in `sweep_cells`; out, n_jobs, backend and scheduler as in `run_cells`: what is
     stored in `out` is not computed again. Raises ValueError or TypeError before any work.
     """
-    protocol = Protocol(tuple(Cs), tuple(ks), n_folds, tol, max_iter, rng=rng)
+    protocol = Protocol(tuple(Cs), tuple(ks), n_folds, tol=tol, max_iter=max_iter, rng=rng)
     cells = sweep_cells(data, machines, protocol)
     values = run_cells(cells, out, n_jobs, backend, scheduler)
     return CrossValidation.of(data.name, list(machines), protocol, values)
