@@ -1,9 +1,9 @@
 """Kernel matrices of the training rows: stored, through the rows of X, or column by column.
 
-Each kind offers products with K, its diagonal, single columns, and the kernel with new rows.
+Each kind offers products with K, its diagonal, and some of its columns and rows.
 """
 
-from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -35,16 +35,12 @@ class Gram(Protocol):
     def restricted(self, rows: Integers) -> Floats:
         """Rows and columns of K, (len(rows), len(rows))."""
 
-    def scores(self, c: Floats, new: Any) -> Floats:
-        """Kernel of the new rows with the training rows, times c."""
-
 
 @dataclass(frozen=True, eq=False)
 class StoredGram:
-    """K as it was given; new rows are rows of kernel values, in the order `order` of the user."""
+    """K as an array."""
 
     K: Floats
-    order: Integers
 
     @property
     def size(self) -> int:
@@ -64,9 +60,6 @@ class StoredGram:
 
     def restricted(self, rows: Integers) -> Floats:
         return self.K[np.ix_(rows, rows)]
-
-    def scores(self, c: Floats, new: Any) -> Floats:
-        return new[:, self.order] @ c
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,21 +87,19 @@ class LinearGram:
     def restricted(self, rows: Integers) -> Floats:
         return _dense(self.X[rows] @ self.X[rows].T)
 
-    def scores(self, c: Floats, new: Any) -> Floats:
-        return new @ (self.X.T @ c)
-
 
 @dataclass(eq=False)
 class RbfGram:
     """K_ij = exp(-sigma |x_i - x_j|^2), stored if half of max_memory holds it. Otherwise columns
-    are computed on demand, and the last used ones are kept."""
+    are computed on demand, and the first ones are kept until they fill max_memory."""
 
     X: Any
     sigma: float
     max_memory: int
     norms: Floats = field(init=False)
     stored: Floats | None = field(init=False, default=None)
-    kept: OrderedDict[int, Floats] = field(init=False, default_factory=OrderedDict)
+    kept: dict[int, Floats] = field(init=False, default_factory=dict)
+    last: tuple[Floats, Floats] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.norms = _square_norms(self.X)
@@ -122,12 +113,14 @@ class RbfGram:
     @property
     def capacity(self) -> int:
         """The number of columns that may be kept."""
-        return max(2, self.max_memory // (8 * self.size))
+        return self.max_memory // (8 * self.size)
 
     def product(self, c: Floats) -> Floats:
         if self.stored is not None:
             return self.stored @ c
-        return self._against(self.X, self.norms, np.flatnonzero(c), c)
+        if self.last is None or not np.array_equal(c, self.last[0]):
+            self.last = c.copy(), self._product(c)
+        return self.last[1].copy()
 
     def diagonal(self) -> Floats:
         return np.ones(self.size)
@@ -136,47 +129,66 @@ class RbfGram:
         if self.stored is not None:
             return self.stored[i]
         if i in self.kept:
-            self.kept.move_to_end(i)
-        else:
-            self.kept[i] = self.block(np.array([i]))[:, 0]
-            if len(self.kept) > self.capacity:
-                self.kept.popitem(last=False)
-        return self.kept[i]
+            return self.kept[i]
+        rows = np.array([i])
+        columns = self._columns(rows)
+        self._keep(rows, columns)
+        return columns[0]
 
     def block(self, rows: Integers) -> Floats:
         if self.stored is not None:
             return self.stored[:, rows]
-        K = self._kernel(self.X, self.norms, rows)
-        K[rows, np.arange(len(rows))] = 1.0
-        return K
+        return self._columns(rows).T
 
     def restricted(self, rows: Integers) -> Floats:
         if self.stored is not None:
             return self.stored[np.ix_(rows, rows)]
-        K = self._kernel(self.X[rows], self.norms[rows], rows)
+        K = rbf_kernel(self.X[rows], self.X[rows], self.sigma)
         K[np.diag_indices_from(K)] = 1.0
         return K
 
-    def scores(self, c: Floats, new: Any) -> Floats:
-        return self._against(new, _square_norms(new), np.flatnonzero(c), c)
-
-    def _against(self, Z: Any, norms: Floats, rows: Integers, c: Floats) -> Floats:
-        """k(Z, X) c, some rows of X at a time."""
-        out = np.zeros(Z.shape[0])
-        for start in range(0, len(rows), CHUNK):
-            chunk = rows[start : start + CHUNK]
-            out += self._kernel(Z, norms, chunk) @ c[chunk]
+    def _product(self, c: Floats) -> Floats:
+        out, rows = np.zeros(self.size), np.flatnonzero(c)
+        is_kept = np.array([i in self.kept for i in rows], dtype=bool)
+        for i in rows[is_kept]:
+            out += c[i] * self.kept[i]
+        for chunk in chunks(rows[~is_kept]):
+            columns = self._columns(chunk)
+            out += c[chunk] @ columns
+            self._keep(chunk, columns)
         return out
 
-    def _kernel(self, Z: Any, norms: Floats, rows: Integers) -> Floats:
-        """k(Z, X[rows]); rounding must not make a squared distance negative."""
-        K = _dense(Z @ self.X[rows].T)
-        K *= -2
-        K += norms[:, None]
-        K += self.norms[rows]
-        np.maximum(K, 0, out=K)
-        K *= -self.sigma
-        return np.exp(K, out=K)
+    def _columns(self, rows: Integers) -> Floats:
+        """Those of K, one a row, (len(rows), n)."""
+        columns = rbf_kernel(self.X[rows], self.X, self.sigma, self.norms[rows], self.norms)
+        columns[np.arange(len(rows)), rows] = 1.0
+        return columns
+
+    def _keep(self, rows: Integers, columns: Floats) -> None:
+        room = max(0, self.capacity - len(self.kept))
+        for i, column in zip(rows[:room], columns, strict=False):
+            self.kept[int(i)] = column.copy()
+
+
+def rbf_kernel(
+    X: Any, Z: Any, sigma: float, X_norms: Floats | None = None, Z_norms: Floats | None = None
+) -> Floats:
+    """exp(-sigma |x - z|^2) for the rows x of X and z of Z, whose squared norms may be given.
+
+    Rounding must not make a squared distance negative.
+    """
+    K = _dense(X @ Z.T)
+    K *= -2
+    K += (_square_norms(X) if X_norms is None else X_norms)[:, None]
+    K += _square_norms(Z) if Z_norms is None else Z_norms
+    np.maximum(K, 0, out=K)
+    K *= -sigma
+    return np.exp(K, out=K)
+
+
+def chunks(rows: Integers) -> Iterator[Integers]:
+    """The rows, so many at a time that their columns take little memory."""
+    return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
 
 
 def _square_norms(X: Any) -> Floats:

@@ -33,6 +33,8 @@ from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
 
 NEAR = 0.1  # squared Newton decrement, in units of mu, at which mu falls
+WIDE = 2.0  # the certified gap, in units of mu times the number of slacks, at which mu falls
+APART = 1e10  # most factor between a slack's multiplier and mu/slack
 FALL = 0.1  # mu falls by this factor
 INWARD = 0.1  # how far a start moves from the boundary
 LEAST_GAP = 1e-12  # relative, for the first mu of an optimal start
@@ -72,13 +74,14 @@ class Dual:
 
 @dataclass(eq=False)
 class Workspace:
-    """Where the barrier method stands: z = (alpha, beta), r and mu."""
+    """Where the method stands: z = (alpha, beta), r, mu, multipliers of equalities and slacks."""
 
     dual: Dual
     z: Floats
     r: float
     mu: float
     multipliers: Floats
+    slack_multipliers: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,26 +103,27 @@ class InteriorPoint:
         given, given_r = numbers_of(state.point, dual)
         z = given + INWARD * (inner - given)
         r = given_r + INWARD * (r - given_r)
-        workspace = Workspace(dual, z, r, 1.0, np.zeros(len(dual.b)))
+        workspace = Workspace(dual, z, r, 1.0, np.zeros(len(dual.b)), np.ones(0))
         publish(state, workspace)
         certificate = state.problem.certificate(state.point)
         gap = max(certificate.gap, LEAST_GAP * abs(certificate.primal))
         workspace.mu = gap / (2 * len(z))
+        workspace.slack_multipliers = workspace.mu / slacks(dual, z, r)
         return workspace
 
     def iterate(self, state: State, workspace: Workspace) -> None:
-        gz, gr = smooth_gradient(workspace, workspace.z, workspace.r)
-        gz += workspace.dual.system.product(workspace.z)
-        move, decrement = newton_step(workspace, gz, gr)
-        workspace.multipliers = workspace.multipliers + move.multipliers
-        near = decrement <= NEAR * workspace.mu
-        state.step = 1.0 if near else line_search(workspace, move)
-        workspace.z = workspace.z + state.step * move.z
-        workspace.r += state.step * move.r
-        if near:
-            workspace.mu *= FALL
+        w = workspace
+        gz, gr = smooth_gradient(w, w.z, w.r)
+        gz += w.dual.system.product(w.z)
+        move, decrement = newton_step(w, gz, gr)
+        w.multipliers = w.multipliers + move.multipliers
+        state.step = line_search(w, move)
+        advance(w, move, state.step)
         state.n_steps += 1
-        publish(state, workspace)
+        publish(state, w)
+        gap = state.problem.certificate(state.point).gap
+        if decrement <= NEAR * w.mu or gap <= WIDE * w.mu * len(w.slack_multipliers):
+            w.mu *= FALL
 
 
 def dual_of(problem: Problem) -> Dual:
@@ -159,36 +163,66 @@ def numbers_of(point: Point, dual: Dual) -> tuple[Floats, float]:
     return np.concatenate([point.alpha, beta]), point.r
 
 
+def slacks(d: Dual, z: Floats, r: float) -> Floats:
+    """All slacks in one array, a linear map of (z, r) and a constant."""
+    most = [d.most - z[: d.p]] if d.most < np.inf else []
+    return np.concatenate([z, *most, *_slacks_with_r(d, z, r)])
+
+
+def slack_moves(d: Dual, dz: Floats, dr: float) -> Floats:
+    """How `slacks` changes."""
+    most = [-dz[: d.p]] if d.most < np.inf else []
+    return np.concatenate([dz, *most, *_slacks_with_r(d, dz, dr)])
+
+
+def _slacks_with_r(d: Dual, z: Floats, r: float) -> list[Floats]:
+    cap = [d.cap * r - z[d.p :]] if d.cap < np.inf else []
+    return [*cap, np.array([r])] if d.r_has_slack else cap
+
+
+def pulled_back(d: Dual, v: Floats) -> tuple[Floats, float]:
+    """The transpose of `slack_moves`: v (slacks,) in z and r."""
+    z, rest, r = v[: d.p + d.q].copy(), v[d.p + d.q :], 0.0
+    if d.most < np.inf:
+        z[: d.p] -= rest[: d.p]
+        rest = rest[d.p :]
+    if d.cap < np.inf:
+        z[d.p :] -= rest[: d.q]
+        r += d.cap * float(rest[: d.q].sum())
+        rest = rest[d.q :]
+    return z, r + float(rest.sum())
+
+
 def smooth_gradient(w: Workspace, z: Floats, r: float) -> tuple[Floats, float]:
     """Gradient of F at (z, r) in z and r, without the quadratic form of Q."""
-    d, mu = w.dual, w.mu
-    alpha, beta = z[: d.p], z[d.p :]
-    gz = -d.slope - mu / z
-    gz[: d.p] += d.alpha_curvature * alpha + mu / (d.most - alpha)
+    d, alpha, beta = w.dual, z[: w.dual.p], z[w.dual.p :]
+    bz, br = pulled_back(d, w.mu / slacks(d, z, r))
+    gz = -d.slope - bz
+    gz[: d.p] += d.alpha_curvature * alpha
     gz[d.p :] += d.curvature * beta / r
-    gr = d.price - d.curvature * float(beta @ beta) / (2 * r**2)
-    if d.cap < np.inf:
-        room = d.cap * r - beta
-        gz[d.p :] += mu / room
-        gr -= mu * d.cap * float((1 / room).sum())
-    return gz, gr - (mu / r if d.r_has_slack else 0.0)
+    return gz, d.price - d.curvature * float(beta @ beta) / (2 * r**2) - br
 
 
 def smooth_hessian(w: Workspace) -> tuple[Floats, Floats, float]:
-    """Hessian of F less Q: its diagonal in z, the cross column of z and r, and the entry of r."""
-    d, mu, r = w.dual, w.mu, w.r
-    alpha, beta = w.z[: d.p], w.z[d.p :]
-    diagonal, cross = mu / w.z**2, np.zeros_like(w.z)
-    diagonal[: d.p] += d.alpha_curvature + mu / (d.most - alpha) ** 2
+    """Hessian of F less Q, with multiplier/slack for mu/slack^2: its diagonal in z, the cross
+    column of z and r, and the entry of r."""
+    d, r, beta = w.dual, w.r, w.z[w.dual.p :]
+    weights = w.slack_multipliers / slacks(d, w.z, r)
+    diagonal, cross = weights[: d.p + d.q].copy(), np.zeros_like(w.z)
+    rest = weights[d.p + d.q :]
+    diagonal[: d.p] += d.alpha_curvature
     diagonal[d.p :] += d.curvature / r
     cross[d.p :] = -d.curvature * beta / r**2
     corner = d.curvature * float(beta @ beta) / r**3
+    if d.most < np.inf:
+        diagonal[: d.p] += rest[: d.p]
+        rest = rest[d.p :]
     if d.cap < np.inf:
-        room = mu / (d.cap * r - beta) ** 2
-        diagonal[d.p :] += room
-        cross[d.p :] -= d.cap * room
-        corner += d.cap**2 * float(room.sum())
-    return diagonal, cross, corner + (mu / r**2 if d.r_has_slack else 0.0)
+        diagonal[d.p :] += rest[: d.q]
+        cross[d.p :] -= d.cap * rest[: d.q]
+        corner += d.cap**2 * float(rest[: d.q].sum())
+        rest = rest[d.q :]
+    return diagonal, cross, corner + float(rest.sum())
 
 
 def newton_step(w: Workspace, gz: Floats, gr: float) -> tuple[Move, float]:
@@ -234,7 +268,10 @@ def line_search(w: Workspace, move: Move) -> float:
         gz, gr = smooth_gradient(w, w.z + step * move.z, w.r + step * move.r)
         return float(linear + step * quadratic + gz @ move.z + gr * move.r)
 
-    low, high = 0.0, LONGEST * longest_step(w, move)
+    low, high = (
+        0.0,
+        LONGEST * longest_step(slacks(w.dual, w.z, w.r), slack_moves(w.dual, move.z, move.r)),
+    )
     enough = FLAT * abs(slope(0.0))
     step = min(1.0, high)
     for _ in range(SEARCH_STEPS):
@@ -246,19 +283,20 @@ def line_search(w: Workspace, move: Move) -> float:
     return step
 
 
-def longest_step(w: Workspace, move: Move) -> float:
-    """The step at which the first slack vanishes; at most 10^6."""
-    d, dz, dr = w.dual, move.z, move.r
-    alpha, beta = w.z[: d.p], w.z[d.p :]
-    moves = [(w.z, dz)]
-    if d.most < np.inf:
-        moves.append((d.most - alpha, -dz[: d.p]))
-    if d.cap < np.inf:
-        moves.append((d.cap * w.r - beta, d.cap * dr - dz[d.p :]))
-    if d.free:
-        moves.append((np.array([w.r]), np.array([dr])))
-    shares = [float(np.max(-move / slack)) for slack, move in moves]
-    return 1 / max(1e-6, *shares)
+def longest_step(values: Floats, moves: Floats) -> float:
+    """The step at which the first of some positive values vanishes; at most 10^6."""
+    return 1 / max(1e-6, float(np.max(-moves / values)))
+
+
+def advance(w: Workspace, move: Move, step: float) -> None:
+    """Make the step, and that of the slacks' multipliers towards mu/slack."""
+    d, multipliers = w.dual, w.slack_multipliers
+    before, moves = slacks(d, w.z, w.r), slack_moves(d, move.z, move.r)
+    change = (w.mu - multipliers * moves) / before - multipliers
+    share = min(1.0, LONGEST * longest_step(multipliers, change))
+    w.z, w.r = w.z + step * move.z, w.r + step * move.r
+    centre = w.mu / slacks(d, w.z, w.r)
+    w.slack_multipliers = np.clip(multipliers + share * change, centre / APART, centre * APART)
 
 
 def publish(state: State, w: Workspace) -> None:

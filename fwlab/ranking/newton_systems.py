@@ -116,21 +116,27 @@ class FactorSystem:
         return x[: len(f)] / np.sqrt(self.D), y
 
 
+def has_factor(problem: Problem) -> bool:
+    """Whether the rows of X are a factor of the kernel matrix with fewer columns than rows."""
+    gram = problem.gram
+    return isinstance(gram, LinearGram) and gram.X.shape[1] < gram.size
+
+
+def bytes_needed(problem: Problem) -> int:
+    """For the n x n arrays of the system: Q and its Cholesky factor, none with a factor of Q."""
+    return 0 if has_factor(problem) else 2 * 8 * problem.gram.size**2
+
+
 def newton_system(problem: Problem, A: Floats, merged: bool) -> NewtonSystem:
     """The system of a problem; merged: all negatives become one, their mean."""
     gram, p = problem.gram, problem.n_positive
-    if isinstance(gram, LinearGram) and gram.X.shape[1] < gram.size:
+    if isinstance(gram, LinearGram) and has_factor(problem):
         X = gram.X if isinstance(gram.X, np.ndarray) else gram.X.toarray()
         L = problem.signs[:, None] * X
         return FactorSystem(_merge_rows(L, p) if merged else L, A)
-    needed = 16 * gram.size**2
-    if needed > problem.max_memory:
-        raise ValueError(
-            f"max_memory must be at least {needed} bytes for two arrays of {gram.size} rows and "
-            f"columns with this method; got {problem.max_memory}."
-        )
     Q = gram.block(np.arange(gram.size))
-    Q = Q * problem.signs[:, None] * problem.signs
+    Q *= problem.signs[:, None]
+    Q *= problem.signs
     return StoredSystem(_merge_rows(_merge_rows(Q, p).T, p) if merged else Q, A)
 
 

@@ -19,6 +19,7 @@ from fwlab._validation import Floats, Integers, as_array, as_features, as_floats
 from fwlab.gram import checked_gram
 from fwlab.problem import Certificate
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
+from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
 
 KERNELS = ("linear", "rbf", "precomputed")
@@ -78,10 +79,9 @@ class Problem:
         self.threshold = objective.threshold(self.n_positive, self.n_negative)
         self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
         self.signs = np.repeat([1.0, -1.0], [self.n_positive, self.n_negative])
-        self.width = X.shape[1]
         self.gram: Gram
         if kernel == "precomputed":
-            self.gram = StoredGram(X[np.ix_(self.order, self.order)], self.order)
+            self.gram = StoredGram(X[np.ix_(self.order, self.order)])
         elif kernel == "linear":
             self.gram = LinearGram(X[self.order])
         else:
@@ -92,11 +92,11 @@ class Problem:
         small = copy(self)
         small.n_positive = int((rows < self.n_positive).sum())
         small.n_negative = len(rows) - small.n_positive
-        small.order, small.signs = np.arange(len(rows)), self.signs[rows]
+        small.order, small.signs = self.order[rows], self.signs[rows]
         if isinstance(self.gram, LinearGram):
             small.gram = LinearGram(self.gram.X[rows])
         else:
-            small.gram = StoredGram(self.gram.restricted(rows), small.order)
+            small.gram = StoredGram(self.gram.restricted(rows))
         return small
 
     def coefficients(self, point: Point) -> Floats:
@@ -107,11 +107,15 @@ class Problem:
         """Scores of the training rows, positives first."""
         return self.gram.product(self.coefficients(point))
 
-    def weights(self, point: Point) -> Floats | None:
-        """w (d,) with a linear kernel, None with another one."""
-        if not isinstance(self.gram, LinearGram):
-            return None
-        return self.gram.X.T @ self.coefficients(point)
+    def machine(self, point: Point) -> Machine:
+        """What scores new rows."""
+        c, gram = self.coefficients(point), self.gram
+        if isinstance(gram, LinearGram):
+            return Machine(self.kernel, gram.X.T @ c)
+        if isinstance(gram, RbfGram):
+            support = np.flatnonzero(c)
+            return Machine(self.kernel, c[support], gram.X[support], self.sigma)
+        return Machine(self.kernel, c[np.argsort(self.order)])
 
     def threshold_at(self, point: Point) -> float:
         """t of the machine with these dual variables."""

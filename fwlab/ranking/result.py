@@ -1,10 +1,14 @@
-"""What a ranking run leaves behind."""
+"""What a ranking run leaves behind, with saving and loading."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
-from fwlab._validation import Floats, as_features
-from fwlab.ranking.problem import Point, Problem
+import numpy as np
+
+from fwlab._files import write_atomically
+from fwlab._validation import Floats, Integers
+from fwlab.ranking.machine import Machine
 from fwlab.result import Status, Trace
 
 
@@ -14,7 +18,8 @@ class Result:
 
     alpha (n_positive,) and beta (n_negative,) in the order of X; delta, None for TopPushK;
     threshold, t of the training scores; success, whether the gap is at most tol times
-    max(|primal|, |dual|); nit, iterations; seconds, solver time without judging.
+    max(|primal|, |dual|); nit, iterations; seconds, solver time without judging; method, the one
+    that ran.
     """
 
     alpha: Floats
@@ -31,12 +36,12 @@ class Result:
     seconds: float
     method: str
     trace: Trace
-    problem: Problem = field(repr=False)
+    machine: Machine = field(repr=False)
 
     @property
     def w(self) -> Floats | None:
         """The weights (d,) with a linear kernel, None with another one."""
-        return self.problem.weights(self._point)
+        return self.machine.coefficients if self.machine.kernel == "linear" else None
 
     def decision_function(self, Z: Any) -> Floats:
         """Score minus threshold, (n_new,).
@@ -44,12 +49,44 @@ class Result:
         Z holds new rows (n_new, d), or with a precomputed kernel their kernel values with the
         training rows (n_new, n) in the order of X.
         """
-        rows = as_features("Z", Z)
-        if rows.shape[1] != self.problem.width:
-            raise ValueError(f"Z must have {self.problem.width} columns; got {rows.shape[1]}.")
-        coefficients = self.problem.coefficients(self._point)
-        return self.problem.gram.scores(coefficients, rows) - self.threshold
+        return self.machine.scores(Z) - self.threshold
 
-    @property
-    def _point(self) -> Point:
-        return Point(self.alpha, self.beta, self.delta)
+    def predict(self, Z: Any) -> Integers:
+        """1 for rows at or above the threshold, 0 for those below, (n_new,)."""
+        return (self.decision_function(Z) >= 0).astype(np.int64)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to an .npz file."""
+        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _SPECIAL}
+        delta = {} if self.delta is None else {"delta": self.delta}
+        trace = {f"trace_{name}": column for name, column in self.trace.as_dict().items()}
+        machine = {f"machine_{name}": part for name, part in self.machine.as_arrays().items()}
+        everything = {**named, **delta, **trace, **machine, "status": self.status.name}
+        write_atomically(Path(path), lambda file: np.savez_compressed(file, **everything))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as file:
+            stored = dict(file)
+        scalars = {
+            f.name: stored[f.name].item()
+            for f in fields(cls)
+            if f.name not in (*_SPECIAL, "alpha", "beta")
+        }
+        return cls(
+            alpha=stored["alpha"],
+            beta=stored["beta"],
+            delta=stored["delta"].item() if "delta" in stored else None,
+            status=Status[stored["status"].item()],
+            trace=Trace(**_part(stored, "trace_")),
+            machine=Machine.from_arrays(_part(stored, "machine_")),
+            **scalars,
+        )
+
+
+_SPECIAL = ("delta", "status", "trace", "machine")
+
+
+def _part(stored: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {k.removeprefix(prefix): v for k, v in stored.items() if k.startswith(prefix)}

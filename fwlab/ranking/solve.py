@@ -1,6 +1,5 @@
-"""The driver of ranking's methods: clock, judge, stopping test, interruption and result."""
+"""The driver of ranking's methods: arguments, the choice of a method, and the result."""
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from fwlab._validation import Floats, as_floats, as_generator, as_integer, as_real
 from fwlab.problem import Certificate
 from fwlab.ranking.interior_point import InteriorPoint
+from fwlab.ranking.newton_systems import bytes_needed
 from fwlab.ranking.objectives import Objective
 from fwlab.ranking.pairwise import Pairwise
 from fwlab.ranking.problem import Point, Problem
@@ -19,18 +19,34 @@ from fwlab.ranking.result import Result
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import Method, State
 from fwlab.ranking.subgradient import Subgradient
-from fwlab.ranking.working_set import WorkingSet
-from fwlab.result import Status, Trace
-from fwlab.solvers._driver import Limits
+from fwlab.ranking.working_set import WorkingSet, sparse_point
+from fwlab.result import Status
 from fwlab.solvers._interrupt import deferred_interrupt
+from fwlab.solvers._loop import Limits, checked_limits, run_loop
+from fwlab.solvers._report import Recorder, Reporter, read_only
 
 MAX_MEMORY = 2**30
+AUTO = "auto"
 
-METHODS: dict[str, tuple[str, Callable[[], Method]]] = {
-    "interior-point": ("Newton steps on the barrier function of the dual.", InteriorPoint),
-    "working-set": ("The same on a growing set of rows, for large n.", WorkingSet),
-    "pairwise": ("Pairwise coordinate ascent, Algorithm 3.1 of M20; it can stall.", Pairwise),
-    "subgradient": ("Subgradient descent on the primal, for comparison.", Subgradient),
+
+@dataclass(frozen=True)
+class Entry:
+    """A method, and the point that it begins with where the user gives none."""
+
+    sentence: str
+    method: Method
+    first_point: Callable[[Problem], Point] = inner_point
+
+
+METHODS = {
+    "interior-point": Entry("Newton steps on the barrier function of the dual.", InteriorPoint()),
+    "working-set": Entry(
+        "The same on a growing set of rows, for large n.", WorkingSet(), sparse_point
+    ),
+    "pairwise": Entry(
+        "Pairwise coordinate ascent, Algorithm 3.1 of M20; it can stall.", Pairwise()
+    ),
+    "subgradient": Entry("Subgradient descent on the primal, for comparison.", Subgradient()),
 }
 
 
@@ -43,50 +59,25 @@ class Progress:
     primal: float
     dual: float
     gap: float
-    alpha: Floats
-    beta: Floats
-    delta: float | None
+    state: State = field(repr=False)
+
+    @property
+    def alpha(self) -> Floats:
+        """(n_positive,)."""
+        return read_only(self.state.point.alpha)
+
+    @property
+    def beta(self) -> Floats:
+        """(n_negative,)."""
+        return read_only(self.state.point.beta)
+
+    @property
+    def delta(self) -> float | None:
+        """None for TopPushK."""
+        return self.state.point.delta
 
 
 Callback = Callable[[Progress], None]
-
-
-@dataclass(eq=False)
-class Reporter:
-    """The trace's rows, the progress lines and the user's callback."""
-
-    method: str
-    callback: Callback | None
-    verbose: int
-    rows: list[dict[str, Any]] = field(default_factory=list)
-
-    def report(
-        self, state: State, certificate: Certificate, iteration: int, seconds: float
-    ) -> Status | None:
-        """Note a checkpoint; the status to stop with if the callback says so."""
-        numbers = (certificate.primal, certificate.dual, certificate.gap)
-        active = np.count_nonzero(state.point.alpha) + np.count_nonzero(state.point.beta)
-        names = ("iteration", "seconds", "primal", "dual", "gap", "n_lmo", "n_steps", "active")
-        row = (iteration, seconds, *numbers, 0, state.n_steps, active)
-        self.rows.append({**dict(zip(names, row, strict=True)), "step": state.step})
-        if self.verbose:
-            line = f"{self.method} {iteration:6d} {seconds:9.2f} s  gap {certificate.gap:.3e}"
-            print(line, file=sys.stderr, flush=True)
-        if self.callback is None:
-            return None
-        alpha, beta = state.point.alpha.view(), state.point.beta.view()
-        alpha.flags.writeable = beta.flags.writeable = False
-        try:
-            self.callback(Progress(iteration, seconds, *numbers, alpha, beta, state.point.delta))
-        except StopIteration:
-            return Status.STOPPED_BY_CALLBACK
-        except KeyboardInterrupt:
-            return Status.INTERRUPTED
-        return None
-
-    def trace(self) -> Trace:
-        """The rows as columns."""
-        return Trace(**{name: np.array([row[name] for row in self.rows]) for name in self.rows[0]})
 
 
 def solve(
@@ -96,7 +87,7 @@ def solve(
     C: float,
     kernel: str = "linear",
     sigma: float | None = None,
-    method: str = "interior-point",
+    method: str = AUTO,
     tol: float = 1e-6,
     max_iter: int = 1000,
     time_limit: float | None = None,
@@ -112,95 +103,94 @@ def solve(
 
     X (n, d), dense or sparse, or with kernel="precomputed" the matrix k(x_i, x_j) (n, n). y: labels
     in {0, 1} or {-1, +1}. objective: TopPush, TopPushK or PatMat. kernel: "linear", "rbf", which is
-    exp(-sigma |x - z|^2), or "precomputed". method: a name of `methods()`. The run ends when the
-    certified gap is at most tol max(|primal|, |dual|); tol = 0 runs to max_iter iterations. start:
-    a feasible (alpha, beta, delta), delta None for TopPushK; alpha and beta follow the order of X.
-    callback(progress) is called at every checkpoint, each check_every iterations, and may raise
-    StopIteration. time_limit: seconds of the whole call. verbose=1 prints a line a checkpoint.
-    max_memory: bytes for kernel matrices, or for the kept columns of an rbf kernel. Ctrl-C ends the
-    run after the current iteration with a valid result.
+    exp(-sigma |x - z|^2), or "precomputed". method: a name of `methods()`; "auto" is
+    "interior-point", or "working-set" where two n x n arrays would take more than max_memory. The
+    run ends when the certified gap is at most tol max(|primal|, |dual|); tol = 0 runs to max_iter
+    iterations. start: a feasible (alpha, beta, delta), delta None for TopPushK; alpha and beta
+    follow the order of X. callback(progress) is called at every checkpoint, each check_every
+    iterations, and may raise StopIteration. time_limit: seconds of the whole call. verbose: 1
+    prints a line a second to stderr, 2 one a checkpoint. n_threads: threads of the matrix products.
+    max_memory: bytes for kernel matrices; "working-set" keeps columns of an rbf kernel in them, and
+    takes some 24 bytes a squared row of the set besides. Ctrl-C ends the run after the current
+    iteration with a valid result.
 
     Raises ValueError or TypeError with one sentence before any work.
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    if method not in methods():
+        raise ValueError(f"method must be one of {', '.join(methods())}; got {method!r}.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
-    limits = Limits(
-        as_real("tol", tol, positive=False),
-        relative=True,
-        max_iter=as_integer("max_iter", max_iter, low=0),
-        time_limit=None
-        if time_limit is None
-        else as_real("time_limit", time_limit, positive=False),
-    )
-    check_every = as_integer("check_every", check_every, low=1)
+    limits = checked_limits(tol, True, max_iter, time_limit, check_every)
     n_threads = as_integer("n_threads", n_threads, low=1)
     max_memory = as_integer("max_memory", max_memory, low=0)
-    reporter = Reporter(method, callback, as_integer("verbose", verbose, low=0, high=1))
+    verbose = as_integer("verbose", verbose, low=0, high=2)
     generator = as_generator(rng)
     began = time.perf_counter()
     with threadpool_limits(n_threads, user_api="blas"):
         problem = Problem(X, y, objective, C, kernel, sigma, max_memory)
-        state = State(problem, _start(problem, start), generator)
-        return _run(METHODS[method][1](), state, limits, check_every, reporter, began)
+        name = _name(method, problem)
+        reporter = Reporter(name, callback, verbose, Progress)
+        if start is None:
+            point = METHODS[name].first_point(problem)
+        else:
+            point = _as_point(problem, start)
+        return _run(METHODS[name].method, State(problem, point, generator), limits, reporter, began)
 
 
 def methods() -> dict[str, str]:
     """The names of all methods, each with a sentence."""
-    return {name: sentence for name, (sentence, _) in METHODS.items()}
+    sentences = {name: entry.sentence for name, entry in METHODS.items()}
+    return {AUTO: "interior-point where it fits max_memory, else working-set.", **sentences}
 
 
-def _run(
-    method: Method, state: State, limits: Limits, check_every: int, reporter: Reporter, began: float
-) -> Result:
-    problem, clock = state.problem, time.perf_counter()
+def _name(method: str, problem: Problem) -> str:
+    """The method that runs."""
+    needed, allowed = bytes_needed(problem), problem.max_memory
+    if method == AUTO:
+        return "interior-point" if needed <= allowed else "working-set"
+    if method == "interior-point" and needed > allowed:
+        raise ValueError(
+            f"max_memory must be at least {needed} bytes for the kernel matrix and its factor with "
+            f"this method; got {allowed}."
+        )
+    return method
+
+
+def _run(method: Method, state: State, limits: Limits, reporter: Reporter, began: float) -> Result:
+    recorder = Recorder()
+
+    def judge() -> Certificate:
+        return state.problem.certificate(state.point)
+
+    def note(certificate: Certificate, iteration: int, seconds: float) -> Status | None:
+        recorder.record(state, certificate, iteration, seconds)
+        return reporter.report(state, certificate, iteration, seconds)
+
     with deferred_interrupt() as interrupt:
-        workspace = method.start(state)
-        seconds, iteration = time.perf_counter() - clock, 0
-        while True:
-            certificate = problem.certificate(state.point)
-            status = limits.status(certificate, iteration, time.perf_counter() - began)
-            status = reporter.report(state, certificate, iteration, seconds) or status
-            if interrupt.pressed:
-                status = Status.INTERRUPTED
-            if status is not None:
-                break
-            clock = time.perf_counter()
-            for _ in range(min(check_every, limits.max_iter - iteration)):
-                method.iterate(state, workspace)
-                iteration += 1
-                if interrupt.pressed or limits.time_is_over(time.perf_counter() - began):
-                    break
-            seconds += time.perf_counter() - clock
-    return _result(state, certificate, limits.met(certificate) or status, reporter)
-
-
-def _result(state: State, certificate: Certificate, status: Status, reporter: Reporter) -> Result:
-    problem, point, trace = state.problem, state.point, reporter.trace()
+        end = run_loop(method, state, judge, note, limits, began, interrupt)
+    problem, point = state.problem, state.point
+    status = limits.met(end.certificate) or end.status
     return Result(
         alpha=point.alpha,
         beta=point.beta,
         delta=point.delta,
         threshold=problem.threshold_at(point),
-        primal=certificate.primal,
-        dual=certificate.dual,
-        gap=certificate.gap,
+        primal=end.certificate.primal,
+        dual=end.certificate.dual,
+        gap=end.certificate.gap,
         success=status is Status.CONVERGED,
         status=status,
-        message=status.value,
-        nit=int(trace.iteration[-1]),
-        seconds=float(trace.seconds[-1]),
+        message=f"{status.value} Method: {reporter.method}.",
+        nit=end.iteration,
+        seconds=end.seconds,
         method=reporter.method,
-        trace=trace,
-        problem=problem,
+        trace=recorder.trace(),
+        machine=problem.machine(point),
     )
 
 
-def _start(problem: Problem, start: Any) -> Point:
+def _as_point(problem: Problem, start: Any) -> Point:
     free = problem.threshold.free
-    if start is None:
-        return inner_point(problem)
     if not isinstance(start, tuple) or len(start) != 3:
         raise TypeError(f"start must be a tuple (alpha, beta, delta); got {start!r}.")
     alpha, beta = (as_floats("start", part, ndims=(1,)).copy() for part in start[:2])

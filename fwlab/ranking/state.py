@@ -15,8 +15,14 @@ class State:
     problem: Problem
     point: Point
     rng: np.random.Generator
+    n_lmo: int = 0
     n_steps: int = 0
     step: float = np.nan
+
+    @property
+    def active(self) -> int:
+        """Rows with a dual variable that is not 0."""
+        return int(np.count_nonzero(self.point.alpha) + np.count_nonzero(self.point.beta))
 
 
 class Method(Protocol):

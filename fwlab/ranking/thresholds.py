@@ -113,7 +113,7 @@ class SurrogateQuantile:
         share = self.budget / len(above)
         if self.surrogate.power == 2:
             share = np.sqrt(max(0.0, share - above.var()))
-        return largest + (1 + above.mean() - share) / theta
+        return float(largest + (1 + above.mean() - share) / theta)
 
     def level(self, scores: Floats) -> float:
         return self.value(scores) - 1 / self.surrogate.theta

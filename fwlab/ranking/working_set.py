@@ -24,7 +24,9 @@ from fwlab.ranking.state import State
 FIRST = 200  # rows of each kind
 GAIN = 0.03  # the small problem's relative gap, as a share of the whole problem's
 FINEST = 1e-11
-GROWTH = 1.0  # at most so many rows enter, as a share of the set
+# at most so many rows of a kind enter, as a share of the set: a positive's loss does not depend on
+# the other ones, while one new negative can make the next one needless
+POSITIVES, NEGATIVES = 1.0, 0.1
 STEPS = 500
 
 
@@ -40,10 +42,8 @@ class WorkingSet:
     """One iteration is one round."""
 
     def start(self, state: State) -> Workspace:
-        problem, point = state.problem, state.point
-        inside = np.concatenate([point.alpha, point.beta]) > 0
-        if inside.all():
-            inside = first_rows(problem, state.rng)
+        inside = np.concatenate([state.point.alpha, state.point.beta]) > 0
+        inside[first_rows(state.problem)] = True
         return Workspace(inside)
 
     def iterate(self, state: State, workspace: Workspace) -> None:
@@ -52,23 +52,28 @@ class WorkingSet:
         certificate = problem.certificate(state.point)
         goal = max(FINEST, GAIN * min(1.0, certificate.gap / abs(certificate.primal)))
         state.point = spread(problem, rows, solved(problem.restricted(rows), state, goal))
-        wanted = unserved(problem, state.point, workspace.inside)
-        most = int(GROWTH * len(rows))
-        order = np.argsort(-wanted)[:most]
-        workspace.inside[order[wanted[order] > 0]] = True
+        enter = unserved(problem, state.point, workspace.inside)
+        workspace.inside[enter] = True
         state.n_steps += 1
         state.step = float(len(rows))
 
 
-def first_rows(problem: Problem, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Some rows of each kind, with more negatives than a threshold needs."""
-    p, q = problem.n_positive, problem.n_negative
-    rule = problem.threshold
+def sparse_point(problem: Problem) -> Point:
+    """An inner point of the problem of `first_rows`, with zeros for the other rows."""
+    rows = first_rows(problem)
+    return spread(problem, rows, inner_point(problem.restricted(rows)))
+
+
+def first_rows(problem: Problem) -> Integers:
+    """Some rows of each kind, evenly spread, with more negatives than a threshold needs."""
+    p, q, rule = problem.n_positive, problem.n_negative, problem.threshold
     needed = 2 * int(rule.price if rule.free else round(1 / min(1.0, rule.cap)))
-    inside = np.zeros(p + q, dtype=bool)
-    inside[rng.permutation(p)[:FIRST]] = True
-    inside[p + rng.permutation(q)[: max(FIRST, needed)]] = True
-    return inside
+    return np.concatenate([spaced(p, FIRST), p + spaced(q, max(FIRST, needed))])
+
+
+def spaced(n: int, count: int) -> Integers:
+    """`count` of 0 .. n-1, evenly spread; all if there are fewer."""
+    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
 def solved(problem: Problem, state: State, goal: float) -> Point:
@@ -90,12 +95,21 @@ def spread(problem: Problem, rows: Integers, point: Point) -> Point:
     return Point(z[: problem.n_positive], z[problem.n_positive :], point.delta)
 
 
-def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Floats:
-    """How much each row outside belongs into the set, each kind over its largest; 0 for not."""
-    p = problem.n_positive
+def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Integers:
+    """The rows outside that belong into the set, of each kind the worst served ones."""
+    p, most = problem.n_positive, int(inside.sum())
     positives, negatives = np.split(problem.scores(point), [p])
     in_set = negatives[inside[p:]]
     slopes = problem.loss.slope(problem.threshold.value(in_set) - positives)
-    above = np.maximum(0.0, negatives - problem.threshold.level(in_set))
-    wanted = [np.where(inside[:p], 0.0, slopes), np.where(inside[p:], 0.0, above)]
-    return np.concatenate([part / max(part.max(), 1e-300) for part in wanted])
+    above = negatives - problem.threshold.level(in_set)
+    entering = [
+        largest(np.where(inside[:p], 0.0, slopes), max(1, int(POSITIVES * most))),
+        p + largest(np.where(inside[p:], 0.0, above), max(1, int(NEGATIVES * most))),
+    ]
+    return np.concatenate(entering)
+
+
+def largest(values: Floats, count: int) -> Integers:
+    """Positions of the so many largest of the positive values."""
+    order = np.argsort(-values)[:count]
+    return order[values[order] > 0]

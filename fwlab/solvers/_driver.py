@@ -1,72 +1,27 @@
-"""The one driver: it owns the clock, the judge, the stopping test, interruption and the result.
+"""The driver of `solve`: arguments, the judge, and the result; `_loop` runs the iterations.
 
-A method only iterates. At each checkpoint the driver evaluates primal and dual at the iterate,
-outside the clock. Whatever a method tracked, the result is recomputed from A.
+At each checkpoint primal and dual are evaluated at the iterate. Whatever a method tracked, the
+result is recomputed from A.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fwlab._validation import Floats, as_flag, as_floats, as_generator, as_integer, as_real
+from fwlab._validation import Floats, as_floats, as_generator, as_integer
 from fwlab.problem import Certificate, Problem
 from fwlab.result import Result, Status
 from fwlab.solvers._interrupt import deferred_interrupt
-from fwlab.solvers._report import Callback, Recorder, Reporter
+from fwlab.solvers._loop import Limits, checked_limits, run_loop
+from fwlab.solvers._report import Callback, Progress, Recorder, Reporter
 from fwlab.solvers._state import Method, State
 from fwlab.solvers.registry import build, require_taken
 from fwlab.solvers.warm_up import warm_up
 
-ROUNDING_FLOOR = 32 * np.finfo(float).eps
 MAX_MEMORY = 2**30
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop. time_limit counts all of the run's time, judging included."""
-
-    tol: float
-    relative: bool
-    max_iter: int
-    time_limit: float | None
-
-    def met(self, certificate: Certificate) -> Status | None:
-        """The status if the gap, or that of the problem which the method solves, is at most tol.
-
-        tol = 0 is never met.
-        """
-        if self._small(certificate):
-            return Status.CONVERGED
-        own_gap, dual = certificate.own_gap, certificate.dual
-        if own_gap is None:
-            return None
-        own = replace(certificate, primal=dual + own_gap, gap=own_gap)
-        return Status.SOLVED_OTHER_PROBLEM if self._small(own) else None
-
-    def at_floor(self, certificate: Certificate) -> bool:
-        """Whether the gap cannot be told from rounding errors; never so with tol = 0."""
-        return self.tol > 0 and bool(certificate.gap <= ROUNDING_FLOOR * _scale(certificate))
-
-    def time_is_over(self, seconds: float) -> bool:
-        """Whether the run has taken its time."""
-        return self.time_limit is not None and seconds >= self.time_limit
-
-    def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
-        """The reason to stop here, if there is one."""
-        if met := self.met(certificate):
-            return met
-        if self.at_floor(certificate):
-            return Status.ROUNDING_FLOOR
-        if iteration >= self.max_iter:
-            return Status.MAX_ITER
-        return Status.TIME_LIMIT if self.time_is_over(seconds) else None
-
-    def _small(self, certificate: Certificate) -> bool:
-        scale = _scale(certificate) if self.relative else 1.0
-        return self.tol > 0 and certificate.gap <= self.tol * scale
 
 
 def solve(
@@ -101,13 +56,7 @@ def solve(
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
-    limits = Limits(
-        as_real("tol", tol, positive=False),
-        as_flag("relative", relative),
-        as_integer("max_iter", max_iter, low=0),
-        None if time_limit is None else as_real("time_limit", time_limit, positive=False),
-    )
-    check_every = as_integer("check_every", check_every, low=1)
+    limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
@@ -120,45 +69,30 @@ def solve(
     with threadpool_limits(n_threads, user_api="blas"):
         warm_up(problem, method)
         state = State(problem, A, generator, max_memory=max_memory)
-        reporter = Reporter(method, callback, verbose)
-        return _run(solver, method, state, limits, check_every, reporter)
+        reporter = Reporter(method, callback, verbose, Progress)
+        return _run(solver, method, state, limits, reporter)
 
 
-def _run(
-    solver: Method,
-    name: str,
-    state: State,
-    limits: Limits,
-    check_every: int,
-    reporter: Reporter,
-) -> Result:
-    began = clock = time.perf_counter()
-    recorder = Recorder()
+def _run(solver: Method, name: str, state: State, limits: Limits, reporter: Reporter) -> Result:
+    began = time.perf_counter()
+    recorder = Recorder(keeps_augmented_gap=bool(state.problem.smoothing))
+
+    def judge() -> Certificate:
+        certificate = _judge(state)
+        if limits.met(certificate) or limits.at_floor(certificate):
+            # the drift of what the method tracked must not decide
+            certificate = _certify(state)
+        return certificate
+
+    def note(certificate: Certificate, iteration: int, seconds: float) -> Status | None:
+        recorder.record(state, certificate, iteration, seconds)
+        return reporter.report(state, certificate, iteration, seconds)
+
     with deferred_interrupt() as interrupt:
-        workspace = solver.start(state)
-        seconds, iteration = time.perf_counter() - clock, 0
-        while True:
-            certificate = _judge(state)
-            if limits.met(certificate) or limits.at_floor(certificate):
-                # the drift of what the method tracked must not decide
-                certificate = _certify(state)
-            recorder.record(state, certificate, iteration, seconds)
-            status = limits.status(certificate, iteration, time.perf_counter() - began)
-            status = reporter.report(state, certificate, iteration, seconds) or status
-            if interrupt.pressed:
-                status = Status.INTERRUPTED
-            if status is not None:
-                break
-            clock = time.perf_counter()
-            for _ in range(min(check_every, limits.max_iter - iteration)):
-                solver.iterate(state, workspace)
-                iteration += 1
-                if interrupt.pressed or limits.time_is_over(time.perf_counter() - began):
-                    break
-            seconds += time.perf_counter() - clock
+        end = run_loop(solver, state, judge, note, limits, began, interrupt)
         certificate = _certify(state)
-        recorder.replace_last(state, certificate, iteration, seconds)
-        return _result(name, state, certificate, limits.met(certificate) or status, recorder)
+        recorder.replace_last(state, certificate, end.iteration, end.seconds)
+        return _result(name, state, certificate, limits.met(certificate) or end.status, recorder)
 
 
 def _result(
@@ -226,7 +160,3 @@ def _certify(state: State) -> Certificate:
     if state.problem.is_feasible(state.A):
         return certificate
     return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)
-
-
-def _scale(certificate: Certificate) -> float:
-    return max(abs(certificate.primal), abs(certificate.dual))

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Progress:
     @property
     def A(self) -> Floats:
         """The dual variable, (n, m)."""
-        return _read_only(self.state.A)
+        return read_only(self.state.A)
 
     @property
     def W(self) -> Floats | None:
@@ -39,20 +39,32 @@ class Progress:
         if kernel == "precomputed":
             return None
         tracked = kernel is None and not state.keeps_best
-        return _read_only(state.link if tracked else state.weights())
+        return read_only(state.link if tracked else state.weights())
 
 
 Callback = Callable[[Progress], None]
+
+
+class Counters(Protocol):
+    """What a state counts, see `Trace`."""
+
+    n_lmo: int
+    n_steps: int
+    step: float
+
+    @property
+    def active(self) -> int: ...
 
 
 @dataclass(eq=False)
 class Recorder:
     """Rows of the trace, one a checkpoint."""
 
+    keeps_augmented_gap: bool = False
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def record(
-        self, state: State, certificate: Certificate, iteration: int, seconds: float
+        self, state: Counters, certificate: Certificate, iteration: int, seconds: float
     ) -> None:
         """Append a checkpoint."""
         row = {
@@ -66,14 +78,14 @@ class Recorder:
             "active": state.active,
             "step": state.step,
         }
-        if state.problem.smoothing:
+        if self.keeps_augmented_gap:
             row["augmented_gap"] = certificate.augmented_gap
         if certificate.own_gap is not None:
             row["own_gap"] = certificate.own_gap
         self.rows.append(row)
 
     def replace_last(
-        self, state: State, certificate: Certificate, iteration: int, seconds: float
+        self, state: Counters, certificate: Certificate, iteration: int, seconds: float
     ) -> None:
         """Write the last checkpoint again."""
         self.rows.pop()
@@ -86,15 +98,19 @@ class Recorder:
 
 @dataclass(eq=False)
 class Reporter:
-    """Tells the user at each checkpoint; a callback or Ctrl-C in it can end the run."""
+    """Tells the user at each checkpoint; a callback or Ctrl-C in it can end the run.
+
+    `progress` builds what the callback sees from iteration, seconds, primal, dual, gap and state.
+    """
 
     method: str
-    callback: Callback | None
+    callback: Callable[[Any], None] | None
     verbose: int
+    progress: Callable[..., Any]
     last_line: float = -np.inf
 
     def report(
-        self, state: State, certificate: Certificate, iteration: int, seconds: float
+        self, state: Any, certificate: Certificate, iteration: int, seconds: float
     ) -> Status | None:
         """Print a line if it is time, call the callback; the status to stop with, or None."""
         if self.verbose == 2 or (
@@ -107,7 +123,7 @@ class Reporter:
             return None
         try:
             numbers = (certificate.primal, certificate.dual, certificate.gap)
-            self.callback(Progress(iteration, seconds, *numbers, state))
+            self.callback(self.progress(iteration, seconds, *numbers, state))
         except StopIteration:
             return Status.STOPPED_BY_CALLBACK
         except KeyboardInterrupt:
@@ -115,7 +131,8 @@ class Reporter:
         return None
 
 
-def _read_only(array: Floats) -> Floats:
+def read_only(array: Floats) -> Floats:
+    """A view that cannot be written to."""
     view = array.view()
     view.setflags(write=False)
     return view

@@ -95,14 +95,14 @@ DEFECTS = [
     Defect(
         "a timed-out run reports success",
         "test_driver.py::test_statuses",
-        "solvers._driver",
+        "solvers._loop",
         "return Status.TIME_LIMIT if",
         "return Status.CONVERGED if",
     ),
     Defect(
         "relative=True is forgotten",
         "test_driver.py::test_relative_tolerance_is_a_fraction_of_the_larger_value",
-        "solvers._driver",
+        "solvers._loop",
         "scale = _scale(certificate) if self.relative else 1.0",
         "scale = 1.0",
     ),

@@ -154,7 +154,11 @@ def test_statuses(options, status):
         ({"kernel": "poly"}, ValueError, "kernel must be one of"),
         ({"kernel": "precomputed"}, ValueError, "square Gram matrix"),
         ({"X": [[np.nan, 1.0]] * 5}, ValueError, "X must be finite"),
-        ({"kernel": "rbf", "sigma": 1.0, "max_memory": 100}, ValueError, "at least 400 bytes"),
+        (
+            {"kernel": "rbf", "sigma": 1.0, "max_memory": 100, "method": "interior-point"},
+            ValueError,
+            "at least 400 bytes",
+        ),
         ({"method": "newton"}, ValueError, "method must be one of"),
         ({"callback": 3}, TypeError, "callback must be callable"),
         ({"start": (np.ones(2), np.ones(3), None)}, ValueError, "meet the constraints"),

@@ -20,7 +20,7 @@ from fwlab.kernels.pseudo_steps import (
 )
 from fwlab.kernels.topk_newton import thresholds_by_fixing, thresholds_by_newton
 from fwlab.problem import Certificate
-from fwlab.solvers._driver import Limits
+from fwlab.solvers._loop import Limits
 from fwlab.solvers.blocks import ORDERS
 
 pytestmark = pytest.mark.small
