@@ -1,9 +1,9 @@
 """The default method on a growing set of rows, for kernel matrices that do not fit into memory.
 
 A round solves the problem of the rows in the set, with the same K or budget, by the interior-point
-method; zeros for the other rows make its dual point a feasible one of the whole problem. Then the
-rows enter that this point does not serve: positives with a loss, and negatives above the
-level from which on they raise the threshold of the set.
+method, which begins at the last round's point; zeros for the other rows make its dual point a
+feasible one of the whole problem. Then the rows enter that this point does not serve: positives
+with a loss, and negatives above the level from which on they raise the threshold of the set.
 
 Why it cannot stall. If no row enters, the whole threshold is that of the set, no positive outside
 has a loss, and the gap of the whole problem is that of the small one, which falls below any number
@@ -22,11 +22,11 @@ from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
 
 FIRST = 200  # rows of each kind
-GAIN = 0.03  # the small problem's relative gap, as a share of the whole problem's
+GAIN = 1e-3  # the small problem's relative gap, as a share of the whole problem's
 FINEST = 1e-11
 # at most so many rows of a kind enter, as a share of the set: a positive's loss does not depend on
 # the other ones, while one new negative can make the next one needless
-POSITIVES, NEGATIVES = 1.0, 0.1
+POSITIVES, NEGATIVES = 1.0, 0.15
 STEPS = 500
 
 
@@ -51,7 +51,9 @@ class WorkingSet:
         rows = np.flatnonzero(workspace.inside)
         certificate = problem.certificate(state.point)
         goal = max(FINEST, GAIN * min(1.0, certificate.gap / abs(certificate.primal)))
-        state.point = spread(problem, rows, solved(problem.restricted(rows), state, goal))
+        start = restriction(problem, rows, state.point)
+        small = solved(problem.restricted(rows), start, state.rng, goal)
+        state.point = spread(problem, rows, small)
         enter = unserved(problem, state.point, workspace.inside)
         workspace.inside[enter] = True
         state.n_steps += 1
@@ -76,9 +78,9 @@ def spaced(n: int, count: int) -> Integers:
     return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
-def solved(problem: Problem, state: State, goal: float) -> Point:
+def solved(problem: Problem, start: Point, rng: np.random.Generator, goal: float) -> Point:
     """The dual point of a small problem at this relative gap."""
-    small, method = State(problem, inner_point(problem), state.rng), InteriorPoint()
+    small, method = State(problem, start, rng), InteriorPoint()
     workspace = method.start(small)
     for _ in range(STEPS):
         certificate = problem.certificate(small.point)
@@ -86,6 +88,12 @@ def solved(problem: Problem, state: State, goal: float) -> Point:
             break
         method.iterate(small, workspace)
     return small.point
+
+
+def restriction(problem: Problem, rows: Integers, point: Point) -> Point:
+    """The part of a point that the rows hold; the other rows have zeros."""
+    p = problem.n_positive
+    return Point(point.alpha[rows[rows < p]], point.beta[rows[rows >= p] - p], point.delta)
 
 
 def spread(problem: Problem, rows: Integers, point: Point) -> Point:
