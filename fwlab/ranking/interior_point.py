@@ -1,22 +1,28 @@
-"""The default method: a barrier method on the dual.
+"""The default method: a primal-dual interior-point method on the dual.
 
 For a barrier weight mu the dual is maximised with mu log(slack) added for every inequality:
 
     minimise  F(alpha, beta, r) = -D(alpha, beta, r) - mu sum log(slacks)
     slacks    alpha_i,  C largest - alpha_i,  beta_j,  cap r - beta_j,  r (where it divides)
 
-subject to the equalities. Each iteration is one Newton step for F with an exact line search; when
-the Newton decrement says that the minimum is near, mu falls by a constant factor.
+subject to the equalities. Each iteration is one Newton step for F with a line search, where every
+slack has a multiplier of its own that follows mu/slack: multiplier/slack stands for mu/slack^2 in
+the Hessian. mu falls by a constant factor when the minimum is near, or earlier, when the certified
+gap is already down to what mu allows.
 
 Why it cannot stall. F is smooth and convex where the slacks are positive, and strictly so: every
-variable has a slack of its own, or is the sum of some that have. Its level sets are compact: alpha
-is held by its bound or by the square in l*, beta by the sum of alpha, delta by its price, and the
-logarithms by the boundary. So Newton's method with an exact line search comes near the minimum for
-every mu, and mu falls below any number. The stationarity conditions at the minimum are those of the
-dual with multipliers mu/slack: D is then within mu times the number of slacks of its maximum. D is
-strongly concave in w, hence w tends to the optimal w, the thresholds are continuous in the scores,
-and the certified gap of (alpha, beta, delta) itself tends to 0. There is no coordinate along which
-the method could rest: all variables move at once, along the ray of (beta, delta) too.
+variable is a slack, but r, which is one or makes one with beta_j. Its level sets are compact: alpha is held by its
+bound or by the square in l*, beta by the sum of alpha, delta by its price, and the logarithms by
+the boundary. The multipliers are kept within a constant factor of mu/slack, so that on a level set
+the matrices of the steps are bounded and bounded away from singular ones. A line search to a tenth
+of the first slope then leads to the minimum of F for every mu; the steps shrink, the multipliers
+tend to mu/slack, and the minimum counts as near. So mu falls below any number. Where it fell
+because of the gap, the gap falls with it. Where it fell near a minimum: the stationarity conditions
+there are those of the dual with multipliers mu/slack, D is within mu times the number of slacks of
+its maximum but for a factor near 1, and it is strongly concave in w. Hence w tends to the optimal
+w, the thresholds are continuous in the scores, and the certified gap of (alpha, beta, delta) tends
+to 0. There is no coordinate along which the method could rest: all variables move at once, along
+the ray of (beta, delta) too.
 
 A bound beta_j <= sum(beta)/K with K = n_negative leaves one beta, sum(alpha)/K in every entry. The
 negatives are then replaced by their mean, which is the same problem with K = 1.
@@ -95,7 +101,7 @@ class Move:
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """Newton steps on the barrier function; one iteration is one step."""
+    """Newton steps with multipliers of the slacks; one iteration is one step."""
 
     def start(self, state: State) -> Workspace:
         dual = dual_of(state.problem)
@@ -117,12 +123,13 @@ class InteriorPoint:
         gz += w.dual.system.product(w.z)
         move, decrement = newton_step(w, gz, gr)
         w.multipliers = w.multipliers + move.multipliers
+        near = decrement <= NEAR * w.mu and is_centred(w)
         state.step = line_search(w, move)
         advance(w, move, state.step)
         state.n_steps += 1
         publish(state, w)
         gap = state.problem.certificate(state.point).gap
-        if decrement <= NEAR * w.mu or gap <= WIDE * w.mu * len(w.slack_multipliers):
+        if near or gap <= WIDE * w.mu * len(w.slack_multipliers):
             w.mu *= FALL
 
 
@@ -281,6 +288,12 @@ def line_search(w: Workspace, move: Move) -> float:
         low, high = (step, high) if value < 0 else (low, step)
         step = (low + high) / 2
     return step
+
+
+def is_centred(w: Workspace) -> bool:
+    """Whether the multipliers are mu/slack to a factor of two."""
+    ratios = w.slack_multipliers * slacks(w.dual, w.z, w.r) / w.mu
+    return bool(ratios.min() >= 0.5 and ratios.max() <= 2.0)
 
 
 def longest_step(values: Floats, moves: Floats) -> float:

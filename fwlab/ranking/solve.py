@@ -39,7 +39,9 @@ class Entry:
 
 
 METHODS = {
-    "interior-point": Entry("Newton steps on the barrier function of the dual.", InteriorPoint()),
+    "interior-point": Entry(
+        "Primal-dual Newton steps for the dual with a barrier.", InteriorPoint()
+    ),
     "working-set": Entry(
         "The same on a growing set of rows, for large n.", WorkingSet(), sparse_point
     ),
