@@ -45,20 +45,22 @@ def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
     end, pool = 0, 0
     while end < stop:
         left, end = end, end + sizes[pool]
-        size, level = sizes[pool], zeta * pool_weights[pool]
+        size, target = sizes[pool], zeta * pool_weights[pool]
         pool += 1
         if size == 1:
             if left >= start:
-                out[left] = level
+                out[left] = target
             continue
         if end <= start:
             continue
-        shift = 0.0
-        for j in range(left, end):
-            shift += values[j] - values[left]
-        level = (level - shift) / size
+        first = 0.0
+        for _ in range(2):  # the second round restores the digits that a long sum loses
+            total = 0.0
+            for j in range(left, end):
+                total += first + (values[j] - values[left])
+            first += (target - total) / size
         for j in range(max(left, start), min(end, stop)):
-            out[j] = level + (values[j] - values[left])
+            out[j] = first + (values[j] - values[left])
 
 
 @kernel
