@@ -19,6 +19,7 @@ def trace(
     smoothing: float = 0.0,
     C: float = 1.0,
     check_every: int = 1,
+    time_limit: float | None = None,
 ) -> dict[str, Any]:
     """One run from A = 0 with lam = 1 / (n C): checkpoints evenly spread in log(iteration), and
     the certificate at the end. `reached` gives iteration and seconds of the first gap below each
@@ -28,7 +29,9 @@ def trace(
     problem = fwlab.Problem(
         part.X_train, part.y_train, loss, 1 / (C * n), smoothing, n_classes=part.n_classes
     )
-    result = fwlab.solve(problem, method, tol=tol, max_iter=max_iter, check_every=check_every)
+    result = fwlab.solve(
+        problem, method, tol, max_iter=max_iter, check_every=check_every, time_limit=time_limit
+    )
     columns, last = result.trace.as_dict(), len(result.trace.iteration) - 1
     places = np.geomspace(1, last, POINTS) if last > 0 else [0]
     kept = np.union1d([0, last], np.asarray(places).round()).astype(int)
