@@ -2,11 +2,12 @@
 
 A loss (reference.losses) is its formula, linear rows for t >= loss, and a finite set of weightings.
 From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
-projection, Moreau envelope) and certified training problems (training, fixation). From the
-weightings follow the exact rational versions (exact, vertices, counterexamples). The polytopes that
-the papers derive (derived_polytopes) stand apart, to be compared, and so do the projections of L15
-onto some of them in fractions (exact_projection). Everything works on one row of
-scores with a label that counts from 0. Nothing here imports or copies the library under test.
+projection, Moreau envelope) and certified training problems (training, fixation, and lp_norm;
+margin_losses has those of differentiable losses of the margin). From the weightings follow the
+exact rational versions (exact, vertices, counterexamples). The polytopes that the papers derive
+(derived_polytopes) stand apart, to be compared, and so do the projections of L15 onto some of them
+in fractions (exact_projection). Everything works on one row of scores with a label that counts from
+0. Nothing here imports or copies the library under test.
 """
 
 from reference import counterexamples as counterexamples
@@ -25,6 +26,10 @@ from reference.losses import TopK as TopK
 from reference.losses import Usunier as Usunier
 from reference.losses import WeightedTopK as WeightedTopK
 from reference.losses import WeightedUsunier as WeightedUsunier
+from reference.lp_norm import BlockNormTraining as BlockNormTraining
+from reference.margin_losses import Logistic as Logistic
+from reference.margin_losses import MarginMachine as MarginMachine
+from reference.margin_losses import SquaredHinge as SquaredHinge
 from reference.training import Training as Training
 from reference.training import joint_features as joint_features
 from reference.training import linear_training as linear_training
