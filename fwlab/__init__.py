@@ -1,6 +1,6 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
-from fwlab import datasets, metrics, ranking, weights
+from fwlab import bounds, datasets, metrics, ranking, weights
 from fwlab._path import path
 from fwlab.experiments import Comparison, compare
 from fwlab.losses import (
@@ -12,6 +12,7 @@ from fwlab.losses import (
     WeightedTopK,
     WeightedUsunier,
 )
+from fwlab.lp_norm import LpNorm
 from fwlab.problem import Problem
 from fwlab.projections import (
     project_knapsack,
@@ -27,6 +28,7 @@ from fwlab.sweeps import CrossValidation, cross_validate
 __all__ = [
     "Comparison",
     "CrossValidation",
+    "LpNorm",
     "MaxHinge",
     "Problem",
     "PseudoTopK",
@@ -38,6 +40,7 @@ __all__ = [
     "Usunier",
     "WeightedTopK",
     "WeightedUsunier",
+    "bounds",
     "compare",
     "cross_validate",
     "datasets",

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from fwlab._validation import Floats, Integers
 from fwlab.kernels.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.block_products import block_entries, block_grams
+from fwlab.kernels.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.passes import dense_pass, sparse_pass
 from fwlab.kernels.vertex_products import dense_product, nonzeros_product, sparse_product
 
@@ -50,11 +52,17 @@ class Features(Protocol):
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         """|W|^2 for the link W of A."""
 
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        """<w_j, other_j>, (m,), for links W and `other`, the link of A."""
+
     def block_grams(self, size: int) -> Floats:
         """<x_i, x_r> for the rows r of the group of row i, groups of `size` rows, (n, size)."""
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         """One pass of a block method, see kernels.passes; changes the link and A."""
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        """One pass with an LpNorm, see kernels.norm_passes; changes the link and A."""
 
     def first_maximum(
         self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
@@ -103,6 +111,9 @@ class DenseFeatures:
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(np.vdot(W, W))
 
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        return np.einsum("ij,ij->i", W, other)
+
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.X), size))
         block_grams(self.X, size, out)
@@ -110,6 +121,9 @@ class DenseFeatures:
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         dense_pass(rule, order, self.X, grams, False, *rest)
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        dense_norm_pass(order, self.X, False, *rest)
 
     def first_maximum(
         self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
@@ -160,6 +174,9 @@ class SparseFeatures:
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(np.vdot(W.T, W.T))
 
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        return np.einsum("ij,ij->j", W.T, other.T)
+
     def block_grams(self, size: int) -> Floats:
         """Of single rows: sparse passes go row by row."""
         return self.square_norms()[:, None]
@@ -167,6 +184,10 @@ class SparseFeatures:
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         X, (link, *others) = self.X, rest
         sparse_pass(rule, order, X.data, X.indices, X.indptr, link.T, *others)
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        X, (link, *others) = self.X, rest
+        sparse_norm_pass(order, X.data, X.indices, X.indptr, link.T, *others)
 
     def first_maximum(
         self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
@@ -207,6 +228,9 @@ class GramFeatures:
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(np.vdot(W.T, A)) / lam_n
 
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        return np.einsum("ij,ij->j", W.T, A) / lam_n
+
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.K), size))
         block_entries(self.K, size, out)
@@ -215,7 +239,20 @@ class GramFeatures:
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         dense_pass(rule, order, self.K, grams, True, *rest)
 
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        dense_norm_pass(order, self.K, True, *rest)
+
     def first_maximum(
         self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
     ) -> float:
         return first_maximum(GRAM, self.K, _NO_CSR, order, D, moving, rested, *rest)
+
+
+def features_of(X: Any, kernel: str | None) -> Features:
+    """The products of X, or through X X^T with kernel="linear"."""
+    if kernel == "precomputed":
+        return GramFeatures(X)
+    if kernel == "linear":
+        gram = X @ X.T
+        return GramFeatures(gram.toarray() if scipy.sparse.issparse(gram) else gram)
+    return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)

@@ -5,7 +5,10 @@
     W(A) = A^T X / (lam n),   a_i in omega_i times the negated effective domain
 
 with r_i = smoothing / omega_i, and Phi_i the Moreau envelope of the loss where smoothing > 0
-(K19 (25)). omega = 1 but for sample weights; a row with omega_i = 0 is 0.
+(K19 (25)). omega = 1 but for sample weights; a row with omega_i = 0 is 0. With a block norm
+(fwlab.lp_norm) |W|^2 / 2 becomes R(W), and with V(A) = A^T X / (lam n), the link of A,
+
+    D(A) = -lam R*(V(A)) - ..,   W(A) = grad R*(V(A))                        LP15 (D), Theorem 12
 """
 
 from collections.abc import Iterator
@@ -14,25 +17,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from fwlab._validation import (
-    SMALLEST,
-    Floats,
-    Integers,
-    as_features,
-    as_floats,
-    as_integer,
-    as_labels,
-    as_real,
+from fwlab._problem_input import (
+    check_kinds,
+    checked_data,
+    checked_labels,
+    checked_sample_weight,
+    conversion_notes,
 )
-from fwlab.features import DenseFeatures, Features, GramFeatures, SparseFeatures
-from fwlab.gram import checked_gram
+from fwlab._validation import Floats, Integers, as_features, as_floats, as_real
+from fwlab.features import GramFeatures, features_of
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
+from fwlab.lp_norm import LpNorm
 from fwlab.polytope import RowPolytopes
 
-KERNELS = (None, "linear", "precomputed")
-STORAGES = ("float64", "float32")
 CHUNK = 1024
 
 
@@ -53,13 +51,14 @@ class Certificate:
 
 
 class Problem:
-    """min over W of lam/2 |W|^2 + mean loss, with everything that its dual needs.
+    """min over W of lam R(W) + mean loss, with everything that its dual needs.
 
     X: (n, d) array or scipy.sparse matrix, or the (n, n) Gram matrix with kernel="precomputed".
     y: (n,) integers 0 .. n_classes-1. lam > 0. smoothing >= 0 is the constant of the Moreau
     envelope. kernel="linear" works on X X^T. sample_weight: (n,) non-negative weights omega.
-    n_classes defaults to the largest label plus one. storage="float32" keeps X in half the room;
-    sums are float64, and the problem that is solved and certified is that of the rounded X.
+    n_classes defaults to the largest label plus one. regularizer: a fwlab.LpNorm, by default
+    LpNorm(2), R(W) = |W|^2 / 2. storage="float32" keeps X in half the room; sums are float64, and
+    the problem that is solved and certified is that of the rounded X.
 
     Raises TypeError or ValueError with one sentence for anything else.
     """
@@ -74,28 +73,23 @@ class Problem:
         kernel: str | None = None,
         n_classes: int | None = None,
         sample_weight: Any = None,
+        regularizer: LpNorm | None = None,
         storage: str = "float64",
     ) -> None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be one of fwlab's losses; got {loss!r}.")
-        if not (kernel is None or isinstance(kernel, str)) or kernel not in KERNELS:
-            raise ValueError(f"kernel must be one of {KERNELS}; got {kernel!r}.")
-        if not isinstance(storage, str) or storage not in STORAGES:
-            raise ValueError(f"storage must be one of {STORAGES}; got {storage!r}.")
-        if storage == "float32" and kernel is not None:
-            raise ValueError(f'storage must be "float64" with kernel="{kernel}"; got "float32".')
+        check_kinds(loss, kernel, regularizer, storage)
         self.loss = loss
         self.lam = as_real("lam", lam, positive=True)
         self.smoothing = as_real("smoothing", smoothing, positive=False)
+        self.regularizer = regularizer or LpNorm(2)
         self.kernel = kernel
         self.storage = storage
-        self.notes = _conversion_notes(X, storage)
-        self.X: Any = _checked_data(X, kernel, storage)
-        self.y = _checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
+        self.notes = conversion_notes(X, storage)
+        self.X: Any = checked_data(X, kernel, storage)
+        self.y = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
-        self.sample_weight = _checked_sample_weight(sample_weight, self.n_samples)
+        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
-        self.features = _features(self.X, kernel)
+        self.features = features_of(self.X, kernel)
         self.curvatures = self.features.square_norms() / self.lam_n
 
     @property
@@ -111,10 +105,11 @@ class Problem:
         return self.lam * self.n_samples
 
     def weights(self, A: Any) -> Floats:
-        """W(A) = A^T X / (lam n), (m, d). Raises ValueError with a precomputed kernel."""
+        """W(A), (m, d). Raises ValueError with a precomputed kernel, and with LpNorm(1)."""
         self._require_weights("weights")
-        A = self._checked_dual(A)
-        return np.ascontiguousarray(_features(self.X, None).transposed_product(A) / self.lam_n)
+        self.regularizer.require_representer("weights")
+        V = self.combination(self._checked_dual(A))
+        return V if self.regularizer.plain else self.regularizer.representer(V)
 
     def primal(self, W: Any) -> float:
         """P(W) for W (m, d). Raises ValueError with a precomputed kernel."""
@@ -124,22 +119,26 @@ class Problem:
             raise ValueError(
                 f"W must be (m, d) = {(self.n_classes, self.n_features)}; got shape {W.shape}."
             )
-        return self.primal_value(_features(self.X, None).scores(W), float(np.vdot(W, W)))
+        square_norm = 2 * self.regularizer.value(W)
+        return self.primal_value(features_of(self.X, None).scores(W), square_norm)
 
     def dual(self, A: Any) -> float:
         """D(A) for A (n, m); -inf outside the domain, with the tolerance of Loss.in_domain."""
         A = self._checked_dual(A)
         if not self.is_feasible(A):
             return -np.inf
-        return self.certificate(A).dual
+        return self.dual_value(A, self.dual_square_norm(self.link(A), A))
 
     def gap(self, A: Any) -> float:
-        """primal(weights(A)) - dual(A), +inf outside the domain. Needs no W."""
+        """primal(weights(A)) - dual(A), +inf outside the domain. Needs no W, but raises ValueError
+        with LpNorm(1), which has no weights(A)."""
+        self.regularizer.require_representer("gap")
         A = self._checked_dual(A)
         return self.certificate(A).gap if self.is_feasible(A) else np.inf
 
     def augmented_gap(self, A: Any) -> float:
         """The smoothed gap of K19 (27), never below the gap; +inf outside the domain."""
+        self.regularizer.require_representer("augmented_gap")
         A = self._checked_dual(A)
         return self.certificate(A).augmented_gap if self.is_feasible(A) else np.inf
 
@@ -154,7 +153,7 @@ class Problem:
         if rows.shape[1] != self.n_features:
             raise ValueError(f"X_new must have {self.n_features} columns; got {rows.shape[1]}.")
         if self.kernel == "precomputed":
-            return rows @ (A / self.lam_n)
+            return rows @ (self.expansion(A) / self.lam_n)
         return rows @ self.weights(A).T
 
     def is_feasible(self, A: Floats) -> bool:
@@ -186,7 +185,7 @@ class Problem:
         """The same problem with its products taken from X X^T, (n, n)."""
         other = copy(self)
         other.kernel = "linear"
-        other.features = _features(self.X, "linear")
+        other.features = features_of(self.X, "linear")
         return other
 
     def with_lam(self, lam: float) -> "Problem":
@@ -211,8 +210,20 @@ class Problem:
         other.curvatures = self.curvatures[index]
         return other
 
+    def combination(self, C: Floats) -> Floats:
+        """C^T X / (lam n), (m, d), for coefficients C (n, m)."""
+        product = features_of(self.X, None).transposed_product(C)
+        return np.ascontiguousarray(product / self.lam_n)
+
+    def expansion(self, A: Floats) -> Floats:
+        """The coefficients (n, m) whose combination is W(A)."""
+        if self.regularizer.plain:
+            return A
+        self.regularizer.require_representer("scores")
+        return A * self.regularizer.class_weights(self.square_norms(self.link(A), A))
+
     def link(self, A: Floats) -> Floats:
-        """W(A), or with a Gram matrix A^T K / (lam n), (m, n)."""
+        """V(A), or with a Gram matrix A^T K / (lam n), (m, n)."""
         link = self.features.transposed_product(A)
         link /= self.lam_n
         return link
@@ -230,20 +241,41 @@ class Problem:
         scores: Floats | None = None,
         coefficients: Floats | None = None,
     ) -> Certificate:
-        """Primal, dual and gaps at A and the W that `link` holds, recomputed if not given.
+        """Primal, dual and gaps at A and W(A), from the link and its scores, recomputed if absent.
 
-        With coefficients C (n, m) the primal point is W(C), and link and scores are those of C.
+        With coefficients C (n, m) the primal point is the combination of C, and link and scores are
+        those of C.
         """
         C = A if coefficients is None else coefficients
         link = self.link(C) if link is None else link
         scores = self.features.scores(link) if scores is None else scores
-        square_norm = self.features.link_norm(link, C, self.lam_n)
+        if coefficients is None:
+            square_norm = dual_square_norm = self.dual_square_norm(link, A)
+            if not self.regularizer.plain:
+                scores = scores * self.regularizer.class_weights(self.square_norms(link, A))
+        else:
+            square_norm = self.square_norm(link, C)
+            dual_square_norm = self.dual_square_norm(self.link(A), A)
         primal = self.primal_value(scores, square_norm)
         augmented = self._augmented_primal(A, scores, square_norm) if self.smoothing else primal
-        if coefficients is not None:
-            square_norm = self.features.link_norm(self.link(A), A, self.lam_n)
-        dual = self.dual_value(A, square_norm)
+        dual = self.dual_value(A, dual_square_norm)
         return Certificate(primal, dual, primal - dual, augmented - dual)
+
+    def square_norms(self, link: Floats, A: Floats) -> Floats:
+        """|v_j|^2, (m,), for the link V of A."""
+        return np.maximum(self.features.class_products(link, link, A, self.lam_n), 0.0)
+
+    def square_norm(self, link: Floats, C: Floats) -> float:
+        """2 R(W) for the combination W of C."""
+        if self.regularizer.plain:
+            return self.features.link_norm(link, C, self.lam_n)
+        return self.regularizer.square_norm(self.square_norms(link, C))
+
+    def dual_square_norm(self, link: Floats, A: Floats) -> float:
+        """2 R*(V) for the link V of A; it is 2 R(W(A)) too."""
+        if self.regularizer.plain:
+            return self.features.link_norm(link, A, self.lam_n)
+        return self.regularizer.dual_square_norm(self.square_norms(link, A))
 
     def chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
         """Slices of samples with their polytopes, so that temporary arrays stay small."""
@@ -295,7 +327,7 @@ class Problem:
         return (self.smoothing / np.where(omega > 0, omega, np.inf))[:, None]
 
     def primal_value(self, scores: Floats, square_norm: float) -> float:
-        """P(W) from the scores X W^T and |W|^2."""
+        """P(W) from the scores X W^T and 2 R(W)."""
         if self.smoothing:
             values = np.concatenate(
                 [
@@ -308,7 +340,7 @@ class Problem:
         return self.lam / 2 * square_norm + float(np.mean(self.sample_weight * values))
 
     def dual_value(self, A: Floats, square_norm: float) -> float:
-        """D(A) from A and |W(A)|^2."""
+        """D(A) from A and 2 R*(V(A))."""
         linear = float(np.mean(self.polytopes.cost_products(A)))
         return -self.lam / 2 * square_norm - linear - self._quadratic(A)
 
@@ -340,54 +372,3 @@ class Problem:
     def _require_weights(self, name: str) -> None:
         if self.kernel == "precomputed":
             raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
-
-
-def _features(X: Any, kernel: str | None) -> Features:
-    if kernel == "precomputed":
-        return GramFeatures(X)
-    if kernel == "linear":
-        gram = X @ X.T
-        return GramFeatures(gram.toarray() if scipy.sparse.issparse(gram) else gram)
-    return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)
-
-
-def _checked_data(X: Any, kernel: str | None, storage: str) -> Any:
-    if kernel == "precomputed":
-        return checked_gram(X)
-    return as_features("X", X, np.float32 if storage == "float32" else np.float64)
-
-
-def _conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
-    if storage == "float32":
-        return ("X is stored as float32, and the certificate is that of the stored X.",)
-    if getattr(X, "dtype", None) == np.float32:
-        return ("X was converted from float32 to float64.",)
-    return ()
-
-
-def _checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
-    if n_classes is not None:
-        n_classes = as_integer("n_classes", n_classes, low=2)
-    labels = as_labels(y, n_classes)
-    if len(labels) != len_x:
-        raise ValueError(f"y must have one label a row of X, {len_x}; got {len(labels)}.")
-    if n_classes is None and labels.min() == labels.max():
-        raise ValueError(
-            f"y must hold at least two classes unless n_classes is given; got only {labels[0]}."
-        )
-    return labels
-
-
-def _checked_sample_weight(sample_weight: Any, n: int) -> Floats:
-    if sample_weight is None:
-        return np.ones(n)
-    omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()
-    if len(omega) != n:
-        raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
-    if omega.min() < 0:
-        raise ValueError(f"sample_weight must be non-negative; got {omega.min()}.")
-    if omega[omega > 0].min(initial=1.0) < SMALLEST:
-        raise ValueError(f"sample_weight must be 0 or at least {SMALLEST}; got a smaller weight.")
-    if not omega.any():
-        raise ValueError(f"sample_weight must not be all zero; got {n} zeros.")
-    return omega

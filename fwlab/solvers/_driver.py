@@ -120,7 +120,7 @@ def _result(
         method=name,
         trace=trace,
         lam_n=problem.lam_n,
-        coefficients=state.coefficients if precomputed else None,
+        coefficients=state.expansion() if precomputed else None,
     )
 
 

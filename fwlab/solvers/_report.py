@@ -38,7 +38,8 @@ class Progress:
         state, kernel = self.state, self.state.problem.kernel
         if kernel == "precomputed":
             return None
-        tracked = kernel is None and not state.keeps_best
+        is_link = state.coefficients is not None or state.problem.regularizer.plain
+        tracked = kernel is None and is_link and not state.keeps_best
         return read_only(state.link if tracked else state.weights())
 
 

@@ -16,11 +16,12 @@ SHOWS = 1e-14
 class State:
     """Where a run stands. A method changes it in place, one iteration a call.
 
-    link is W(A) (with a Gram matrix A^T K / (lam n)), tracked by the method; scores are those of
-    link for a method that keeps them. A method whose primal point is not W(A) sets `coefficients`
-    C (n, m): link is then W(C). One that keeps_best has for primal point the best link that it or
-    the driver offered. own_problem is the problem that a method solves where it may be another one.
-    A method may change over to the Gram matrix if that takes at most max_memory bytes.
+    link is V(A), which is W(A) but for an LpNorm (with a Gram matrix A^T K / (lam n)), tracked by
+    the method; scores are those of link for a method that keeps them. A method whose primal point
+    is not W(A) sets `coefficients` C (n, m): link is then their combination. One that keeps_best
+    has for primal point the best link that it or the driver offered. own_problem is the problem
+    that a method solves where it may be another one. A method may change over to the Gram matrix
+    if that takes at most max_memory bytes.
     """
 
     problem: Problem
@@ -48,7 +49,7 @@ class State:
 
     @property
     def machine(self) -> Floats:
-        """C with link = W(C): the coefficients of the method, or else A."""
+        """C with the combination link: the coefficients of the method, or else A."""
         return self.A if self.coefficients is None else self.coefficients
 
     def use_gram(self) -> None:
@@ -73,7 +74,15 @@ class State:
         """The primal point, (m, d)."""
         if self.keeps_best:
             return np.ascontiguousarray(self.best_link)
-        return self.problem.weights(self.machine)
+        if self.coefficients is not None:
+            return self.problem.combination(self.coefficients)
+        return self.problem.weights(self.A)
+
+    def expansion(self) -> Floats | None:
+        """Coefficients whose combination is the primal point, None where they are A."""
+        if self.coefficients is not None or self.problem.regularizer.plain:
+            return self.coefficients
+        return self.problem.expansion(self.A)
 
     def offer(self, link: Floats, primal: float) -> None:
         """Keep this link if its primal value is the lowest so far."""

@@ -10,11 +10,13 @@ from fwlab.kernels.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
 from fwlab.kernels.pseudo_steps import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.problem import Problem
 from fwlab.solvers._state import Method, State
+from fwlab.solvers.alternate import Alternate
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.auto import Auto
 from fwlab.solvers.away_steps import AwaySteps
 from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blocks import BlockMethod
+from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.newton import Newton, reach_newton_kernels, refuses_kernels
 from fwlab.solvers.sdca import Sdca, refuses_pseudo
@@ -32,13 +34,14 @@ def nothing_more(state: State) -> None:
 @dataclass(frozen=True)
 class Entry:
     """A method's sentence, a constructor whose keyword arguments are its options, the reason why it
-    does not take a problem, None if it does, and a call of the kernels that its first iteration
-    does not reach."""
+    does not take a problem, None if it does, a call of the kernels that its first iteration does
+    not reach, and whether it takes an LpNorm other than LpNorm(2)."""
 
     sentence: str
     build: Callable[..., Method]
     refuses: Callable[[Problem], str | None] = takes_all
     reach_kernels: Callable[[State], None] = nothing_more
+    any_norm: bool = False
 
 
 REGISTRY = {
@@ -73,6 +76,16 @@ REGISTRY = {
         partial(BlockMethod, PAIRWISE),
     ),
     "ascent": Entry("Exact block ascent on the true domain.", partial(Ascent, EXACT)),
+    "alternate": Entry(
+        "Passes at fixed class weights, then new weights (Algorithm 1 of LP15, repaired).",
+        Alternate,
+        any_norm=True,
+    ),
+    "direct": Entry(
+        "Block steps on the full dual of an LpNorm, and extrapolation, both with line search.",
+        Direct,
+        any_norm=True,
+    ),
     "newton": Entry(
         "Block ascent, then proximal point steps on the dual by a semismooth Newton method in W.",
         Newton,
@@ -121,7 +134,16 @@ def build(name: str, options: dict[str, Any]) -> Method:
     return entry.build(**options)
 
 
+def refusal(name: str, problem: Problem) -> str | None:
+    """Why the method does not take this problem, None if it does."""
+    entry, regularizer = REGISTRY[name], problem.regularizer
+    if not (entry.any_norm or regularizer.plain):
+        takers = ", ".join(other for other in REGISTRY if REGISTRY[other].any_norm)
+        return f"its regularizer must be LpNorm(2) but for {takers}; got {regularizer!r}."
+    return entry.refuses(problem)
+
+
 def require_taken(name: str, problem: Problem) -> None:
     """Raise ValueError with the reason if the method does not take this problem."""
-    if reason := REGISTRY[name].refuses(problem):
+    if reason := refusal(name, problem):
         raise ValueError(f"problem is not one for method {name!r}: {reason}")

@@ -22,7 +22,7 @@ MOST_LINES = 400
 # Kernels at the bottom, people at the top: a module reaches only layers below its own.
 LAYERS = (
     ("fwlab.kernels*",),
-    ("fwlab.losses", "fwlab.polytope", "fwlab.jacobian", "fwlab.projections"),
+    ("fwlab.losses", "fwlab.lp_norm", "fwlab.polytope", "fwlab.jacobian", "fwlab.projections"),
     ("fwlab.problem",),
     ("fwlab.solvers*",),
     (

@@ -204,6 +204,34 @@ DEFECTS = [
         "        new[j] *= weight\n",
         "        new[j] *= 0.75 * weight\n",
     ),
+    Defect(
+        "the search on the full dual of a block norm goes down",
+        "test_lp_norm_methods.py::test_the_dual_never_falls_and_never_exceeds_the_primal",
+        "solvers._segment",
+        "t * bend > 0)",
+        "t * bend < 0)",
+    ),
+    Defect(
+        "another power in the representer map",
+        "test_lp_norm_methods.py::test_the_gap_is_that_of_the_frank_wolfe_direction",
+        "lp_norm",
+        "np.power(shares, self.q / 2 - 1, out=powers",
+        "np.power(shares, self.q / 2 - 1.1, out=powers",
+    ),
+    Defect(
+        "a class that vanishes stays away",
+        "test_lp_norm_methods.py::test_a_class_that_vanishes_in_the_first_pass_returns",
+        "solvers.alternate",
+        "floor = max(0.5**k, LEAST)",
+        "floor = 0.0",
+    ),
+    Defect(
+        "block steps with a block norm lose track of the squares",
+        "test_lp_norm_methods.py::test_the_dual_never_falls_and_never_exceeds_the_primal",
+        "kernels.norm_blocks",
+        "squares[j] = max(0.0, squares[j] + grown)",
+        "squares[j] = max(0.0, squares[j] - grown)",
+    ),
 ]
 
 

@@ -19,10 +19,11 @@ from fwlab.solvers.registry import REGISTRY, takes_all
 # methods that refuse some problems meet test_certificates, and have tests of their own
 METHODS = tuple(m for m in fwlab.methods() if REGISTRY[m].refuses is takes_all)
 # every method whose primal point is not W(A)
-OWN_W = {"subgradient", "newton", "auto"}
+OWN_W = {"subgradient", "alternate", "newton", "auto"}
 BLOCK_METHODS = tuple(m for m in REGISTRY if "order" in signature(REGISTRY[m].build).parameters)
-# methods that begin with passes in random order, which differ with the form of the data
-RANDOM_FIRST = {"newton", "auto"}
+# passes in random order without an option for it; they, or line searches near the optimum, differ
+# with the form of the data
+RANDOM_FIRST = {"alternate", "direct", "newton", "auto"}
 FORMS = ("dense", "sparse", "linear", "precomputed")
 M = 4
 

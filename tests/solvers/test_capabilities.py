@@ -43,6 +43,8 @@ TABLE = {
     "bcafw": EVERYTHING,
     "bcpfw": EVERYTHING,
     "ascent": EVERYTHING,
+    "alternate": EVERYTHING,
+    "direct": EVERYTHING,
     "newton": Takes(kernels=False),
     "auto": EVERYTHING,
     "subgradient": EVERYTHING,

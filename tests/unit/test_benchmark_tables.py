@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fwlab
-from figures.benchmarks import growth, passes, projections
+from figures.benchmarks import growth, lp_norm, passes, projections
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,6 +37,21 @@ def test_pass_table(monkeypatch, capsys):
     for label in ("X W^T", "A^T X", "fw", "bcfw", "row by row", "float32", "Gram"):
         assert re.search(rf"small .*{re.escape(label)} +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d", text)
     assert "passes of ascent to" in text
+
+
+def test_lp_norm_tables(monkeypatch, capsys):
+    data = fwlab.datasets.synthetic(60, 8, 3, 1.0, rng=0, normalize="unit", n_test=20)
+    monkeypatch.setattr(lp_norm, "news20", lambda: data)
+    monkeypatch.setattr(lp_norm, "NORMS", (1.0, 1.5))
+    monkeypatch.setattr(lp_norm, "CANDIDATES", (1.5, 2.0))
+    monkeypatch.setattr(lp_norm, "CS", (1.0,))
+    lp_norm.run(quick=False)
+    text = capsys.readouterr().out
+    for p in ("1", "1.5"):
+        for method in ("direct", "alternate"):
+            assert re.search(rf"^ *{p} +{method} +\d+ +\d+\.\d +\d\.\de-0[5-9] ", text, re.M)
+    assert re.search(r"p = 2 +2 +1 .* 85\.12$", text, re.M)
+    assert re.search(r"best p .* 86\.19$", text, re.M)
 
 
 def test_growth_table(monkeypatch, capsys):

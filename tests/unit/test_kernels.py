@@ -26,7 +26,12 @@ from fwlab.solvers.registry import REGISTRY
 
 KEPT = 2  # calls of each kernel a run
 # they return arrays that nobody has filled yet
-SHAPES_ONLY = {"passes.make_scratch", "block_projection.make_projection_scratch"}
+SHAPES_ONLY = {
+    "passes.make_scratch",
+    "block_projection.make_projection_scratch",
+    "norm_blocks.make_norm_scratch",
+    "norm_passes._make_scratch",
+}
 
 
 def all_kernels():
@@ -122,6 +127,12 @@ def use_solvers(rng):
         for method, entry in REGISTRY.items():
             if entry.refuses(problem) is None:
                 fwlab.solve(problem, method, tol=0.0, max_iter=2)
+        regularizer = fwlab.LpNorm(rng.choice([1.0, 1.5, 3.0]))
+        for norm_loss in (fwlab.MaxHinge(), loss):
+            normed = fwlab.Problem(
+                data, y, norm_loss, 0.1, 0.0, kernel, n_classes=m, regularizer=regularizer
+            )
+            fwlab.solve(normed, "direct", tol=0.0, max_iter=2)
         fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
         reach_newton_kernels(State(problem, np.zeros((n, m)), rng))
 

@@ -1,0 +1,188 @@
+"""Generalisation bounds of LP15 and the earlier ones it compares with, as plain functions.
+
+Each bound is: risk <= mean loss + complexity term + confidence term, with probability at least
+1 - delta over the sample, for every function of the class. n samples, c classes, L the Lipschitz
+constant of a regular loss (LP15 Definition 2), B its largest value. The classes are
+
+    H_{p,Lambda} = { x -> (<w_j, x>)_j : |w|_{2,p} <= Lambda },  1 <= p <= 2        (LP15 (5)).
+
+Monte-Carlo estimates of the complexities come with their standard errors. `python -m paper_checks
+--paper LP15` tries every statement behind these functions.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fwlab._validation import Floats, as_features, as_generator, as_integer, as_real
+from fwlab.lp_norm import LpNorm
+
+Estimate = tuple[float, float]
+
+
+def confidence_term(n: int, delta: float, B: float = 1.0) -> float:
+    """3 B sqrt(log(2/delta) / (2n)), the last term of every bound. 0 < delta < 1."""
+    n = as_integer("n", n, low=1)
+    delta = as_real("delta", delta, positive=True)
+    if delta >= 1:
+        raise ValueError(f"delta must be below 1; got {delta}.")
+    return 3 * as_real("B", B, positive=True) * math.sqrt(math.log(2 / delta) / (2 * n))
+
+
+def theorem_5(
+    mean_loss: float, supremum: float, n: int, delta: float, L: float = 1.0, B: float = 1.0
+) -> float:
+    """LP15 Theorem 5: complexity term 2 L sqrt(2 pi) / n times `supremum`, the expectation that
+    `expected_supremum` estimates."""
+    term = (
+        2 * _lipschitz(L) * math.sqrt(2 * math.pi) * as_real("supremum", supremum, positive=False)
+    )
+    return as_real("mean_loss", mean_loss, positive=False) + term / n + confidence_term(n, delta, B)
+
+
+def theorem_7(
+    mean_loss: float,
+    moment: float,
+    Lambda: float,
+    beta: float,
+    n: int,
+    delta: float,
+    L: float = 1.0,
+    B: float = 1.0,
+) -> float:
+    """LP15 Theorem 7 for the w with f(w) <= Lambda, f beta-strongly convex in a norm: complexity
+    term (4 L / n) sqrt(pi Lambda moment / beta), `moment` as `expected_square_norms` estimates it.
+
+    For f = |w|_{2,q}^2 / 2, 1 < q <= 2, beta is q - 1; H_{q,r} is then Lambda = r^2 / 2.
+    """
+    Lambda, beta = as_real("Lambda", Lambda, positive=True), as_real("beta", beta, positive=True)
+    moment = as_real("moment", moment, positive=False)
+    term = 4 * _lipschitz(L) * math.sqrt(math.pi * Lambda * moment / beta)
+    return as_real("mean_loss", mean_loss, positive=False) + term / n + confidence_term(n, delta, B)
+
+
+def corollary_8(
+    mean_loss: float,
+    trace: float,
+    p: float,
+    Lambda: float,
+    c: int,
+    n: int,
+    delta: float,
+    L: float = 1.0,
+    B: float = 1.0,
+) -> float:
+    """LP15 Corollary 8 for H_{p,Lambda}: complexity term (2 L Lambda / n) sqrt(trace) times
+    `class_factor`, with trace = sum_i k(x_i, x_i)."""
+    Lambda, trace = (
+        as_real("Lambda", Lambda, positive=True),
+        as_real("trace", trace, positive=False),
+    )
+    term = 2 * _lipschitz(L) * Lambda * math.sqrt(trace) * class_factor(c, p)
+    return as_real("mean_loss", mean_loss, positive=False) + term / n + confidence_term(n, delta, B)
+
+
+def class_factor(c: int, p: float) -> float:
+    """How Corollary 8 grows with c >= 2 classes, 1 <= p <= 2:
+
+    sqrt(e) (4 log c)^(1 + 1/(2 log c))   for p <= 2 log c / (2 log c - 1),
+    (2p / (p-1))^(2 - 1/p) c^((p-1)/p)    above.
+    """
+    c, p = as_integer("c", c, low=2), _exponent(p)
+    t = 2 * math.log(c)
+    if p * (t - 1) <= t:
+        return math.sqrt(math.e) * (2 * t) ** (1 + 1 / t)
+    q = p / (p - 1)
+    return (2 * q) ** (2 - 1 / p) * c ** (1 / q)
+
+
+def earlier_rademacher_bound(
+    mean_loss: float,
+    complexity: float,
+    c: int,
+    n: int,
+    delta: float,
+    L: float = 1.0,
+    B: float = 1.0,
+) -> float:
+    """The bound of LP15 Remark 6: complexity term 4 L c R_S, `complexity` the Rademacher complexity
+    of all components (`component_complexity`).
+
+    LP15 prints a further 1/n, which Definition 3 has in R_S already; with it the bound fails
+    (LP15-rem6 in the ledger).
+    """
+    c = as_integer("c", c, low=2)
+    term = 4 * _lipschitz(L) * c * as_real("complexity", complexity, positive=False)
+    return as_real("mean_loss", mean_loss, positive=False) + term + confidence_term(n, delta, B)
+
+
+def class_size_independent_bound(
+    least_regularised_loss: float, largest_square_norm: float, lam: float, n: int
+) -> float:
+    """The bound (6) on the expected loss of the regularised solution: the least expected loss plus
+    lam n / (2(n+1)) |w|^2, given, plus 2 max k(x, x) / (lam n).
+
+    An expectation over samples, so without delta. LP15 prints the loss of one (x, y) on the right;
+    its expectation is meant (LP15-eq6 in the ledger).
+    """
+    n, lam = as_integer("n", n, low=1), as_real("lam", lam, positive=True)
+    largest = as_real("largest_square_norm", largest_square_norm, positive=False)
+    least = as_real("least_regularised_loss", least_regularised_loss, positive=False)
+    return least + 2 * largest / (lam * n)
+
+
+def expected_supremum(
+    X: Any, c: int, p: float, Lambda: float = 1.0, draws: int = 1000, rng: Any = 0
+) -> Estimate:
+    """E sup over H_{p,Lambda} of sum_ij g_ij h_j(x_i), of Theorem 5, and its standard error.
+
+    X (n, d), dense or sparse. The supremum of a draw is Lambda |(sum_i g_ij x_i)_j|_{2,q}, by the
+    dual norm.
+    """
+    X, c, norm = as_features("X", X), as_integer("c", c, low=2), LpNorm(_exponent(p))
+    Lambda, generator = as_real("Lambda", Lambda, positive=True), as_generator(rng)
+    suprema = [
+        math.sqrt(2 * norm.conjugate(np.asarray((X.T @ g).T)))
+        for g in _normals(generator, as_integer("draws", draws, low=2), X.shape[0], c)
+    ]
+    return _mean_and_error(Lambda * np.array(suprema))
+
+
+def expected_square_norms(X: Any, c: int, p: float, draws: int = 10_000, rng: Any = 0) -> Estimate:
+    """E sum_i |(g_i1 x_i, .., g_ic x_i)|_{2,q}^2, of Theorem 7 with the (2, p) norm, and its
+    standard error: sum_i |x_i|^2 times the mean square of the q-norm of c normal numbers."""
+    X, c, norm = as_features("X", X), as_integer("c", c, low=2), LpNorm(_exponent(p))
+    g = as_generator(rng).standard_normal((as_integer("draws", draws, low=2), c))
+    mean, error = _mean_and_error(np.array([norm.dual_square_norm(row) for row in g**2]))
+    trace = float((X.multiply(X) if hasattr(X, "multiply") else X**2).sum())
+    return trace * mean, trace * error
+
+
+def component_complexity(X: Any, Lambda: float = 1.0, draws: int = 1000, rng: Any = 0) -> Estimate:
+    """The Rademacher complexity of all components of H_{p,Lambda}, of Remark 6, the same for every
+    p: (Lambda / n) E |sum_i sigma_i x_i|, and its standard error."""
+    X, Lambda = as_features("X", X), as_real("Lambda", Lambda, positive=True)
+    generator, draws = as_generator(rng), as_integer("draws", draws, low=2)
+    signs = (generator.choice([-1.0, 1.0], X.shape[0]) for _ in range(draws))
+    lengths = np.array([np.linalg.norm(X.T @ sigma) for sigma in signs])
+    return _mean_and_error(Lambda * lengths / X.shape[0])
+
+
+def _normals(rng: np.random.Generator, draws: int, n: int, c: int) -> Any:
+    return (rng.standard_normal((n, c)) for _ in range(draws))
+
+
+def _mean_and_error(sample: Floats) -> Estimate:
+    return float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample)))
+
+
+def _lipschitz(L: float) -> float:
+    return as_real("L", L, positive=True)
+
+
+def _exponent(p: float) -> float:
+    p = LpNorm(p).p
+    if p > 2:
+        raise ValueError(f"p must be in 1..2, where LP15's bounds hold; got {p}.")
+    return p

@@ -1,0 +1,113 @@
+"""Algorithm 1 of LP15: a pass at fixed class weights beta, then new weights from its machine.
+
+At fixed beta the dual is quadratic: with V = A^T X / (lam n) its regulariser is
+lam/2 sum_j beta_j |v_j|^2, its machine w_j = beta_j v_j   (LP15 (9), (10)). What fails as printed
+is repaired here, each with a claim of the ledger (python -m paper_checks --paper LP15):
+
+- A class with w_j = 0 gets the weight 0 from (14) and keeps it, also where the optimum has
+  w_j != 0. No |w_j| counts as less than 2^-k of the largest after k passes, nor as less than
+  LEAST.
+- For p > 2, where (8) does not hold, (14) swings or goes to infinity. The weights come from
+  u_j = v_j by the representer map, |u_j|^(q-2) (sum |u|^q)^(2/q-1); the quadratic dual is then
+  below the full one and touches it, so that no pass can lower the full dual.
+- For p < 2 it is above it, and the full dual can fall, and at p = 1 does so wherever a class with
+  small weight is left free. A is therefore apart from the iterate of the passes: it moves to the
+  best point of the segment to that iterate, on the full dual. The dual never falls.
+- Below p = 1.1 the weights are those of a p_k that falls to p with the passes: classes that the
+  first machines leave out return sooner.
+
+A is what certifies, and W is the machine of the last pass, for every p: it exists at p = 1 too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwlab._validation import Floats
+from fwlab.lp_norm import LpNorm
+from fwlab.problem import Problem
+from fwlab.solvers._segment import best_share, move
+from fwlab.solvers._state import State
+
+LEAST = 1e-10
+FIRST_P = 1.1
+
+
+@dataclass(eq=False)
+class AlternateWorkspace:
+    """The iterate of the passes and its link V, the link V of state.A, and beta (m,)."""
+
+    A: Floats
+    link: Floats
+    certified_link: Floats
+    beta: Floats
+    passes: int = 0
+
+
+@dataclass(frozen=True)
+class Alternate:
+    """One pass over all rows in random order, then new class weights."""
+
+    def start(self, state: State) -> AlternateWorkspace:
+        problem = state.problem
+        A, link = state.A.copy(), state.link.copy(order="K")
+        beta = np.full(problem.n_classes, problem.n_classes ** (1 - 2 / problem.regularizer.p))
+        workspace = AlternateWorkspace(A, link, state.link.copy(order="K"), beta)
+        state.coefficients = np.empty_like(A)
+        _take_machine(state, state.coefficients, workspace)
+        return workspace
+
+    def iterate(self, state: State, workspace: AlternateWorkspace) -> None:
+        problem = state.problem
+        pass_over_rows(state, workspace.A, workspace.link, workspace.beta, np.empty(0))
+        workspace.passes += 1
+        # the array of the coefficients is free until these are new
+        assert state.coefficients is not None
+        D = np.subtract(workspace.A, state.A, out=state.coefficients)
+        D_link = workspace.link - workspace.certified_link
+        state.step = best_share(problem, state.A, workspace.certified_link, D, D_link)
+        move(state.A, workspace.certified_link, D, D_link, state.step)
+        if state.step == 1.0:  # without the rounding of the move
+            state.A[:] = workspace.A
+        _take_machine(state, D, workspace)
+        workspace.beta = _next_weights(problem, workspace)
+
+
+def pass_over_rows(state: State, A: Floats, link: Floats, beta: Floats, squares: Floats) -> None:
+    """Block steps on all rows of A in random order, at fixed beta or with squares on the full
+    dual (kernels.norm_passes)."""
+    problem, polytopes = state.problem, state.problem.polytopes
+    rows = (
+        polytopes.y,
+        polytopes.costs,
+        polytopes.cost_rows,
+        problem.sample_weight,
+        problem.curvatures,
+    )
+    problem.features.norm_pass(
+        state.rng.permutation(problem.n_samples),
+        link,
+        A,
+        rows,
+        problem.smoothing,
+        polytopes.bounds,
+        problem.lam_n,
+        (beta, squares, problem.regularizer.q),
+    )
+    state.n_steps += problem.n_samples
+
+
+def _take_machine(state: State, coefficients: Floats, workspace: AlternateWorkspace) -> None:
+    """w_j = beta_j v_j is the primal point; its coefficients are written."""
+    np.multiply(workspace.A, workspace.beta, out=coefficients)
+    state.link = workspace.beta[:, None] * workspace.link
+
+
+def _next_weights(problem: Problem, workspace: AlternateWorkspace) -> Floats:
+    p, k = problem.regularizer.p, workspace.passes
+    floor = max(0.5**k, LEAST)
+    squares = problem.square_norms(workspace.link, workspace.A)
+    if p >= 2:
+        return problem.regularizer.class_weights(np.maximum(squares, floor**2 * squares.max()))
+    used = LpNorm(max(p, 1 + (FIRST_P - 1) / k**2))
+    return used.weights_of_machine(workspace.beta**2 * squares, floor)

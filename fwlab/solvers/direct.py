@@ -1,0 +1,69 @@
+"""A method on the completely dualised problem of an LpNorm (LP15 Problem 11), for every loss.
+
+A pass makes one block step a row (kernels.norm_blocks): the row's gradient is exact and its
+curvatures are those of the moment, so that it is a projection in the metric of the current class
+weights, and a line search on the full dual ends it. The class weights move with every row. Rows
+that only move together are slow; after every few passes A is therefore extrapolated along what
+these changed, projected back, and taken as far as the full dual rises. The dual never falls.
+
+At p = 1 there is no W(A), and near it the regulariser is all but the maximum of the |v_j|^2, whose
+kinks stop steps of single rows. There `direct` is `alternate`, whose weights are those of p' > 1
+that falls to 1: W is the machine of p', and the pair (W, A) is certified at p = 1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fwlab._validation import Floats
+from fwlab.solvers._segment import best_share, move
+from fwlab.solvers._state import State
+from fwlab.solvers.alternate import Alternate, AlternateWorkspace, pass_over_rows
+
+PASSES_BETWEEN = 3
+
+
+@dataclass(eq=False)
+class DirectWorkspace:
+    """A after the last extrapolation, how far that went, and the passes since the start."""
+
+    last: Floats
+    reach: float = 1.0
+    passes: int = 0
+
+
+@dataclass(frozen=True)
+class Direct:
+    """A pass of block steps on the full dual; each third one is followed by an extrapolation."""
+
+    def start(self, state: State) -> DirectWorkspace | AlternateWorkspace:
+        if state.problem.regularizer.p == 1:
+            return Alternate().start(state)
+        return DirectWorkspace(state.A.copy())
+
+    def iterate(self, state: State, workspace: DirectWorkspace | AlternateWorkspace) -> None:
+        if isinstance(workspace, AlternateWorkspace):
+            Alternate().iterate(state, workspace)
+            return
+        squares = state.problem.square_norms(state.link, state.A)
+        pass_over_rows(state, state.A, state.link, np.ones(len(squares)), squares)
+        workspace.passes += 1
+        if workspace.passes % PASSES_BETWEEN == 0:
+            _extrapolate(state, workspace)
+
+
+def _extrapolate(state: State, workspace: DirectWorkspace) -> None:
+    """Go on along the change of the last passes, further if the dual rose all along last time."""
+    problem = state.problem
+    D = state.A - workspace.last
+    D *= workspace.reach
+    D += state.A
+    for rows, _ in problem.chunks():
+        D[rows] = problem.nearest_feasible(D, rows)
+    D -= state.A
+    D_link = problem.link(D)
+    share = best_share(problem, state.A, state.link, D, D_link)
+    move(state.A, state.link, D, D_link, share)
+    workspace.reach = max(1.0, workspace.reach * (2.0 if share == 1.0 else max(2 * share, 0.25)))
+    workspace.last[:] = state.A
+    state.step = share
