@@ -48,6 +48,8 @@ def describe_problem(name: str, problem: Problem) -> str:
     ]
     if problem.smoothing:
         parts.append(f"smoothing = {problem.smoothing:.4g}")
+    if not problem.regularizer.plain:
+        parts.append(f"regularizer = {problem.regularizer!r}")
     if problem.kernel is not None:
         parts.append(f"kernel = {problem.kernel}")
     return ", ".join(parts)

@@ -5,6 +5,8 @@ import pytest
 from solvers.solver_table import FORMS, LOSSES, Case, each_form, in_form, random_feasible
 
 import fwlab
+from fwlab._run_store import problem_digest
+from fwlab._text import describe_problem
 from fwlab.solvers.registry import REGISTRY
 
 pytestmark = pytest.mark.small
@@ -251,3 +253,13 @@ def test_the_callback_sees_w():
         assert np.linalg.norm(seen[-1]) > 0
         final = fwlab.solve(problem, "direct", max_iter=2)
         np.testing.assert_allclose(seen[-1], final.W, atol=1e-12)
+
+
+def test_paths_and_comparisons_take_it():
+    runs = fwlab.path(normed(1.5), [0.1, 1.0], method="direct", tol=1e-6, max_iter=2000)
+    assert all(run.success for run in runs)
+    comparison = fwlab.compare({"a": normed(1), "b": normed(3)}, ["direct", "fw"], tol=1e-2)
+    statuses = [row["status"] for row in comparison.rows()]
+    assert statuses == ["CONVERGED", "refused"] * 2
+    assert "regularizer = LpNorm(p=3.0)" in describe_problem("a", normed(3))
+    assert problem_digest(normed(3)) != problem_digest(normed(4))
