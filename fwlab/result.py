@@ -76,14 +76,13 @@ class Trace:
 class Result:
     """The outcome of `solve`; every number is recomputed from A at the end of the run.
 
-    W (m, d), None with a precomputed kernel: problem.weights(A), but for `subgradient` and
-    `alternate`, and with LpNorm(1), the method's own, and for `newton` and `auto` the best primal
-    point seen. A (n, m). gap = primal - dual,
-    both recomputed, with the primal at W; problem.gap(A) is the gap at weights(A);
-    infeasibility, the largest distance of an entry of A from its domain; success, whether the
-    certified gap is at most tol; nit, iterations; seconds, solver time without judging; lam_n,
-    lam times n; coefficients (n, m), those of the machine with a precomputed kernel where they are
-    not A (the subgradient method, LpNorm), None elsewhere.
+    W (m, d), None with a precomputed kernel: problem.weights(A), but the method's own for
+    `subgradient` and `alternate`, and for `direct` below LpNorm(1.04), and the best primal point
+    seen for `newton` and `auto`. A (n, m). gap = primal - dual, both recomputed, with the primal at
+    W; problem.gap(A) is the gap at weights(A); infeasibility, the largest distance of an entry of A
+    from its domain; success, whether the certified gap is at most tol; nit, iterations; seconds,
+    solver time without judging; lam_n, lam times n; coefficients (n, m), those of the machine with
+    a precomputed kernel where they are not A (the subgradient method, LpNorm), None elsewhere.
     """
 
     W: Floats | None

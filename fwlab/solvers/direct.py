@@ -6,9 +6,9 @@ weights, and a line search on the full dual ends it. The class weights move with
 that only move together are slow; after every few passes A is therefore extrapolated along what
 these changed, projected back, and taken as far as the full dual rises. The dual never falls.
 
-At p = 1 there is no W(A), and near it the regulariser is all but the maximum of the |v_j|^2, whose
-kinks stop steps of single rows. There `direct` is `alternate`, whose weights are those of p' > 1
-that falls to 1: W is the machine of p', and the pair (W, A) is certified at p = 1.
+At p = 1 there is no W(A), and near it the dual's regulariser is all but the maximum of the |v_j|^2,
+whose kinks stop steps of single rows. Below NEAR_ONE `direct` is `alternate`, whose weights are
+those of a p' > p that falls to p: W is the machine of p', and the pair (W, A) is certified at p.
 """
 
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from fwlab.solvers._state import State
 from fwlab.solvers.alternate import Alternate, AlternateWorkspace, pass_over_rows
 
 PASSES_BETWEEN = 3
+NEAR_ONE = 1.04
 
 
 @dataclass(eq=False)
@@ -37,7 +38,7 @@ class Direct:
     """A pass of block steps on the full dual; each third one is followed by an extrapolation."""
 
     def start(self, state: State) -> DirectWorkspace | AlternateWorkspace:
-        if state.problem.regularizer.p == 1:
+        if state.problem.regularizer.p < NEAR_ONE:
             return Alternate().start(state)
         return DirectWorkspace(state.A.copy())
 

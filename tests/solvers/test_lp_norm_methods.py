@@ -196,6 +196,15 @@ def test_at_one_dual_and_primal_stay():
     assert problem.primal(V) == pytest.approx(case.lam / 2 * norms**2 + hinge)
 
 
+@each
+@pytest.mark.parametrize("p", [1.0001, 1.01, 1.03])
+@pytest.mark.parametrize("loss", ["MaxHinge-0", "TopK-1"])
+def test_just_above_one(method, p, loss):
+    problem = normed(p, loss=loss)
+    result = fwlab.solve(problem, method, tol=1e-5, relative=True, max_iter=1500, check_every=10)
+    assert result.success, f"gap {result.gap}"
+
+
 def test_the_map_goes_to_one_continuously():
     """The optimal values of p' > 1 fall to that of p = 1."""
     values = [
