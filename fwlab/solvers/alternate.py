@@ -2,7 +2,7 @@
 
 At fixed beta the dual is quadratic: with V = A^T X / (lam n) its regulariser is
 lam/2 sum_j beta_j |v_j|^2, its machine w_j = beta_j v_j   (LP15 (9), (10)). What fails as printed
-is repaired here, each with a claim of the ledger (python -m paper_checks --paper LP15):
+is repaired here; the claims LP15-alg1-* of the ledger show on which p and data it fails.
 
 - A class with w_j = 0 gets the weight 0 from (14) and keeps it, also where the optimum has
   w_j != 0. No |w_j| counts as less than 2^-k of the largest after k passes, nor as less than
@@ -17,6 +17,8 @@ is repaired here, each with a claim of the ledger (python -m paper_checks --pape
   first machines leave out return sooner.
 
 A is what certifies, and W is the machine of the last pass, for every p: it exists at p = 1 too.
+It is the faster one near p = 1; from p = 1.5 on `direct` takes fewer passes, most of all where n is
+larger than d.
 """
 
 from dataclasses import dataclass
