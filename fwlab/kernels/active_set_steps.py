@@ -28,9 +28,9 @@ def active_set_block(pairwise, row, scores, costs, bounds, scratch, sets, old, n
     distance = 0.0
     for j in range(len(old)):
         distance += new[j] ** 2
+        new[j] = old[j]
     bend = (curvature + ridge) * distance
     step = limit if slope >= limit * bend else slope / bend
-    new[:] = old
     move_row(sets, i, towards, away, step, limit, y, new)
 
 

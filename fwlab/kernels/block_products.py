@@ -100,7 +100,7 @@ def _add_four(target, f0, x0, f1, x1, f2, x2, f3, x3):
         target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
 
 
-@kernel
+@kernel(allocates=True)
 def add_block(F, X, W):
     """W += F[:len(X)]^T X for W (m, >= d), a class at a time over the rows that change it, four
     rows an update."""

@@ -152,7 +152,7 @@ def _bound(first, last, bounds):
     return max(below, first - bounds[0][0])
 
 
-@kernel
+@kernel(allocates=True)
 def make_projection_scratch(m):
     """Scratch arrays of a projection of m entries: the two fits, their pools' sums of weights and
     lengths; the entries of the point without y, the sorted candidates and their indices."""
@@ -237,7 +237,7 @@ def project_row(point, y, bounds, scratch, out):
     out[y] = total
 
 
-@kernel
+@kernel(allocates=True)
 def project_rows(points, y, bounds, out):
     """project_row on every row of `points` (n, m)."""
     scratch = make_projection_scratch(points.shape[1])

@@ -29,7 +29,7 @@ def in_polytope(beta, upper, lower, slack):
     return least <= most
 
 
-@kernel
+@kernel(allocates=True)
 def in_domain_rows(v, y, upper, lower, slack, out):
     """out[i] = whether row i of v sums to 0 and, without entry y[i], lies in the polytope."""
     m = v.shape[1]

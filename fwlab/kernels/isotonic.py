@@ -63,7 +63,7 @@ def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
             out[j] = first + (values[j] - values[left])
 
 
-@kernel
+@kernel(allocates=True)
 def project_permutahedron(points, rho, out):
     """Rows of `out` become the nearest points, to rows of `points`, of conv(permutations of rho).
 

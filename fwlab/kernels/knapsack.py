@@ -72,7 +72,10 @@ def sorted_threshold(values, r, upper, bias, equality):
             return -upper, values[full]
         return 0.0, values[-1]
     shift = moving[-1]
-    t = ((moving - shift).sum() + (rest - r)) / len(moving)
+    above = 0.0
+    for value in moving:
+        above += value - shift
+    t = (above + (rest - r)) / len(moving)
     if not equality:
         free = (moving.sum() + rest) / (1.0 / bias + len(moving)) if bias > 0.0 else 0.0
         if free >= shift + t:
@@ -103,7 +106,7 @@ def newton_threshold(values, shift, r, upper, bias, equality):
     return t, False
 
 
-@kernel
+@kernel(allocates=True)
 def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
     """Rows of `out`, zeros on entry, become the projections of the rows of `points`.
 

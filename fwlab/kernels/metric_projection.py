@@ -71,11 +71,11 @@ def _approach(linear, metric, old, y, weight, bounds, scratch, new):
     largest = 0.0
     for j in range(len(old)):
         largest = max(largest, metric[j])
-    new[:] = old
+        new[j] = old[j]
     first = 0.0
     for repeat in range(EUCLIDEAN_STEPS):
-        last[:] = new
         for j in range(len(old)):
+            last[j] = new[j]
             gradient = linear[j] + metric[j] * (last[j] - old[j])
             point[j] = (last[j] - gradient / largest) / weight
         project_row(point, y, bounds, projection, new)

@@ -26,7 +26,7 @@ SEARCH_STEPS = 60
 FLAT = 0.05
 
 
-@kernel
+@kernel(allocates=True)
 def make_norm_scratch(m):
     """Scratch of a block step: linear terms, metric, direction, class weights, changed squares, and
     those of the projection."""

@@ -14,7 +14,7 @@ from fwlab.kernels.norm_blocks import full_block, make_norm_scratch, weighted_bl
 from fwlab.kernels.support import margins_without
 
 
-@kernel
+@kernel(allocates=True)
 def _make_scratch(m, support):
     """Scratch arrays of the LMO's vertex, and of kernels.norm_blocks."""
     return np.empty(support, np.int64), np.empty(support), np.empty(m - 1), make_norm_scratch(m)
@@ -44,7 +44,7 @@ def _step(i, scores, rows, smoothing, bounds, lam_n, norm, scratch, A, change):
         old[j] = new
 
 
-@kernel
+@kernel(allocates=True)
 def dense_norm_pass(order, X, is_gram, V, A, rows, smoothing, bounds, lam_n, norm):
     """One pass over dense X (n, d) with V (m, d). With is_gram X is the Gram matrix K, (n, n), and
     V = A^T K / (lam n) holds the scores."""
@@ -62,7 +62,7 @@ def dense_norm_pass(order, X, is_gram, V, A, rows, smoothing, bounds, lam_n, nor
                 add_multiple(V[j], change[j], X[i])
 
 
-@kernel
+@kernel(allocates=True)
 def sparse_norm_pass(order, data, indices, indptr, V_T, A, rows, smoothing, bounds, lam_n, norm):
     """One pass over the rows of a CSR matrix, with the transpose of V, (d, m)."""
     m = A.shape[1]

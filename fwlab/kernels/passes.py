@@ -23,7 +23,7 @@ EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
 PADDING = 8
 
 
-@kernel
+@kernel(allocates=True)
 def make_scratch(m, support):
     """Scratch arrays of a block step, see kernels.block_steps."""
     return (
@@ -66,7 +66,7 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A
         old[j] = new
 
 
-@kernel
+@kernel(allocates=True)
 def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, lam_n, sets):
     """One pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
 
@@ -103,7 +103,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     W[:] = padded[:, : X.shape[1]]
 
 
-@kernel
+@kernel(allocates=True)
 def sparse_pass(rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, lam_n, sets):
     """One pass over the rows of a CSR matrix, with the transpose of W, (d, m)."""
     m = A.shape[1]

@@ -96,7 +96,7 @@ def jacobian_row(point, y, bounds, scratch, pools, normal):
     return True
 
 
-@kernel
+@kernel(allocates=True)
 def jacobian_rows(points, y, bounds, pools, normals, free):
     """jacobian_row beside every row of `points` (n, m), off kinks.
 
@@ -135,7 +135,7 @@ def apply_jacobian(pools, normal, sizes, touched, v, sums, out):
             out[j] += v[j] - sums[pool] / sizes[pool]
 
 
-@kernel
+@kernel(allocates=True)
 def apply_jacobians(pools, normals, V, out):
     """out[i] = J_i V[i]."""
     m = V.shape[1]
@@ -145,7 +145,7 @@ def apply_jacobians(pools, normals, V, out):
         apply_jacobian(pools[i], normals[i], sizes, classes, V[i], sums, out[i])
 
 
-@kernel
+@kernel(allocates=True)
 def jacobian_diagonals(pools, normals, out):
     """out[i] = the diagonal of J_i."""
     sizes = np.empty(pools.shape[1], dtype=np.int64)

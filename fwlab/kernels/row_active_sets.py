@@ -86,7 +86,9 @@ def choose_direction(pairwise, gradient, y, reach, sets, i, old, direction):
     A row without ascent gets the zero direction, slope and step. reach is the size of a vertex.
     """
     direction[:] = 0.0
-    size = reach * max(gradient.max(), -gradient.min())
+    size = 0.0
+    for entry in gradient:
+        size = max(size, reach * abs(entry))
     towards, lowest, away, highest = extreme_atoms(gradient, y, sets, i, TIES * size)
     if pairwise:
         slope, limit = highest - lowest, sets[2][i, away]
@@ -99,7 +101,7 @@ def choose_direction(pairwise, gradient, y, reach, sets, i, old, direction):
     if slope <= NOISE * size:
         return towards, away, 0.0, 0.0
     if towards == POINT:
-        direction[:] = old
+        add_multiple(direction, 1.0, old)
     else:
         add_atom(direction, 1.0, y, sets, i, towards)
     if away == POINT:
@@ -158,8 +160,9 @@ def settle(sets, i):
             continue
         counts[i] -= 1
         last = counts[i]
-        classes[i, slot] = classes[i, last]
-        entries[i, slot] = entries[i, last]
         weights[i, slot] = weights[i, last]
+        for place in range(classes.shape[2]):
+            classes[i, slot, place] = classes[i, last, place]
+            entries[i, slot, place] = entries[i, last, place]
     for slot in range(counts[i]):
         weights[i, slot] /= total

@@ -88,7 +88,7 @@ def collect_from(row, bound, index, values):
     return count
 
 
-@kernel
+@kernel(allocates=True)
 def sort_ascending(values):
     """Sort in place."""
     if len(values) > INSERTION_LENGTH:

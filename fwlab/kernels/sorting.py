@@ -10,6 +10,14 @@ COUNTING_LENGTH = 64
 INSERTION_LENGTH = 32
 
 
+@kernel(allocates=True)
+def sort_long(values, order):
+    """Fill `order` with the indices of its len(order) largest entries of `values`, by numpy."""
+    largest_first = np.argsort(-values, kind="mergesort")
+    for place in range(len(order)):
+        order[place] = largest_first[place]
+
+
 @kernel(inline=True)
 def sort_descending(values, order):
     """Fill `order`, as long as `values`, with the indices of `values` from the largest down.
@@ -20,9 +28,10 @@ def sort_descending(values, order):
     """
     count = len(values)
     if count > COUNTING_LENGTH:
-        order[:] = np.argsort(-values, kind="mergesort")
+        sort_long(values, order)
         return
-    order[:] = -1
+    for j in range(count):
+        order[j] = -1
     for j in range(count):
         value, rank = values[j], 0
         for i in range(count):
@@ -37,7 +46,7 @@ def select_largest(values, order):
     """Fill `order` with the indices of its len(order) largest entries of `values`, descending."""
     count = len(order)
     if count > INSERTION_LENGTH:
-        order[:] = np.argsort(-values, kind="mergesort")[:count]
+        sort_long(values, order)
         return
     filled = 0
     for j in range(len(values)):

@@ -46,7 +46,7 @@ def best_vertex(margins, y, upper, lower, order, weights):
     return value, len(order)
 
 
-@kernel
+@kernel(allocates=True)
 def values_rows(scores, y, costs, cost_rows, upper, lower, support, out):
     """out[i] = loss of row i. costs[cost_rows[i]] are its costs; `support` non-zeros in upper."""
     margins = np.empty(scores.shape[1] - 1)
@@ -56,7 +56,7 @@ def values_rows(scores, y, costs, cost_rows, upper, lower, support, out):
         out[i] = best_vertex(margins, y[i], upper, lower, order, weights)[0]
 
 
-@kernel
+@kernel(allocates=True)
 def vertex_rows(scores, y, costs, cost_rows, upper, lower, columns, entries, values):
     """Compact vertices u_i of the negated domain that minimise <scores_i + costs_i, u>.
 

@@ -90,7 +90,7 @@ def newton_thresholds(values, shift, t, k, r, bias):
     return t, u, False
 
 
-@kernel
+@kernel(allocates=True)
 def project_topk_rows(points, largest, k, r, bias, out):
     """Rows of `out`, zeros on entry, become the projections of the rows of `points`, k <= d.
 

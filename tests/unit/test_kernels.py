@@ -112,7 +112,7 @@ def use_projections(rng):
         fwlab.project_topk_cone(a, k, bias)
         fwlab.project_knapsack(a, 1.0, 0.25, bias=bias)
         fwlab.project_knapsack(a, 1.0, 0.25, equality=True)
-        fwlab.project_permutahedron(a[:, :9], np.arange(min(d, 9)))
+        fwlab.project_permutahedron(a[:, :80], np.arange(min(d, 80)))
 
 
 def use_solvers(rng):
