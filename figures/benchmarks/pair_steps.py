@@ -35,8 +35,8 @@ def stored(X: np.ndarray, y: np.ndarray, objective: ranking.objectives.Objective
     return Problem(X @ X.T, y, objective, 1.0, "precomputed")
 
 
-def seconds_a_loop(problem: Problem, loops: int, repeats: int) -> float:
-    """Median over some repeats, the first left out, which compiles."""
+def loop_times(problem: Problem, loops: int, repeats: int) -> np.ndarray:
+    """Seconds a loop in some repeats, after one that compiles."""
     rng = np.random.default_rng(0)
     state = State(problem, inner_point(problem), rng)
     workspace = Pairwise().start(state)
@@ -46,7 +46,7 @@ def seconds_a_loop(problem: Problem, loops: int, repeats: int) -> float:
         for k in rng.integers(0, len(workspace.z), loops):
             repeat_loop(int(k), state, workspace)
         times[repeat] = (time.process_time() - start) / loops
-    return float(np.median(times[1:]))
+    return times[1:]
 
 
 def normal(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +59,8 @@ def run(quick: bool) -> None:
     loops, repeats = (200, 3) if quick else (1000, 7)
     sizes, rows = SIZES[:3] if quick else SIZES, []
     for name, objective in OBJECTIVES.items():
-        times = [seconds_a_loop(stored(*normal(n), objective), loops, repeats) for n in sizes]
+        problems = [stored(*normal(n), objective) for n in sizes]
+        times = [float(np.median(loop_times(problem, loops, repeats))) for problem in problems]
         exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
         cells = ", ".join(f"{n}: {1e3 * one:.3f}" for n, one in zip(sizes, times, strict=True))
         rows.append((name, f"{exponent:.2f}", f"{times[-1] / sizes[-1]:.1e}", cells))
@@ -72,7 +73,7 @@ def run(quick: bool) -> None:
         data = datasets.load(name, normalize="standard")
         for label, objective in OBJECTIVES.items():
             problem, n = stored(data.X_train, data.y_train, objective), len(data.y_train)
-            one = seconds_a_loop(problem, loops, repeats)
+            one = float(np.median(loop_times(problem, loops, repeats)))
             rows.append((name, label, str(n), f"{1e3 * one:.3f}", f"{one / n:.1e}"))
     print()
     header = ("data", "objective", "n", "ms a loop", "s a candidate")

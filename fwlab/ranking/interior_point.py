@@ -11,18 +11,18 @@ the Hessian. mu falls by a constant factor when the minimum is near, or earlier,
 gap is already down to what mu allows.
 
 Why it cannot stall. F is smooth and convex where the slacks are positive, and strictly so: every
-variable is a slack, but r, which is one or makes one with beta_j. Its level sets are compact: alpha is held by its
-bound or by the square in l*, beta by the sum of alpha, delta by its price, and the logarithms by
-the boundary. The multipliers are kept within a constant factor of mu/slack, so that on a level set
-the matrices of the steps are bounded and bounded away from singular ones. A line search to a tenth
-of the first slope then leads to the minimum of F for every mu; the steps shrink, the multipliers
-tend to mu/slack, and the minimum counts as near. So mu falls below any number. Where it fell
-because of the gap, the gap falls with it. Where it fell near a minimum: the stationarity conditions
-there are those of the dual with multipliers mu/slack, D is within mu times the number of slacks of
-its maximum but for a factor near 1, and it is strongly concave in w. Hence w tends to the optimal
-w, the thresholds are continuous in the scores, and the certified gap of (alpha, beta, delta) tends
-to 0. There is no coordinate along which the method could rest: all variables move at once, along
-the ray of (beta, delta) too.
+variable is a slack, but r, which is one or makes one with beta_j. Its level sets are compact: alpha
+is held by its bound or by the square in l*, beta by the sum of alpha, delta by its price, and the
+logarithms by the boundary. The multipliers are kept within a constant factor of mu/slack, so that
+on a level set the matrices of the steps are bounded and bounded away from singular ones. A line
+search to a tenth of the first slope then leads to the minimum of F for every mu; the steps shrink,
+the multipliers tend to mu/slack, and the minimum counts as near. So mu falls below any number.
+Where it fell because of the gap, the gap falls with it. Where it fell near a minimum: the
+stationarity conditions there are those of the dual with multipliers mu/slack, D is within mu times
+the number of slacks of its maximum but for a factor near 1, and it is strongly concave in w. Hence
+w tends to the optimal w, the thresholds are continuous in the scores, and the certified gap of
+(alpha, beta, delta) tends to 0. There is no coordinate along which the method could rest: all
+variables move at once, along the ray of (beta, delta) too.
 
 A bound beta_j <= sum(beta)/K with K = n_negative leaves one beta, sum(alpha)/K in every entry. The
 negatives are then replaced by their mean, which is the same problem with K = 1.
