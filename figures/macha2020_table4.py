@@ -1,28 +1,22 @@
-"""M20 Table 4: milliseconds of a repeat loop of Algorithm 3.1, beside the printed ones.
+"""M20 Table 4: milliseconds of a repeat loop of Algorithm 3.1, and seconds of a candidate.
 
-Mean and standard deviation over batches of loops, and the seconds of a candidate, the mean over n;
-then an iteration of the other methods. CPU times of one thread, linear kernel, the training halves
-of M20's Table 2, standardised, C = 1, quadratic surrogate, K = 5, tau = 0.05. The kernel matrix is
-stored. That of Fashion-MNIST (pixels in [0, 1]) is not: a loop computes two columns, which M20 read
-from a file, and its candidates are timed without them.
-
-    python -m figures.macha2020_table4 [FOLDER]
+The kernel matrix is stored. That of Fashion-MNIST is not: a loop computes two columns, which M20
+read from a file, and its candidates are timed without them. An iteration of the other methods
+stands beside.
 """
 
-import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from figures._captions import Caption
+from figures._study import Study
+from figures._tables import Compared, Entry, Table, agreement
 from figures.benchmarks.pair_steps import loop_times, stored
-from figures.benchmarks.ranking import training_set
 from fwlab import ranking
-from fwlab._files import write_atomically
-from fwlab._text import format_table
+from fwlab.cells import Cell, DataName
 from fwlab.kernels.ranking_pairs import best_pair
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.pairwise import numbers
@@ -31,7 +25,6 @@ from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import Method, State
 from fwlab.ranking.subgradient import Subgradient
 
-NAME = "macha2020_table4"
 OBJECTIVES = {
     "TopPush": ranking.TopPush(),
     "TopPushK": ranking.TopPushK(5),
@@ -45,32 +38,54 @@ PRINTED = {
     "winequality_red": (0.17, 0.14, 0.15),
     "fashion_mnist": (17.16, 15.95, 15.54),
 }
-PRINTED_CANDIDATE = "1.7e-7 to 3.1e-7"
-OTHERS: dict[str, Method] = {"interior point": InteriorPoint(), "subgradient": Subgradient()}
-LOOPS = {"quick": (50, 3), "standard": (1000, 20), "full": (1000, 20)}
+PRINTED_CANDIDATE = (1.7e-7, 3.1e-7)
+LARGE = "fashion_mnist"
+ROWS = 50_000
+QUICK = {"digits": DataName("digits", "unit", rows=100)}
+SETS = {name: DataName(name, "standard") for name in PRINTED if name != LARGE}
+SETS[LARGE] = DataName(LARGE, "unit", rows=ROWS)
+POSITIVE = {"digits": 0, LARGE: 0}  # the others: class 1
+OTHERS: dict[str, Method] = {"interior-point": InteriorPoint(), "subgradient": Subgradient()}
+# loops in a repeat, repeats
+LOOPS = {"quick": (20, 3), "standard": (1000, 20), "full": (1000, 20)}
 FEW = (10, 5)  # of Fashion-MNIST
+SECONDS = {"quick": 2, "standard": 90, "full": 90}
 
 
-def run(folder: Path, size: str = "standard") -> None:
-    """Time all; folder/macha2020_table4.json gets a dictionary a line of the table."""
-    names = ["ionosphere"] if size == "quick" else list(PRINTED)
-    with threadpool_limits(1):
-        lines = [line(name, label, *LOOPS[size]) for name in names for label in OBJECTIVES]
-    text = json.dumps({"size": size, "lines": lines}, indent=1)
-    write_atomically(folder / f"{NAME}.json", lambda file: file.write(text.encode()))
+def cells(size: str) -> list[Cell]:
+    return [
+        Cell(
+            f"{name}|{label}",
+            times,
+            {
+                "data": data,
+                "positive": POSITIVE.get(name, 1),
+                "objective": objective,
+                "is_stored": name != LARGE,
+                "loops": list(LOOPS[size] if name != LARGE else FEW),
+            },
+        )
+        for name, data in (QUICK if size == "quick" else SETS).items()
+        for label, objective in OBJECTIVES.items()
+    ]
 
 
-def line(name: str, label: str, loops: int, repeats: int) -> dict[str, Any]:
-    """The times of one data set and objective, in seconds."""
-    objective, large = OBJECTIVES[label], name == "fashion_mnist"
-    X, y = training_set(name, None if large else "standard")
-    problem = Problem(X, y, objective, 1.0) if large else stored(X, y, objective)
-    times = loop_times(problem, *(FEW if large else (loops, repeats)))
-    found = {"data": name, "objective": label, "n": len(y)}
-    found |= {"loop": float(times.mean()), "deviation": float(times.std())}
-    candidate = choice_time(problem, repeats) if large else found["loop"]
-    others = {} if large else {m: iteration_time(OTHERS[m], problem, repeats) for m in OTHERS}
-    return {**found, "candidate": candidate / len(y), **others}
+def run(study: Study) -> None:
+    study.compute(cells(study.size), alone=True)
+
+
+def times(
+    data: DataName, positive: int, objective: Any, is_stored: bool, loops: list[int]
+) -> dict[str, Any]:
+    """CPU seconds of a loop, of a candidate, and of an iteration of the other methods."""
+    part = data.load()
+    X, y = part.X_train, (part.y_train == positive).astype(int)
+    problem = stored(X, y, objective) if is_stored else Problem(X, y, objective, 1.0)
+    measured = loop_times(problem, *loops)
+    found = {"n": len(y), "loop": measured.mean(), "deviation": measured.std()}
+    candidates = found["loop"] if is_stored else choice_time(problem, loops[1])
+    others = {m: iteration_time(OTHERS[m], problem) for m in OTHERS} if is_stored else {}
+    return {**found, "candidate": candidates / len(y), **others}
 
 
 def choice_time(problem: Problem, repeats: int) -> float:
@@ -80,52 +95,58 @@ def choice_time(problem: Problem, repeats: int) -> float:
     column = problem.signs[0] * problem.signs * problem.gram.column(0)
     diagonal, p = problem.gram.diagonal(), problem.n_positive
     dual, total = numbers(problem, point), float(point.alpha.sum())
-    times = np.empty(1 + repeats)
-    for repeat in range(len(times)):
+    measured = np.empty(1 + repeats)
+    for repeat in range(len(measured)):
         start = time.process_time()
         best_pair(0, column, diagonal, s, z, p, dual, total)
-        times[repeat] = time.process_time() - start
-    return float(times[1:].mean())
+        measured[repeat] = time.process_time() - start
+    return float(measured[1:].mean())
 
 
-def iteration_time(method: Method, problem: Problem, repeats: int) -> float:
-    """Seconds of an iteration, mean of at most ten from the start on."""
+def iteration_time(method: Method, problem: Problem, count: int = 10) -> float:
+    """Seconds of an iteration, the mean of the first ones."""
     state = State(problem, inner_point(problem), np.random.default_rng(0))
-    workspace = method.start(state)
-    count, start = min(10, repeats), time.process_time()
+    workspace, start = method.start(state), time.process_time()
     for _ in range(count):
         method.iterate(state, workspace)
     return (time.process_time() - start) / count
 
 
-def plot(folder: Path) -> tuple[Path]:
-    """Write folder/macha2020_table4.txt from what `run` stored."""
-    lines = json.loads((folder / f"{NAME}.json").read_text())["lines"]
-    header = ("data", "objective", "n", "ms a loop", "printed", "s a candidate", *OTHERS)
-    rows = [row(found, list(OBJECTIVES).index(found["objective"])) for found in lines]
-    table = format_table(header, rows, right=header[2:])
-    text = f"{table}\nprinted seconds a candidate: {PRINTED_CANDIDATE}; others: ms an iteration\n"
-    path = folder / f"{NAME}.txt"
-    write_atomically(path, lambda file: file.write(text.encode()))
-    return (path,)
+def plot(study: Study) -> list[Path]:
+    values = study.values
+    header = ("data", "n", "objective", "ms a loop", "+-", "s a candidate", *OTHERS)
+    rows = [row(cell, value) for cell, value in values.items()]
+    return study.save_table(Table(header, rows), caption(rows, values))
 
 
-def row(found: dict[str, Any], column: int) -> list[str]:
-    """A line of the table as text."""
-    others = [f"{1e3 * found[name]:.3f}" if name in found else "-" for name in OTHERS]
-    return [
-        found["data"],
-        found["objective"],
-        str(found["n"]),
-        f"{1e3 * found['loop']:.3f} +- {1e3 * found['deviation']:.3f}",
-        f"{PRINTED[found['data']][column]:.2f}",
-        f"{found['candidate']:.1e}",
-        *others,
-    ]
+def row(cell: str, value: dict[str, Any]) -> list[Entry]:
+    """A line of the table; milliseconds an iteration of the other methods."""
+    name, label = cell.split("|")
+    printed = PRINTED[name][list(OBJECTIVES).index(label)] if name in PRINTED else None
+    others = [Compared(1e3 * value[m]) if m in value else Compared(None) for m in OTHERS]
+    loop, deviation = Compared(1e3 * value["loop"], printed), f"{1e3 * value['deviation']:.3f}"
+    candidate = Compared(value["candidate"], spec=".1e")
+    return [name, str(value["n"]), label, loop, deviation, candidate, *others]
 
 
-if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else f"results/{NAME}")
-    target.mkdir(parents=True, exist_ok=True)
-    run(target)
-    print(plot(target)[0].read_text(), end="")
+def caption(rows: list[list[Entry]], values: dict[str, Any]) -> Caption:
+    worst = max(value["candidate"] for value in values.values())
+    low, high = PRINTED_CANDIDATE
+    loops = [entry for line in rows for entry in line[3:4] if isinstance(entry, Compared)]
+    return Caption(
+        title="M20 Table 4: the time of a repeat loop",
+        shows=(
+            "Mean and standard deviation of CPU milliseconds a loop over batches of loops; seconds "
+            "a candidate; milliseconds an iteration of the other methods. The paper's numbers are "
+            "of another machine."
+        ),
+        settings=(
+            "linear kernel, C = 1, quadratic surrogate, K = 5, tau = 0.05, one thread; rows "
+            f"standardised, those of Fashion-MNIST of length 1 (the first {ROWS}, class 0 "
+            "positive); Table 2 has the other sizes."
+        ),
+        agreement=(
+            f"{agreement(loops, 1.0, 'ms')} A candidate takes at most {worst:.1e} s, M20 prints "
+            f"{low:.1e} to {high:.1e}."
+        ),
+    )

@@ -9,6 +9,7 @@ made by a process of its own, whose peak memory holds the data and the library.
 
 import resource
 import time
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
@@ -16,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from fwlab import datasets, ranking
-from fwlab._text import format_table
 
 UCI = ("ionosphere", "spambase", "winequality_white", "winequality_red")
 UCI_OBJECTIVES = (
@@ -28,7 +28,7 @@ UCI_OBJECTIVES = (
 )
 FASHION_OBJECTIVES = (ranking.TopPush(), ranking.TopPushK(5), ranking.PatMat(0.01))
 FASHION_ROWS = 50_000
-FASHION_MEMORY = 5 * 2**30
+FASHION_MEMORY = 3 * 2**30
 KERNELS = {"linear": None, "rbf": 0.05}
 TOL = 1e-6
 HEADER = (
@@ -94,7 +94,13 @@ def tasks(quick: bool) -> list[tuple[str, str | None, Any, dict[str, Any]]]:
 
 
 def run(quick: bool) -> None:
-    """Print the table once it is whole."""
+    """Print the table in Markdown, line by line."""
+    print_line(HEADER)
+    print_line(["---"] * len(HEADER))
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
-        lines = list(pool.map(line, *zip(*tasks(quick), strict=True)))
-    print(format_table(HEADER, lines, right=HEADER[3:-1]))
+        for cells in pool.map(line, *zip(*tasks(quick), strict=True)):
+            print_line(cells)
+
+
+def print_line(cells: Iterable[str]) -> None:
+    print(f"| {' | '.join(cells)} |", flush=True)

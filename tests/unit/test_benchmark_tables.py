@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fwlab
-from figures.benchmarks import growth, lp_norm, passes, projections
+from figures.benchmarks import growth, lp_norm, pair_steps, passes, projections, ranking
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,6 +62,30 @@ def test_growth_table(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()[2:]
     assert [line.split()[0] for line in lines] == list("ndmk")
     assert all(re.search(r"4: \d+\.\d\d, 8: \d+\.\d\d", line) for line in lines)
+
+
+def test_pair_step_table(monkeypatch, capsys):
+    monkeypatch.setattr(pair_steps, "SIZES", (20, 40, 80))
+    monkeypatch.delenv("FWLAB_DATA", raising=False)
+    pair_steps.run(quick=True)
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert len(lines) == len(pair_steps.OBJECTIVES)
+    for line in lines:
+        assert re.search(r" -?\d\.\d\d +\d\.\de-\d\d +20: \d\.\d{3}, 40: .*80: ", line)
+
+
+def test_ranking_lines():
+    wanted = ranking.tasks(quick=False)
+    assert len(wanted) == 4 * 2 * 2 * 5 + 3 and len(ranking.tasks(quick=True)) == 20
+    assert {task[0] for task in wanted} == {*ranking.UCI, "fashion_mnist"}
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_a_ranking_line_is_certified():
+    task = ("ionosphere", "standard", ranking.UCI_OBJECTIVES[2], {"kernel": "rbf", "sigma": 0.05})
+    cells = dict(zip(ranking.HEADER, ranking.line(*task), strict=True))
+    assert cells["objective"] == "TopPushK(K = 5, hinge)" and cells["n"] == "176"
+    assert float(cells["gap"]) <= ranking.TOL and cells["method"] == "interior-point"
 
 
 @pytest.mark.parametrize(
