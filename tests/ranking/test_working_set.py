@@ -23,6 +23,8 @@ def test_columns_on_demand_are_those_of_the_stored_matrix():
     stored, on_demand = RbfGram(X, 0.4, 2**20), RbfGram(X, 0.4, 2 * 8 * 9)
     assert stored.stored is not None and on_demand.stored is None
     assert on_demand.product(c) == pytest.approx(stored.product(c), rel=1e-13)
+    assert len(on_demand.kept) == 2
+    assert on_demand.product(c[::-1] ** 2) == pytest.approx(stored.product(c[::-1] ** 2), rel=1e-13)
     for i in (0, 3, 3, 5, 0):
         assert on_demand.column(i) == pytest.approx(stored.column(i), rel=1e-13)
         assert len(on_demand.kept) <= 2
