@@ -1,6 +1,7 @@
 """The objectives of M20: TopPush, TopPushK (5) and Pat&Mat (11)."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 from fwlab._validation import as_integer, as_real
@@ -63,8 +64,10 @@ class PatMat:
     budget: str = "all"
 
     def __post_init__(self) -> None:
-        if not 0 < as_real("tau", self.tau, positive=False) < 1:
-            raise ValueError(f"tau must be between 0 and 1, ends excluded; got {self.tau}.")
+        if not (isinstance(self.tau, Real) and 0 < self.tau < 1):
+            raise ValueError(
+                f"tau must be a number between 0 and 1, ends excluded; got {self.tau!r}."
+            )
         Surrogate(self.surrogate, self.theta)
         if self.theta2 is not None:
             as_real("theta2", self.theta2, positive=True)

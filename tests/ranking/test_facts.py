@@ -144,11 +144,13 @@ def test_statuses(options, status):
         ({"y": ["a"] * 5}, TypeError, "labels 0 and 1"),
         ({"y": [1, 0]}, ValueError, "one label a row"),
         ({"objective": TopPushK(4)}, ValueError, "K must be at most the 3 negatives; got 4"),
+        ({"objective": PatMat(0.7, "hinge")}, ValueError, "at most the 3 negatives; got 3.5"),
         ({"objective": PatMat(0.7)}, ValueError, "at most the 3 negatives; got 3.5"),
         ({"objective": "TopPush"}, TypeError, "objective must be"),
         ({"C": 0.0}, ValueError, "C must be finite and > 0"),
         ({"C": -1.0}, ValueError, "C must be finite and > 0"),
         ({"kernel": "rbf", "sigma": 0.0}, ValueError, "sigma must be finite and > 0"),
+        ({"kernel": "rbf", "sigma": -0.5}, ValueError, "sigma must be finite and > 0; got -0.5"),
         ({"kernel": "rbf"}, ValueError, "sigma must be given"),
         ({"sigma": 1.0}, ValueError, "sigma must be None"),
         ({"kernel": "poly"}, ValueError, "kernel must be one of"),
@@ -181,8 +183,10 @@ def test_bad_input_is_one_sentence(change, error, sentence):
         (lambda: TopPushK(1.5), TypeError, "K must be an integer"),
         (lambda: TopPush("square"), ValueError, "surrogate must be one of"),
         (lambda: TopPush(theta=0.0), ValueError, "theta must be"),
-        (lambda: PatMat(0.0), ValueError, "tau must be between 0 and 1"),
-        (lambda: PatMat(1.0), ValueError, "tau must be between 0 and 1"),
+        *(
+            (lambda tau=tau: PatMat(tau), ValueError, "tau must be a number between 0 and 1")
+            for tau in (0.0, 1.0, -0.1, 1.5, np.nan, "half", True)
+        ),
         (lambda: PatMat(0.1, theta2=-1.0), ValueError, "theta2 must be"),
         (lambda: PatMat(0.1, budget="some"), ValueError, "budget must be one of"),
     ],
