@@ -70,7 +70,7 @@ def solved(
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(6.4, 11.0)
+    figure = new_figure(11.0, 7.0)
     axes = figure.subplots(2, len(OBJECTIVES), sharex=True)
     for column, name in enumerate(OBJECTIVES):
         above, below = axes[:, column]
