@@ -90,16 +90,15 @@ def kernel(
     """
     if function is None:
         return lambda f: kernel(f, fastmath=fastmath, inline=inline, allocates=allocates)
-    flags = {"reassoc", "contract"} if fastmath else False
+    options: dict[str, Any] = {
+        "cache": _CACHE is not None,
+        "fastmath": {"reassoc", "contract"} if fastmath else False,
+        "forceinline": inline,
+        "_nrt": allocates,
+    }
     before = config.CACHE_DIR
     config.CACHE_DIR = str(_CACHE or "")
     try:
-        return numba.njit(
-            function,
-            cache=_CACHE is not None,
-            fastmath=flags,
-            forceinline=inline,
-            _nrt=allocates,
-        )
+        return numba.njit(function, **options)
     finally:
         config.CACHE_DIR = before

@@ -89,40 +89,56 @@ def block_scores(X, W, out):
 
 
 @kernel(fastmath=True)
-def _add_two(target, f0, x0, f1, x1):
+def _add_two(target, f, X, rows):
+    f0, f1 = f[rows[0]], f[rows[1]]
+    x0, x1 = X[rows[0]], X[rows[1]]
     for j in range(len(target)):
         target[j] += f0 * x0[j] + f1 * x1[j]
 
 
 @kernel(fastmath=True)
-def _add_four(target, f0, x0, f1, x1, f2, x2, f3, x3):
+def _add_four(target, f, X, rows):
+    f0, f1, f2, f3 = f[rows[0]], f[rows[1]], f[rows[2]], f[rows[3]]
+    x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
     for j in range(len(target)):
         target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
 
 
-@kernel(allocates=True)
-def add_block(F, X, W):
-    """W += F[:len(X)]^T X for W (m, >= d), a class at a time over the rows that change it, four
-    rows an update."""
-    touched, width = np.empty(len(X), dtype=np.int64), X.shape[1]
+@kernel(fastmath=True)
+def _add_eight(target, f, X, rows):
+    """target += the sum of f_r x_r over eight rows: two thirds of the time of fours where all rows change."""
+    f0, f1, f2, f3 = f[rows[0]], f[rows[1]], f[rows[2]], f[rows[3]]
+    f4, f5, f6, f7 = f[rows[4]], f[rows[5]], f[rows[6]], f[rows[7]]
+    x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
+    x4, x5, x6, x7 = X[rows[4]], X[rows[5]], X[rows[6]], X[rows[7]]
+    for j in range(len(target)):
+        target[j] += ((f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])) + (
+            (f4 * x4[j] + f5 * x5[j]) + (f6 * x6[j] + f7 * x7[j])
+        )
+
+
+@kernel
+def add_block(F, X, W, touched):
+    """W += F[:len(X)]^T X for W (m, >= d), a class at a time over the rows that change it, up to
+    eight rows an update; touched is scratch for as many indices as X has rows."""
     for j in range(W.shape[0]):
-        w = W[j, :width]
+        w, f = W[j, : X.shape[1]], F[:, j]
         count = 0
         for i in range(len(X)):
             touched[count] = i
             count += F[i, j] != 0.0
         place = 0
-        while place + 4 <= count:
-            a, b, c, d = touched[place], touched[place + 1], touched[place + 2], touched[place + 3]
-            _add_four(w, F[a, j], X[a], F[b, j], X[b], F[c, j], X[c], F[d, j], X[d])
+        while place + 8 <= count:
+            _add_eight(w, f, X, touched[place:])
+            place += 8
+        if place + 4 <= count:
+            _add_four(w, f, X, touched[place:])
             place += 4
         if place + 2 <= count:
-            a, b = touched[place], touched[place + 1]
-            _add_two(w, F[a, j], X[a], F[b, j], X[b])
+            _add_two(w, f, X, touched[place:])
             place += 2
         if place < count:
-            a = touched[place]
-            add_multiple(w, F[a, j], X[a])
+            add_multiple(w, f[touched[place]], X[touched[place]])
 
 
 @kernel

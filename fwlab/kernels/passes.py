@@ -79,6 +79,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     m, block_size = A.shape[1], grams.shape[1]
     scratch = make_scratch(m, bounds[2])
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
+    touched = np.empty(block_size, dtype=np.int64)
     padded = np.empty((m, X.shape[1] + PADDING))
     padded[:, : X.shape[1]] = W
     place = 0
@@ -98,7 +99,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
             for later in range(step + 1, place + count):
                 r = order[later] - base
                 add_multiple(scores[r], grams[i, r], change)
-        add_block(changes, X[base : base + count], padded)
+        add_block(changes, X[base : base + count], padded, touched)
         place += count
     W[:] = padded[:, : X.shape[1]]
 

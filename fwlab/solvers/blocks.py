@@ -19,7 +19,7 @@ from fwlab.solvers.row_active_sets import RowActiveSets
 
 ORDERS = ("permutation", "uniform", "cyclic", "gap")
 ROW_BY_ROW = ("uniform", "gap")
-BLOCK_SIZE = 16
+BLOCK_SIZE = 8
 
 
 @dataclass(eq=False)
@@ -43,7 +43,7 @@ class BlockMethod:
     a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are;
     "gap", n rows drawn by their block gaps, see solvers._gap_order. block_size: rows whose scores
     are computed at once, which changes the time and, but for the order, not the iterates; by
-    default 16, less for few classes, 1 for "uniform", "gap" and sparse X.
+    default 8, less for few classes, 1 for "uniform", "gap" and sparse X.
     """
 
     rule: int
