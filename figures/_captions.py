@@ -5,7 +5,7 @@ from typing import Any
 
 SIZE_SENTENCES = {
     "quick": "quick: tiny data, to show that everything runs; its numbers mean nothing.",
-    "standard": "standard: fewer repetitions and a coarser grid than the paper's, as stated.",
+    "standard": "standard: repetitions and grids as the settings say, at most the paper's.",
     "full": "full: the paper's protocol.",
 }
 

@@ -103,7 +103,7 @@ def plot(study: Study) -> list[Path]:
         "error": "dual error / optimum",
         "atoms": "atoms held a sample",
     }
-    figure = new_figure(9, 9.5)
+    figure = new_figure(8.0, width=6.4)
     axes = figure.subplots(len(rows), 2, sharey="row", sharex=True)
     for column, name in enumerate(DIRECTIONS):
         for row, (quantity, label) in enumerate(rows.items()):

@@ -41,14 +41,14 @@ def run(study: Study) -> None:
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(13, 4.8)
-    axes = figure.subplots(1, len(METHODS), sharey=True)
+    figure = new_figure(9.5)
+    axes = figure.subplots(len(METHODS), 1, sharex=True, sharey=True)
     for ax, (method, title) in zip(axes, METHODS.items(), strict=True):
-        log_axes(ax, "iteration")
+        log_axes(ax, "iteration" if method == "pfw" else "")
         ax.set_title(title)
+        ax.set_ylabel("certified gap")
         for index, smoothing in enumerate(SMOOTHINGS):
             line(ax, *best_so_far(values[name(method, smoothing)]), series(index), f"{smoothing:g}")
-    axes[0].set_ylabel("certified gap")
     axes[0].legend(title="smoothing", loc="lower left")
     return study.save_figure(figure, caption(values, study.size))
 

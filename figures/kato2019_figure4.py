@@ -50,14 +50,14 @@ def run(study: Study) -> None:
 def plot(study: Study) -> list[Path]:
     values = study.values
     names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
-    figure = new_figure(5.2 * len(names) + 0.6, 4.6)
-    axes = figure.subplots(1, len(names), squeeze=False, sharey=True)[0]
+    figure = new_figure(3.5 * len(names) + 0.3)
+    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
     for ax, name in zip(axes, names, strict=True):
         log_axes(ax, "iteration")
         ax.set_title(name)
+        ax.set_ylabel("certified gap")
         for index, weights in enumerate(WEIGHTS):
             line(ax, *best_so_far(values[f"{name}|{weights}"]), series(index), weights)
-    axes[0].set_ylabel("certified gap")
     axes[0].legend(title="weights", loc="lower left")
     return study.save_figure(figure, caption(values, names, study.size))
 

@@ -211,9 +211,9 @@ def caption(
         settings=(
             f"unit rows (the paper states no preprocessing); lam = 1/(n C), C in {protocol.Cs}; "
             f"smoothing in {chosen.smoothings} (0 for SDCA); {protocol.n_folds} stratified folds, "
-            f"of which {len(protocol.held_out)} held out in turn, seed {protocol.rng}; each column's constants are those of its own best mean "
-            f"accuracy; `ascent` with warm starts along C, gap {protocol.tol:g} or "
-            f"{protocol.max_iter} passes."
+            f"of which {len(protocol.held_out)} held out in turn, seed {protocol.rng}; "
+            "each column's constants are those of its own best mean accuracy; `ascent` with warm "
+            f"starts along C, gap {protocol.tol:g} or {protocol.max_iter} passes."
         ),
         agreement=agreement(numbers, NEAR, "of accuracy") + why(names, chosen),
     )

@@ -135,28 +135,27 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def plot(study: Study) -> list[Path]:
-    """Above against log t, where powers are straight, below against t, where geometric errors
-    are."""
+    """Left against log t, where powers are straight; right against t, where geometric rates are."""
     values = study.values
-    figure = new_figure(4 * len(values), 8)
-    axes = figure.subplots(2, len(values), sharey=True)
+    figure = new_figure(3.1 * len(values), width=7.5)
+    axes = figure.subplots(len(values), 2, sharey=True)
     table = []
-    for column, (name, value) in enumerate(values.items()):
+    for pair, (name, value) in zip(axes, values.items(), strict=True):
         for method, found in value["methods"].items():
             errors = np.array(found["error"])
             shown = np.where(errors > FLOOR, errors, np.nan)
             table.append([name, method, *found["fit"]])
-            for ax, places in zip(axes[:, column], (np.geomspace, np.linspace), strict=True):
+            for ax, places in zip(pair, (np.geomspace, np.linspace), strict=True):
                 marks = np.searchsorted(found["iteration"], places(1, found["iteration"][-1], 7))
                 style = {**method_line(method), "linewidth": 1.2, "markersize": 5}
                 label = f"{method}  {_label(found['fit'])}"
                 ax.plot(found["iteration"], shown, **style, markevery=marks.tolist(), label=label)
-        top, bottom = axes[:, column]
-        top.set(title=name, xscale="log", yscale="log", xlabel="iteration (logarithmic)")
-        bottom.set(yscale="log", xlabel="iteration")
-        bottom.legend(title="fit", loc="upper right", fontsize="small")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("dual error / |D*|")
+        powers, rates = pair
+        powers.set(title=name, xscale="log", yscale="log", ylabel="dual error / |D*|")
+        rates.set(yscale="log")
+        rates.legend(title="fit", loc="upper right", fontsize="small")
+    axes[-1, 0].set_xlabel("iteration (logarithmic)")
+    axes[-1, 1].set_xlabel("iteration")
     caption = _caption(values, ITERATIONS[study.size])
     return [
         *study.save_figure(figure, caption),
@@ -180,9 +179,9 @@ def _caption(values: dict[str, Any], iterations: int) -> Caption:
     return Caption(
         title="Rates of convergence on strongly concave duals, synthetic data",
         shows=(
-            "Dual error (D* - D) / |D*| from A = 0 against iterations, logarithmic above and "
-            "linear below, with a least-squares fit of a power and of a geometric rate to the "
-            "last nine tenths of the iterations before rounding."
+            "Dual error (D* - D) / |D*| from A = 0 against iterations, logarithmic on the left, "
+            "linear on the right, with a least-squares fit of a power and of a geometric rate to "
+            "the last nine tenths of the iterations before rounding."
         ),
         settings=(
             f"{iterations} iterations at most; problems: "
