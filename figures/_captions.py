@@ -9,6 +9,8 @@ SIZE_SENTENCES = {
     "full": "full: the paper's protocol.",
 }
 
+TOO_SMALL = "not asked for in the quick size, whose data are not the paper's."
+
 
 @dataclass(frozen=True)
 class Caption:
@@ -24,12 +26,13 @@ class Caption:
 def caption_text(caption: Caption, record: dict[str, Any]) -> str:
     """The caption as Markdown, with what the stored record adds."""
     data = record["data"] or ["none: computed from the formulas, or drawn as the settings say."]
+    agreement = TOO_SMALL if record["size"] == "quick" else caption.agreement
     lines = [
         f"**{caption.title}**",
         "",
         caption.shows,
         "",
-        f"*Agreement*: {caption.agreement}",
+        f"*Agreement*: {agreement}",
         "",
         *[f"- data: {line}" for line in data],
         f"- settings: {caption.settings}",

@@ -63,6 +63,7 @@ def plot(study: Study) -> list[Path]:
     ax.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_3$")
     ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), zticks=(0, 0.5, 1))
     ax.view_init(elev=22, azim=32)
+    ax.set_box_aspect(None, zoom=0.85)
     ax.legend(loc="upper left")
     return study.save_figure(figure, caption(values))
 

@@ -68,11 +68,11 @@ def one_versus_all(data: DataName, fold: str, protocol: Protocol) -> list[dict[s
     """A hinge SVM for each class against the others, the largest score wins; as accuracy_path."""
 
     def fit(X: Any, positive: np.ndarray) -> list[tuple[np.ndarray, Any]]:
-        # two opposite rows of W: half of lam is that of the machine w = W_1 - W_0
+        # the rows of W are w/2 and -w/2, so |W|^2 is half of |w|^2: twice the lam, half the C
         problem = fwlab.Problem(X, positive, fwlab.MaxHinge(), 1.0, n_classes=2)
         results = fwlab.path(
             problem,
-            [2.0 * C for C in protocol.Cs],
+            [C / 2 for C in protocol.Cs],
             tol=protocol.tol,
             max_iter=protocol.max_iter,
             check_every=protocol.check_every,

@@ -14,7 +14,7 @@ import pytest
 
 from figures import __main__ as command
 from figures import _study
-from figures._captions import Caption
+from figures._captions import Caption, caption_text
 from figures._study import Study
 from figures._tables import Compared, Table, agreement
 from fwlab.cells import Cell, DataName
@@ -160,8 +160,15 @@ def test_a_table_is_written_three_times_with_its_caption(tmp_path):
     latex = files[2].read_text()
     assert r"ours & 0.771 (0.759, +0.012) & a\_b \\" in latex and r"50 \%" in latex
     text = files[3].read_text()
-    for part in ("**A title**", "They agree.", "seed 0.", "quick", "code ", "digits", "--quick`"):
+    for part in ("**A title**", "not asked for", "seed 0.", "quick", "code ", "digits", "--quick`"):
         assert part in text
+
+
+def test_sizes_but_the_quick_one_say_how_far_they_agree():
+    record = {"size": "full", "data": [], "version": "1", "command": "python -m figures example"}
+    text = caption_text(Caption("A title", "What it shows.", "seed 0.", "They agree."), record)
+    assert "*Agreement*: They agree." in text and "full: the paper's protocol" in text
+    assert "data: none" in text
 
 
 def test_a_row_of_another_length_is_refused():

@@ -1,0 +1,180 @@
+"""What single scripts compute: geometry, baselines, choices and the printed numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import fwlab
+from figures import (
+    kato2019_figure1,
+    kato2019_figure2,
+    kato2019_tables,
+    lapin2015_figure2,
+    lapin2015_figure3,
+    lapin2015_table1,
+    lei2015_table2,
+)
+from figures._kato2019_printed import TABLE_1, TABLES
+from figures._lapin2015_printed import TABLE_1 as L15_TABLE_1
+from figures._traces import trace
+from fwlab import ranking
+from fwlab.cells import DataName
+from fwlab.sweeps import Protocol
+
+DIGITS = DataName("digits", "unit", rows=60)
+PROTOCOL = Protocol((0.1, 1.0), (1, 2), n_folds=2, max_iter=300, check_every=1)
+
+
+def as_set(points):
+    return {tuple(np.round(point, 12) + 0.0) for point in np.asarray(points)}
+
+
+def test_the_domains_are_a_square_and_its_diagonal():
+    found = kato2019_figure1.domains(3, 2)
+    square = [(0, 0), (0.5, 0), (0.5, 0.5), (0, 0.5)]
+    assert as_set(found["true"]) == as_set(square)
+    assert as_set(found["pseudo"]) == as_set([(0, 0), (0.5, 0.5)])
+    corners = np.array([*found["true"], found["true"][0]])
+    assert np.abs(np.diff(corners, axis=0)).sum(axis=1) == pytest.approx(0.5)  # in order
+
+
+def test_sdca_stops_on_the_diagonal_and_ascent_at_the_optimum():
+    found = kato2019_figure1.runs(24)
+    blocks = {method: np.array(found[method]["block"]) for method in kato2019_figure1.RUNS}
+    assert blocks["sdca-lapin"][:, 0] == pytest.approx(blocks["sdca-lapin"][:, 1])
+    assert blocks["ascent"][-1] == pytest.approx(found["optimum"], abs=1e-3)
+    assert found["sdca-lapin"]["own_gap"][-1] < 1e-6 < 0.1 < found["sdca-lapin"]["gap"][-1]
+    # where SDCA ends, the dual still rises away from the diagonal
+    last = np.array(found["sdca-lapin"]["dual"][-1])
+    assert last.max() > last.diagonal().max() + 1e-3
+
+
+def test_the_surface_goes_through_the_block():
+    training, last = kato2019_figure1.problem(), kato2019_figure1.GRID - 1
+    A = fwlab.solve(training, tol=1e-9, max_iter=500).A
+    for row, y in enumerate(training.y):
+        values = kato2019_figure1.surface(training, A, row)
+        assert values.max() <= training.dual(A) + 1e-8
+        moved = A.copy()
+        first, second = kato2019_figure1.others(y)
+        moved[row, [first, second, y]] = (-5 / last / 2, -20 / last / 2, 25 / last / 2)
+        assert values[20, 5] == pytest.approx(training.dual(moved), abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "vertices", "edges"), [(1, 4, 6), (2, 4, 6), (3, 2, 1)])
+def test_the_topk_simplex(k, vertices, edges):
+    found = lapin2015_figure2.simplex(3, k)
+    assert len(found["vertices"]) == vertices and len(found["edges"]) == edges
+    assert found["moved"] < 1e-12
+    assert as_set(found["vertices"]) >= {(0.0, 0.0, 0.0)}
+
+
+def test_times_of_projections_are_positive_and_scaled():
+    found = lapin2015_figure3.milliseconds(50, 20)
+    assert set(found) == set(lapin2015_figure3.SETS) and min(found.values()) > 0
+
+
+def test_one_versus_all_is_a_hinge_svm_for_each_class():
+    data = DIGITS.load()
+    entries = lapin2015_table1.one_versus_all(DIGITS, "test", replace(PROTOCOL, tol=1e-9))
+    X, n = data.X_train, len(data.y_train)
+    C = PROTOCOL.Cs[-1]
+    machines = []
+    for c in range(data.n_classes):
+        sign = np.where(data.y_train == c, 1.0, -1.0)
+        # min 1/(2 n C) |w|^2 + (1/n) sum max(0, 1 - sign w x), by its box-constrained dual
+        Z = sign[:, None] * X
+
+        def minus_dual(a, Z=Z):
+            w = C * (a @ Z)
+            return w @ w / (2 * C) - a.sum(), Z @ w - 1
+
+        a = minimize(minus_dual, np.zeros(n), jac=True, bounds=[(0, 1)] * n, tol=1e-14).x
+        machines.append(C * (a @ Z))
+    scores = data.X_test @ np.array(machines).T
+    expected = fwlab.metrics.topk_accuracy(data.y_test, scores, 1)
+    assert entries[-1]["accuracy"][0] == pytest.approx(expected, abs=0.02)
+    assert entries[-1]["status"] == "0 of 10 capped"
+
+
+def test_toppush_scores_are_those_of_its_machine():
+    data = DIGITS.load()
+    y = (data.y_train == 3).astype(int)
+    result = ranking.solve(data.X_train, y, ranking.TopPush(), C=0.1, tol=1e-6)
+    signed = np.zeros(len(y))
+    signed[y == 1], signed[y == 0] = result.alpha, -result.beta
+    scores = data.X_test @ (signed @ data.X_train)
+    assert scores - result.threshold == pytest.approx(result.decision_function(data.X_test))
+    entries = lapin2015_table1.toppush(DIGITS, "test", PROTOCOL, (0.1,))
+    assert 0.3 < entries[0]["accuracy"][0] <= entries[0]["accuracy"][1] <= 1
+
+
+def test_a_new_cut_keeps_all_rows():
+    given, cut = DIGITS.load(), lei2015_table2.recut(DIGITS, 1)
+    assert len(cut.y_train) == len(given.y_train) and len(cut.y_test) == len(given.y_test)
+    both = [np.sort(np.append(d.y_train, d.y_test)) for d in (given, cut)]
+    assert np.array_equal(*both)
+    assert np.linalg.norm(cut.X_train.sum(0) + cut.X_test.sum(0)) == pytest.approx(
+        np.linalg.norm(given.X_train.sum(0) + given.X_test.sum(0))
+    )
+    assert not np.array_equal(cut.y_train, given.y_train)
+    assert np.array_equal(cut.y_train, lei2015_table2.recut(DIGITS, 1).y_train)
+
+
+def test_the_other_p_is_refused():
+    with pytest.raises(ValueError, match="p must be 2"):
+        lei2015_table2.repetition_path(DIGITS, 1.5, 0, "test", PROTOCOL)
+
+
+def test_at_k_1_all_weightings_are_one_machine():
+    found = kato2019_tables.machines(kato2019_tables.grid("quick"))
+    assert sum("k=1" in name and name[0] in "ole" for name in found) == 1
+    assert kato2019_tables.machine("exp", 1, 0.1) == kato2019_tables.machine("ours", 1, 0.1)
+    assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
+
+
+def test_the_users_own_features_join_the_tables(tmp_path, monkeypatch):
+    np.savez(tmp_path / "cub.npz", X=np.zeros((2, 2)), y=np.arange(2))
+    monkeypatch.setenv("FWLAB_DATA", str(tmp_path))
+    assert list(kato2019_tables.own_data()) == ["CUB"]
+
+
+def test_printed_numbers_are_consistent():
+    for name, machines in TABLES.items():
+        for row, lines in machines.items():
+            best = [max(column) for column in zip(*lines, strict=True)]
+            assert tuple(best) == TABLE_1[name][row]
+            assert all(list(line) == sorted(line) for line in lines)
+    for machine, line in L15_TABLE_1.items():
+        assert list(line) == sorted(line) and len(line) == 6, machine
+    assert L15_TABLE_1["top-1 SVM alpha"] == L15_TABLE_1["top-1 SVM beta"]
+
+
+def test_a_trace_keeps_its_ends_and_what_was_reached():
+    value = trace(DIGITS, fwlab.TopK(2), "ascent", tol=1e-5, max_iter=500)
+    data = DIGITS.load()
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 1 / 60, n_classes=10)
+    result = fwlab.solve(problem, tol=1e-5, max_iter=500)
+    whole = result.trace
+    assert value["iteration"][0] == 0 and value["iteration"][-1] == result.nit == value["passes"]
+    assert value["last_gap"] == result.gap
+    first = whole.iteration[np.flatnonzero(whole.gap <= 1e-3)[0]]
+    assert value["reached"]["1e-3"][0] == first
+    assert "1e-9" not in value["reached"]
+
+
+def test_numbers_of_the_prose_are_read_from_the_runs():
+    runs = {"fw": (0.5, 1e-6, {"1e-3": [3, 0.25]}), "pfw": (0.5, 1e-2, {})}
+    runs |= {m: (0.7, 0.1, {}) for m in kato2019_figure2.SDCA}
+    values = {
+        f"data|{m}": {"last_primal": p, "gap": [1.0, gap], "reached": reached}
+        for m, (p, gap, reached) in runs.items()
+    }
+    read = kato2019_figure2.measured
+    assert read(values, "fw: seconds to a gap of 1e-3", "data") == 0.25
+    assert read(values, "pfw: seconds to a gap of 1e-3", "data") is None
+    assert read(values, "sdca: smallest gap", "data") == 0.1
+    what = "sdca: smallest primal at the end minus that of fw"
+    assert read(values, what, "data") == pytest.approx(0.2)
