@@ -21,7 +21,7 @@ M, K, N, D, LAM, SEED = 3, 2, 8, 4, 0.1, 2
 RUNS = {"sdca-lapin": "SDCA, pseudo top-2", "ascent": "ascent, true top-2"}
 PASSES = {"quick": 5, "standard": 24, "full": 24}
 GRID = 33
-SECONDS = {"quick": 5, "standard": 15, "full": 15}
+SECONDS = {"quick": 5, "standard": 10, "full": 10}
 
 
 def cells(size: str) -> list[Cell]:

@@ -29,7 +29,7 @@ MAX_ITER = {
     "standard": {FMD: 1000, NEWS20: 300},
     "full": {FMD: 1000, NEWS20: 1000},
 }
-SECONDS = {"quick": 5, "standard": 480, "full": 1200}
+SECONDS = {"quick": 5, "standard": 360, "full": 900}
 # section 7.1: what, data, printed number, its format
 PRINTED = (
     ("fw: seconds to a gap of 1e-3", FMD, 5.23, ".2f"),

@@ -1,4 +1,4 @@
-"""K19 Tables 1-7: top-k accuracies of weighted top-k SVMs and the SDCA machines, cross-validated.
+"""What K19's Tables 1 to 7 share: the machines, the grid, the choice and the tables.
 
 Every machine is trained along C on three folds and on all training rows. Each entry's C and
 smoothing are those with the best mean accuracy of its own column over the folds; Table 1 shows the
@@ -6,6 +6,7 @@ best k of each column, as in the paper.
 """
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from figures._captions import Caption
 from figures._kato2019_printed import TABLE_1, TABLES
 from figures._study import Study
 from figures._tables import NOT_HERE, Compared, Entry, Table, agreement
-from fwlab.cells import Cell, DataName
+from fwlab.cells import DataName
 from fwlab.sweeps import CrossValidation, Protocol, sweep_cells
 
 KS = (1, 3, 5, 10)
@@ -38,7 +39,8 @@ HERE = {
 OWN_FILES = {"ALOI": "aloi.npz", "CUB": "cub.npz", "Indoor67": "indoor67.npz"}
 # within which a printed number counts as met: about two deviations of 4000 test rows
 NEAR = 0.015
-SECONDS = {"quick": 5, "standard": 3600, "full": 40 * 3600}
+# on two cores, per data set
+SECONDS = {"quick": 2, "standard": 300, "full": 2.5 * 3600}
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,13 @@ class Grid:
     protocol: Protocol
 
 
-def grid(size: str) -> Grid:
+def grid(size: str, names: Collection[str]) -> Grid:
+    """What is tried on those of the named data sets that are at hand."""
     if size == "quick":
         quick = Protocol((1.0,), (1, 3), n_folds=2, max_iter=30)
-        return Grid({"Letter": DataName("digits", "unit", rows=150)}, (1, 3), (0.0,), quick)
-    data = {**HERE, **own_data()}
+        tiny = {"Letter": DataName("digits", "unit", rows=150)}
+        return Grid({n: d for n, d in tiny.items() if n in names}, (1, 3), (0.0,), quick)
+    data = {name: data for name, data in {**HERE, **own_data()}.items() if name in names}
     if size == "standard":
         coarse = Protocol((0.1, 1.0, 10.0, 100.0), KS, n_held_out=1, max_iter=60)
         return Grid(data, KS, (0.0, 1e-2), coarse)
@@ -90,17 +94,16 @@ def machine(row: str, k: int, smoothing: float) -> str:
     return f"{row} k={k} smoothing={smoothing:g}"
 
 
-def cells(size: str) -> list[Cell]:
-    chosen = grid(size)
-    return [
-        cell
-        for data in chosen.data.values()
-        for cell in sweep_cells(data, machines(chosen), chosen.protocol)
-    ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
+def run(study: Study, names: Collection[str]) -> None:
+    """Train and judge all machines on the named data sets."""
+    chosen = grid(study.size, names)
+    study.compute(
+        [
+            cell
+            for data in chosen.data.values()
+            for cell in sweep_cells(data, machines(chosen), chosen.protocol)
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,12 @@ class Chosen:
     capped: bool
 
 
-def plot(study: Study) -> list[Path]:
-    chosen, values = grid(study.size), study.values
-    entries = {}
+Entries = dict[tuple[str, str, int], list[Chosen]]
+
+
+def chosen_entries(study: Study, chosen: Grid) -> Entries:
+    """One entry a data set, row, k and column, for the data sets at hand."""
+    values, entries = study.values, {}
     for name, data in chosen.data.items():
         names = list(machines(chosen))
         found = CrossValidation.of(data.name, names, chosen.protocol, values)
@@ -123,10 +129,7 @@ def plot(study: Study) -> list[Path]:
             for k in chosen.ks:
                 tried = [machine(row, k, smoothing) for smoothing in smoothings]
                 entries[name, row, k] = [choose(found, tried, j) for j in range(len(chosen.ks))]
-    files = []
-    for name, number in NUMBERS.items():
-        files += save_one(study, chosen, entries, name, f"table{number}")
-    return [*files, *save_table_1(study, chosen, entries)]
+    return entries
 
 
 def choose(found: CrossValidation, tried: list[str], column: int) -> Chosen:
@@ -137,17 +140,16 @@ def choose(found: CrossValidation, tried: list[str], column: int) -> Chosen:
     return Chosen(fit["accuracy"][column], gap, gap > found.protocol.tol)
 
 
-Entries = dict[tuple[str, str, int], list[Chosen]]
-
-
 def compared(entry: Chosen | None, printed: float | None) -> Compared:
     if entry is None:
         return Compared(None, printed)
     return Compared(entry.accuracy, printed, mark="*" if entry.capped else "")
 
 
-def save_one(study: Study, chosen: Grid, entries: Entries, name: str, part: str) -> list[Path]:
-    """One data set: a row a machine and k."""
+def plot_one(study: Study, name: str) -> list[Path]:
+    """Tables 2 to 7: a row a machine and k."""
+    chosen = grid(study.size, [name])
+    entries = chosen_entries(study, chosen)
     rows: list[list[Entry]] = []
     used = []
     for row, label in ROWS.items():
@@ -160,11 +162,13 @@ def save_one(study: Study, chosen: Grid, entries: Entries, name: str, part: str)
             rows.append([f"{label[:-1]}, k = {k})", *shown])
     table = Table(["method", *[f"top-{k}" for k in KS]], rows)
     title = f"K19 Table {NUMBERS[name]}: top-k accuracies on {name}"
-    return study.save_table(table, caption(study, chosen, title, [name], rows, used), part)
+    return study.save_table(table, caption(study, chosen, title, [name], rows, used))
 
 
-def save_table_1(study: Study, chosen: Grid, entries: Entries) -> list[Path]:
-    """All data sets: the best k of each column."""
+def plot_best(study: Study) -> list[Path]:
+    """Table 1: all data sets, the best k of each column."""
+    chosen = grid(study.size, list(NUMBERS))
+    entries = chosen_entries(study, chosen)
     rows: list[list[Entry]] = []
     used = []
     for name in NUMBERS:
@@ -180,7 +184,7 @@ def save_table_1(study: Study, chosen: Grid, entries: Entries) -> list[Path]:
     table = Table(["data", "method", *[f"top-{k}" for k in KS]], rows)
     title = "K19 Table 1: top-k accuracies, the best k of each column"
     text = caption(study, chosen, title, list(NUMBERS), rows, used)
-    return study.save_table(table, text, "table1")
+    return study.save_table(table, text)
 
 
 def caption(

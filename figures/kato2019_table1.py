@@ -1,0 +1,19 @@
+"""K19 Table 1: top-k accuracies on all data sets, the best k of each column.
+
+Its cells are those of Tables 2 to 7.
+"""
+
+from pathlib import Path
+
+from figures import _kato2019_tables as tables
+from figures._study import Study
+
+SECONDS = {size: 3 * seconds for size, seconds in tables.SECONDS.items()}
+
+
+def run(study: Study) -> None:
+    tables.run(study, list(tables.NUMBERS))
+
+
+def plot(study: Study) -> list[Path]:
+    return tables.plot_best(study)

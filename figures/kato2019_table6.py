@@ -1,0 +1,17 @@
+"""K19 Table 6: top-k accuracies of weighted top-k SVMs and SDCA on Letter."""
+
+from pathlib import Path
+
+from figures import _kato2019_tables as tables
+from figures._study import Study
+
+DATA = "Letter"
+SECONDS = tables.SECONDS
+
+
+def run(study: Study) -> None:
+    tables.run(study, [DATA])
+
+
+def plot(study: Study) -> list[Path]:
+    return tables.plot_one(study, DATA)
