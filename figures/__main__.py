@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     names = script_names() if options.names == ["all"] else options.names
     if names in ([], ["list"]):
-        print(listing())
+        print(listing(options.markdown))
         return 0
     studies = [_study(name, options) for name in names]
     if options.size == "full" or len(studies) > 1:
@@ -60,13 +60,15 @@ def script(name: str) -> Any:
     return importlib.import_module(f"figures.{name}")
 
 
-def listing() -> str:
-    """Name, estimated time in each size, first sentence."""
+def listing(markdown: bool = False) -> str:
+    """Name, estimated time in each size, first sentence; as rows of README.md if markdown."""
     rows = []
     for name in script_names():
         module = script(name)
         times = [spell(module.SECONDS[size]) for size in ("quick", "standard", "full")]
         rows.append([name, *times, module.__doc__.split("\n")[0]])
+    if markdown:
+        return "\n".join(f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in rows)
     return format_table(("name", "quick", "standard", "full", "what it shows"), rows)
 
 
@@ -109,6 +111,7 @@ def _options(argv: Sequence[str] | None) -> Any:
     parser.add_argument("--out", default=DEFAULT_OUT, help=f"folder, {DEFAULT_OUT} if not given")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
     parser.add_argument("--plot-only", action="store_true", help="draw stored results again")
+    parser.add_argument("--markdown", action="store_true", help="list as the rows of README.md")
     parser.add_argument("--backend", default="loky", help=" or ".join(BACKENDS))
     parser.add_argument("--scheduler", help="address of a dask scheduler")
     options = parser.parse_args(argv)

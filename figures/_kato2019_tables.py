@@ -61,10 +61,10 @@ def grid(size: str, names: Collection[str]) -> Grid:
         return Grid({n: d for n, d in tiny.items() if n in names}, (1, 3), (0.0,), quick)
     data = {name: data for name, data in {**HERE, **own_data()}.items() if name in names}
     if size == "standard":
-        coarse = Protocol((0.1, 1.0, 10.0, 100.0), KS, n_held_out=1, max_iter=60)
+        coarse = Protocol((0.1, 1.0, 10.0, 100.0), KS, n_held_out=1, max_iter=200)
         return Grid(data, KS, (0.0, 1e-2), coarse)
     Cs = tuple(10.0**power for power in range(-3, 4))
-    return Grid(data, KS, (0.0, 1e-3, 1e-2, 1e-1), Protocol(Cs, KS, max_iter=3000))
+    return Grid(data, KS, (0.0, 1e-3, 1e-2, 1e-1), Protocol(Cs, KS, max_iter=1000))
 
 
 def own_data() -> dict[str, DataName]:
@@ -83,7 +83,8 @@ def machines(chosen: Grid) -> dict[str, dict[str, Any]]:
             losses |= {w: fwlab.WeightedTopK(rho(k)) for w, rho in WEIGHTS.items()}
         for row, loss in losses.items():
             for smoothing in chosen.smoothings:
-                found[machine(row, k, smoothing)] = {"loss": loss, "smoothing": smoothing}
+                settings = {"loss": loss, "smoothing": smoothing, "method": "auto"}
+                found[machine(row, k, smoothing)] = settings
         for row, method in SDCA.items():
             found[machine(row, k, 0.0)] = {"loss": fwlab.TopK(k), "method": method}
     return found
@@ -216,7 +217,7 @@ def caption(
             f"unit rows (the paper states no preprocessing); lam = 1/(n C), C in {protocol.Cs}; "
             f"smoothing in {chosen.smoothings} (0 for SDCA); {protocol.n_folds} stratified folds, "
             f"of which {len(protocol.held_out)} held out in turn, seed {protocol.rng}; "
-            "each column's constants are those of its own best mean accuracy; `ascent` with warm "
+            "each column's constants are those of its own best mean accuracy; `auto` with warm "
             f"starts along C, gap {protocol.tol:g} or {protocol.max_iter} passes."
         ),
         agreement=agreement(numbers, NEAR, "of accuracy") + why(names, chosen),
