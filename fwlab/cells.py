@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +94,17 @@ def run_cells(
     waiting = [cell for cell in cells if cell.name not in values]
     failed: dict[str, str] = {}
     if waiting:
+        # workers of this machine store what they finish, even when this process has been killed
+        here = files if backend == "loky" else {}
+        tasks = [(cell, here.get(cell.name)) for cell in waiting]
         with _workers(n_jobs, backend, scheduler) as work:
-            for name, outcome in _with_progress(waiting, len(cells), work(waiting)):
+            for name, outcome in _with_progress(waiting, len(cells), work(tasks)):
                 if "error" in outcome:
                     failed[name] = outcome["error"]
-                else:
+                    continue
+                values[name] = outcome["value"]
+                if name not in here:
                     _write(files[name], outcome)
-                    values[name] = outcome["value"]
     if failed:
         name, error = next(iter(failed.items()))
         print(error, file=sys.stderr)
@@ -178,30 +183,33 @@ def _load(name: DataName) -> datasets.Dataset:
     return data
 
 
-def _compute(cell: Cell) -> tuple[str, dict[str, Any]]:
-    """The cell's name, and its value and seconds or its error."""
+def _compute(cell: Cell, file: Path | None) -> tuple[str, dict[str, Any]]:
+    """The cell's name, and its value and seconds, stored if there is a file, or its error."""
     began = time.perf_counter()
     try:
         with threadpool_limits(1, user_api="blas"), interrupted_runs_raise():
             value = plain(cell.function(**cell.settings))
     except Exception:
         return cell.name, {"error": traceback.format_exc()}
-    return cell.name, {"value": value, "seconds": time.perf_counter() - began}
+    outcome = {"value": value, "seconds": time.perf_counter() - began}
+    if file is not None:
+        _write(file, outcome)
+    return cell.name, outcome
 
 
 @contextmanager
 def _workers(n_jobs: int, backend: str, scheduler: str | None) -> Iterator[Callable[..., Any]]:
-    """A function that computes cells, in any order."""
+    """A function that computes pairs of a cell and its file, in any order."""
     if backend == "loky" and n_jobs == 1:
-        yield lambda cells: map(_compute, cells)
+        yield lambda tasks: starmap(_compute, tasks)
         return
     from joblib import Parallel, delayed, parallel_config
 
-    def work(cells: list[Cell]) -> Any:
+    def work(tasks: list[tuple[Cell, Path | None]]) -> Any:
         # no memory maps: those are read-only arrays, to the kernels another type
         options = {"max_nbytes": None} if backend == "loky" else {}
         workers = Parallel(return_as="generator_unordered", **options)
-        return workers(delayed(_compute)(cell) for cell in cells)
+        return workers(delayed(_compute)(*task) for task in tasks)
 
     if backend == "loky":
         with parallel_config("loky", n_jobs=n_jobs):

@@ -51,6 +51,13 @@ def pressed(x):
     return fwlab.solve(problem, tol=0.0, max_iter=50, callback=press).nit
 
 
+def slow(x):
+    import time
+
+    time.sleep(x)
+    return x
+
+
 def shaped(x):
     import numpy as np
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import cell_functions
+import killed_run
 import numpy as np
 import pytest
 
@@ -250,7 +251,7 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(tmp_path):
     command = [sys.executable, str(HERE / "killed_run.py")]
     for folder in (whole, killed):
         folder.mkdir()
-    subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=120)
+    killed_run.main(whole)
     kept = 0
     for _ in range(3):
         run = subprocess.Popen([*command, str(killed)], stderr=subprocess.DEVNULL)
@@ -259,7 +260,7 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(tmp_path):
         assert run.wait() == -signal.SIGKILL
         kept = len(list(killed.glob("cells/*.json")))
     assert 3 <= kept < 9
-    subprocess.run([*command, str(killed)], check=True, capture_output=True, timeout=120)
+    subprocess.run([*command, str(killed)], check=True, capture_output=True, timeout=600)
     first, last = (json.loads((f / "values.json").read_text()) for f in (whole, killed))
     assert first == last and len(first) == 9
     times = (killed / "computed").read_text().splitlines()
@@ -267,8 +268,29 @@ def test_a_run_killed_three_times_ends_with_the_same_numbers(tmp_path):
     assert len(times) <= 9 + 3 and set(times) == set(first)
 
 
-def wait_for(condition, run):
+def test_workers_store_what_they_finish_when_their_parent_is_killed(tmp_path):
+    code = (
+        "import cell_functions; from fwlab.cells import Cell, run_cells; "
+        "cells = [Cell(str(x), cell_functions.slow, {'x': x}) for x in (0.5, 0.6)]; "
+        f"run_cells(cells, {str(tmp_path)!r}, n_jobs=2)"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=HERE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+    )
+    wait_for(lambda: list(tmp_path.glob("*.json")), run)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
     limit = time.monotonic() + 60
+    while len(stored(tmp_path)) < 2 and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert len(stored(tmp_path)) == 2
+
+
+def wait_for(condition, run):
+    limit = time.monotonic() + 300
     while not condition():
         assert run.poll() is None and time.monotonic() < limit
         time.sleep(0.005)
