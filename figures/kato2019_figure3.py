@@ -68,6 +68,7 @@ def caption(values: dict[str, Any], size: str) -> Caption:
         agreement=(
             f"The paper: with smoothing 0.1 Frank-Wolfe has a gap below 1e-3 within eight "
             f"iterations; here after {first or 'more than the cap'}. Its largest smoothing ends at "
-            f"a gap no larger than no smoothing for all three methods: {'yes' if order else 'no'}."
+            f"a gap no larger than no smoothing for all three methods: {'yes' if order else 'no'}. "
+            "The paper states no scaling of its features; here rows have length 1."
         ),
     )
