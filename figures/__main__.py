@@ -80,7 +80,7 @@ def make(study: Study, plot_only: bool = False) -> bool:
         if not plot_only:
             module.run(study)
         files = module.plot(study)
-    except (CellsFailed, OSError, ValueError) as error:
+    except (CellsFailed, OSError, ValueError, ImportError) as error:
         _complain(f"{study.name}: {error}")
         return False
     for file in files:
