@@ -137,7 +137,7 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def plot(study: Study) -> list[Path]:
     """Left against log t, where powers are straight; right against t, where geometric rates are."""
     values = study.values
-    figure = new_figure(3.1 * len(values), width=7.5)
+    figure = new_figure(2.9 * len(values), width=8.0)
     axes = figure.subplots(len(values), 2, sharey=True)
     table = []
     for pair, (name, value) in zip(axes, values.items(), strict=True):
@@ -153,7 +153,7 @@ def plot(study: Study) -> list[Path]:
         powers, rates = pair
         powers.set(title=name, xscale="log", yscale="log", ylabel="dual error / |D*|")
         rates.set(yscale="log")
-        rates.legend(title="fit", loc="upper right", fontsize="small")
+        rates.legend(title="fit", loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="small")
     axes[-1, 0].set_xlabel("iteration (logarithmic)")
     axes[-1, 1].set_xlabel("iteration")
     caption = _caption(values, ITERATIONS[study.size])
