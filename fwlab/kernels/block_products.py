@@ -106,7 +106,7 @@ def _add_four(target, f, X, rows):
 
 @kernel(fastmath=True)
 def _add_eight(target, f, X, rows):
-    """target += the sum of f_r x_r over eight rows: two thirds of the time of fours where all rows change."""
+    """Two thirds of the time of two fours, where all rows change a class."""
     f0, f1, f2, f3 = f[rows[0]], f[rows[1]], f[rows[2]], f[rows[3]]
     f4, f5, f6, f7 = f[rows[4]], f[rows[5]], f[rows[6]], f[rows[7]]
     x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
