@@ -16,6 +16,7 @@ from fwlab._validation import Floats, Integers, as_integer
 from fwlab.cells import Cell, DataName, run_cells
 from fwlab.datasets import Dataset
 from fwlab.losses import Loss
+from fwlab.lp_norm import LpNorm
 from fwlab.metrics import topk_accuracy
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
@@ -61,6 +62,7 @@ def accuracy_path(
     fold: Fold,
     protocol: Protocol,
     method: str = "ascent",
+    regularizer: LpNorm | None = None,
 ) -> list[dict[str, Any]]:
     """One entry a C: top-k accuracies on the part held out, and the certificate of the fit.
 
@@ -69,7 +71,9 @@ def accuracy_path(
     """
     dataset = data.load() if isinstance(data, DataName) else data
     X, y, X_new, y_new = split(dataset, fold, protocol)
-    problem = Problem(X, y, loss, 1.0, smoothing=smoothing, n_classes=dataset.n_classes)
+    problem = Problem(
+        X, y, loss, 1.0, smoothing, n_classes=dataset.n_classes, regularizer=regularizer
+    )
     results = path(
         problem,
         protocol.Cs,

@@ -123,9 +123,11 @@ def test_a_new_cut_keeps_all_rows():
     assert np.array_equal(cut.y_train, lei2015_table2.recut(DIGITS, 1).y_train)
 
 
-def test_the_other_p_is_refused():
-    with pytest.raises(ValueError, match="p must be 2"):
-        lei2015_table2.repetition_path(DIGITS, 1.5, 0, "test", PROTOCOL)
+def test_each_p_is_another_machine():
+    paths = [lei2015_table2.repetition_path(DIGITS, p, 0, "test", PROTOCOL) for p in (1.5, 2.0)]
+    assert all(entry["gap"] <= PROTOCOL.tol for path in paths for entry in path)
+    # |W| for p < 2 is the larger norm
+    assert all(a["primal"] > b["primal"] + 1e-3 for a, b in zip(*paths, strict=True))
 
 
 def test_at_k_1_all_weightings_are_one_machine():
