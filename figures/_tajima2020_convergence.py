@@ -1,0 +1,129 @@
+"""T20 Figures 1 and 2, which differ in the smoothing: objective error and gap against iterations.
+
+The objective error is P(w_t) - P(w*), with w* from `auto` at a gap of 1e-8 (the paper: 1e-5).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from figures._study import Study
+from figures._style import line, log_axes, method_line, new_figure
+from figures._tajima2020 import DERIVED, LACKING, LOSS, METHODS, data
+from figures._traces import trace
+from fwlab.cells import Cell, DataName
+
+REFERENCE, TOL = "auto", 1e-8
+MAX_ITER = {"quick": 50, "standard": 300, "full": 1000}
+ENVELOPE = 0.01
+HIGH = "high-dimensional, synthetic"
+
+
+def cells(size: str, smoothings: tuple[float, ...]) -> list[Cell]:
+    """The runs with the first smoothing, and those of the line search with the others."""
+    found = []
+    for name, source in sets(size).items():
+        settings = {"data": source, "loss": LOSS, "tol": TOL}
+        for smoothing in smoothings:
+            first = smoothing == smoothings[0]
+            for method in METHODS if first else ("LSFW",):
+                run = {"method": METHODS[method], "max_iter": MAX_ITER[size]}
+                found.append((name, method, {**settings, **run, "smoothing": smoothing}, 1.0))
+        best = {"method": REFERENCE, "max_iter": 5000, "check_every": 5}
+        found.append((name, REFERENCE, {**settings, **best, "smoothing": smoothings[0]}, 0.5))
+    return [
+        Cell(cell_name(name, method, settings["smoothing"]), trace, settings, cost)
+        for name, method, settings, cost in found
+    ]
+
+
+def sets(size: str) -> dict[str, DataName]:
+    """The sets at hand, and one with more features than rows, as the paper's image sets have."""
+    return data(size) | ({} if size == "quick" else {HIGH: DataName("synthetic-a", "unit")})
+
+
+def cell_name(data_name: str, method: str, smoothing: float) -> str:
+    return f"{data_name}|{method}|smoothing {smoothing:g}"
+
+
+def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
+    """A column a data set: above the objective error, below the gap."""
+    names = list(sets(size))
+    figure = new_figure(4.6 * len(names) + 0.6, 7.4)
+    axes = figure.subplots(2, len(names), squeeze=False, sharex=True)
+    for (above, below), name in zip(axes.T, names, strict=True):
+        best = values[cell_name(name, REFERENCE, smoothing)]
+        for method, solver in METHODS.items():
+            value = values[cell_name(name, method, smoothing)]
+            iteration = np.array(value["iteration"])[1:]
+            style = {**method_line(solver), "linewidth": 1.3}
+            line(above, iteration, objective_error(value, best), style, f"{method} ({solver})")
+            line(below, iteration, np.array(value["gap"])[1:], style)
+        log_axes(above, "")
+        log_axes(below, "iteration")
+        above.set_title(name)
+    axes[0, 0].set_ylabel("objective error  P(w) \N{MINUS SIGN} P(w*)")
+    axes[1, 0].set_ylabel("certified gap  P(w) \N{MINUS SIGN} D(A)")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def objective_error(value: dict[str, Any], best: dict[str, Any]) -> np.ndarray:
+    """P(w_t) - P(w*) at the stored iterations from 1 on, not below what w* itself may err."""
+    return np.maximum(np.array(value["primal"])[1:] - best["last_primal"], best["last_gap"])
+
+
+def plot(study: Study, smoothing: float, caption: Any) -> list[Path]:
+    values = study.values
+    return study.save_figure(draw(values, study.size, smoothing), caption(values, study.size))
+
+
+def last_errors(values: dict[str, Any], name: str, smoothing: float) -> dict[str, float]:
+    """The objective error of each method at its last iteration."""
+    best = values[cell_name(name, REFERENCE, smoothing)]
+    return {
+        method: float(objective_error(values[cell_name(name, method, smoothing)], best)[-1])
+        for method in METHODS
+    }
+
+
+def told_errors(values: dict[str, Any], size: str, smoothing: float) -> str:
+    """The last objective errors, and where the line search has the smallest."""
+    errors = {name: last_errors(values, name, smoothing) for name in sets(size)}
+    texts = [
+        f"{name} {' / '.join(f'{e:.1e}' for e in found.values())}" for name, found in errors.items()
+    ]
+    first = [name for name, found in errors.items() if found["LSFW"] == min(found.values())]
+    return (
+        f"objective errors at the end, {' / '.join(METHODS)}: {'; '.join(texts)}; "
+        f"LSFW has the smallest on {len(first)} of {len(errors)} sets"
+    )
+
+
+def settings(values: dict[str, Any], size: str, smoothing: float) -> str:
+    gaps = [values[cell_name(name, REFERENCE, smoothing)]["last_gap"] for name in sets(size)]
+    return (
+        f"weighted Usunier loss with weights max(0, 6 - j)/15, lam = 1/n, smoothing {smoothing:g}, "
+        f"unit rows, from A = 0, {MAX_ITER[size]} iterations; P(w*) by `{REFERENCE}` with a "
+        f"certified gap of at most {max(gaps):.1e}; seed 0. {shown_data(size)}"
+    )
+
+
+def shown_data(size: str) -> str:
+    if size == "quick":
+        return "A few digits in place of the paper's sets."
+    return f"{LACKING} In their place synthetic rows with more features than samples. {DERIVED}"
+
+
+def titled(number: int, text: str, size: str) -> str:
+    place = "on a few digits" if size == "quick" else "real data, and synthetic where it says so"
+    return f"T20 Figure {number}: {text}, {place}"
+
+
+SHOWS = (
+    "Objective error and certified gap at every iteration t, for the projected subgradient method "
+    "(PG), Frank-Wolfe with the steps 2/(t + 1) (StdFW) and with exact line search (LSFW). A of PG "
+    "is the average of minus its subgradients."
+)
