@@ -136,3 +136,16 @@ def as_weights(name: str, value: Any) -> tuple[float, ...]:
     if weights[0] == 0:
         raise ValueError(f"{name} must not be all zero; got {len(weights)} zeros.")
     return tuple(weights.tolist())
+
+
+def as_positive(y: Any) -> Any:
+    """Which labels are 1, of labels in {0, 1} or {-1, +1}."""
+    labels = as_array("y", y)
+    if labels.dtype.kind not in "iufb":
+        raise TypeError(f"y must hold labels 0 and 1, or -1 and +1; got dtype {labels.dtype}.")
+    labels = as_floats("y", labels, ndims=(1,))
+    for allowed in ([0, 1], [-1, 1]):
+        if np.isin(labels, allowed).all():
+            return labels == 1
+    found = ", ".join(f"{value:g}" for value in np.unique(labels)[:5])
+    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")

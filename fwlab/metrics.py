@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import as_floats, as_integer, as_labels
+from fwlab._validation import as_floats, as_integer, as_labels, as_positive, as_real
 
 
 def topk_accuracy(y: Any, scores: Any, k: int) -> float:
@@ -23,3 +23,27 @@ def topk_accuracy(y: Any, scores: Any, k: int) -> float:
     own = scores[np.arange(len(y)), y]
     others = (scores >= own[:, None]).sum(axis=1) - 1
     return float((others < k).mean())
+
+
+def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
+    """Precision (M20 (20)) at the highest threshold t that reaches the recall: at least that share
+    of the positives scores t or more. Precision is the share of positives of all that do.
+
+    y (n,) in {0, 1} or {-1, +1} with at least one positive, scores (n,), 0 < recall <= 1.
+    """
+    positive = as_positive(y)
+    scores = as_floats("scores", scores, ndims=(1,))
+    if len(positive) != len(scores):
+        raise ValueError(
+            f"y must have {len(scores)} labels, one an entry of scores; got {len(positive)}."
+        )
+    if not positive.any():
+        raise ValueError("y must hold at least one positive label; got none.")
+    recall = as_real("recall", recall, positive=True)
+    if recall > 1:
+        raise ValueError(f"recall must be at most 1; got {recall}.")
+    own = np.sort(scores[positive])[::-1]
+    # 0.07 of 100 positives, 7.000000000000001 in floating point, are 7
+    needed = max(1, int(np.ceil(recall * len(own) * (1 - 1e-12))))
+    above = scores >= own[needed - 1]
+    return float(positive[above].mean())

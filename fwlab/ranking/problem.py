@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import Floats, Integers, as_array, as_features, as_floats, as_real
+from fwlab._validation import Floats, Integers, as_features, as_positive, as_real
 from fwlab.gram import checked_gram
 from fwlab.problem import Certificate
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
@@ -64,7 +64,7 @@ class Problem:
         self.C = as_real("C", C, positive=True)
         self.sigma = _checked_sigma(kernel, sigma)
         X = checked_gram(X) if kernel == "precomputed" else as_features("X", X)
-        positive = _as_positive(y)
+        positive = as_positive(y)
         if len(positive) != X.shape[0]:
             raise ValueError(
                 f"y must have one label a row of X, {X.shape[0]}; got {len(positive)}."
@@ -166,16 +166,3 @@ def _checked_sigma(kernel: str, sigma: float | None) -> float:
     if sigma is not None:
         raise ValueError(f'sigma must be None unless kernel="rbf"; got {sigma!r}.')
     return np.nan
-
-
-def _as_positive(y: Any) -> Any:
-    """Which labels are 1, of labels in {0, 1} or {-1, +1}."""
-    labels = as_array("y", y)
-    if labels.dtype.kind not in "iufb":
-        raise TypeError(f"y must hold labels 0 and 1, or -1 and +1; got dtype {labels.dtype}.")
-    labels = as_floats("y", labels, ndims=(1,))
-    for allowed in ([0, 1], [-1, 1]):
-        if np.isin(labels, allowed).all():
-            return labels == 1
-    found = ", ".join(f"{value:g}" for value in np.unique(labels)[:5])
-    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")
