@@ -50,23 +50,25 @@ def cell_name(data_name: str, method: str, smoothing: float) -> str:
 def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
     """A column a data set: above the objective error, below the gap."""
     names = list(sets(size))
-    figure = new_figure(4.6 * len(names) + 0.6, 7.4)
+    figure = new_figure(max(7.0, 4.6 * len(names) + 0.6), 7.6)
     axes = figure.subplots(2, len(names), squeeze=False, sharex=True)
     for (above, below), name in zip(axes.T, names, strict=True):
         best = values[cell_name(name, REFERENCE, smoothing)]
         for method, solver in METHODS.items():
             value = values[cell_name(name, method, smoothing)]
             iteration = np.array(value["iteration"])[1:]
-            style = {**method_line(solver), "linewidth": 1.3}
-            line(above, iteration, objective_error(value, best), style, f"{method} ({solver})")
-            line(below, iteration, np.array(value["gap"])[1:], style)
+            style, label = method_line(solver), f"{method} ({solver})"
+            for ax, y in ((above, objective_error(value, best)), (below, gaps(value))):
+                ax.plot(iteration, y, color=style["color"], linewidth=0.6, alpha=0.4)
+                line(ax, iteration, np.minimum.accumulate(y), style, label)
         log_axes(above, "")
         log_axes(below, "iteration")
         above.set_title(name)
     axes[0, 0].set_ylabel("objective error  P(w) \N{MINUS SIGN} P(w*)")
     axes[1, 0].set_ylabel("certified gap  P(w) \N{MINUS SIGN} D(A)")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    title = "Bold: smallest so far. Faint: every checkpoint."
+    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -75,39 +77,44 @@ def objective_error(value: dict[str, Any], best: dict[str, Any]) -> np.ndarray:
     return np.maximum(np.array(value["primal"])[1:] - best["last_primal"], best["last_gap"])
 
 
+def gaps(value: dict[str, Any]) -> np.ndarray:
+    """The certified gap at the stored iterations from 1 on."""
+    return np.array(value["gap"])[1:]
+
+
 def plot(study: Study, smoothing: float, caption: Any) -> list[Path]:
     values = study.values
     return study.save_figure(draw(values, study.size, smoothing), caption(values, study.size))
 
 
-def last_errors(values: dict[str, Any], name: str, smoothing: float) -> dict[str, float]:
-    """The objective error of each method at its last iteration."""
+def least_errors(values: dict[str, Any], name: str, smoothing: float) -> dict[str, float]:
+    """The smallest objective error of each method."""
     best = values[cell_name(name, REFERENCE, smoothing)]
     return {
-        method: float(objective_error(values[cell_name(name, method, smoothing)], best)[-1])
+        method: float(objective_error(values[cell_name(name, method, smoothing)], best).min())
         for method in METHODS
     }
 
 
 def told_errors(values: dict[str, Any], size: str, smoothing: float) -> str:
-    """The last objective errors, and where the line search has the smallest."""
-    errors = {name: last_errors(values, name, smoothing) for name in sets(size)}
+    """The smallest objective errors, and where the line search has the smallest."""
+    errors = {name: least_errors(values, name, smoothing) for name in sets(size)}
     texts = [
         f"{name} {' / '.join(f'{e:.1e}' for e in found.values())}" for name, found in errors.items()
     ]
     first = [name for name, found in errors.items() if found["LSFW"] == min(found.values())]
     return (
-        f"objective errors at the end, {' / '.join(METHODS)}: {'; '.join(texts)}; "
+        f"smallest objective errors, {' / '.join(METHODS)}: {'; '.join(texts)}; "
         f"LSFW has the smallest on {len(first)} of {len(errors)} sets"
     )
 
 
 def settings(values: dict[str, Any], size: str, smoothing: float) -> str:
-    gaps = [values[cell_name(name, REFERENCE, smoothing)]["last_gap"] for name in sets(size)]
+    rest = [values[cell_name(name, REFERENCE, smoothing)]["last_gap"] for name in sets(size)]
     return (
         f"weighted Usunier loss with weights max(0, 6 - j)/15, lam = 1/n, smoothing {smoothing:g}, "
         f"unit rows, from A = 0, {MAX_ITER[size]} iterations; P(w*) by `{REFERENCE}` with a "
-        f"certified gap of at most {max(gaps):.1e}; seed 0. {shown_data(size)}"
+        f"certified gap of at most {max(rest):.1e}; seed 0. {shown_data(size)}"
     )
 
 

@@ -207,8 +207,7 @@ def _caption(
             f"paper: 20 halves, 1000 iterations); lam = 1/(n C), C in {plan.Cs}, by "
             f"{plan.n_held_out} of {plan.n_folds} folds of the training half (the paper gives "
             f"neither). No run of PG, StdFW or LSFW stops by its gap; median certified "
-            f"gaps: {gaps}."
-            + ("" if size == "quick" else f" {LACKING} {DERIVED}")
+            f"gaps: {gaps}." + ("" if size == "quick" else f" {LACKING} {DERIVED}")
         ),
         agreement=(
             f"{agreement(entries, NEAR, 'of error')} LSFW has the least error of the three in "

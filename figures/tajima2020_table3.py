@@ -24,11 +24,8 @@ FIXED = {
     "general": {"n": 1000, "m": 64, "d": 128},
     "special": {"n": 4000, "m": 64, "d": 8192},
 }
-GROWTH = {
-    "quick": (0.125, 0.25, 0.5),
-    "standard": (0.25, 0.5, 1, 2, 4),
-    "full": (0.25, 0.5, 1, 2, 4),
-}
+FACTORS = (0.25, 0.5, 1, 2, 4)
+GROWTH = {"quick": (0.125, 0.25, 0.5), "standard": FACTORS, "full": FACTORS}
 REPEATS = {"quick": 3, "standard": 15, "full": 101}
 NEAR = 0.25
 SECONDS = {"quick": 3, "standard": 60, "full": 300}
