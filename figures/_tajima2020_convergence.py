@@ -48,27 +48,33 @@ def cell_name(data_name: str, method: str, smoothing: float) -> str:
 
 
 def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
-    """A column a data set: above the objective error, below the gap."""
+    """A row a data set: on the left the objective error, on the right the gap."""
     names = list(sets(size))
-    figure = new_figure(max(7.0, 4.6 * len(names) + 0.6), 7.6)
-    axes = figure.subplots(2, len(names), squeeze=False, sharex=True)
-    for (above, below), name in zip(axes.T, names, strict=True):
+    figure = new_figure(7.6, 2.9 * len(names) + 1.0)
+    axes = figure.subplots(len(names), 2, squeeze=False, sharex=True)
+    for (left, right), name in zip(axes, names, strict=True):
         best = values[cell_name(name, REFERENCE, smoothing)]
+        log_axes(left, "")
+        log_axes(right, "")
         for method, solver in METHODS.items():
             value = values[cell_name(name, method, smoothing)]
             iteration = np.array(value["iteration"])[1:]
             style, label = method_line(solver), f"{method} ({solver})"
-            for ax, y in ((above, objective_error(value, best)), (below, gaps(value))):
+            for ax, y in ((left, objective_error(value, best)), (right, gaps(value))):
                 ax.plot(iteration, y, color=style["color"], linewidth=0.6, alpha=0.4)
                 line(ax, iteration, np.minimum.accumulate(y), style, label)
-        log_axes(above, "")
-        log_axes(below, "iteration")
-        above.set_title(name)
-    axes[0, 0].set_ylabel("objective error  P(w) \N{MINUS SIGN} P(w*)")
-    axes[1, 0].set_ylabel("certified gap  P(w) \N{MINUS SIGN} D(A)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    title = "Bold: smallest so far. Faint: every checkpoint."
-    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=3, frameon=False)
+        left.set_ylabel(name)
+    axes[0, 0].set_title("objective error  P(w) \N{MINUS SIGN} P(w*)", fontsize="medium")
+    axes[0, 1].set_title("certified gap  P(w) \N{MINUS SIGN} D(A)", fontsize="medium")
+    for ax in axes[-1]:
+        ax.set_xlabel("iteration")
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(),
+        title="Bold: smallest so far. Faint: every checkpoint.",
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+    )
     return figure
 
 
@@ -131,6 +137,6 @@ def titled(number: int, text: str, size: str) -> str:
 
 SHOWS = (
     "Objective error and certified gap at every iteration t, for the projected subgradient method "
-    "(PG), Frank-Wolfe with the steps 2/(t + 1) (StdFW) and with exact line search (LSFW). A of PG "
-    "is the average of minus its subgradients."
+    "(PG), Frank-Wolfe with the steps 2/(t + 1) (StdFW) and with exact line search (LSFW). W of "
+    "PG is kept in the ball |W|^2 <= P(0)/lam, and its A is the average of minus its subgradients."
 )

@@ -28,7 +28,7 @@ def run(study: Study) -> None:
 def plot(study: Study) -> list[Path]:
     """A row a preprocessing, a column a kernel."""
     values, name = study.values, drawn(study.size)
-    figure = new_figure(9.6, 8.4)
+    figure = new_figure(7.6, 7.4)
     axes = figure.subplots(len(PREPROCESSING), len(KERNELS), sharex=True, sharey=True)
     for row, preprocessing in zip(axes, PREPROCESSING, strict=True):
         for ax, (kernel, title) in zip(row, KERNELS.items(), strict=True):

@@ -21,14 +21,14 @@ def run(study: Study) -> None:
 
 
 def plot(study: Study) -> list[Path]:
-    """One figure a preprocessing: a row a kernel, a column a machine."""
+    """One figure a preprocessing: a row a machine, a column a kernel."""
     values, size = study.values, study.size
     files = []
     for preprocessing in PREPROCESSING:
-        figure = new_figure(11.5, 6.4)
-        axes = figure.subplots(len(KERNELS), len(MACHINES), squeeze=False)
-        for row, (kernel, title) in zip(axes, KERNELS.items(), strict=True):
-            for ax, machine in zip(row, MACHINES, strict=True):
+        figure = new_figure(7.6, 2.7 * len(MACHINES) + 0.8)
+        axes = figure.subplots(len(MACHINES), len(KERNELS), squeeze=False)
+        for row, machine in zip(axes, MACHINES, strict=True):
+            for ax, (kernel, title) in zip(row, KERNELS.items(), strict=True):
                 fit = macha.chosen(
                     values, drawn(size), preprocessing, machine, kernel, size, (SIGMA,)
                 )
