@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from figures._exponents import exponent
-from figures.tajima2020_table1 import Chosen, Plan, cell_name, choose, p_values
+from figures.tajima2020_table1 import OPTIMUM, Chosen, Plan, cell_name, choose, marked, p_values
 
 pytestmark = pytest.mark.small
 
@@ -52,4 +52,10 @@ def test_the_folds_and_not_the_judging_half_choose_lam():
     found = choose(values, "x", "PG", plan)
     assert isinstance(found, Chosen)
     assert found.errors.tolist() == [[0.7] * 4, [0.6] * 4]
-    assert found.gaps.tolist() == [10.0, 20.0]
+    assert found.gaps.tolist() == [[10.0] * 4, [20.0] * 4]
+
+
+def test_marks_tell_a_tie_and_a_cap():
+    gaps = np.array([1e-4, 0.5])
+    assert [marked("PG", gaps, p) for p in (0.01, 0.2, None)] == ["", "=", ""]
+    assert [marked(OPTIMUM, g, None) for g in (gaps, gaps[:1])] == ["*", ""]
