@@ -14,6 +14,7 @@ from figures._macha2020_printed import RECALLS
 from fwlab import ranking
 from fwlab.cells import Cell, DataName
 from fwlab.metrics import precision_at_recall
+from fwlab.sweeps import fold_of_row
 
 FASHION = "Fashion-MNIST"
 SETS = {
@@ -66,7 +67,7 @@ def names(size: str) -> list[str]:
 
 def parts(data: DataName) -> dict[str, Part]:
     """Training, validation and test part. Where there is no validation part, a sixth of the
-    training rows, drawn with seed 0: 10 000 of the 60 000 of Fashion-MNIST, as M20."""
+    training rows, stratified, seed 0: 10 000 of the 60 000 of Fashion-MNIST, as M20."""
     whole = data.load()
     positive = POSITIVE.get(data.name, 1)
     scale = 255.0 if data.name == "fashion_mnist" and data.normalize is None else 1.0
@@ -78,9 +79,8 @@ def parts(data: DataName) -> dict[str, Part]:
     X, y = whole.X_train, whole.y_train
     if whole.X_valid is not None:
         return {"train": part(X, y), "valid": part(whole.X_valid, whole.y_valid), "test": test}
-    order = np.random.default_rng(0).permutation(len(y))
-    valid, train = np.sort(order[: len(y) // 6]), np.sort(order[len(y) // 6 :])
-    return {"train": part(X[train], y[train]), "valid": part(X[valid], y[valid]), "test": test}
+    valid = fold_of_row(y, 6, rng=0) == 0
+    return {"train": part(X[~valid], y[~valid]), "valid": part(X[valid], y[valid]), "test": test}
 
 
 def fit(

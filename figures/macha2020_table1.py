@@ -31,7 +31,7 @@ GROWTH = {"quick": (0.0625, 0.125, 0.25), "standard": FACTORS, "full": FACTORS}
 REPEATS = {"quick": 5, "standard": 101, "full": 1001}
 OBJECTIVE = ranking.TopPushK(5)
 NEAR = 0.25
-SECONDS = {"quick": 2, "standard": 60, "full": 300}
+SECONDS = {"quick": 2, "standard": 25, "full": 150}
 
 
 def loop_times(kernel: str, n: int, d: int, repeats: int) -> dict[str, float]:

@@ -56,8 +56,8 @@ def _caption(size: str, rows: list[list[Entry]]) -> Caption:
         title="M20 Table 2: the data sets" + (" (digits alone)" if size == "quick" else ""),
         shows="Features, rows and positives of each part, ours (the paper's, difference).",
         settings=(
-            "the UCI sets are cut 50/25/25 and stratified, seed 0; of Fashion-MNIST's training "
-            "part 10000 rows, drawn with seed 0 and not stratified, validate."
+            "the UCI sets are cut 50/25/25 and stratified, seed 0; 10000 rows of Fashion-MNIST's "
+            "training part, stratified, seed 0, validate."
         ),
         agreement="No number is compared."
         if size == "quick"

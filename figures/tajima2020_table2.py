@@ -20,7 +20,7 @@ SMALL = "synthetic"
 REPEATS = {"quick": 3, "standard": 15, "full": 51}
 # of the paper's text: LSFW takes at most so many times what StdFW takes
 MOST = 1.5
-SECONDS = {"quick": 2, "standard": 180, "full": 500}
+SECONDS = {"quick": 2, "standard": 60, "full": 150}
 
 
 def times(

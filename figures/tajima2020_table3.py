@@ -28,7 +28,7 @@ FACTORS = (0.25, 0.5, 1, 2, 4)
 GROWTH = {"quick": (0.125, 0.25, 0.5), "standard": FACTORS, "full": FACTORS}
 REPEATS = {"quick": 3, "standard": 15, "full": 101}
 NEAR = 0.25
-SECONDS = {"quick": 3, "standard": 60, "full": 300}
+SECONDS = {"quick": 3, "standard": 15, "full": 90}
 
 
 def line_times(kind: str, n: int, m: int, d: int, repeats: int) -> dict[str, float]:

@@ -47,5 +47,7 @@ def test_the_parts_of_a_set_without_validation_rows_are_disjoint():
     found, whole = macha.parts(data), data.load()
     rows = np.vstack([found["train"].X, found["valid"].X])
     assert len(found["valid"].X) == len(whole.y_train) // 6
+    share = whole.y_train.tolist().count(8) / 6
+    assert abs(found["valid"].positive.sum() - share) < 1
     assert sorted(map(tuple, rows)) == sorted(map(tuple, whole.X_train))
     assert found["test"].positive.sum() == (whole.y_test == 8).sum()
