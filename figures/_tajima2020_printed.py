@@ -13,7 +13,8 @@ SIZES = {
 
 KS = (1, 3, 5, 10)
 
-# top-1, 3, 5, 10 error: (mean, deviation) over 20 random halves
+# top-1, 3, 5, 10 error: (mean, deviation) over 20 random halves; the deviations 0.048 (LSFW,
+# Caltech101, top-1) and 0.027 (StdFW, News20, top-10) stand so in the paper
 TABLE_1 = {
     "Caltech101": {
         "PG": ((0.469, 0.008), (0.307, 0.005), (0.257, 0.005), (0.183, 0.006)),
