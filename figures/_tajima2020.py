@@ -20,6 +20,11 @@ DERIVED = (
     "Caltech101 is a 16 x 16 reduction of the Silhouettes with 6364 rows, where the paper has 6339."
 )
 
+REMADE = (
+    "News20 is made anew from the raw messages, with SVD features of unit rows, where the paper "
+    "names no scaling."
+)
+
 
 def data(size: str) -> dict[str, DataName]:
     """The paper's sets that are at hand; a few digits in the quick size."""
