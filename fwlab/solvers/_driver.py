@@ -82,6 +82,7 @@ def _run(solver: Method, name: str, state: State, limits: Limits, reporter: Repo
         if limits.met(certificate) or limits.at_floor(certificate):
             # the drift of what the method tracked must not decide
             certificate = _certify(state)
+        state.judged = state.n_steps, certificate
         return certificate
 
     def note(certificate: Certificate, iteration: int, seconds: float) -> Status | None:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fwlab._validation import Floats
-from fwlab.problem import Problem
+from fwlab.problem import Certificate, Problem
 
 # the projection of a feasible row moves it by less
 SHOWS = 1e-14
@@ -21,7 +21,8 @@ class State:
     is not W(A) sets `coefficients` C (n, m): link is then their combination. One that keeps_best
     has for primal point the best link that it or the driver offered. own_problem is the problem
     that a method solves where it may be another one. A method may change over to the Gram matrix
-    if that takes at most max_memory bytes.
+    if that takes at most max_memory bytes. judged are the steps made until the last checkpoint,
+    and its certificate.
     """
 
     problem: Problem
@@ -42,6 +43,7 @@ class State:
     keeps_best: bool = False
     best_link: Floats = field(init=False)
     best_primal: float = np.inf
+    judged: tuple[int, Certificate] | None = None
 
     def __post_init__(self) -> None:
         self.given_problem = self.problem

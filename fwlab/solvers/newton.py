@@ -37,8 +37,8 @@ from fwlab.solvers.blocks import Workspace
 # much, each worth so many passes where H is factorised, or where conjugate gradients stand for that
 STEPS_A_DECADE = 6
 PASSES_A_STEP = 8
-PASSES_AN_ITERATIVE_STEP = 16
-PASSES_BETWEEN_CHECKS = 8
+PASSES_AN_ITERATIVE_STEP = 12
+PASSES_BETWEEN_CHECKS = 16
 ARMIJO = 1e-4
 MOST_HALVINGS = 30
 ROUNDING = 1e-15
@@ -147,34 +147,43 @@ class Newton:
         return NewtonWorkspace(Ascent(EXACT).start(state))
 
     def iterate(self, state: State, workspace: NewtonWorkspace) -> None:
-        if workspace.inner is not None:
-            _newton_iteration(state, workspace, *workspace.inner)
-            return
-        Ascent(EXACT).iterate(state, workspace.ascent)
-        workspace.passes += 1
         mean_curvature = float(np.mean(state.problem.curvatures))
-        if mean_curvature > 0.0 and self._switches(state, workspace):
+        first_phase = workspace.inner is None
+        if first_phase and mean_curvature > 0.0 and self._switches(state, workspace):
             # as if the passes so far had been one proximal step
             _centre(state, workspace, workspace.passes / mean_curvature, state.link.copy())
+        if workspace.inner is None:
+            Ascent(EXACT).iterate(state, workspace.ascent)
+            workspace.passes += 1
+        else:
+            _newton_iteration(state, workspace, *workspace.inner)
 
     def _switches(self, state: State, workspace: NewtonWorkspace) -> bool:
+        passes = workspace.passes
         if self.passes is not None:
-            return workspace.passes >= self.passes
-        return workspace.passes % PASSES_BETWEEN_CHECKS == 0 and _has_stalled(state, workspace)
+            return passes >= self.passes
+        checks = passes > 0 and passes % PASSES_BETWEEN_CHECKS == 0
+        return checks and _has_stalled(state, workspace)
 
 
 def _has_stalled(state: State, workspace: NewtonWorkspace) -> bool:
     """Whether the decay of the gap since the last check is too slow."""
-    problem = state.problem
-    certificate = problem.certificate(state.A, state.link)
-    state.offer(state.link, certificate.primal)
-    last, gap = workspace.last_gap, state.best_primal - certificate.dual
+    last, gap = workspace.last_gap, _gap(state)
     workspace.last_gap = gap
     if gap <= 0.0 or np.isinf(last):
         return False
     direct = state.link.size <= MOST_UNKNOWNS
     worth = STEPS_A_DECADE * (PASSES_A_STEP if direct else PASSES_AN_ITERATIVE_STEP)
     return worth * np.log10(last / gap) < PASSES_BETWEEN_CHECKS
+
+
+def _gap(state: State) -> float:
+    """The gap of the best primal point at A: that of the driver, if it has just judged."""
+    if state.judged is not None and state.judged[0] == state.n_steps:
+        return state.judged[1].gap
+    certificate = state.problem.certificate(state.A, state.link)
+    state.offer(state.link, certificate.primal)
+    return state.best_primal - certificate.dual
 
 
 def _centre(state: State, workspace: NewtonWorkspace, sigma: float, W: Floats) -> None:
