@@ -242,7 +242,8 @@ def run(module: str, old: str, new: str, tests: Iterable[str]) -> subprocess.Com
     return subprocess.run(
         [sys.executable, PLANTING, f"fwlab.{module}", old, new, *files, *options],
         cwd=ROOT,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
+        # of its own: options for this run are not for that one, whose coverage would end ours
+        env={**os.environ, "PYTEST_ADDOPTS": "", "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
