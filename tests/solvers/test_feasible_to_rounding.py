@@ -1,0 +1,25 @@
+"""Rows that miss the domain by rounding errors are put back into it."""
+
+import numpy as np
+import pytest
+
+import fwlab
+from fwlab.solvers._state import State
+
+pytestmark = pytest.mark.small
+
+
+def problem(k, n=20, m=26):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 3)), np.arange(n) % m
+    return fwlab.Problem(X, y, fwlab.TopK(k), 0.1, n_classes=m)
+
+
+@pytest.mark.parametrize("k", [1, 3, 25])
+def test_a_run_ends_inside_the_domain(k):
+    given, rng = problem(k), np.random.default_rng(1)
+    inside = given.nearest_feasible(rng.standard_normal((20, 26)), slice(None))
+    state = State(given, inside + 1e-12 * rng.standard_normal(inside.shape), rng)
+    assert given.infeasibility(state.A) > 1e-13
+    state.round_to_domain()
+    assert given.infeasibility(state.A) <= 1e-14
