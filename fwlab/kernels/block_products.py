@@ -19,6 +19,20 @@ def dot(a, b):
 
 
 @kernel(fastmath=True)
+def bring_near(X, out):
+    """Read the rows of X once in the order of memory; their sums go to out[:, 0], to no purpose.
+
+    Kernels that read several rows side by side get them from memory at half of that speed. It
+    saves a tenth of a pass over 1024 or 4096 features.
+    """
+    for i in range(len(X)):
+        x, total = X[i], 0.0
+        for j in range(len(x)):
+            total += x[j]
+        out[i, 0] = total
+
+
+@kernel(fastmath=True)
 def add_multiple(target, factor, source):
     """target += factor * source."""
     for j in range(len(source)):

@@ -1,8 +1,9 @@
 """Block methods, one compiled call a pass: for each row in the given order, improve its block.
 
 The link W = A^T X / (lam n) follows every change. `bounds` are RowPolytopes.bounds;
-`rows` are (y, costs, cost_rows, weights, curvatures, gaps), one entry a sample: the curvature is
-|x|^2/(lam n), and gaps receives the gap of a block before its step, or is empty if nobody asks.
+`rows` are (y, costs, cost_rows, weights, curvatures, gaps, moves), one entry a sample: the
+curvature is |x|^2/(lam n), gaps receives the gap of a block before its step, or is empty if nobody
+asks, and moves the sum of the changes of its entries.
 `sets` are those of kernels.row_active_sets; the rules without active sets take them empty.
 """
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.active_set_steps import active_set_block
-from fwlab.kernels.block_products import add_block, add_multiple, block_scores
+from fwlab.kernels.block_products import add_block, add_multiple, block_scores, bring_near
 from fwlab.kernels.block_projection import make_projection_scratch
 from fwlab.kernels.block_steps import block_gap, exact_block, frank_wolfe_block
 from fwlab.kernels.pseudo_steps import pseudo_block
@@ -21,6 +22,7 @@ EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
 # Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
 # rows at a time (four of X, five of W) evict each other and the products take twice the time.
 PADDING = 8
+LINE = 8  # numbers in a line of the cache
 
 
 @kernel(allocates=True)
@@ -38,7 +40,8 @@ def make_scratch(m, support):
 @kernel(inline=True)
 def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
-    y, costs, cost_rows, weights, curvatures, gaps = rows
+    y, costs, cost_rows, weights, curvatures, gaps, moves = rows
+    moves[i] = 0.0
     if weights[i] == 0.0:
         change[:] = 0.0
         return
@@ -60,10 +63,35 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A
         pseudo_block(
             rule, scores, cost, y[i], weights[i], curvatures[i], bounds, scratch, old, change
         )
+    scale, moved = 1.0 / lam_n, 0.0
     for j in range(len(old)):
         new = change[j]
-        change[j] = (new - old[j]) / lam_n
+        difference = new - old[j]
+        moved += abs(difference)
+        change[j] = difference * scale
         old[j] = new
+    moves[i] = moved
+
+
+@kernel(allocates=True)
+def _copy_in_lines(W):
+    """A copy of W whose rows start at a cache line, if they are a whole number of lines."""
+    m, stride = W.shape[0], W.shape[1] + PADDING
+    room = np.empty(m * stride + LINE)
+    start = (-room.ctypes.data // 8) % LINE
+    copy = room[start : start + m * stride].reshape(m, stride)
+    copy[:, : W.shape[1]] = W
+    return copy
+
+
+@kernel
+def _nonzero(change, classes):
+    """Fill `classes` with the indices of the entries that are not 0; returns their number."""
+    count = 0
+    for j in range(len(change)):
+        classes[count] = j
+        count += change[j] != 0.0
+    return count
 
 
 @kernel(allocates=True)
@@ -79,27 +107,31 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     m, block_size = A.shape[1], grams.shape[1]
     scratch = make_scratch(m, bounds[2])
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
-    touched = np.empty(block_size, dtype=np.int64)
-    padded = np.empty((m, X.shape[1] + PADDING))
-    padded[:, : X.shape[1]] = W
+    touched, classes = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
+    padded = _copy_in_lines(W)
     place = 0
     while place < len(order):
         base = order[place] // block_size * block_size
         count = min(block_size, X.shape[0] - base)
+        block = X[base : base + count]
+        if count > 1:
+            bring_near(block, scores)
         if is_gram:
             scores[:count] = padded[:, base : base + count].T
         else:
-            block_scores(X[base : base + count], padded, scores)
+            block_scores(block, padded, scores)
         for step in range(place, place + count):
             i = order[step]
             change = changes[i - base]
             step_block(
                 rule, i, scores[i - base], rows, smoothing, bounds, scratch, lam_n, sets, A, change
             )
+            moved = _nonzero(change, classes)
             for later in range(step + 1, place + count):
                 r = order[later] - base
-                add_multiple(scores[r], grams[i, r], change)
-        add_block(changes, X[base : base + count], padded, touched)
+                for j in classes[:moved]:
+                    scores[r, j] += grams[i, r] * change[j]
+        add_block(changes, block, padded, touched)
         place += count
     W[:] = padded[:, : X.shape[1]]
 

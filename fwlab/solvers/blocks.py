@@ -19,17 +19,20 @@ from fwlab.solvers.row_active_sets import RowActiveSets
 
 ORDERS = ("permutation", "uniform", "cyclic", "gap")
 ROW_BY_ROW = ("uniform", "gap")
-BLOCK_SIZE = 8
+# rows of 64 bytes a feature: 8, or 16 of float32
+BLOCK_BYTES = 64
 
 
 @dataclass(eq=False)
 class Workspace:
     """Products <x_i, x_r> within each group of rows, (n, block_size), for order "gap" the gap of
-    each block when last seen, (n,), the active sets of the rules that have them, and the rows that
-    a shrunken method visits next (None: all)."""
+    each block when last seen, (n,), the size |change|_1 of the last step of each, (n,), the active
+    sets of the rules that have them, and the rows that a shrunken method visits next (None: all).
+    """
 
     grams: Floats
     gaps: Floats
+    moves: Floats
     active_sets: RowActiveSets
     passes: int = 0
     moving: Integers | None = None
@@ -43,7 +46,7 @@ class BlockMethod:
     a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are;
     "gap", n rows drawn by their block gaps, see solvers._gap_order. block_size: rows whose scores
     are computed at once, which changes the time and, but for the order, not the iterates; by
-    default 8, less for few classes, 1 for "uniform", "gap" and sparse X.
+    default 8 (16 of float32), less for few classes, 1 for "uniform", "gap" and sparse X.
     """
 
     rule: int
@@ -67,7 +70,7 @@ class BlockMethod:
         state.active = active_sets.size
         grams = problem.features.block_grams(self._block_size(problem))
         gaps = np.zeros(problem.n_samples if self.order == "gap" else 0)
-        return Workspace(grams, gaps, active_sets)
+        return Workspace(grams, gaps, np.zeros(problem.n_samples), active_sets)
 
     def iterate(self, state: State, workspace: Workspace) -> None:
         if state.n_steps >= steps_until_gram(state.given_problem, state.max_memory):
@@ -101,6 +104,7 @@ class BlockMethod:
             problem.sample_weight,
             problem.curvatures,
             workspace.gaps,
+            workspace.moves,
         )
         problem.features.block_pass(
             self.rule,
@@ -119,7 +123,8 @@ class BlockMethod:
         """At most 2 m rows, so that the products take no more room than two arrays like A."""
         if self.order in ROW_BY_ROW:
             return 1
-        return min(self.block_size or BLOCK_SIZE, 2 * problem.n_classes, problem.n_samples)
+        size = self.block_size or BLOCK_BYTES // problem.X.dtype.itemsize
+        return min(size, 2 * problem.n_classes, problem.n_samples)
 
     def _draw(self, n: int, block_size: int, rng: np.random.Generator) -> Integers:
         if self.order == "uniform":

@@ -68,7 +68,7 @@ DEFECTS = [
         "W stays behind in a pass",
         "test_certificates.py::test_checkpoints_tell_the_gap_of_their_iterate",
         "kernels.passes",
-        "        add_block(changes, X[base : base + count], padded, touched)\n",
+        "        add_block(changes, block, padded, touched)\n",
         "",
     ),
     Defect(
