@@ -94,7 +94,7 @@ class Problem:
 
     @property
     def n_samples(self) -> int:
-        return self.X.shape[0]
+        return len(self.y)
 
     @property
     def n_features(self) -> int:
@@ -196,13 +196,15 @@ class Problem:
         return other
 
     def restricted(self, index: Integers) -> "Problem":
-        """The block steps of some samples: the same lam n, and with a Gram matrix their part."""
+        """The block steps of some samples: the same lam n, and with a Gram matrix their part.
+
+        X stays whole, because the steps know it through its features alone.
+        """
         other = copy(self)
         if isinstance(self.features, GramFeatures):
             other.features = GramFeatures(self.features.K[np.ix_(index, index)])
         else:
             other.features = self.features.rows(index)
-        other.X = self.X[index]
         other.lam = self.lam_n / len(index)
         other.y = self.y[index]
         other.sample_weight = self.sample_weight[index]

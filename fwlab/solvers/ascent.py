@@ -2,7 +2,7 @@
 
 Near the optimum most rows rest at a vertex of their domain, and an exact step leaves them exactly
 where they are. Rows that moved in the last pass over all of them are visited a few times more by
-themselves, on a copy of their part of X, before all rows are seen again.
+themselves, on a copy of their part of X, before the next pass over all.
 """
 
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, Workspace
 from fwlab.solvers.row_active_sets import RowActiveSets
 
 MOST_PASSES = 50
-# a change of an entry, as a fraction of the sum of rho, that rounding errors may have made
+# a change of a row, as a fraction of the sum of rho, that rounding errors may have made
 AT_REST = 1e-12
 
 
 @dataclass(frozen=True)
 class Ascent(BlockMethod):
-    """A pass over all rows or, with shrink, in turn with it up to n steps on the rows that moved.
+    """A pass over all rows; with shrink, after up to n steps on those that moved in the last pass.
 
-    shrink=False sees all rows in each iteration. It is the same where half of the rows move, and
-    with the orders "uniform" and "gap", whose passes are not over all rows.
+    shrink=False is the pass alone. It is the same where half of the rows move, and with the orders
+    "uniform" and "gap", whose passes are not over all rows.
     """
 
     shrink: bool = True
@@ -34,28 +34,23 @@ class Ascent(BlockMethod):
         as_flag("shrink", self.shrink)
 
     def iterate(self, state: State, workspace: Workspace) -> None:
-        if not self.shrink or self.order in ROW_BY_ROW:
-            super().iterate(state, workspace)
-            return
         if workspace.moving is not None:
-            self._visit_alone(workspace.moving, state)
-            workspace.moving = None
-            return
-        before = state.A.copy()
+            self.visit_alone(workspace.moving, state)
         super().iterate(state, workspace)
-        before -= state.A
-        least = AT_REST * state.problem.loss.scale
-        moving = np.flatnonzero(np.abs(before, out=before).max(axis=1) > least)
-        if 0 < 2 * len(moving) <= len(before):
-            workspace.moving = moving
+        if not self.shrink or self.order in ROW_BY_ROW:
+            return
+        moving = np.flatnonzero(workspace.moves > AT_REST * state.problem.loss.scale)
+        few = 0 < 2 * len(moving) <= state.problem.n_samples
+        workspace.moving = moving if few else None
 
-    def _visit_alone(self, index: Integers, state: State) -> None:
+    def visit_alone(self, index: Integers, state: State) -> None:
         """Passes over the rows `index` alone; A and the link follow."""
         part, before = state.problem.restricted(index), state.A[index]
         A, is_gram = before.copy(), state.problem.kernel is not None
         link = state.link[:, index].copy() if is_gram else state.link
         size = self._block_size(part)
-        workspace = Workspace(part.features.block_grams(size), np.zeros(0), RowActiveSets.none())
+        grams, moves = part.features.block_grams(size), np.zeros(len(index))
+        workspace = Workspace(grams, np.zeros(0), moves, RowActiveSets.none())
         for _ in range(min(MOST_PASSES, state.problem.n_samples // len(index))):
             self._visit(self._draw(len(index), size, state.rng), part, link, A, workspace)
             state.n_steps += len(index)

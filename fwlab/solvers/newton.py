@@ -118,10 +118,10 @@ class Proximal:
 
 @dataclass(eq=False)
 class NewtonWorkspace:
-    """Phase 1 with the gap at its last check; then the inner problem and its point."""
+    """Phase 1, the passes and the gap at its last check; then the inner problem and its point."""
 
     ascent: Workspace
-    passes: int = 0
+    checked: float = 0.0
     last_gap: float = np.inf
     inner: tuple[Proximal, Point, Floats] | None = None
 
@@ -149,32 +149,33 @@ class Newton:
     def iterate(self, state: State, workspace: NewtonWorkspace) -> None:
         mean_curvature = float(np.mean(state.problem.curvatures))
         first_phase = workspace.inner is None
-        if first_phase and mean_curvature > 0.0 and self._switches(state, workspace):
+        passes = state.n_steps / state.problem.n_samples
+        if first_phase and mean_curvature > 0.0 and self._switches(passes, state, workspace):
             # as if the passes so far had been one proximal step
-            _centre(state, workspace, workspace.passes / mean_curvature, state.link.copy())
+            _centre(state, workspace, passes / mean_curvature, state.link.copy())
         if workspace.inner is None:
             Ascent(EXACT).iterate(state, workspace.ascent)
-            workspace.passes += 1
         else:
             _newton_iteration(state, workspace, *workspace.inner)
 
-    def _switches(self, state: State, workspace: NewtonWorkspace) -> bool:
-        passes = workspace.passes
+    def _switches(self, passes: float, state: State, workspace: NewtonWorkspace) -> bool:
         if self.passes is not None:
             return passes >= self.passes
-        checks = passes > 0 and passes % PASSES_BETWEEN_CHECKS == 0
-        return checks and _has_stalled(state, workspace)
+        since = passes - workspace.checked
+        if since < PASSES_BETWEEN_CHECKS:
+            return False
+        last, gap = workspace.last_gap, _gap(state)
+        workspace.checked, workspace.last_gap = passes, gap
+        return has_stalled(last, gap, since, direct=state.link.size <= MOST_UNKNOWNS)
 
 
-def _has_stalled(state: State, workspace: NewtonWorkspace) -> bool:
-    """Whether the decay of the gap since the last check is too slow."""
-    last, gap = workspace.last_gap, _gap(state)
-    workspace.last_gap = gap
+def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
+    """Whether a decay from the gap `last` in so many passes is too slow; never after the first
+    check, whose `last` is infinite."""
     if gap <= 0.0 or np.isinf(last):
         return False
-    direct = state.link.size <= MOST_UNKNOWNS
     worth = STEPS_A_DECADE * (PASSES_A_STEP if direct else PASSES_AN_ITERATIVE_STEP)
-    return worth * np.log10(last / gap) < PASSES_BETWEEN_CHECKS
+    return bool(worth * np.log10(last / gap) < passes)
 
 
 def _gap(state: State) -> float:

@@ -10,7 +10,7 @@ from solvers.solver_table import GRID, Case, random_feasible
 import fwlab
 from fwlab.solvers import _curvature
 from fwlab.solvers._state import State
-from fwlab.solvers.newton import Proximal, _accept
+from fwlab.solvers.newton import Proximal, _accept, has_stalled
 
 pytestmark = pytest.mark.small
 each_case = pytest.mark.parametrize("case", GRID, ids=str)
@@ -128,6 +128,23 @@ def test_a_point_with_a_lower_dual_is_refused():
 
 
 # ---------------------------------------------------------------- the switch
+
+
+@pytest.mark.parametrize(
+    ("last", "gap", "passes", "direct", "stalled"),
+    [
+        (np.inf, 1e-3, 16, True, False),  # nothing to compare with yet
+        (1e-3, 0.0, 16, True, False),
+        (1e-3, 1e-4, 16, True, False),  # six steps, each worth eight passes, gain as much
+        (1e-3, 1e-4, 49, True, True),
+        (1e-3, 0.9e-3, 16, True, True),
+        (1e-3, 1.1e-3, 16, True, True),
+        (1e-3, 1e-4, 49, False, False),  # an iterative step is worth twelve
+        (1e-3, 1e-4, 73, False, True),
+    ],
+)
+def test_a_decay_slower_than_that_of_newton_steps_has_stalled(last, gap, passes, direct, stalled):
+    assert has_stalled(last, gap, passes, direct) is stalled
 
 
 def test_the_first_phase_stays_while_it_gains():

@@ -29,22 +29,25 @@ def test_the_optimum_is_the_same(case):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_iteration_on_some_rows_moves_no_other(form):
+def test_steps_on_some_rows_move_no_other(form):
     problem = easy(form)
     state = State(problem, np.zeros((60, problem.n_classes)), np.random.default_rng(0))
     method = build("ascent", {})
     workspace, alone = method.start(state), 0
-    for _ in range(30):
-        moving, before, steps = workspace.moving, state.A.copy(), state.n_steps
+    for _ in range(15):
+        steps, shrunken = state.n_steps, workspace.moving is not None
         method.iterate(state, workspace)
-        if moving is None:
-            assert state.n_steps - steps == 60
+        assert_allclose(state.link, problem.link(state.A), atol=1e-12)
+        extra = state.n_steps - steps - 60
+        assert 30 <= extra <= 60 if shrunken else extra == 0
+        if workspace.moving is None:
             continue
         alone += 1
+        before, steps = state.A.copy(), state.n_steps
+        method.visit_alone(workspace.moving, state)
         moved = np.flatnonzero((state.A != before).any(axis=1))
-        assert set(moved) <= set(moving)
+        assert set(moved) <= set(workspace.moving)
         assert 30 <= state.n_steps - steps <= 60
-        assert workspace.moving is None  # all rows are next
         assert_allclose(state.link, problem.link(state.A), atol=1e-12)
     assert alone > 5
 
