@@ -37,7 +37,9 @@ def run(quick: bool) -> None:
     rows = []
     for name, values in GROWING.items():
         values = values[:2] if quick else values
-        calls = {str(v): iteration(problem(**sizes(name, v)), "ascent") for v in values}
+        calls = {
+            str(v): iteration(problem(**sizes(name, v)), "ascent", shrink=False) for v in values
+        }
         times = milliseconds(calls, 3 if quick else 9)
         cells = [f"{value}: {times[str(value)]:.2f}" for value in values]
         exponent = np.polyfit(np.log(values), np.log(list(times.values())), 1)[0]
