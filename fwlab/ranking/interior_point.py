@@ -202,25 +202,25 @@ def pulled_back(d: Dual, v: Floats) -> tuple[Floats, float]:
 
 def smooth_gradient(w: Workspace, z: Floats, r: float) -> tuple[Floats, float]:
     """Gradient of F at (z, r) in z and r, without the quadratic form of Q."""
-    d, alpha, beta = w.dual, z[: w.dual.p], z[w.dual.p :]
+    d, alpha, share = w.dual, z[: w.dual.p], z[w.dual.p :] / r
     bz, br = pulled_back(d, w.mu / slacks(d, z, r))
     gz = -d.slope - bz
     gz[: d.p] += d.alpha_curvature * alpha
-    gz[d.p :] += d.curvature * beta / r
-    return gz, d.price - d.curvature * float(beta @ beta) / (2 * r**2) - br
+    gz[d.p :] += d.curvature * share
+    return gz, d.price - d.curvature / 2 * float(share @ share) - br
 
 
 def smooth_hessian(w: Workspace) -> tuple[Floats, Floats, float]:
     """Hessian of F less Q, with multiplier/slack for mu/slack^2: its diagonal in z, the cross
     column of z and r, and the entry of r."""
-    d, r, beta = w.dual, w.r, w.z[w.dual.p :]
+    d, r, share = w.dual, w.r, w.z[w.dual.p :] / w.r
     weights = w.slack_multipliers / slacks(d, w.z, r)
     diagonal, cross = weights[: d.p + d.q].copy(), np.zeros_like(w.z)
     rest = weights[d.p + d.q :]
     diagonal[: d.p] += d.alpha_curvature
     diagonal[d.p :] += d.curvature / r
-    cross[d.p :] = -d.curvature * beta / r**2
-    corner = d.curvature * float(beta @ beta) / r**3
+    cross[d.p :] = -d.curvature * share / r
+    corner = d.curvature * float(share @ share) / r
     if d.most < np.inf:
         diagonal[: d.p] += rest[: d.p]
         rest = rest[d.p :]
@@ -272,13 +272,14 @@ def line_search(w: Workspace, move: Move) -> float:
     quadratic = move.z @ Q.product(move.z)
 
     def slope(step: float) -> float:
-        gz, gr = smooth_gradient(w, w.z + step * move.z, w.r + step * move.r)
+        z, r = w.z + step * move.z, w.r + step * move.r
+        if slacks(w.dual, z, r).min() <= 0:  # by rounding
+            return np.inf
+        gz, gr = smooth_gradient(w, z, r)
         return float(linear + step * quadratic + gz @ move.z + gr * move.r)
 
-    low, high = (
-        0.0,
-        LONGEST * longest_step(slacks(w.dual, w.z, w.r), slack_moves(w.dual, move.z, move.r)),
-    )
+    way = longest_step(slacks(w.dual, w.z, w.r), slack_moves(w.dual, move.z, move.r))
+    low, high = 0.0, LONGEST * way
     enough = FLAT * abs(slope(0.0))
     step = min(1.0, high)
     for _ in range(SEARCH_STEPS):
@@ -287,6 +288,8 @@ def line_search(w: Workspace, move: Move) -> float:
             break
         low, high = (step, high) if value < 0 else (low, step)
         step = (low + high) / 2
+    else:
+        step = low
     return step
 
 

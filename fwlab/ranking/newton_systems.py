@@ -47,7 +47,8 @@ class StoredSystem:
 
         M = self.Q.copy()
         M[np.diag_indices_from(M)] += D
-        self.factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        # LAPACK wants the columns in a row: without .T it would work on a copy
+        self.factor = cho_factor(M.T, lower=True, overwrite_a=True, check_finite=False)
         self.behind = cho_solve(self.factor, self.A.T, check_finite=False)
 
     def solve(self, f: Floats, g: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from fwlab.ranking.surrogates import Surrogate
 from fwlab.ranking.thresholds import MeanOfLargest, SurrogateQuantile, Threshold
 
 BUDGETS = ("all", "negatives")
+LEAST_TAU = 1e-15  # below, rounding of the scores hides the budget
 
 
 class Objective(Protocol):
@@ -53,7 +54,7 @@ def TopPush(surrogate: str = "quadratic", theta: float = 1.0) -> TopPushK:
 class PatMat:
     """The threshold t solves sum_j l2(s_j - t) = tau n over the negatives.
 
-    0 < tau < 1. n counts all training rows with budget="all", as M20 prints, and the negatives
+    1e-15 <= tau < 1. n counts all training rows with budget="all", as M20 prints, and the negatives
     with "negatives". l2 has the same form as the loss, and the scale theta2 (theta if None).
     """
 
@@ -64,9 +65,9 @@ class PatMat:
     budget: str = "all"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tau, Real) and 0 < self.tau < 1):
+        if not (isinstance(self.tau, Real) and LEAST_TAU <= self.tau < 1):
             raise ValueError(
-                f"tau must be a number between 0 and 1, ends excluded; got {self.tau!r}."
+                f"tau must be a number of at least {LEAST_TAU:g} and below 1; got {self.tau!r}."
             )
         Surrogate(self.surrogate, self.theta)
         if self.theta2 is not None:

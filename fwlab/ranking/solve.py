@@ -118,7 +118,7 @@ def solve(
 
     Raises ValueError or TypeError with one sentence before any work.
     """
-    if method not in methods():
+    if not isinstance(method, str) or method not in methods():
         raise ValueError(f"method must be one of {', '.join(methods())}; got {method!r}.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
@@ -194,7 +194,8 @@ def _run(method: Method, state: State, limits: Limits, reporter: Reporter, began
 def _as_point(problem: Problem, start: Any) -> Point:
     free = problem.threshold.free
     if not isinstance(start, tuple) or len(start) != 3:
-        raise TypeError(f"start must be a tuple (alpha, beta, delta); got {start!r}.")
+        kind = type(start).__name__
+        raise TypeError(f"start must be a tuple (alpha, beta, delta) of three; got a {kind}.")
     alpha, beta = (as_floats("start", part, ndims=(1,)).copy() for part in start[:2])
     if (len(alpha), len(beta)) != (problem.n_positive, problem.n_negative):
         raise ValueError(

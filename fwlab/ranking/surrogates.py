@@ -21,7 +21,7 @@ class Surrogate:
     theta: float
 
     def __post_init__(self) -> None:
-        if self.name not in POWERS:
+        if not isinstance(self.name, str) or self.name not in POWERS:
             raise ValueError(f"surrogate must be one of {', '.join(POWERS)}; got {self.name!r}.")
         as_real("theta", self.theta, positive=True)
 

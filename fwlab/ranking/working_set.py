@@ -22,7 +22,7 @@ from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
 
 FIRST = 200  # rows of each kind
-GAIN = 1e-3  # the small problem's relative gap, as a share of the whole problem's
+GAIN = 1e-2  # the small problem's relative gap, as a share of the whole problem's
 FINEST = 1e-11
 # at most so many rows of a kind enter, as a share of the set: a positive's loss does not depend on
 # the other ones, while one new negative can make the next one needless

@@ -55,7 +55,9 @@ class Limits:
 
     def at_floor(self, certificate: Certificate) -> bool:
         """Whether the gap cannot be told from rounding errors; never so with tol = 0."""
-        return self.tol > 0 and bool(certificate.gap <= ROUNDING_FLOOR * _scale(certificate))
+        return self.tol > 0 and bool(
+            certificate.gap <= ROUNDING_FLOOR * _scale(certificate) < np.inf
+        )
 
     def time_is_over(self, seconds: float) -> bool:
         """Whether the run has taken its time."""
@@ -73,7 +75,7 @@ class Limits:
 
     def _small(self, certificate: Certificate) -> bool:
         scale = _scale(certificate) if self.relative else 1.0
-        return self.tol > 0 and certificate.gap <= self.tol * scale
+        return self.tol > 0 and certificate.gap <= self.tol * scale < np.inf
 
 
 def checked_limits(

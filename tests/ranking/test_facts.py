@@ -162,11 +162,13 @@ def test_statuses(options, status):
             "at least 400 bytes",
         ),
         ({"method": "newton"}, ValueError, "method must be one of"),
+        ({"method": ["auto"]}, ValueError, r"method must be one of .*; got \['auto'\]"),
         ({"callback": 3}, TypeError, "callback must be callable"),
         ({"start": (np.ones(2), np.ones(3), None)}, ValueError, "meet the constraints"),
         ({"start": (np.ones(3), np.ones(3), None)}, ValueError, "2 alpha and 3 beta"),
         ({"start": (np.ones(2), np.ones(3), 1.0)}, ValueError, "None for TopPushK"),
-        ({"start": np.ones(5)}, TypeError, "tuple"),
+        ({"start": np.ones(5)}, TypeError, "tuple .* of three; got a ndarray"),
+        ({"start": [np.ones(20), np.ones(30), None]}, TypeError, "tuple .* of three; got a list"),
     ],
 )
 def test_bad_input_is_one_sentence(change, error, sentence):
@@ -182,10 +184,11 @@ def test_bad_input_is_one_sentence(change, error, sentence):
         (lambda: TopPushK(0), ValueError, "K must be at least 1"),
         (lambda: TopPushK(1.5), TypeError, "K must be an integer"),
         (lambda: TopPush("square"), ValueError, "surrogate must be one of"),
+        (lambda: TopPush(["hinge"]), ValueError, "surrogate must be one of"),
         (lambda: TopPush(theta=0.0), ValueError, "theta must be"),
         *(
-            (lambda tau=tau: PatMat(tau), ValueError, "tau must be a number between 0 and 1")
-            for tau in (0.0, 1.0, -0.1, 1.5, np.nan, "half", True)
+            (lambda tau=tau: PatMat(tau), ValueError, "tau must be a number of at least")
+            for tau in (0.0, 1.0, -0.1, 1.5, np.nan, "half", True, 1e-300)
         ),
         (lambda: PatMat(0.1, theta2=-1.0), ValueError, "theta2 must be"),
         (lambda: PatMat(0.1, budget="some"), ValueError, "budget must be one of"),
@@ -194,3 +197,17 @@ def test_bad_input_is_one_sentence(change, error, sentence):
 def test_bad_objectives_are_refused(build, error, sentence):
     with pytest.raises(error, match=sentence):
         build()
+
+
+@pytest.mark.parametrize("C", [1e-150, 1e-20, 1e6])
+@pytest.mark.parametrize("objective", [TopPush(), TopPushK(2, "hinge"), PatMat(1e-15)])
+def test_scales_of_C(objective, C):
+    assert solve(X, Y, objective, C, "rbf", 0.3).success
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e8])
+@pytest.mark.parametrize("objective", [TopPush(), TopPushK(3, "hinge"), PatMat(0.1)])
+def test_rounding_keeps_the_point_inside(objective, scale):
+    X = np.random.default_rng(0).normal(size=(20, 3)) * scale
+    result = solve(X, np.arange(20) % 3 == 0, objective, 1.0, max_iter=200)
+    assert np.isfinite([result.primal, result.dual]).all() and result.dual <= result.primal

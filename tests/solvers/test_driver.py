@@ -18,7 +18,9 @@ from solvers.solver_table import (
 
 import fwlab
 from fwlab import Status
+from fwlab.problem import Certificate
 from fwlab.solvers import registry
+from fwlab.solvers._loop import Limits
 
 pytestmark = pytest.mark.small
 
@@ -310,3 +312,10 @@ def test_an_infeasible_point_is_not_success(use_method):
         assert problem.gap(result.A) == np.inf
         assert result.infeasibility == 1.0
         assert not result.success
+
+
+@pytest.mark.parametrize(("primal", "dual"), [(np.inf, 0.0), (1.0, -np.inf)])
+def test_an_infinite_gap_is_not_success(primal, dual):
+    limits = Limits(1e-6, True, 10, None)
+    certificate = Certificate(primal, dual, np.inf, np.inf)
+    assert limits.met(certificate) is None and not limits.at_floor(certificate)
