@@ -16,7 +16,8 @@ is held by its bound or by the square in l*, beta by the sum of alpha, delta by 
 logarithms by the boundary. The multipliers are kept within a constant factor of mu/slack, so that
 on a level set the matrices of the steps are bounded and bounded away from singular ones. A line
 search to a tenth of the first slope then leads to the minimum of F for every mu; the steps shrink,
-the multipliers tend to mu/slack, and the minimum counts as near. So mu falls below any number.
+the multipliers tend to mu/slack, and the minimum counts as near. So mu falls below any number, but
+in the computer not below what rounding leaves of the dual, where the steps would be noise.
 Where it fell because of the gap, the gap falls with it. Where it fell near a minimum: the
 stationarity conditions there are those of the dual with multipliers mu/slack, D is within mu times
 the number of slacks of its maximum but for a factor near 1, and it is strongly concave in w. Hence
@@ -128,9 +129,10 @@ class InteriorPoint:
         advance(w, move, state.step)
         state.n_steps += 1
         publish(state, w)
-        gap = state.problem.certificate(state.point).gap
-        if near or gap <= WIDE * w.mu * len(w.slack_multipliers):
-            w.mu *= FALL
+        certificate, count = state.problem.certificate(state.point), len(w.slack_multipliers)
+        if near or certificate.gap <= WIDE * w.mu * count:
+            rounding = np.finfo(float).eps * abs(certificate.dual) / count
+            w.mu = min(w.mu, max(FALL * w.mu, rounding))
 
 
 def dual_of(problem: Problem) -> Dual:

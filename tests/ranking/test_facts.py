@@ -205,9 +205,9 @@ def test_scales_of_C(objective, C):
     assert solve(X, Y, objective, C, "rbf", 0.3).success
 
 
-@pytest.mark.parametrize("scale", [1e6, 1e8])
 @pytest.mark.parametrize("objective", [TopPush(), TopPushK(3, "hinge"), PatMat(0.1)])
-def test_rounding_keeps_the_point_inside(objective, scale):
-    X = np.random.default_rng(0).normal(size=(20, 3)) * scale
+def test_iterations_beyond_rounding_do_no_harm(objective):
+    # the scores are a million millionfold, and rounded accordingly
+    X = 1e6 * np.random.default_rng(0).normal(size=(20, 3))
     result = solve(X, np.arange(20) % 3 == 0, objective, 1.0, max_iter=200)
-    assert np.isfinite([result.primal, result.dual]).all() and result.dual <= result.primal
+    assert 0 <= result.gap <= 0.05 * result.primal
