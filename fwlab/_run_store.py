@@ -34,7 +34,6 @@ NOT_IN_A_RUN = (
     "_run_store.py",
     "_source_digest.py",
     "_text.py",
-    "bounds.py",
     "cells.py",
     "experiments.py",
     "plot.py",

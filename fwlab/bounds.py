@@ -35,10 +35,8 @@ def theorem_5(
 ) -> float:
     """LP15 Theorem 5: complexity term 2 L sqrt(2 pi) / n times `supremum`, the expectation that
     `expected_supremum` estimates."""
-    term = (
-        2 * _lipschitz(L) * math.sqrt(2 * math.pi) * as_real("supremum", supremum, positive=False)
-    )
-    return as_real("mean_loss", mean_loss, positive=False) + term / n + confidence_term(n, delta, B)
+    term = 2 * math.sqrt(2 * math.pi) * as_real("supremum", supremum, positive=False)
+    return _bound(mean_loss, term / as_integer("n", n, low=1), n, delta, L, B)
 
 
 def theorem_7(
@@ -57,9 +55,8 @@ def theorem_7(
     For f = |w|_{2,q}^2 / 2, 1 < q <= 2, beta is q - 1; H_{q,r} is then Lambda = r^2 / 2.
     """
     Lambda, beta = as_real("Lambda", Lambda, positive=True), as_real("beta", beta, positive=True)
-    moment = as_real("moment", moment, positive=False)
-    term = 4 * _lipschitz(L) * math.sqrt(math.pi * Lambda * moment / beta)
-    return as_real("mean_loss", mean_loss, positive=False) + term / n + confidence_term(n, delta, B)
+    moment, n = as_real("moment", moment, positive=False), as_integer("n", n, low=1)
+    return _bound(mean_loss, 4 * math.sqrt(math.pi * Lambda * moment / beta) / n, n, delta, L, B)
 
 
 def corollary_8(
@@ -75,12 +72,9 @@ def corollary_8(
 ) -> float:
     """LP15 Corollary 8 for H_{p,Lambda}: complexity term (2 L Lambda / n) sqrt(trace) times
     `class_factor`, with trace = sum_i k(x_i, x_i)."""
-    Lambda, trace = (
-        as_real("Lambda", Lambda, positive=True),
-        as_real("trace", trace, positive=False),
-    )
-    term = 2 * _lipschitz(L) * Lambda * math.sqrt(trace) * class_factor(c, p)
-    return as_real("mean_loss", mean_loss, positive=False) + term / n + confidence_term(n, delta, B)
+    Lambda, n = as_real("Lambda", Lambda, positive=True), as_integer("n", n, low=1)
+    root = math.sqrt(as_real("trace", trace, positive=False))
+    return _bound(mean_loss, 2 * Lambda * root * class_factor(c, p) / n, n, delta, L, B)
 
 
 def class_factor(c: int, p: float) -> float:
@@ -112,9 +106,8 @@ def earlier_rademacher_bound(
     LP15 prints a further 1/n, which Definition 3 has in R_S already; with it the bound fails
     (LP15-rem6 in the ledger).
     """
-    c = as_integer("c", c, low=2)
-    term = 4 * _lipschitz(L) * c * as_real("complexity", complexity, positive=False)
-    return as_real("mean_loss", mean_loss, positive=False) + term + confidence_term(n, delta, B)
+    term = 4 * as_integer("c", c, low=2) * as_real("complexity", complexity, positive=False)
+    return _bound(mean_loss, term, n, delta, L, B)
 
 
 def class_size_independent_bound(
@@ -177,8 +170,10 @@ def _mean_and_error(sample: Floats) -> Estimate:
     return float(sample.mean()), float(sample.std(ddof=1) / math.sqrt(len(sample)))
 
 
-def _lipschitz(L: float) -> float:
-    return as_real("L", L, positive=True)
+def _bound(mean_loss: float, term: float, n: int, delta: float, L: float, B: float) -> float:
+    """Mean loss + L times the complexity term of L = 1 + confidence term."""
+    mean_loss, L = as_real("mean_loss", mean_loss, positive=False), as_real("L", L, positive=True)
+    return mean_loss + L * term + confidence_term(n, delta, B)
 
 
 def _exponent(p: float) -> float:
