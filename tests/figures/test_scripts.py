@@ -14,6 +14,7 @@ from figures import (
     lapin2015_figure2,
     lapin2015_figure3,
     lapin2015_table1,
+    lei2015_corollary8,
     lei2015_table2,
 )
 from figures._kato2019_printed import TABLE_1, TABLES
@@ -128,6 +129,32 @@ def test_each_p_is_another_machine():
     assert all(entry["gap"] <= PROTOCOL.tol for path in paths for entry in path)
     # |W| for p < 2 is the larger norm
     assert all(a["primal"] > b["primal"] + 1e-3 for a, b in zip(*paths, strict=True))
+
+
+def test_risk_and_bounds_are_those_of_one_machine():
+    c, n, n_test = 4, 80, 50
+    found = lei2015_corollary8.risk_and_bounds(c, 2.0, n, n_test, draws=20)
+    data = fwlab.datasets.synthetic(n, 50, c, 0.4, rng=0, normalize="unit", n_test=n_test)
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.MaxHinge(), 0.02, n_classes=c)
+    result = fwlab.solve(problem, tol=1e-9, max_iter=1000)
+    wrong = result.predict(data.X_test) != data.y_test
+    assert found["risk"] == pytest.approx(wrong.mean(), abs=2 / n_test)
+    # Lambda = 10 admits the machine; trace = n for unit rows
+    assert np.linalg.norm(result.W) <= 10
+    shared = found["mean_loss"] + found["confidence"]
+    margins = fwlab.MaxHinge().value(data.X_train @ result.W.T, data.y_train)
+    assert found["mean_loss"] == pytest.approx(np.minimum(margins, 1).mean(), abs=0.01)
+    assert found["corollary_8"] - shared == pytest.approx(20 / n**0.5 * 4**1.5 * c**0.5)
+    # E |sum_i sigma_i x_i| is at most sqrt(n), here estimated from 200 draws
+    assert 0.8 < (found["remark_6"] - shared) / (4 * c * 10 / n**0.5) < 1.03
+    assert shared < found["theorem_5"] < found["corollary_8"]
+    # of (6): a machine of the fresh rows, judged on the training rows
+    strength = 0.02 * n / (n + 1)
+    other = fwlab.Problem(data.X_test, data.y_test, fwlab.MaxHinge(), strength, n_classes=c)
+    W = fwlab.solve(other, tol=1e-9, max_iter=1000).W
+    hinge = fwlab.MaxHinge().value(data.X_train @ W.T, data.y_train).mean()
+    least = hinge + strength / 2 * np.linalg.norm(W) ** 2
+    assert found["equation_6"] == pytest.approx(least + 2 / (0.02 * n), abs=0.02)
 
 
 def test_at_k_1_all_weightings_are_one_machine():
