@@ -13,12 +13,14 @@ from tqdm import tqdm
 from paper_checks.page import html_page
 from paper_checks.report import markdown, table
 from paper_checks.run import PAPERS, Record, claims, run
+from paper_checks.stored_tables import DEFAULT, VARIABLE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 if every check ran, 1 if one broke, 2 for bad input, 130 for Ctrl-C."""
     options = parser().parse_args(arguments)
-    chosen = [claim.id for claim in claims(options.paper)]
+    papers = dict.fromkeys(options.paper or [None])
+    chosen = [claim.id for paper in papers for claim in claims(paper)]
     if options.id is not None:
         unknown = sorted(set(options.id) - set(chosen))
         if unknown:
@@ -28,6 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print("\n".join(chosen))
         return 0
+    if options.figures is not None:
+        if not options.figures.is_dir():
+            print(f"--figures {options.figures}: no such folder", file=sys.stderr)
+            return 2
+        os.environ[VARIABLE] = str(options.figures.resolve())
     for path in (options.html, options.markdown, options.keep):
         if path is not None and (problem := why_not_a_file(path)):
             print(f"{path}: {problem}", file=sys.stderr)
@@ -70,7 +77,12 @@ def in_order(chosen: list[str], options: argparse.Namespace) -> list[Record]:
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("python -m paper_checks", description=__doc__)
-    made.add_argument("--paper", choices=list(PAPERS), help="only this paper's claims")
+    made.add_argument(
+        "--paper",
+        action="append",
+        choices=list(PAPERS),
+        help="only this paper's claims; may be given several times",
+    )
     made.add_argument("--id", action="append", help="only this claim; may be given several times")
     made.add_argument("--list", action="store_true", help="print the ids and stop")
     made.add_argument("--deep", action="store_true", help="more and larger cases")
@@ -81,6 +93,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     made.add_argument("--markdown", type=Path, metavar="FILE", help="write the same as Markdown")
     made.add_argument("--json", action="store_true", help="print records instead of a table")
+    made.add_argument(
+        "--figures",
+        type=Path,
+        metavar="DIR",
+        help="where `python -m figures --out DIR` has put the published tables "
+        f"({VARIABLE}, else {DEFAULT})",
+    )
     made.add_argument("--keep", type=Path, metavar="FILE", help="keep records; resume from them")
     return made
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paper_checks.ledger import Case, Untestable
+from paper_checks.ledger import Case
 
 Rng = np.random.Generator
 
@@ -55,8 +55,3 @@ def labels(rng: Rng, n: int, m: int) -> np.ndarray:
 def changed(case: Case, **changes: Any) -> Case:
     """The case with some quantities changed or added."""
     return Case(**{**vars(case), **changes})
-
-
-def table_not_run(rng: Rng, deep: bool) -> Iterator[Case]:
-    """For statements about a published table that figures/ does not regenerate yet."""
-    raise Untestable("table not run here")

@@ -16,12 +16,16 @@ TRUE_VERSION = {
 
 
 def table(records: Sequence[Record]) -> str:
-    """One line a claim, and the counts by verdict."""
+    """One line a claim, and the counts by verdict; of an untestable one its reason."""
     width = max((len(record["id"]) for record in records), default=0)
     lines = [
-        f"{record['id']:{width}}  {record['verdict']:11}  {record['cases']:6d} cases  "
-        f"defects {record['defects_caught']}/{record['defects_planted']}  "
-        f"{record['seconds']:6.1f} s"
+        f"{record['id']:{width}}  {record['verdict']:11}  "
+        + (
+            record["reason"]
+            or f"{record['cases']:6d} cases  "
+            f"defects {record['defects_caught']}/{record['defects_planted']}  "
+            f"{record['seconds']:6.1f} s"
+        )
         for record in records
     ]
     return "\n".join([*lines, "", counts(records)])

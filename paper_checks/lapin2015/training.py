@@ -8,10 +8,11 @@ from functools import lru_cache
 import numpy as np
 
 import fwlab
-from paper_checks.cases import Rng, table_not_run
+from paper_checks.cases import Rng
 from paper_checks.data_sets import data_set
-from paper_checks.ledger import Case, Condition, Outcome, Untestable, claim, version
-from paper_checks.outcomes import at_most, both, equal
+from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.outcomes import at_most, both, equal, less
+from paper_checks.stored_tables import number, stored_table
 
 CLOSED = 5e-3  # a relative gap below this counts as fallen
 PASSES = 600
@@ -72,17 +73,6 @@ def gap_falls(case: Case, pseudo: bool = False, passes: int = PASSES) -> Outcome
     return both(at_most(gap, CLOSED, floor=floor), at_most(floor, CLOSED, floor=floor))
 
 
-@claim(
-    "L15-table-gains",
-    "section 6.2",
-    "The top-10 SVM gains 2.6, 1.2 and 2.5 points of top-5 accuracy over the top-1 SVM on Caltech "
-    "101, MIT Indoor 67 and SUN 397.",
-    cases=table_not_run,
-)
-def published_gains(case: Case) -> Outcome:
-    raise Untestable("table not run here")
-
-
 # top-5 accuracy in Tables 1 and 2: the top-1 and the top-10 SVM with the loss (3); the gain quoted
 PUBLISHED = {
     "Caltech 101": ("81.97", "84.57", "2.6"),
@@ -105,3 +95,31 @@ PUBLISHED = {
 def quoted_gains(case: Case, sign: int = 1) -> Outcome:
     gain = sign * (Fraction(case.top_10) - Fraction(case.top_1))
     return equal(Fraction(round(gain * 10), 10), Fraction(case.gain))
+
+
+# two deviations of an accuracy near 0.8 on the 2307 test rows, per cent
+NEAR = 1.7
+
+
+def measured_gains(rng: Rng, deep: bool) -> Iterator[Case]:
+    """The machines of the paper, on the data set that is to be had."""
+    table = stored_table("lapin2015_table1")
+    entries = [table.line(method=f"top-{k} SVM alpha")["top-5"] for k in (1, 10)]
+    top_1, top_10 = map(number, entries)
+    stated = float(PUBLISHED["Caltech 101"][2])
+    yield Case(kind=table.kind(*entries), top_1=top_1, top_10=top_10, stated=stated)
+
+
+@claim(
+    "L15-table-gains",
+    "section 6.2",
+    "The top-10 SVM gains 2.6, 1.2 and 2.5 points of top-5 accuracy over the top-1 SVM on Caltech "
+    "101, MIT Indoor 67 and SUN 397.",
+    judged="on Caltech 101 Silhouettes alone, by the machines as the paper trains them. Our gain "
+    f"is there, and within {NEAR} points of the stated one: two deviations of an accuracy.",
+    cases=measured_gains,
+    planted=(version("a gain of 12.6 points", more=10.0),),
+)
+def published_gains(case: Case, more: float = 0.0) -> Outcome:
+    gain = case.top_10 - case.top_1
+    return both(less(0.0, gain), at_most(abs(gain - case.stated - more), NEAR, gain=gain))

@@ -5,13 +5,16 @@ import pytest
 from paper_checks.formulas import as_svg
 from paper_checks.ledger import CLAIMS, Verdict
 from paper_checks.run import claims, tried
+from paper_checks.stored_tables import VARIABLE
 
 IDS = [claim.id for claim in claims()]
 
 
 @pytest.mark.parametrize("id", IDS)
-def test_a_claim_has_a_verdict_with_evidence(id):
-    """Its check runs; a true statement was tried on cases, and every planted error was refuted."""
+def test_a_claim_has_a_verdict_with_evidence(id, tmp_path, monkeypatch):
+    """Its check runs; a true statement was tried on cases, and every planted error was refuted.
+    Tables that figures/ may have made are left to test_stored_tables.py."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
     record = tried(id, seed=0, deep=False)
     verdict = Verdict(record["verdict"])
     if verdict == Verdict.UNTESTABLE:
