@@ -47,7 +47,7 @@ def is_edge(vertices: np.ndarray, i: int, j: int, k: int) -> bool:
 
 
 def plot(study: Study) -> list[Path]:
-    from mpl_toolkits.mplot3d import Axes3D  # noqa: F401  the 3d projection
+    from mpl_toolkits.mplot3d import Axes3D  # noqa: F401 - registers the 3d projection
 
     values = study.values
     figure = new_figure(5.6)

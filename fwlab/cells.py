@@ -122,7 +122,7 @@ def check_backend(backend: Any, scheduler: Any) -> None:
         raise ValueError(f"scheduler {needed}; got backend {backend!r}, scheduler {scheduler!r}.")
     if backend == "dask":
         try:
-            import distributed  # noqa: F401
+            import distributed  # noqa: F401 - only asks whether it is there
         except ImportError:
             raise ImportError(
                 "backend 'dask' needs the package distributed: pip install 'fwlab[cluster]'."
