@@ -5,7 +5,6 @@ smoothing are those with the best mean accuracy of its own column over the folds
 best k of each column, as in the paper.
 """
 
-import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any
 import fwlab
 from figures._captions import Caption
 from figures._kato2019_printed import TABLE_1, TABLES
+from figures._own_files import FILES, missing, own_data
 from figures._study import Study
-from figures._tables import NOT_HERE, Compared, Entry, Table, agreement
+from figures._tables import Compared, Entry, Table, agreement
 from fwlab.cells import DataName
 from fwlab.sweeps import CrossValidation, Protocol, sweep_cells
 
@@ -35,8 +35,6 @@ HERE = {
     "News20": DataName("news20_svd1024", "unit"),
     "Caltech101": DataName("caltech101_sil16_derived", "unit", join_valid=True),
 }
-# a user's own features, with a train and a test part: this file in the folder FWLAB_DATA
-OWN_FILES = {"ALOI": "aloi.npz", "CUB": "cub.npz", "Indoor67": "indoor67.npz"}
 # within which a printed number counts as met: about two deviations of 4000 test rows
 NEAR = 0.015
 # on two cores, per data set
@@ -59,19 +57,12 @@ def grid(size: str, names: Collection[str]) -> Grid:
         quick = Protocol((1.0,), (1, 3), n_folds=2, max_iter=30)
         tiny = {"Letter": DataName("digits", "unit", rows=150)}
         return Grid({n: d for n, d in tiny.items() if n in names}, (1, 3), (0.0,), quick)
-    data = {name: data for name, data in {**HERE, **own_data()}.items() if name in names}
+    data = {**{name: data for name, data in HERE.items() if name in names}, **own_data(names)}
     if size == "standard":
         coarse = Protocol((0.1, 1.0, 10.0, 100.0), KS, n_held_out=1, max_iter=200)
         return Grid(data, KS, (0.0, 1e-2), coarse)
     Cs = tuple(10.0**power for power in range(-3, 4))
     return Grid(data, KS, (0.0, 1e-3, 1e-2, 1e-1), Protocol(Cs, KS, max_iter=1000))
-
-
-def own_data() -> dict[str, DataName]:
-    """The sets that the user brought."""
-    folder = Path(os.environ.get("FWLAB_DATA", "."))
-    paths = {name: folder / file for name, file in OWN_FILES.items()}
-    return {name: DataName(str(path), "unit") for name, path in paths.items() if path.is_file()}
 
 
 def machines(chosen: Grid) -> dict[str, dict[str, Any]]:
@@ -196,8 +187,8 @@ def caption(
     rows: list[list[Entry]],
     used: list[Chosen],
 ) -> Caption:
-    missing = [name for name in names if name not in chosen.data]
-    notes = [f"{', '.join(missing)}: the features are {NOT_HERE}."] if missing else []
+    lacking = [name for name in names if name in FILES and name not in chosen.data]
+    notes = [told] if (told := missing(lacking)) else []
     capped = [entry for entry in used if entry.capped]
     if capped:
         worst = max(entry.gap for entry in capped)

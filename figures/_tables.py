@@ -5,8 +5,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-NOT_HERE = "not to be had here"
-
 
 @dataclass(frozen=True)
 class Compared:

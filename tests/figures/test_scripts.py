@@ -9,12 +9,14 @@ from scipy.optimize import minimize
 import fwlab
 from figures import (
     _kato2019_tables,
+    _own_files,
     kato2019_figure1,
     kato2019_figure2,
     lapin2015_figure2,
     lapin2015_figure3,
     lapin2015_table1,
     lei2015_corollary8,
+    lei2015_table1,
     lei2015_table2,
 )
 from figures._kato2019_printed import TABLE_1, TABLES
@@ -164,10 +166,28 @@ def test_at_k_1_all_weightings_are_one_machine():
     assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
 
 
-def test_the_users_own_features_join_the_tables(tmp_path, monkeypatch):
-    np.savez(tmp_path / "cub.npz", X=np.zeros((2, 2)), y=np.arange(2))
+def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 5
+    parts = {"X_train": X[:20], "y_train": y[:20], "X_test": X[20:], "y_test": y[20:]}
+    for file in ("cub.npz", "sector.npz"):
+        np.savez(tmp_path / file, **parts)
     monkeypatch.setenv("FWLAB_DATA", str(tmp_path))
-    assert list(_kato2019_tables.own_data()) == ["CUB"]
+    assert list(_own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
+    assert list(_kato2019_tables.grid("standard", ["CUB"]).data) == ["CUB"]
+    (cell,) = (c for c in lei2015_table1.cells("standard") if c.name == "Sector")
+    assert cell.function(**cell.settings) == [5, 20, 10, 4]
+    cells = [c for c in lei2015_table2.cells("standard") if c.name.startswith("Sector, p = 2,")]
+    cell = cells[-1]
+    path = cell.function(**{**cell.settings, "protocol": replace(PROTOCOL, ks=(1,))})
+    assert cell.name.endswith("fold test") and 0 <= path[-1]["accuracy"][0] <= 1
+
+
+def test_a_table_says_what_is_lacking_and_where_it_belongs():
+    told = _own_files.missing(["Sector", "Rcv1"])
+    assert "Sector, Rcv1: the features are not to be had here" in told
+    assert told.endswith("FWLAB_DATA as sector.npz, rcv1.npz.")
+    assert _own_files.missing([]) == ""
 
 
 def test_printed_numbers_are_consistent():

@@ -1,0 +1,38 @@
+"""Feature sets that are not to be had here: a reader's own files take their places.
+
+A file has a train and a test part (`datasets.read_file` says how an .npz holds them) and lies in
+the folder FWLAB_DATA.
+"""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from fwlab.cells import DataName
+
+# the papers' names of the data sets
+FILES = {
+    "ALOI": "aloi.npz",
+    "CUB": "cub.npz",
+    "Indoor67": "indoor67.npz",
+    "Rcv1": "rcv1.npz",
+    "Sector": "sector.npz",
+}
+
+
+def own_data(names: Collection[str]) -> dict[str, DataName]:
+    """Those of the named sets that the reader has brought, with unit rows."""
+    folder = Path(os.environ.get("FWLAB_DATA", "."))
+    paths = {name: folder / file for name, file in FILES.items() if name in names}
+    return {name: DataName(str(path), "unit") for name, path in paths.items() if path.is_file()}
+
+
+def missing(names: Collection[str]) -> str:
+    """A sentence for a caption: these features are not to be had, and where one's own belong."""
+    if not names:
+        return ""
+    files = ", ".join(FILES[name] for name in names)
+    return (
+        f"{', '.join(names)}: the features are not to be had here; your own may lie in the folder "
+        f"FWLAB_DATA as {files}."
+    )
