@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from fwlab._threads import blas_threads
 from fwlab._validation import Floats, as_floats, as_generator, as_integer, as_real
 from fwlab.problem import Certificate
 from fwlab.ranking.interior_point import InteriorPoint
@@ -128,7 +128,7 @@ def solve(
     verbose = as_integer("verbose", verbose, low=0, high=2)
     generator = as_generator(rng)
     began = time.perf_counter()
-    with threadpool_limits(n_threads, user_api="blas"):
+    with blas_threads(n_threads):
         problem = Problem(X, y, objective, C, kernel, sigma, max_memory)
         name = _name(method, problem)
         reporter = Reporter(name, callback, verbose, Progress)

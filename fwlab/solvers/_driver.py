@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from fwlab._threads import blas_threads
 from fwlab._validation import Floats, as_floats, as_generator, as_integer
 from fwlab.problem import Certificate, Problem
 from fwlab.result import Result, Status
@@ -66,7 +66,7 @@ def solve(
     solver = build(method, method_options)
     require_taken(method, problem)
     A = _start(problem, A0)
-    with threadpool_limits(n_threads, user_api="blas"):
+    with blas_threads(n_threads):
         warm_up(problem, method)
         state = State(problem, A, generator, max_memory=max_memory)
         reporter = Reporter(method, callback, verbose, Progress)

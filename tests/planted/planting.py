@@ -1,18 +1,30 @@
-"""Run pytest on the library with a passage of one module replaced in memory.
+"""A server that runs pytest on the library with a passage of one module replaced in memory.
 
-    NUMBA_DISABLE_JIT=1 python planting.py MODULE OLD NEW [pytest's arguments]
+    NUMBA_DISABLE_JIT=1 python planting.py
 
-The file on disk is not touched. An inner compiled function cannot be replaced under a compiled
-caller, hence no JIT. The exit code is pytest's: 0 if all tests passed, 1 if one failed; it is 70 if
-OLD does not occur exactly once in the module (the code has moved on and the defect must follow).
+A line of its input is JSON: [module, old, new, output, [pytest's arguments]]. Each is run in a fork
+of this process, which has imported all that the tests need but the library; its output goes to the
+file `output`, and the answer is a line with the exit code. That is pytest's: 0 if all tests passed,
+1 if one failed; it is 70 if `old` does not occur exactly once in the module (the code has moved on
+and the defect must follow). The library's files are not touched. An inner compiled function cannot
+be replaced under a compiled caller, hence no JIT.
 """
 
+import importlib
+import json
+import os
+import signal
 import sys
+import traceback
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType
 
+import pytest
+
 NOT_PLANTED = 70
+PACKAGES = ("cvxpy", "hypothesis", "numba", "sklearn.datasets")
+SECONDS = 300  # after which a fork is killed
 
 
 class Replacing(SourceFileLoader):
@@ -25,7 +37,6 @@ class Replacing(SourceFileLoader):
         source = self.get_data(self.path).decode()
         if source.count(self.old) != 1:
             print(f"{self.path} holds {source.count(self.old)} times: {self.old}")
-            sys.stdout.flush()
             raise SystemExit(NOT_PLANTED)
         return compile(source.replace(self.old, self.new), self.path, "exec")
 
@@ -46,13 +57,37 @@ class Planter(MetaPathFinder):
         return spec
 
 
-def main(module: str, old: str, new: str, *arguments: str) -> int:
-    import pytest
-
+def run(module: str, old: str, new: str, arguments: list[str]) -> int:
+    """pytest's exit code, or NOT_PLANTED."""
     sys.meta_path.insert(0, Planter(module, old, new))
-    __import__(module)
-    return pytest.main(list(arguments))
+    try:
+        __import__(module)
+    except SystemExit as error:
+        return int(error.code)
+    return int(pytest.main(arguments))
+
+
+def in_a_fork(module: str, old: str, new: str, output: str, arguments: list[str]) -> int:
+    """The exit code of `run` in a process of its own, which writes to the file `output`."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS)
+        code = 1
+        with open(output, "w") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        try:
+            code = run(module, old, new, arguments)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    for package in PACKAGES:
+        importlib.import_module(package)
+    for line in sys.stdin:
+        print(in_a_fork(*json.loads(line)), flush=True)

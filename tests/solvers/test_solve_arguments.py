@@ -1,6 +1,7 @@
 """What callers may hand to solve, what they see meanwhile, and what is refused."""
 
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from solvers.solver_table import (
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
+from fwlab import _threads
 
 pytestmark = pytest.mark.small
 
@@ -118,6 +120,20 @@ def test_blas_threads_are_limited_and_restored():
         assert blas_threads() == before
     assert 2 in before  # a library whose pool cannot grow stays at 1
     assert all(set(threads) == {1} for threads in inside)
+
+
+def test_blas_is_looked_for_again_when_a_module_has_been_imported(monkeypatch):
+    looked = []
+    original = _threads.ThreadpoolController
+    monkeypatch.setattr(_threads, "ThreadpoolController", lambda: looked.append(1) or original())
+    _threads._controller.cache_clear()
+    for _ in range(3):
+        fwlab.solve(Case().problem(), tol=0.0, max_iter=1)
+    assert len(looked) == 1
+    monkeypatch.setitem(sys.modules, "a module that may load another BLAS", sys)
+    fwlab.solve(Case().problem(), tol=0.0, max_iter=1)
+    assert len(looked) == 2
+    _threads._controller.cache_clear()
 
 
 @each_method
