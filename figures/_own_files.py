@@ -14,8 +14,11 @@ from fwlab.cells import DataName
 FILES = {
     "ALOI": "aloi.npz",
     "CUB": "cub.npz",
+    "ImageNet2012": "imagenet2012.npz",
     "Indoor67": "indoor67.npz",
+    "Places205": "places205.npz",
     "Rcv1": "rcv1.npz",
+    "SUN397": "sun397.npz",
     "Sector": "sector.npz",
 }
 
