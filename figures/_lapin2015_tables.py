@@ -216,7 +216,9 @@ def caption(
         shows=(
             "Test accuracies in per cent, ours (the paper's, difference). alpha: SDCA on the "
             "pseudo top-k loss, as in the paper; true: the top-k hinge that the paper meant; beta: "
-            "Usunier's loss; Prec@k, Recall@k and W++ are printed values only."
+            "Usunier's loss; Prec@k, Recall@k and W++ are printed values only. Our TopPush is one "
+            "class against the others, as in the paper's Table 2; its Table 1 has the reduction to "
+            "one binary problem of section 2.3, another machine."
             + note
             + ("" if chosen or name == CALTECH else f" {missing([name])}")
         ),
