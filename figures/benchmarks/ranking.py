@@ -9,13 +9,13 @@ made by a process of its own, whose peak memory holds the data and the library.
 
 import resource
 import time
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 
+from figures.benchmarks.timing import print_line
 from fwlab import datasets, ranking
 
 UCI = ("ionosphere", "spambase", "winequality_white", "winequality_red")
@@ -96,11 +96,7 @@ def tasks(quick: bool) -> list[tuple[str, str | None, Any, dict[str, Any]]]:
 def run(quick: bool) -> None:
     """Print the table in Markdown, line by line."""
     print_line(HEADER)
-    print_line(["---"] * len(HEADER))
+    print_line("---" for _ in HEADER)
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
         for cells in pool.map(line, *zip(*tasks(quick), strict=True)):
             print_line(cells)
-
-
-def print_line(cells: Iterable[str]) -> None:
-    print(f"| {' | '.join(cells)} |", flush=True)

@@ -6,7 +6,7 @@ that is not tuned on has a star: the rule that ends the first phase was made on 
 """
 
 import fwlab
-from fwlab._text import format_table
+from figures.benchmarks.timing import print_line
 
 SETS = {
     "letter": "",
@@ -39,12 +39,13 @@ def row(name: str, C: float, data: fwlab.datasets.Dataset, tol: float, limit: fl
 
 
 def run(quick: bool) -> None:
-    """Print the table line by line."""
+    """Print the table in Markdown, line by line."""
     tol, limit = (1e-6, 10.0) if quick else (1e-8, 120.0)
-    lines = []
-    for name in SETS:
-        data = fwlab.datasets.load(name, normalize="unit")
-        lines += [row(name, C, data, tol, limit) for C in CS]
     header = ("data", "C", *METHODS, "auto / best")
     print(f"seconds to a gap of {tol:g}, at most {limit:g}")
-    print(format_table(header, lines, right=header[1:]))
+    print_line(header)
+    print_line("---" for _ in header)
+    for name in SETS:
+        data = fwlab.datasets.load(name, normalize="unit")
+        for C in CS:
+            print_line(row(name, C, data, tol, limit))

@@ -1,7 +1,7 @@
-"""What the timing tables share: calls in turn, CPU times, medians; an iteration as a call."""
+"""What timing tables share: calls in turn, CPU times, medians; an iteration as a call; lines."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,3 +40,8 @@ def products(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
     A = rng.standard_normal((problem.n_samples, problem.n_classes))
     W = rng.standard_normal((problem.n_classes, problem.n_features))
     return {"X W^T": lambda: problem.X @ W.T, "A^T X": lambda: A.T @ problem.X}
+
+
+def print_line(cells: Iterable[str]) -> None:
+    """A line of a Markdown table, at once: for tables that take long."""
+    print(f"| {' | '.join(cells)} |", flush=True)

@@ -22,8 +22,8 @@ def dot(a, b):
 def bring_near(X, out):
     """Read the rows of X once in the order of memory; their sums go to out[:, 0], to no purpose.
 
-    Kernels that read several rows side by side get them from memory at half of that speed. It
-    saves a tenth of a pass over 1024 or 4096 features.
+    Kernels that read several rows side by side get them from memory at less than half of that
+    speed: it saves up to a tenth of a pass over 1024 or 4096 features.
     """
     for i in range(len(X)):
         x, total = X[i], 0.0

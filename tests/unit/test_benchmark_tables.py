@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 import fwlab
-from figures.benchmarks import growth, lp_norm, pair_steps, passes, projections, ranking
+from figures.benchmarks import (
+    growth,
+    lp_norm,
+    packages,
+    pair_steps,
+    passes,
+    projections,
+    ranking,
+    tail,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +33,31 @@ def test_projection_table(monkeypatch, capsys):
     assert [line.split()[0] for line in lines] == ["sum"] * 4 + ["cone"] * 4
     for line in lines:
         assert len(re.findall(r"\d+\.\d\d \( *\d+\.\d\d\)", line)) == 5
+
+
+def test_package_table(monkeypatch, capsys):
+    def simplex(rows, k):
+        return fwlab.project_knapsack(rows, k, 1.0, equality=True)
+
+    both = {"right": (simplex, True), "wrong": (lambda rows, k: simplex(rows, k) + 0.5, False)}
+    monkeypatch.setattr(packages, "SIZES", (20,))
+    monkeypatch.setattr(packages, "PACKAGES", both)
+    monkeypatch.setattr(packages, "present", lambda: list(both))
+    packages.run(quick=True)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
+    assert [line[:3] for line in lines] == [
+        [regime, "20", k] for regime in ("sum", "cone") for k in ("1", "5", "10")
+    ]
+    assert [line[-1] for line in lines] == ["5e-01", "0e+00", "0e+00"] * 2
+    assert [line.count("-") for line in lines] == [0, 1, 1] * 2
+
+
+def test_tail_table(monkeypatch, capsys):
+    monkeypatch.setattr(tail, "SETS", {"digits": "*"})
+    monkeypatch.setattr(tail, "CS", (0.01,))
+    tail.run(quick=True)
+    *_, line = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"\| digits\* \| 0\.01 (\| \d+\.\d\d ){4}\|", line)
 
 
 def test_pass_table(monkeypatch, capsys):
