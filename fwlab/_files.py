@@ -11,7 +11,7 @@ def write_atomically(path: Path, write: Callable[[Any], Any]) -> None:
     """Call `write` with a binary file beside `path`, then move it there. Its mode is that of any
     new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
+    draft = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         with draft.open("xb") as file:
             write(file)

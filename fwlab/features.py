@@ -81,7 +81,7 @@ class DenseFeatures:
         return self.X.shape
 
     def rows(self, index: Integers) -> "DenseFeatures":
-        return DenseFeatures(self.X[index])
+        return DenseFeatures(_writeable_as(self.X, self.X[index]))
 
     def square_norms(self) -> Floats:
         return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
@@ -131,6 +131,12 @@ class DenseFeatures:
         return first_maximum(DENSE, self.X, _NO_CSR, order, D, moving, rested, *rest)
 
 
+def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
+    """`part`, read-only if `whole` is: kernels are compiled for the one kind or the other."""
+    part.flags.writeable = whole.flags.writeable
+    return part
+
+
 def _in_float64(X: NDArray) -> Iterator[tuple[slice, Floats]]:
     """Slices of rows of X with these rows in float64; copies of float32 rows stay small."""
     size = len(X) if X.dtype == np.float64 else CONVERTED_ROWS
@@ -151,7 +157,10 @@ class SparseFeatures:
         return self.X.shape
 
     def rows(self, index: Integers) -> "SparseFeatures":
-        return SparseFeatures(self.X[index])
+        part = self.X[index]
+        for name in ("data", "indices", "indptr"):
+            _writeable_as(getattr(self.X, name), getattr(part, name))
+        return SparseFeatures(part)
 
     def square_norms(self) -> Floats:
         squares = self.X.astype(np.float64).power(2)
@@ -208,7 +217,7 @@ class GramFeatures:
         return self.K.shape
 
     def rows(self, index: Integers) -> "GramFeatures":
-        return GramFeatures(self.K[index], index)
+        return GramFeatures(_writeable_as(self.K, self.K[index]), index)
 
     def square_norms(self) -> Floats:
         return np.ascontiguousarray(self.K.diagonal())

@@ -19,8 +19,8 @@ def dot(a, b):
 
 
 @kernel(fastmath=True)
-def bring_near(X, out):
-    """Read the rows of X once in the order of memory; their sums go to out[:, 0], to no purpose.
+def bring_near(X, sums):
+    """Read the rows of X once in the order of memory; nobody wants their `sums`.
 
     Kernels that read several rows side by side get them from memory at less than half of that
     speed: it saves up to a tenth of a pass over 1024 or 4096 features.
@@ -28,8 +28,8 @@ def bring_near(X, out):
     for i in range(len(X)):
         x, total = X[i], 0.0
         for j in range(len(x)):
-            total += x[j]
-        out[i, 0] = total
+            total += np.float64(x[j])
+        sums[i] = total
 
 
 @kernel(fastmath=True)

@@ -107,6 +107,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     m, block_size = A.shape[1], grams.shape[1]
     scratch = make_scratch(m, bounds[2])
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
+    sums = np.empty(block_size)
     touched, classes = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
     padded = _copy_in_lines(W)
     place = 0
@@ -115,7 +116,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
         count = min(block_size, X.shape[0] - base)
         block = X[base : base + count]
         if count > 1:
-            bring_near(block, scores)
+            bring_near(block, sums)
         if is_gram:
             scores[:count] = padded[:, base : base + count].T
         else:

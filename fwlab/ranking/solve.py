@@ -195,7 +195,8 @@ def _as_point(problem: Problem, start: Any) -> Point:
     free = problem.threshold.free
     if not isinstance(start, tuple) or len(start) != 3:
         kind = type(start).__name__
-        raise TypeError(f"start must be a tuple (alpha, beta, delta) of three; got a {kind}.")
+        got = f"a tuple of {len(start)}" if isinstance(start, tuple) else f"a {kind}"
+        raise TypeError(f"start must be a tuple (alpha, beta, delta) of three; got {got}.")
     alpha, beta = (as_floats("start", part, ndims=(1,)).copy() for part in start[:2])
     if (len(alpha), len(beta)) != (problem.n_positive, problem.n_negative):
         raise ValueError(

@@ -15,7 +15,7 @@ from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, Workspace
 from fwlab.solvers.row_active_sets import RowActiveSets
 
 MOST_PASSES = 50
-# a change of a row, as a fraction of the sum of rho, that rounding errors may have made
+# a change of a row, as a fraction of its largest sum, that rounding errors may have made
 AT_REST = 1e-12
 
 
@@ -39,7 +39,8 @@ class Ascent(BlockMethod):
         super().iterate(state, workspace)
         if not self.shrink or self.order in ROW_BY_ROW:
             return
-        moving = np.flatnonzero(workspace.moves > AT_REST * state.problem.loss.scale)
+        largest = state.problem.loss.scale * state.problem.sample_weight
+        moving = np.flatnonzero(workspace.moves > AT_REST * largest)
         few = 0 < 2 * len(moving) <= state.problem.n_samples
         workspace.moving = moving if few else None
 
@@ -48,11 +49,10 @@ class Ascent(BlockMethod):
         part, before = state.problem.restricted(index), state.A[index]
         A, is_gram = before.copy(), state.problem.kernel is not None
         link = state.link[:, index].copy() if is_gram else state.link
-        size = self._block_size(part)
-        grams, moves = part.features.block_grams(size), np.zeros(len(index))
+        grams, moves = part.features.block_grams(self._block_size(part)), np.zeros(len(index))
         workspace = Workspace(grams, np.zeros(0), moves, RowActiveSets.none())
         for _ in range(min(MOST_PASSES, state.problem.n_samples // len(index))):
-            self._visit(self._draw(len(index), size, state.rng), part, link, A, workspace)
+            self._visit(self._draw(len(index), grams.shape[1], state.rng), part, link, A, workspace)
             state.n_steps += len(index)
         state.A[index] = A
         if is_gram:

@@ -130,9 +130,9 @@ class NewtonWorkspace:
 class Newton:
     """Passes of shrunken block ascent while they gain enough, then one Newton step an iteration.
 
-    passes: those of the first phase, None for as long as they gain enough. In the second phase A
-    moves when an inner problem is solved. W is the best primal point seen, not W(A). The second
-    phase holds about ten arrays of the shape of A.
+    passes: the least number of the first phase, None for as long as they gain enough. In the
+    second phase A moves when an inner problem is solved. W is the best primal point seen, not W(A).
+    The second phase holds about ten arrays of the shape of A.
     """
 
     passes: int | None = None
@@ -172,7 +172,7 @@ class Newton:
 def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
     """Whether a decay from the gap `last` in so many passes is too slow; never after the first
     check, whose `last` is infinite."""
-    if gap <= 0.0 or np.isinf(last):
+    if min(last, gap) <= 0.0 or np.isinf(last):
         return False
     worth = STEPS_A_DECADE * (PASSES_A_STEP if direct else PASSES_AN_ITERATIVE_STEP)
     return bool(worth * np.log10(last / gap) < passes)

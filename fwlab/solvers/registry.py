@@ -126,12 +126,17 @@ def build(name: str, options: dict[str, Any]) -> Method:
     if not isinstance(name, str) or name not in REGISTRY:
         raise ValueError(f"method must be one of {', '.join(REGISTRY)}; got {name!r}.")
     entry = REGISTRY[name]
+    if options:
+        _check_options(name, entry, options)
+    return entry.build(**options)
+
+
+def _check_options(name: str, entry: Entry, options: dict[str, Any]) -> None:
+    allowed = set(signature(entry.build).parameters) - set(getattr(entry.build, "keywords", {}))
     for option in options:
-        allowed = set(signature(entry.build).parameters) - set(getattr(entry.build, "keywords", {}))
         if option not in allowed:
             takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"
             raise TypeError(f"method {name!r} {takes}; got {option!r}.")
-    return entry.build(**options)
 
 
 def refusal(name: str, problem: Problem) -> str | None:

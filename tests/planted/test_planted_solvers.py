@@ -252,8 +252,10 @@ class Planting:
         files = [f"tests/solvers/{test}" for test in tests]
         request = [f"fwlab.{module}", old, new, str(self.output), [*files, *options]]
         assert self.server.stdin is not None and self.server.stdout is not None
+        self.output.unlink(missing_ok=True)
         print(json.dumps(request), file=self.server.stdin, flush=True)
         code = self.server.stdout.readline()
+        assert code, f"the server died of {request}"
         return int(code), self.output.read_text()
 
 
@@ -262,6 +264,7 @@ def planting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planting]:
     # its environment is its own: options for this run are not for that one, whose coverage would
     # end ours, and plugins take a second each time
     own = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "NUMBA_DISABLE_JIT": "1"}
+    own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # no threads to fork
     with subprocess.Popen(
         [sys.executable, PLANTING],
         cwd=ROOT,

@@ -169,6 +169,7 @@ def test_statuses(options, status):
         ({"start": (np.ones(2), np.ones(3), 1.0)}, ValueError, "None for TopPushK"),
         ({"start": np.ones(5)}, TypeError, "tuple .* of three; got a ndarray"),
         ({"start": [np.ones(20), np.ones(30), None]}, TypeError, "tuple .* of three; got a list"),
+        ({"start": (np.ones(2), np.ones(3))}, TypeError, "of three; got a tuple of 2"),
     ],
 )
 def test_bad_input_is_one_sentence(change, error, sentence):

@@ -135,6 +135,8 @@ def test_a_point_with_a_lower_dual_is_refused():
     [
         (np.inf, 1e-3, 16, True, False),  # nothing to compare with yet
         (1e-3, 0.0, 16, True, False),
+        (0.0, 1e-16, 16, True, False),
+        (-1e-16, 1e-16, 16, True, False),
         (1e-3, 1e-4, 16, True, False),  # six steps, each worth eight passes, gain as much
         (1e-3, 1e-4, 49, True, True),
         (1e-3, 0.9e-3, 16, True, True),

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from solvers.solver_table import FORMS, GRID, Case
+from solvers.solver_table import FORMS, GRID, Case, in_form
 
 import fwlab
+from fwlab.features import features_of
 from fwlab.solvers._state import State
 from fwlab.solvers.registry import build
 
@@ -58,6 +59,26 @@ def test_rows_that_rest_are_left_out_and_seen_again():
     shrunken = fwlab.solve(problem, tol=1e-9, max_iter=20000)
     assert shrunken.success and plain.success
     assert shrunken.nit < plain.nit
+
+
+def test_what_moves_is_measured_by_the_weight_of_its_row():
+    case = Case(n=60, d=3, lam=0.5)
+    weight = 1e-13
+    problem = fwlab.Problem(
+        case.X, case.y, fwlab.TopK(2), 0.5 * weight, sample_weight=np.full(60, weight)
+    )
+    trace = fwlab.solve(problem, tol=0.0, max_iter=30).trace
+    assert trace.n_steps[-1] > 60 * 31
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_a_part_of_what_is_read_only_is_read_only(form):
+    X = in_form(Case().X.copy(), form)[0]
+    values = X if form == "dense" else X.data
+    for writeable in (True, False):
+        values.flags.writeable = writeable
+        part = features_of(X, None).rows(np.arange(3)).X
+        assert (part if form == "dense" else part.data).flags.writeable is writeable
 
 
 @pytest.mark.parametrize("options", [{"shrink": False}, {"order": "gap"}], ids=str)

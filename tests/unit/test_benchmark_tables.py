@@ -57,7 +57,8 @@ def test_tail_table(monkeypatch, capsys):
     monkeypatch.setattr(tail, "CS", (0.01,))
     tail.run(quick=True)
     *_, line = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"\| digits\* \| 0\.01 (\| \d+\.\d\d ){4}\|", line)
+    cell = r"\| (\d+\.\d\d|\(gap \de-\d\d\)) "
+    assert re.fullmatch(rf"\| digits\* \| 0\.01 ({cell}){{3}}\| (\d+\.\d\d|nan) \|", line)
 
 
 def test_pass_table(monkeypatch, capsys):
