@@ -95,8 +95,8 @@ class Claim:
 
     where: the place in the paper; statement: in our own words; formula: in mathtext, "" if words
     say it all; shapes: of the quantities; judged: which of several printed readings was judged.
-    cases(rng, deep) yields what the form is tried on. planted: wrong versions, which the same
-    check must refute.
+    cases(rng, deep) yields what the form is tried on; from_table: they are read from a table that
+    figures/ has made. planted: wrong versions, which the same check must refute.
     """
 
     id: str
@@ -104,6 +104,7 @@ class Claim:
     statement: str
     form: Form
     cases: Cases
+    from_table: bool = False
     formula: str = ""
     shapes: str = ""
     judged: str = ""
@@ -191,7 +192,8 @@ def judge(claim: Claim, seed: int = 0, deep: bool = False) -> Finding:
         )
     except Untestable as reason:
         return Finding(claim, Verdict.UNTESTABLE, None, reason=str(reason), seed=seed, deep=deep)
-    return Finding(claim, decide(printed, others), printed, others, caught, seed=seed, deep=deep)
+    verdict, lack = decide(printed, others), "" if printed.cases else "there are no cases"
+    return Finding(claim, verdict, printed, others, caught, lack, seed=seed, deep=deep)
 
 
 def decide(printed: Trial, others: Mapping[str, Trial]) -> Verdict:

@@ -45,11 +45,16 @@ def run(
     """Records of the claims with these ids, each as soon as it is there.
 
     keep: a file of records, one a line; those found there under the same seed and depth are not
-    tried again, but for untestable ones, as what they lack may be there by now; each new one is
-    added at once.
+    tried again, but for untestable ones, as what they lack may be there by now, and those from a
+    table, which may be another by now; each new one is added at once.
     """
+    lasting = {claim.id for claim in claims() if not claim.from_table}
     kept = {record["id"]: record for record in stored(keep) if same_run(record, seed, deep)}
-    kept = {id: record for id, record in kept.items() if record["verdict"] != Verdict.UNTESTABLE}
+    kept = {
+        id: record
+        for id, record in kept.items()
+        if id in lasting and record["verdict"] != Verdict.UNTESTABLE
+    }
     yield from (kept[id] for id in ids if id in kept)
     work = (delayed(tried)(id, seed, deep) for id in ids if id not in kept)
     for record in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):

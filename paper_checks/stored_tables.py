@@ -8,7 +8,7 @@ whose numbers mean nothing, is never read.
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,25 +21,47 @@ PAPER = " (paper)"
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of a stored table."""
+
+    table: str
+    entries: Mapping[str, str | None]
+
+    def __getitem__(self, column: str) -> str:
+        """The entry of a column. Raises Untestable if there is none."""
+        entry = self.entries.get(column)
+        if entry is None:
+            raise Untestable(f"the stored table {self.table} has a line without {column!r}")
+        return entry
+
+
+@dataclass(frozen=True)
 class StoredTable:
-    """The lines of a table's CSV, and the size of the study that made it."""
+    """The lines of a table's CSV, at least one, and the size of the study that made it."""
 
     name: str
     size: str
-    lines: tuple[dict[str, str], ...]
+    lines: tuple[Line, ...]
 
-    def matching(self, **entries: str) -> Iterator[dict[str, str]]:
-        """Lines with these entries; a blank in a column's name is written as _."""
+    def matching(self, **entries: str) -> list[Line]:
+        """Lines with these entries; a blank in a column's name is written as _. Raises Untestable
+        if there is none."""
         wanted = {column.replace("_", " "): entry for column, entry in entries.items()}
-        for line in self.lines:
-            if all(line.get(column) == entry for column, entry in wanted.items()):
-                yield line
+        found = [x for x in self.lines if all(x[column] == wanted[column] for column in wanted)]
+        return self._some(found, ", ".join(entries.values()))
 
-    def line(self, **entries: str) -> dict[str, str]:
-        """The first such line. Raises Untestable if there is none."""
-        for line in self.matching(**entries):
-            return line
-        raise Untestable(f"the stored table {self.name} has no line {', '.join(entries.values())}")
+    def line(self, **entries: str) -> Line:
+        """The first such line."""
+        return self.matching(**entries)[0]
+
+    def beginning(self, column: str, text: str) -> list[Line]:
+        """Lines whose entry begins with the text. Raises Untestable if there is none."""
+        return self._some([x for x in self.lines if x[column].startswith(text)], f"{text} ..")
+
+    def _some(self, lines: list[Line], wanted: str) -> list[Line]:
+        if not lines:
+            raise Untestable(f"the stored table {self.name} has no line {wanted}")
+        return lines
 
     def kind(self, *entries: str) -> str:
         """The kind of a case from these entries: the size, and whether a fit met its cap, which
@@ -49,13 +71,17 @@ class StoredTable:
 
 
 def stored_table(name: str) -> StoredTable:
-    """A table by the name of its script in figures/. Raises Untestable if it is not there."""
+    """A table by the name of its script in figures/. Raises Untestable if it is not there, or
+    has no line."""
     folder = Path(os.environ.get(VARIABLE) or DEFAULT)
     for size in SIZES:
         path = folder / size / f"{name}.csv"
         if path.is_file():
             with path.open(encoding="utf-8", newline="") as file:
-                return StoredTable(name, size, tuple(csv.DictReader(file)))
+                lines = tuple(Line(name, entries) for entries in csv.DictReader(file))
+            if not lines:
+                raise Untestable(f"the stored table {name} has no lines")
+            return StoredTable(name, size, lines)
     raise Untestable(
         f"its table is not in the folder {folder}: `python -m figures {name} --out {folder}` "
         "makes it"

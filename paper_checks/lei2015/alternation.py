@@ -282,6 +282,7 @@ def measured_gains(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="on the data sets at hand. Our gain is there, and within two deviations of the stated "
     "one.",
     cases=measured_gains,
+    from_table=True,
     planted=(version("ten points more", more=10.0),),
 )
 def gains_of_table_2(case: Case, more: float = 0.0) -> Outcome:

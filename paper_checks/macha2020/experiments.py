@@ -9,7 +9,7 @@ import numpy as np
 
 from paper_checks.cases import Rng
 from paper_checks.data_sets import data_set
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.ledger import Case, Outcome, Untestable, claim, version
 from paper_checks.macha2020.ascent import Ascent
 from paper_checks.outcomes import at_most, equal, less
 from paper_checks.stored_tables import StoredTable, number, stored_table
@@ -214,8 +214,10 @@ def measured_loops(rng: Rng, deep: bool) -> Iterator[Case]:
     on every data set."""
     table = stored_table("macha2020_table4")
     for objective in OBJECTIVES:
-        lines = list(table.matching(objective=objective))
+        lines = table.matching(objective=objective)
         stored = [line for line in lines if line["data"] != NOT_STORED]
+        if len(stored) < 2:
+            raise Untestable(f"the stored table {table.name} has fewer than two sizes")
         sizes = tuple(number(line["n"]) for line in stored)
         times = tuple(number(line["ms a loop"]) for line in stored)
         yield Case(kind=f"a loop, {table.kind()}", name=objective, n=sizes, ms=times)
@@ -232,6 +234,7 @@ def measured_loops(rng: Rng, deep: bool) -> Iterator[Case]:
     "the sets whose kernel matrix is stored. The same: within a factor of 2; M20's own times "
     "differ by 1.8.",
     cases=measured_loops,
+    from_table=True,
     planted=(
         version("a loop grows with the square of n", power=2.0),
         version("a candidate takes the same time to 1 %", factor=1.01),
@@ -271,6 +274,7 @@ def kernels_compared(rng: Rng, deep: bool) -> Iterator[Case]:
     "Every method has a higher precision with the Gaussian kernel than with the linear one.",
     judged="the mean over the six recalls, of the means over our data sets.",
     cases=kernels_compared,
+    from_table=True,
     planted=(version("higher by 40 per cent", more=40.0),),
 )
 def gaussian_is_better(case: Case, more: float = 0.0) -> Outcome:
@@ -299,6 +303,7 @@ def families_compared(rng: Rng, deep: bool) -> Iterator[Case]:
     "TopPush and TopPushK have the highest precision at small recall, Pat&Mat at large recall.",
     judged="small is 0.05 and large 0.8, the ends of the table; on our data sets.",
     cases=families_compared,
+    from_table=True,
     planted=(version("higher by 60 per cent", more=60.0),),
 )
 def best_family(case: Case, more: float = 0.0) -> Outcome:

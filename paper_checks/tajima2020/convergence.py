@@ -233,6 +233,7 @@ def measured_seconds(rng: Rng, deep: bool) -> Iterator[Case]:
     shapes="rho_j = max(0, 6-j)/15, lambda = 1/n",
     judged="our seconds, of a program that makes the same products with and without.",
     cases=measured_seconds,
+    from_table=True,
     planted=(version("at most 0.8 times", factor=0.8),),
 )
 def seconds_of_the_line_search(case: Case, factor: float = 1.5) -> Outcome:

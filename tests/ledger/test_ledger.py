@@ -99,6 +99,11 @@ def test_what_cannot_be_tried_says_why():
     assert run.record(finding)["reason"] == "no table here"
 
 
+def test_no_cases_are_a_reason():
+    finding = judge(made(cases=lambda rng, deep: []))
+    assert finding.verdict == Verdict.UNTESTABLE and finding.reason == "there are no cases"
+
+
 def test_cases_depend_on_seed_and_claim_alone():
     def random(rng, deep):
         return [Case(kind="random", x=1 + int(rng.integers(10**9)))]
@@ -155,6 +160,16 @@ def test_kept_records_are_not_tried_again(tmp_path, monkeypatch):
         file.write('{"id": "cut off')
     monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("tried again"))
     assert list(run.run(["K19-ptk-below"], keep=keep)) == [first]
+
+
+def test_a_kept_untestable_claim_is_tried_again(tmp_path):
+    keep = tmp_path / "records"
+    kept = {"id": "K19-ptk-below", "verdict": "untestable", "seed": 0, "deep": False}
+    keep.write_text(json.dumps(kept) + "\n")
+    for _ in range(2):
+        [found] = run.run(["K19-ptk-below"], keep=keep)
+        assert found["verdict"] == "holds"
+    assert len(keep.read_text().splitlines()) == 2
 
 
 def test_a_record_of_another_seed_is_tried_again(tmp_path):

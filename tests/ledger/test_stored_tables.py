@@ -5,6 +5,7 @@ that it fails, so that the ledger reads what the scripts really write.
 """
 
 import json
+import re
 
 import pytest
 
@@ -25,7 +26,7 @@ from figures import (
 from figures._study import Study
 from paper_checks import stored_tables
 from paper_checks.__main__ import main
-from paper_checks.run import run, tried
+from paper_checks.run import claims, run, tried
 
 
 def path_of(accuracy, Cs, n_columns):
@@ -176,13 +177,20 @@ def test_the_folder_is_an_option(store, tmp_path, monkeypatch, capsys):
     assert "no such folder" in capsys.readouterr().err
 
 
-def test_a_kept_untestable_claim_is_tried_again(store, tmp_path, monkeypatch):
+def test_a_kept_claim_is_tried_again_on_another_table(store, tmp_path):
     keep = tmp_path / "records"
-    assert [r["verdict"] for r in run(["T20-table2"], keep=keep)] == ["untestable"]
-    store(*CLAIMS["T20-table2"], True)
-    for _ in range(2):
-        assert [r["verdict"] for r in run(["T20-table2"], keep=keep)] == ["holds"]
-    assert len(keep.read_text().splitlines()) == 2
+    for holds, size in ((True, "standard"), (False, "standard"), (True, "full")):
+        store(*CLAIMS["T20-table2"], holds, size)
+        (record,) = run(["T20-table2"], keep=keep)
+        assert record["verdict"] == ("holds" if holds else "fails")
+        assert all(f"{size} size" in kind for kind in record["kinds"])
+
+
+def test_claims_that_read_tables_say_so():
+    for claim in claims():
+        cases = getattr(claim.cases, "func", claim.cases)
+        assert claim.from_table == ("stored_table" in cases.__code__.co_names), claim.id
+    assert {claim.id for claim in claims() if claim.from_table} == set(CLAIMS)
 
 
 def test_a_table_without_the_numbers_is_untestable(store, tmp_path):
@@ -194,6 +202,28 @@ def test_a_table_without_the_numbers_is_untestable(store, tmp_path):
     (folder / "lapin2015_table1.csv").write_text("method,top-5\ntop-1 SVM alpha,81.97\n")
     record = tried("L15-table-gains", 0, False)
     assert record["reason"].endswith("lapin2015_table1 has no line top-10 SVM alpha")
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_a_damaged_table_is_untestable_with_a_reason(id, store, tmp_path):
+    scripts, numbers = CLAIMS[id]
+    store(scripts, numbers, True)
+    # the last: with kato2019_table1, a claim reads a second table
+    path = tmp_path / "standard" / f"{scripts[-1].__name__.split('.')[1]}.csv"
+    header, *lines = path.read_text().splitlines()
+    renamed = ",".join(f"old {column}" for column in header.split(","))
+    for damaged, reason in (
+        ([header], "has no lines"),
+        ([renamed, *lines], "has a line without"),
+        ([header, lines[0].partition(",")[0]], "has a line without|has no line"),
+        ([header, lines[0]], ""),  # one line is enough for some claims
+    ):
+        path.write_text("\n".join(damaged) + "\n")
+        record = tried(id, seed=0, deep=False)
+        assert re.search(reason, record["reason"]), record["reason"]
+        assert (record["verdict"] == "untestable") == bool(record["reason"])
+    path.write_text(header + "\n")
+    assert path.stem in tried(id, seed=0, deep=False)["reason"]
 
 
 def test_several_papers(capsys):
