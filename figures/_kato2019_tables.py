@@ -13,10 +13,10 @@ from typing import Any
 import fwlab
 from figures._captions import Caption
 from figures._kato2019_printed import TABLE_1, TABLES
-from figures._own_files import FILES, missing, own_data
+from figures._own_files import FILES, missing, own_data, stored_sets
 from figures._study import Study
 from figures._tables import Compared, Entry, Table, agreement
-from fwlab.cells import DataName
+from fwlab.cells import Cell, DataName
 from fwlab.sweeps import CrossValidation, Protocol, sweep_cells
 
 KS = (1, 3, 5, 10)
@@ -35,6 +35,7 @@ HERE = {
     "News20": DataName("news20_svd1024", "unit"),
     "Caltech101": DataName("caltech101_sil16_derived", "unit", join_valid=True),
 }
+QUICK_DATA = DataName("digits", "unit", rows=150)
 # within which a printed number counts as met: about two deviations of 4000 test rows
 NEAR = 0.015
 # on two cores, per data set
@@ -45,24 +46,26 @@ SECONDS = {"quick": 2, "standard": 300, "full": 2.5 * 3600}
 class Grid:
     """What is tried in a size."""
 
-    data: dict[str, DataName]
     ks: tuple[int, ...]
     smoothings: tuple[float, ...]
     protocol: Protocol
 
 
-def grid(size: str, names: Collection[str]) -> Grid:
-    """What is tried on those of the named data sets that are at hand."""
+def sources(size: str, names: Collection[str]) -> dict[str, DataName]:
+    """Those of the named data sets that are at hand."""
+    here = {"Letter": QUICK_DATA} if size == "quick" else HERE
+    own = {} if size == "quick" else own_data(names)
+    return {**{name: data for name, data in here.items() if name in names}, **own}
+
+
+def grid(size: str) -> Grid:
     if size == "quick":
-        quick = Protocol((1.0,), (1, 3), n_folds=2, max_iter=30)
-        tiny = {"Letter": DataName("digits", "unit", rows=150)}
-        return Grid({n: d for n, d in tiny.items() if n in names}, (1, 3), (0.0,), quick)
-    data = {**{name: data for name, data in HERE.items() if name in names}, **own_data(names)}
+        return Grid((1, 3), (0.0,), Protocol((1.0,), (1, 3), n_folds=2, max_iter=30))
     if size == "standard":
         coarse = Protocol((0.1, 1.0, 10.0, 100.0), KS, n_held_out=1, max_iter=200)
-        return Grid(data, KS, (0.0, 1e-2), coarse)
+        return Grid(KS, (0.0, 1e-2), coarse)
     Cs = tuple(10.0**power for power in range(-3, 4))
-    return Grid(data, KS, (0.0, 1e-3, 1e-2, 1e-1), Protocol(Cs, KS, max_iter=1000))
+    return Grid(KS, (0.0, 1e-3, 1e-2, 1e-1), Protocol(Cs, KS, max_iter=1000))
 
 
 def machines(chosen: Grid) -> dict[str, dict[str, Any]]:
@@ -88,14 +91,17 @@ def machine(row: str, k: int, smoothing: float) -> str:
 
 def run(study: Study, names: Collection[str]) -> None:
     """Train and judge all machines on the named data sets."""
-    chosen = grid(study.size, names)
-    study.compute(
-        [
-            cell
-            for data in chosen.data.values()
-            for cell in sweep_cells(data, machines(chosen), chosen.protocol)
-        ]
-    )
+    study.compute(cells(study.size, names))
+
+
+def cells(size: str, names: Collection[str]) -> list[Cell]:
+    """The fits on those of the named data sets that are at hand."""
+    tried = grid(size)
+    return [
+        cell
+        for name, data in sources(size, names).items()
+        for cell in sweep_cells(data, machines(tried), tried.protocol, data_name=name)
+    ]
 
 
 @dataclass(frozen=True)
@@ -110,12 +116,11 @@ class Chosen:
 Entries = dict[tuple[str, str, int], list[Chosen]]
 
 
-def chosen_entries(study: Study, chosen: Grid) -> Entries:
-    """One entry a data set, row, k and column, for the data sets at hand."""
+def chosen_entries(study: Study, chosen: Grid, names: Collection[str]) -> Entries:
+    """One entry a data set, row, k and column, for those of the data sets that are stored."""
     values, entries = study.values, {}
-    for name, data in chosen.data.items():
-        names = list(machines(chosen))
-        found = CrossValidation.of(data.name, names, chosen.protocol, values)
+    for name in stored_sets(values, names):
+        found = CrossValidation.of(name, list(machines(chosen)), chosen.protocol, values)
         for row in ROWS:
             smoothings = (0.0,) if row in SDCA else chosen.smoothings
             for k in chosen.ks:
@@ -140,8 +145,8 @@ def compared(entry: Chosen | None, printed: float | None) -> Compared:
 
 def plot_one(study: Study, name: str) -> list[Path]:
     """Tables 2 to 7: a row a machine and k."""
-    chosen = grid(study.size, [name])
-    entries = chosen_entries(study, chosen)
+    chosen = grid(study.size)
+    entries = chosen_entries(study, chosen, [name])
     rows: list[list[Entry]] = []
     used = []
     for row, label in ROWS.items():
@@ -159,8 +164,8 @@ def plot_one(study: Study, name: str) -> list[Path]:
 
 def plot_best(study: Study) -> list[Path]:
     """Table 1: all data sets, the best k of each column."""
-    chosen = grid(study.size, list(NUMBERS))
-    entries = chosen_entries(study, chosen)
+    chosen = grid(study.size)
+    entries = chosen_entries(study, chosen, NUMBERS)
     rows: list[list[Entry]] = []
     used = []
     for name in NUMBERS:
@@ -187,7 +192,8 @@ def caption(
     rows: list[list[Entry]],
     used: list[Chosen],
 ) -> Caption:
-    lacking = [name for name in names if name in FILES and name not in chosen.data]
+    stored = stored_sets(study.values, names)
+    lacking = [name for name in names if name in FILES and name not in stored]
     notes = [told] if (told := missing(lacking)) else []
     capped = [entry for entry in used if entry.capped]
     if capped:
@@ -211,7 +217,7 @@ def caption(
             "each column's constants are those of its own best mean accuracy; `auto` with warm "
             f"starts along C, gap {protocol.tol:g} or {protocol.max_iter} passes."
         ),
-        agreement=agreement(numbers, NEAR, "of accuracy") + why(names, chosen),
+        agreement=agreement(numbers, NEAR, "of accuracy") + why(stored),
     )
 
 
@@ -224,7 +230,7 @@ REASONS = {
 }
 
 
-def why(names: list[str], chosen: Grid) -> str:
+def why(names: list[str]) -> str:
     """Where differences come from."""
-    told = [REASONS[name] for name in names if name in chosen.data and name in REASONS]
+    told = [REASONS[name] for name in names if name in REASONS]
     return f" Differences of data: {'; '.join(told)}." if told else ""

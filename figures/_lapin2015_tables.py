@@ -14,7 +14,7 @@ import numpy as np
 import fwlab
 from figures import _lapin2015_printed as printed
 from figures._captions import Caption
-from figures._own_files import missing, own_data
+from figures._own_files import missing, own_data, stored_sets
 from figures._study import Study
 from figures._tables import Compared, Entry, Table, agreement
 from fwlab import ranking
@@ -79,12 +79,12 @@ def cells_of(name: str, data: DataName, size: str) -> list[Cell]:
     protocol = PROTOCOLS[size]
     folds = list(dict.fromkeys([choosing_fold(name, size), "test"]))
     settings = {"data": data, "protocol": protocol}
-    made = sweep_cells(data, machines(size), protocol, folds, cost=8.0)
+    made = sweep_cells(data, machines(size), protocol, folds, cost=8.0, data_name=name)
     for fold in folds:
         one = {**settings, "fold": fold}
-        made.append(Cell(f"{data.name}, SVM OVA, fold {fold}", one_versus_all, one, 100.0))
+        made.append(Cell(f"{name}, SVM OVA, fold {fold}", one_versus_all, one, 100.0))
         push = {**one, "Cs": RANKING_CS[size]}
-        made.append(Cell(f"{data.name}, TopPush, fold {fold}", toppush, push, 100.0))
+        made.append(Cell(f"{name}, TopPush, fold {fold}", toppush, push, 100.0))
     return made
 
 
@@ -153,20 +153,20 @@ def against_the_others(
 def plot(study: Study, name: str, number: int, part: str = "") -> list[Path]:
     """The table of one data set, one of those in the paper's Table `number`."""
     values, size, chosen = study.values, study.size, {}
-    if data := sources([name], size).get(name):
+    if stored_sets(values, [name]):
         fold = choosing_fold(name, size)
-        chosen = {m: chosen_fits(values, data.name, m, fold, size) for m in machine_names(size)}
+        chosen = {m: chosen_fits(values, name, m, fold, size) for m in machine_names(size)}
     rows: list[list[Entry]] = []
     for machine in [*PRINTED[name], *[m for m in chosen if m.endswith("true")]]:
         fits = chosen.get(machine, [])
-        paper = machine.replace("true", "alpha")
-        for_quick = size == "quick" or machine.endswith("true")
+        unprinted = size == "quick" or machine.endswith("true")
         line: list[Entry] = []
         for j in range(len(KS)):
             fit = fits[j] if j < len(fits) else None
             mark = "*" if fit and fit["capped"] else ""
             ours = None if fit is None else 100 * fit["accuracy"][j]
-            line.append(Compared(ours, None if for_quick else PRINTED[name][paper][j], ".2f", mark))
+            paper = None if unprinted else PRINTED[name][machine][j]
+            line.append(Compared(ours, paper, ".2f", mark))
         if size != "quick" or fits:
             rows.append([label(machine), *line])
     table = Table(["method", *[f"top-{k}" for k in KS]], rows)

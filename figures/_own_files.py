@@ -5,7 +5,7 @@ the folder FWLAB_DATA.
 """
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from fwlab.cells import DataName
@@ -28,6 +28,12 @@ def own_data(names: Collection[str]) -> dict[str, DataName]:
     folder = Path(os.environ.get("FWLAB_DATA", "."))
     paths = {name: folder / file for name, file in FILES.items() if name in names}
     return {name: DataName(str(path), "unit") for name, path in paths.items() if path.is_file()}
+
+
+def stored_sets(cells: Iterable[str], names: Collection[str]) -> list[str]:
+    """Those of the named sets that a study has cells of: their names begin with the set's."""
+    first = {cell.partition(", ")[0] for cell in cells}
+    return [name for name in names if name in first]
 
 
 def missing(names: Collection[str]) -> str:

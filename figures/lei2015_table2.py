@@ -13,7 +13,7 @@ import scipy.sparse
 
 import fwlab
 from figures._captions import Caption
-from figures._own_files import missing, own_data
+from figures._own_files import missing, own_data, stored_sets
 from figures._study import Study
 from figures._tables import Compared, Entry, Table
 from fwlab.cells import Cell, DataName
@@ -97,7 +97,7 @@ def plot(study: Study) -> list[Path]:
     tried = {LP: PS[size], CRAMMER_SINGER: (2.0,)}
     chosen = {
         (source, machine): choose(values, size, source, ps)
-        for source in sources(size)
+        for source in stored_sets(values, PRINTED)
         for machine, ps in tried.items()
     }
     rows: list[list[Entry]] = []

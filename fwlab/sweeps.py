@@ -139,17 +139,20 @@ def sweep_cells(
     protocol: Protocol,
     folds: Sequence[Fold] | None = None,
     cost: float = 1.0,
+    data_name: str | None = None,
 ) -> list[Cell]:
     """A cell for each machine and fold; by default the folds of `protocol` and "test".
 
     machines: {name: {"loss": Loss, "smoothing": float, "method": str}}, the last two optional.
+    data_name: what the cells' names begin with; the data's own name if None.
     """
+    data_name = data.name if data_name is None else data_name
     folds = [*protocol.held_out, "test"] if folds is None else folds
     cells = []
     for name, machine in machines.items():
         settings = {"smoothing": 0.0, **machine, "data": data, "protocol": protocol}
         for fold in folds:
-            cell_name = f"{data.name}, {name}, fold {fold}"
+            cell_name = f"{data_name}, {name}, fold {fold}"
             cells.append(Cell(cell_name, accuracy_path, {**settings, "fold": fold}, cost))
     return cells
 

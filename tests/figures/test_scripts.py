@@ -1,5 +1,6 @@
 """What single scripts compute: geometry, baselines, choices and the printed numbers."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,8 @@ from figures import (
     _own_files,
     kato2019_figure1,
     kato2019_figure2,
+    kato2019_table1,
+    kato2019_table4,
     lapin2015_figure2,
     lapin2015_figure3,
     lapin2015_table1,
@@ -23,6 +26,7 @@ from figures import (
 )
 from figures._kato2019_printed import TABLE_1, TABLES
 from figures._lapin2015_tables import PRINTED as L15_PRINTED
+from figures._study import Study
 from figures._traces import trace
 from fwlab import ranking
 from fwlab.cells import DataName
@@ -163,7 +167,7 @@ def test_risk_and_bounds_are_those_of_one_machine():
 
 
 def test_at_k_1_all_weightings_are_one_machine():
-    found = _kato2019_tables.machines(_kato2019_tables.grid("quick", ["Letter"]))
+    found = _kato2019_tables.machines(_kato2019_tables.grid("quick"))
     assert sum("k=1" in name and name[0] in "ole" for name in found) == 1
     assert _kato2019_tables.machine("exp", 1, 0.1) == _kato2019_tables.machine("ours", 1, 0.1)
     assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
@@ -177,15 +181,55 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
         np.savez(tmp_path / file, **parts)
     monkeypatch.setenv("FWLAB_DATA", str(tmp_path))
     assert list(_own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
-    assert list(_kato2019_tables.grid("standard", ["CUB"]).data) == ["CUB"]
+    assert all(c.name.startswith("CUB, ") for c in _kato2019_tables.cells("standard", ["CUB"]))
+    assert list(_kato2019_tables.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
     (cell,) = (c for c in lei2015_table1.cells("standard") if c.name == "Sector")
     assert cell.function(**cell.settings) == [5, 20, 10, 4]
-    assert any("indoor67" in c.name for c in lapin2015_table1.cells("standard"))
+    assert any(c.name.startswith("Indoor67, ") for c in lapin2015_table1.cells("standard"))
     assert {c.settings["fold"] for c in lapin2015_table2.cells("standard")} == {0, "test"}
     cells = [c for c in lei2015_table2.cells("standard") if c.name.startswith("Sector, p = 2,")]
     cell = cells[-1]
     path = cell.function(**{**cell.settings, "protocol": replace(PROTOCOL, ks=(1,))})
     assert cell.name.endswith("fold test") and 0 <= path[-1]["accuracy"][0] <= 1
+
+
+def store_planted(study, cells, alone=False):
+    """In place of Study.compute: the same accuracy everywhere."""
+    fit = {"accuracy": [0.5] * 6, "gap": 1e-4, "own_gap": None, "status": "0 of 5 capped"}
+    values = {
+        cell.name: [{"C": C, **fit} for C in cell.settings.get("Cs", cell.settings["protocol"].Cs)]
+        for cell in cells
+    }
+    record = {"size": study.size, "command": "", "version": "", "data": [], "values": values}
+    study.folder.mkdir(parents=True)
+    (study.folder / f"{study.name}.json").write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize("at_the_run", [True, False])
+@pytest.mark.parametrize(
+    ("script", "file"),
+    [
+        (kato2019_table1, "cub.npz"),
+        (kato2019_table4, "cub.npz"),
+        (lapin2015_table1, "indoor67.npz"),
+        (lei2015_table2, "sector.npz"),
+    ],
+)
+def test_drawing_asks_for_no_data(script, file, at_the_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(Study, "compute", store_planted)
+    study = Study("example", "standard", tmp_path / "out")
+
+    def drawn(folder):
+        monkeypatch.setenv("FWLAB_DATA", str(tmp_path / folder))
+        return [path.read_text() for path in script.plot(study)]
+
+    for folder in ("with", "without"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "with" / file).touch()
+    monkeypatch.setenv("FWLAB_DATA", str(tmp_path / ("with" if at_the_run else "without")))
+    script.run(study)
+    assert drawn("with") == drawn("without")
+    assert (file in "".join(drawn("with"))) != at_the_run  # the caption says where it belongs
 
 
 def test_a_table_says_what_is_lacking_and_where_it_belongs():
