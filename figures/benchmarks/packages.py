@@ -44,7 +44,7 @@ def simplexers(rows: Rows, k: int) -> Rows:
     return importlib.import_module("simplexers.capped").capped_simplexer(rows, s=k)
 
 
-# what each does beyond k = 1
+# name: the projection of each row, and whether it takes k > 1
 PACKAGES: dict[str, tuple[Callable[[Rows, int], Rows], bool]] = {
     "ot": (pot, False),
     "copt": (copt, False),
