@@ -215,7 +215,7 @@ def caption(
             f"smoothing in {chosen.smoothings} (0 for SDCA); {protocol.n_folds} stratified folds, "
             f"of which {len(protocol.held_out)} held out in turn, seed {protocol.rng}; "
             "each column's constants are those of its own best mean accuracy; `auto` with warm "
-            f"starts along C, gap {protocol.tol:g} or {protocol.max_iter} passes."
+            f"starts along C, gap {protocol.tol:g} or {protocol.max_iter} iterations."
         ),
         agreement=agreement(numbers, NEAR, "of accuracy") + why(stored),
     )

@@ -226,7 +226,7 @@ def caption(
             f"{features}; lam = 1/(n C), C in {protocol.Cs}, TopPush (quadratic, one class against "
             f"the others, scores less their thresholds) C in {RANKING_CS[size]}; each column's C "
             f"is that of its own best accuracy on the {held_out}; gap {protocol.tol:g} or "
-            f"{protocol.max_iter} passes, warm starts along C; seed {protocol.rng}."
+            f"{protocol.max_iter} iterations, warm starts along C; seed {protocol.rng}."
         ),
         agreement=agreement(numbers, NEAR, "per cent")
         + (true_against_alpha(chosen) if chosen else ""),

@@ -41,7 +41,7 @@ def trace(
         "status": result.status.name,
         "last_gap": result.gap,
         "last_primal": result.primal,
-        "passes": result.nit,
+        "iterations": result.nit,
         "loss_certified": repr(loss),
     }
 

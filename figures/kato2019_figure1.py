@@ -19,13 +19,16 @@ from fwlab.cells import Cell
 
 M, K, N, D, LAM, SEED = 3, 2, 8, 4, 0.1, 2
 RUNS = {"sdca-lapin": "SDCA, pseudo top-2", "ascent": "ascent, true top-2"}
-PASSES = {"quick": 5, "standard": 24, "full": 24}
+ITERATIONS = {"quick": 5, "standard": 24, "full": 24}
 GRID = 33
 SECONDS = {"quick": 5, "standard": 10, "full": 10}
 
 
 def cells(size: str) -> list[Cell]:
-    return [Cell("domains", domains, {"m": M, "k": K}), Cell("runs", runs, {"size": PASSES[size]})]
+    return [
+        Cell("domains", domains, {"m": M, "k": K}),
+        Cell("runs", runs, {"size": ITERATIONS[size]}),
+    ]
 
 
 def run(study: Study) -> None:
@@ -50,8 +53,8 @@ def problem() -> fwlab.Problem:
 
 
 def runs(size: int) -> dict[str, Any]:
-    """The block of one row after each pass, the dual around it, and the gaps. The row is the one
-    whose block at the optimum is farthest from the diagonal."""
+    """The block of one row after each iteration, the dual around it, and the gaps. The row is the
+    one whose block at the optimum is farthest from the diagonal."""
     training = problem()
     optimum = fwlab.solve(training, tol=1e-12, max_iter=5000)
     blocks = plane(training, optimum.A)
@@ -131,7 +134,7 @@ def draw_domains(ax: Any, sets: dict[str, Any]) -> None:
 
 
 def animate(study: Study, sets: dict[str, Any], found: dict[str, Any]) -> Path:
-    """A frame a pass: above the block of one row in both runs, below the gaps."""
+    """A frame an iteration: above the block of one row in both runs, below the gaps."""
     figure = new_figure(6.6)
     above, below = figure.subfigures(2, 1, height_ratios=(1.0, 1.15))
     squares = dict(zip(RUNS, above.subplots(1, 2), strict=True))
@@ -164,7 +167,7 @@ def draw_square(
     ax.plot(*past[-1], "o", color="black", markersize=7)
     ax.plot(*found["optimum"], "*", color=SERIES[1][0], markersize=13, zorder=5)
     ax.set(aspect="equal", xlim=(-0.04, 0.54), ylim=(-0.04, 0.54), xticks=(0, 0.5), yticks=(0, 0.5))
-    ax.set_title(f"{RUNS[method]}\npass {step}", fontsize=10)
+    ax.set_title(f"{RUNS[method]}\niteration {step}", fontsize=10)
 
 
 def draw_gaps(ax: Any, found: dict[str, Any], frame: int) -> None:
@@ -177,7 +180,7 @@ def draw_gaps(ax: Any, found: dict[str, Any], frame: int) -> None:
         shown = np.array(found[method][column])[: frame + 1]
         ax.plot(np.arange(len(shown)), np.maximum(shown, 1e-12), **series(index), label=label)
     longest = max(len(found[method]["gap"]) for method in RUNS) - 1
-    ax.set(yscale="log", xlim=(-0.5, longest + 0.5), ylim=(1e-9, 1e5), xlabel="pass")
+    ax.set(yscale="log", xlim=(-0.5, longest + 0.5), ylim=(1e-9, 1e5), xlabel="iteration")
     ax.set_ylabel("certified gap")
     light_grid(ax)
     ax.legend(loc="upper right", fontsize="small")
@@ -195,7 +198,7 @@ def caption(found: dict[str, Any], size: str) -> Caption:
         ),
         settings=(
             f"m = {M}, k = {K}; synthetic: n = {N}, d = {D}, separation 1, unit rows, lam = {LAM}, "
-            f"seed {SEED}; {PASSES[size]} passes."
+            f"seed {SEED}; {ITERATIONS[size]} iterations."
         ),
         agreement=(
             "As the paper says, the pseudo domain is a part of the true one and misses the "

@@ -155,8 +155,9 @@ def caption(study: Study) -> Caption:
             f"Gaussian classes, n = {n}, d = {D}, means {SEPARATION} N(0, I), unit rows, seed "
             f"{SEED}; {n_test} fresh rows; margin loss with rho = 1 in the bounds; hinge loss, "
             f"lam = {LAM}, Lambda = sqrt(2/lam) = {math.sqrt(2 / LAM):g}, gap {TOL:g} or "
-            f"{MAX_ITER} passes in training; {draws} draws of the supremum, {10 * draws} of the "
-            "Rademacher complexity, seed 0; (6) with the hinge loss, the limit of the printed one."
+            f"{MAX_ITER} iterations in training; {draws} draws of the supremum, {10 * draws} of "
+            "the Rademacher complexity, seed 0; (6) with the hinge loss, the limit of the printed "
+            "one."
         ),
         agreement=compared(values, size),
     )

@@ -168,7 +168,7 @@ def caption(size: str, chosen: dict[tuple[str, str], Chosen]) -> Caption:
             f"word counts, unit rows; {REPETITIONS[size]} random cuts (seeds 0, 1, ..); "
             f"{protocol.n_folds} folds, {len(protocol.held_out)} held out in turn; C (of a sum of "
             f"losses) in {protocol.Cs}; p in {PS[size]}; `ascent` for p = 2 and `direct` to a gap "
-            f"of {protocol.tol:g} or {protocol.max_iter} passes; chosen (p, C): {picked}."
+            f"of {protocol.tol:g} or {protocol.max_iter} iterations; chosen (p, C): {picked}."
         ),
         agreement=(
             f"{'; '.join(told)}. News 20 is made anew from the raw messages and its near "

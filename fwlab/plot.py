@@ -1,4 +1,4 @@
-"""Figures of traces: the certified gap against seconds and against passes, both logarithmic.
+"""Figures of traces: the certified gap against seconds and against iterations, both logarithmic.
 
 Needs matplotlib. Figures are made without pyplot, so no window opens and nothing global changes.
 """
@@ -47,7 +47,7 @@ MARKERS_A_LINE = 8
 MOST_LEGEND_COLUMNS = 6
 GAP = "certified gap (primal \N{MINUS SIGN} dual)"
 SECONDS = "seconds (one thread, judging excluded)"
-PASSES = "passes (one LMO over all n rows, or n block steps)"
+ITERATIONS = "iterations (one LMO, or one block pass, over all n rows)"
 LINES = "Bold: smallest gap so far. Faint: gap at every checkpoint, from iteration 1 on."
 AT_THE_FLOOR = "Hollow triangles: a gap below the rounding error of the objectives."
 NOTHING = "no finished run to draw"
@@ -66,7 +66,7 @@ def plot_trace(trace: Trace, ax: Any = None) -> Any:
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Two panels a problem: gap against seconds and against passes; one legend below."""
+    """Two panels a problem: gap against seconds and against iterations; one legend below."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -108,9 +108,9 @@ def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
 def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     """Title and two panels of one problem; whether some gap was drawn at the floor."""
     figure.suptitle(describe_problem(name, comparison.problems[name]))
-    by_seconds, by_passes = figure.subplots(1, 2, sharey=True)
+    by_seconds, by_iterations = figure.subplots(1, 2, sharey=True)
     log_axes(by_seconds, SECONDS)
-    log_axes(by_passes, PASSES)
+    log_axes(by_iterations, ITERATIONS)
     by_seconds.set_ylabel(GAP)
     at_floor = False
     for method in comparison.methods:
@@ -118,8 +118,8 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
         if result is not None:
             style = STYLES.get(method, OTHER)
             at_floor |= _draw(by_seconds, result.trace, result.trace.seconds, style)
-            _draw(by_passes, result.trace, result.trace.iteration, style)
-    for ax in (by_seconds, by_passes):
+            _draw(by_iterations, result.trace, result.trace.iteration, style)
+    for ax in (by_seconds, by_iterations):
         _finish(ax, comparison)
     return at_floor
 

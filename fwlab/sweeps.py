@@ -100,7 +100,7 @@ def fitted(result: Result) -> dict[str, Any]:
         "primal": result.primal,
         "own_gap": None if own is None else float(own[-1]),
         "status": result.status.name,
-        "passes": result.nit,
+        "iterations": result.nit,
         "seconds": result.seconds,
     }
 

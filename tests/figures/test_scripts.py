@@ -258,7 +258,9 @@ def test_a_trace_keeps_its_ends_and_what_was_reached():
     problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 1 / 60, n_classes=10)
     result = fwlab.solve(problem, tol=1e-5, max_iter=500)
     whole = result.trace
-    assert value["iteration"][0] == 0 and value["iteration"][-1] == result.nit == value["passes"]
+    assert (
+        value["iteration"][0] == 0 and value["iteration"][-1] == result.nit == value["iterations"]
+    )
     assert value["last_gap"] == result.gap
     first = whole.iteration[np.flatnonzero(whole.gap <= 1e-3)[0]]
     assert value["reached"]["1e-3"][0] == first

@@ -85,7 +85,7 @@ def test_title_and_labels_say_what_is_drawn() -> None:
     assert title == "mine: TopK(k=2), n = 3, d = 3, m = 3, lam = 0.25"
     left, right = figure.axes
     assert left.get_xlabel().startswith("seconds")
-    assert right.get_xlabel().startswith("passes")
+    assert right.get_xlabel().startswith("iterations")
     assert left.get_ylabel().startswith("certified gap")
 
 
@@ -101,9 +101,9 @@ def test_lines_are_the_trace_from_iteration_1_on() -> None:
 
 def test_a_checkpoint_at_second_0_is_not_drawn() -> None:
     figure = comparison_figure(comparison({("a", "fw"): result([1, 0.5, 0.4], seconds=[0, 0, 1])}))
-    by_seconds, by_passes = figure.axes
+    by_seconds, by_iterations = figure.axes
     assert [len(line) for line in drawn(by_seconds)] == [1, 1]
-    assert [len(line) for line in drawn(by_passes)] == [2, 2]
+    assert [len(line) for line in drawn(by_iterations)] == [2, 2]
 
 
 def test_gaps_below_rounding_stand_hollow_at_the_floor() -> None:
