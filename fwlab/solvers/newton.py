@@ -102,33 +102,41 @@ class Proximal:
         t = np.where(problem.sample_weight > 0, np.broadcast_to(self.t[:, 0], len(point.A)), 0.0)
         return Curvature(problem.lam_n, problem.X, index, jacobians, t[index])
 
-    def newton_step(self, point: Point, gradient: Floats) -> Point:
-        """W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough."""
-        direction = -self.curvature(point).solve(gradient)
+    def newton_step(self, point: Point, gradient: Floats) -> tuple[Point, float]:
+        """W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough, and the passes
+        that the products with H were worth."""
+        curvature = self.curvature(point)
+        direction = -curvature.solve(gradient)
         scores = self.problem.features.scores(direction)
         slope = float(np.vdot(gradient, direction))
         step = 1.0
         for _ in range(MOST_HALVINGS):
             new = self.at(point.W + step * direction, point.scores + step * scores)
             if new.value <= point.value + ARMIJO * step * slope + ROUNDING * abs(point.value):
-                return new
+                return new, curvature.passes
             step /= 2
-        return point
+        return point, curvature.passes
 
 
 @dataclass(eq=False)
 class NewtonWorkspace:
-    """Phase 1, the passes and the gap at its last check; then the inner problem and its point."""
+    """Phase 1; the passes and the gap at the last check, the passes until the next one, and those
+    of iterative Newton steps; the decay of phase 1 at its end, in decades a pass; in phase 2 the
+    inner problem and its point."""
 
     ascent: Workspace
     checked: float = 0.0
     last_gap: float = np.inf
+    patience: float = PASSES_BETWEEN_CHECKS
+    newton_passes: float = 0.0
+    decay: float = 0.0
     inner: tuple[Proximal, Point, Floats] | None = None
 
 
 @dataclass(frozen=True)
 class Newton:
-    """Passes of shrunken block ascent while they gain enough, then one Newton step an iteration.
+    """Passes of shrunken block ascent while they gain enough, then one Newton step an iteration;
+    back to passes where iterative steps turn out to gain less.
 
     passes: the least number of the first phase, None for as long as they gain enough. In the
     second phase A moves when an inner problem is solved. W is the best primal point seen, not W(A).
@@ -157,16 +165,32 @@ class Newton:
             Ascent(EXACT).iterate(state, workspace.ascent)
         else:
             _newton_iteration(state, workspace, *workspace.inner)
+            self.give_up_if_slower(passes, state, workspace)
 
     def _switches(self, passes: float, state: State, workspace: NewtonWorkspace) -> bool:
         if self.passes is not None:
             return passes >= self.passes
         since = passes - workspace.checked
-        if since < PASSES_BETWEEN_CHECKS:
+        if since < workspace.patience:
             return False
         last, gap = workspace.last_gap, _gap(state)
         workspace.checked, workspace.last_gap = passes, gap
-        return has_stalled(last, gap, since, direct=state.link.size <= MOST_UNKNOWNS)
+        if not has_stalled(last, gap, since, direct=state.link.size <= MOST_UNKNOWNS):
+            return False
+        workspace.newton_passes, workspace.decay = 0.0, max(0.0, np.log10(last / gap) / since)
+        return True
+
+    def give_up_if_slower(self, passes: float, state: State, workspace: NewtonWorkspace) -> None:
+        """Back to the first phase, to stay there twice as long, where iterative steps gain less a
+        pass than that did."""
+        if self.passes is not None or workspace.newton_passes < PASSES_BETWEEN_CHECKS:
+            return
+        gap = state.best_primal - _dual(state.problem, state.A, state.link)
+        decades = workspace.decay * workspace.newton_passes
+        if 0.0 < workspace.last_gap * 10.0**-decades < gap:
+            workspace.inner, workspace.checked = None, passes
+            workspace.patience *= 2
+        workspace.newton_passes, workspace.last_gap = 0.0, gap
 
 
 def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
@@ -198,7 +222,8 @@ def _newton_iteration(
     state: State, workspace: NewtonWorkspace, proximal: Proximal, last: Point, gradient: Floats
 ) -> None:
     """One Newton step; where it solves the inner problem, the next centre."""
-    problem, point = state.problem, proximal.newton_step(last, gradient)
+    problem, (point, passes) = state.problem, proximal.newton_step(last, gradient)
+    workspace.newton_passes += passes
     square_norm = float(np.vdot(point.W, point.W))
     state.offer(point.W, problem.primal_value(point.scores, square_norm))
     gradient = proximal.gradient(point)
@@ -211,17 +236,18 @@ def _newton_iteration(
         _centre(state, workspace, sigma, point.W)
 
 
+def _dual(problem: Problem, A: Floats, link: Floats) -> float:
+    return problem.dual_value(A, problem.features.link_norm(link, A, problem.lam_n))
+
+
 def _accept(state: State, A: Floats) -> bool:
     """Make A the dual point unless the dual would fall by more than its last digits."""
     problem = state.problem
     # for large sigma the projection of large numbers missed the domain by their rounding errors
     A = problem.nearest_feasible(A, slice(None))
     link = problem.link(A)
-    duals = [
-        problem.dual_value(each, problem.features.link_norm(its_link, each, problem.lam_n))
-        for each, its_link in ((A, link), (state.A, state.link))
-    ]
-    if duals[0] < duals[1] - ROUNDING * abs(duals[1]):
+    new, old = _dual(problem, A, link), _dual(problem, state.A, state.link)
+    if new < old - ROUNDING * abs(old):
         return False
     state.A[:], state.link[:] = A, link
     return True

@@ -11,6 +11,7 @@ import fwlab
 from fwlab.solvers import _curvature
 from fwlab.solvers._state import State
 from fwlab.solvers.newton import Proximal, _accept, has_stalled
+from fwlab.solvers.registry import build
 
 pytestmark = pytest.mark.small
 each_case = pytest.mark.parametrize("case", GRID, ids=str)
@@ -147,6 +148,42 @@ def test_a_point_with_a_lower_dual_is_refused():
 )
 def test_a_decay_slower_than_that_of_newton_steps_has_stalled(last, gap, passes, direct, stalled):
     assert has_stalled(last, gap, passes, direct) is stalled
+
+
+@pytest.mark.parametrize(
+    ("decay", "newton_passes", "given_up"),
+    [(1.0, 16.0, True), (0.0, 16.0, False), (1.0, 15.0, False)],
+)
+def test_iterative_steps_that_gain_less_than_passes_did_are_given_up(
+    decay, newton_passes, given_up
+):
+    problem = Case().problem()
+    state = State(
+        problem, np.zeros((problem.n_samples, problem.n_classes)), np.random.default_rng(0)
+    )
+    method = build("newton", {})
+    workspace = method.start(state)
+    certificate = problem.certificate(state.A, state.link)
+    state.offer(state.link, certificate.primal)
+    inner = object()
+    workspace.inner, workspace.newton_passes, workspace.decay = inner, newton_passes, decay
+    workspace.last_gap = certificate.gap
+    method.give_up_if_slower(40.0, state, workspace)
+    assert workspace.inner is (None if given_up else inner)
+    assert workspace.patience == (32 if given_up else 16)
+    assert not given_up or workspace.checked == 40.0
+    assert workspace.newton_passes == (15.0 if newton_passes == 15.0 else 0.0)
+
+
+def test_steps_of_conjugate_gradients_are_counted_in_passes(monkeypatch):
+    proximal, point = inner(Case())
+    curvature = proximal.curvature(point)
+    n = proximal.problem.n_samples
+    curvature.product(point.W)
+    assert curvature.passes == pytest.approx(len(curvature.index) / n + 10 / n)
+    monkeypatch.setattr(_curvature, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(_curvature, "MOST_PASSES", 0)
+    assert not curvature.solve(point.W).any()
 
 
 def test_the_first_phase_stays_while_it_gains():
