@@ -181,15 +181,15 @@ class Newton:
         return True
 
     def give_up_if_slower(self, passes: float, state: State, workspace: NewtonWorkspace) -> None:
-        """Back to the first phase, to stay there twice as long, where iterative steps gain less a
-        pass than that did."""
+        """Back to the first phase, to stay there four times as long, where iterative steps gain
+        less a pass than that did."""
         if self.passes is not None or workspace.newton_passes < PASSES_BETWEEN_CHECKS:
             return
         gap = state.best_primal - _dual(state.problem, state.A, state.link)
         decades = workspace.decay * workspace.newton_passes
         if 0.0 < workspace.last_gap * 10.0**-decades < gap:
             workspace.inner, workspace.checked = None, passes
-            workspace.patience *= 2
+            workspace.patience *= 4
         workspace.newton_passes, workspace.last_gap = 0.0, gap
 
 

@@ -170,7 +170,7 @@ def test_iterative_steps_that_gain_less_than_passes_did_are_given_up(
     workspace.last_gap = certificate.gap
     method.give_up_if_slower(40.0, state, workspace)
     assert workspace.inner is (None if given_up else inner)
-    assert workspace.patience == (32 if given_up else 16)
+    assert workspace.patience == (64 if given_up else 16)
     assert not given_up or workspace.checked == 40.0
     assert workspace.newton_passes == (15.0 if newton_passes == 15.0 else 0.0)
 
