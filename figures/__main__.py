@@ -1,7 +1,8 @@
 """Figures and tables of the papers: python -m figures [list | all | NAME ...] [--quick | --full].
 
 Each is one script of this folder: `run` computes and stores, `plot` reads and draws. A run that
-was interrupted or killed goes on where it was.
+was interrupted or killed goes on where it was. All that a folder holds is on its README.md;
+`python -m figures page` puts that at the end of figures/README.md.
 """
 
 import argparse
@@ -14,12 +15,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import figures
+from figures._page import update_readme, write_page
 from figures._study import Study
 from fwlab._text import format_table
 from fwlab._validation import as_integer
 from fwlab.cells import BACKENDS, CellsFailed, check_backend
 
 DEFAULT_OUT = "results/figures"
+ALONE = {"list", "all", "page"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError) as error:
         _complain(error)
         return 2
+    if options.names == ["page"]:
+        return update_page(Path(options.out) / options.size)
     names = script_names() if options.names == ["all"] else options.names
     if names in ([], ["list"]):
         print(listing(options.markdown))
@@ -46,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _complain("interrupted; finished cells are kept, and the same command goes on from there.")
         return 130
+    if any(made):
+        print(write_page(studies[0].folder))
     return 0 if all(made) else 1
 
 
@@ -88,6 +95,16 @@ def make(study: Study, plot_only: bool = False) -> bool:
     return True
 
 
+def update_page(folder: Path) -> int:
+    """Put what a folder holds at the end of this folder's README.md; the exit code."""
+    try:
+        print(update_readme(folder))
+    except OSError as error:
+        _complain(error)
+        return 1
+    return 0
+
+
 def estimated(studies: Sequence[Study]) -> float:
     """Seconds for all of them, nothing stored."""
     return sum(script(study.name).SECONDS[study.size] for study in studies)
@@ -103,7 +120,7 @@ def spell(seconds: float) -> str:
 
 def _options(argv: Sequence[str] | None) -> Any:
     parser = Parser(prog="python -m figures", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="list, all, or names of the list")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="list, all, page, or names")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", dest="size", action="store_const", const="quick")
     size.add_argument("--full", dest="size", action="store_const", const="full")
@@ -117,9 +134,9 @@ def _options(argv: Sequence[str] | None) -> Any:
     options = parser.parse_args(argv)
     as_integer("jobs", options.jobs, low=1)
     check_backend(options.backend, options.scheduler)
-    if len(options.names) > 1 and {"list", "all"} & set(options.names):
-        raise ValueError(f"list and all stand alone; got {' '.join(options.names)!r}.")
-    unknown = [n for n in options.names if n not in ("list", "all", *script_names())]
+    if len(options.names) > 1 and ALONE & set(options.names):
+        raise ValueError(f"list, all and page stand alone; got {' '.join(options.names)!r}.")
+    unknown = [n for n in options.names if n not in ALONE | set(script_names())]
     if unknown:
         raise ValueError(
             f"no figure is named {', '.join(unknown)}; there are: {', '.join(script_names())}."

@@ -40,7 +40,8 @@ def test_the_list_has_every_script(capsys):
     ("arguments", "sentence"),
     [
         (["nothing"], "no figure is named nothing; there are: bent_path"),
-        (["all", "rates"], "list and all stand alone; got 'all rates'."),
+        (["all", "rates"], "list, all and page stand alone; got 'all rates'."),
+        (["page"], "results/figures/standard holds no figures; python -m figures all makes them"),
         (["rates", "--quick", "--full"], "not allowed with argument --quick"),
         (["rates", "--large"], "unrecognized arguments: --large"),
         (["rates", "--jobs", "0"], "jobs must be at least 1; got 0."),

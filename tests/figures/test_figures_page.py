@@ -6,7 +6,12 @@ import sys
 from pathlib import Path
 
 from figures import __main__ as command
+from figures._captions import Caption
+from figures._page import HEADING, update_readme, write_page
 from figures._study import Study
+from figures._style import new_figure
+from figures._tables import Table
+from fwlab.cells import Cell
 
 FOLDER = Path(command.__file__).parent
 PAGE = (FOLDER / "README.md").read_text()
@@ -20,7 +25,38 @@ def test_the_page_lists_every_script_with_its_times():
 
 def test_the_pictures_are_small_and_there():
     for picture in re.findall(r"\(pictures/([^)]+)\)", PAGE):
-        assert (FOLDER / "pictures" / picture).stat().st_size < 60_000
+        most = 500_000 if picture.endswith(".gif") else 100_000
+        assert (FOLDER / "pictures" / picture).stat().st_size < most
+
+
+def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
+    made = Study("example", "standard", tmp_path / "out")
+    made.compute([Cell("cell", nothing, {})])
+    caption = Caption("A title", "What it shows.", "seed 0.", "They agree.")
+    made.save_figure(new_figure(2.0), caption)
+    made.save_animation(lambda frame: None, 2, new_figure(2.0), "animation")
+    made.save_table(Table(["k"], [["1"]] * 2), caption, "short")
+    made.save_table(Table(["k"], [["1"]] * 40), caption, "long")
+    page = write_page(made.folder).read_text()
+    assert page.count("### A title\n") == page.count("They agree.") == 3
+    assert "![A title](example.png)\n![A title](example_animation.gif)\n" in page
+    assert "<summary>40 rows</summary>" in page and "| k |\n| --- |\n| 1 |\n| 1 |\n\n" in page
+
+    here = tmp_path / "here"
+    (here / "pictures").mkdir(parents=True)
+    (here / "pictures" / "old.png").touch()
+    (here / "README.md").write_text(f"Before.\n\n{HEADING}\nOld.\n")
+    text = update_readme(made.folder, here).read_text()
+    assert text.startswith(f"Before.\n\n{HEADING}\n### A title\n") and "Old." not in text
+    assert text.count("](pictures/example") == 2
+    pictures = sorted((here / "pictures").glob("*"))
+    assert [file.name for file in pictures] == ["example.png", "example_animation.gif"]
+    assert pictures[0].stat().st_size < (made.folder / "example.png").stat().st_size
+    assert pictures[1].read_bytes() == (made.folder / "example_animation.gif").read_bytes()
+
+
+def nothing():
+    return {}
 
 
 def test_the_example_runs(tmp_path, monkeypatch):
