@@ -53,7 +53,7 @@ def light_grid(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def new_figure(height: float, width: float = WIDTH) -> Any:
+def new_figure(height: float, *, width: float = WIDTH) -> Any:
     """An empty figure in inches; no window opens."""
     from matplotlib.figure import Figure
 

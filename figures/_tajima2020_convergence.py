@@ -50,7 +50,7 @@ def cell_name(data_name: str, method: str, smoothing: float) -> str:
 def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
     """A row a data set: on the left the objective error, on the right the gap."""
     names = list(sets(size))
-    figure = new_figure(7.6, 2.9 * len(names) + 1.0)
+    figure = new_figure(2.4 * len(names) + 1.2)
     axes = figure.subplots(len(names), 2, squeeze=False, sharex=True)
     for (left, right), name in zip(axes, names, strict=True):
         best = values[cell_name(name, REFERENCE, smoothing)]

@@ -23,7 +23,7 @@ RULES = ("bent path", "common step", "scaled directions")
 DIRECTIONS = {"away": False, "pairwise": True}
 DATA = DataName("digits", "unit")
 ITERATIONS = {"quick": 20, "standard": 600, "full": 600}
-SECONDS = {"quick": 2, "standard": 40, "full": 40}
+SECONDS = {"quick": 2, "standard": 10, "full": 10}
 CHECKPOINTS = 200
 
 

@@ -19,7 +19,7 @@ DATA = {
 }
 MAX_ITER = {"quick": 20, "standard": 300, "full": 1000}
 K, TOL = 3, 1e-5
-SECONDS = {"quick": 4, "standard": 150, "full": 500}
+SECONDS = {"quick": 4, "standard": 120, "full": 500}
 
 
 def cells(size: str) -> list[Cell]:

@@ -22,7 +22,7 @@ DATA = {
     "News20": DataName("news20_svd1024", "unit"),
 }
 MAX_ITER = {"quick": 20, "standard": 300, "full": 1000}
-SECONDS = {"quick": 3, "standard": 50, "full": 150}
+SECONDS = {"quick": 3, "standard": 30, "full": 150}
 
 
 def cells(size: str) -> list[Cell]:

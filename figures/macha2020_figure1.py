@@ -13,7 +13,7 @@ from figures._style import light_grid, new_figure, series
 
 SIGMA = 0.01
 KERNELS = {"linear": "linear kernel", "rbf": f"Gaussian kernel, sigma = {SIGMA}"}
-SECONDS = {"quick": 5, "standard": 370, "full": 20 * 3600}
+SECONDS = {"quick": 5, "standard": 190, "full": 20 * 3600}
 
 
 def drawn(size: str) -> str:
@@ -28,12 +28,12 @@ def run(study: Study) -> None:
 def plot(study: Study) -> list[Path]:
     """A row a preprocessing, a column a kernel."""
     values, name = study.values, drawn(study.size)
-    figure = new_figure(7.6, 7.4)
+    figure = new_figure(6.2)
     axes = figure.subplots(len(PREPROCESSING), len(KERNELS), sharex=True, sharey=True)
     for row, preprocessing in zip(axes, PREPROCESSING, strict=True):
         for ax, (kernel, title) in zip(row, KERNELS.items(), strict=True):
             light_grid(ax)
-            ax.set_title(f"{preprocessing}, {title}", fontsize="medium")
+            ax.set_title(f"{preprocessing},\n{title}", fontsize="medium")
             for index, machine in enumerate(MACHINES):
                 fit = macha.chosen(
                     values, name, preprocessing, machine, kernel, study.size, (SIGMA,)
@@ -50,7 +50,7 @@ def plot(study: Study) -> list[Path]:
     for ax in axes[:, 0]:
         ax.set_ylabel("precision")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     return study.save_figure(figure, caption(values, study.size))
 
 

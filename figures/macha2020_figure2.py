@@ -13,7 +13,7 @@ from figures._style import SERIES, light_grid, new_figure
 from figures.macha2020_figure1 import KERNELS, SIGMA, drawn
 
 MACHINES = ("TopPush", "TopPushK, K = 5", "Pat&Mat, tau = 0.05")
-SECONDS = {"quick": 5, "standard": 370, "full": 20 * 3600}
+SECONDS = {"quick": 5, "standard": 190, "full": 20 * 3600}
 
 
 def run(study: Study) -> None:
@@ -25,7 +25,7 @@ def plot(study: Study) -> list[Path]:
     values, size = study.values, study.size
     files = []
     for preprocessing in PREPROCESSING:
-        figure = new_figure(7.6, 2.7 * len(MACHINES) + 0.8)
+        figure = new_figure(2.3 * len(MACHINES) + 0.8)
         axes = figure.subplots(len(MACHINES), len(KERNELS), squeeze=False)
         for row, machine in zip(axes, MACHINES, strict=True):
             for ax, (kernel, title) in zip(row, KERNELS.items(), strict=True):

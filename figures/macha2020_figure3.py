@@ -70,21 +70,22 @@ def solved(
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(11.0, 7.0)
-    axes = figure.subplots(2, len(OBJECTIVES), sharex=True)
-    for column, name in enumerate(OBJECTIVES):
-        above, below = axes[:, column]
+    figure = new_figure(9.0)
+    axes = figure.subplots(len(OBJECTIVES), 2, sharex=True)
+    for (left, right), name in zip(axes, OBJECTIVES, strict=True):
         for method in METHODS:
-            draw(above, below, values[f"{name}|{method}"], method)
+            draw(left, right, values[f"{name}|{method}"], method)
         best = max(values[f"{name}|{method}"]["dual"][-1] for method in METHODS)
-        above.set(title=name, xscale="log", ylim=(0.75 * best, 1.6 * best))
-        light_grid(above)
-        log_axes(below, "iteration")
-        below.set_ylim(TOL / 10, 3)
-    axes[0, 0].set_ylabel("primal (above) and dual (below)")
-    axes[1, 0].set_ylabel("relative certified gap")
+        left.set(ylabel=name, xscale="log", ylim=(0.75 * best, 1.6 * best))
+        light_grid(left)
+        log_axes(right, "")
+        right.set_ylim(TOL / 10, 3)
+    axes[0, 0].set_title("primal (above), dual (below)", fontsize="medium")
+    axes[0, 1].set_title("relative certified gap", fontsize="medium")
+    for ax in axes[-1]:
+        ax.set_xlabel("iteration")
     figure.legend(
-        *axes[1, 0].get_legend_handles_labels(),
+        *axes[0, 1].get_legend_handles_labels(),
         loc="outside lower center",
         ncols=len(METHODS),
         frameon=False,
@@ -92,13 +93,13 @@ def plot(study: Study) -> list[Path]:
     return study.save_figure(figure, caption(values, study.size))
 
 
-def draw(above: Any, below: Any, value: dict[str, Any], method: str) -> None:
+def draw(bounds: Any, gaps: Any, value: dict[str, Any], method: str) -> None:
     """The lines of one run."""
     seen, style = np.array(value["iteration"]), series(METHODS.index(method))
     every = marked(seen)
     for bound, marker in (("primal", "v"), ("dual", "^")):
-        above.plot(seen, value[bound], **{**style, "marker": marker}, markevery=every)
-    below.plot(seen, np.maximum(value["gap"], TOL / 10), **style, markevery=every, label=method)
+        bounds.plot(seen, value[bound], **{**style, "marker": marker}, markevery=every)
+    gaps.plot(seen, np.maximum(value["gap"], TOL / 10), **style, markevery=every, label=method)
 
 
 def caption(values: dict[str, Any], size: str) -> Caption:

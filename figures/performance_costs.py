@@ -83,19 +83,17 @@ def run(study: Study) -> None:
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(13.0, 11.0)
-    axes = figure.subplots(3, 4).tolist()
-    growths = [draw_growth(ax, values, name) for ax, name in zip(axes[0], GROWING, strict=True)]
-    axes[0][0].set_ylabel("milliseconds")
-    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure = new_figure(17.0)
+    grid = figure.add_gridspec(5, 2)
+    axes = [figure.add_subplot(grid[place // 2, place % 2]) for place in range(len(GROWING))]
+    growths = [draw_growth(ax, values, name) for ax, name in zip(axes, GROWING, strict=True)]
+    for ax in axes[::2]:
+        ax.set_ylabel("milliseconds")
+    handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
-    for row in (1, 2):
-        for ax in axes[row]:
-            ax.remove()
-    grid = axes[0][0].get_gridspec()
-    draw_memory(figure.add_subplot(grid[1, :]), values)
-    for column, regime in enumerate(("sum", "cone")):
-        draw_projections(figure.add_subplot(grid[2, 2 * column : 2 * column + 2]), values, regime)
+    draw_memory(figure.add_subplot(grid[2, :]), values)
+    for row, regime in enumerate(("sum", "cone"), 3):
+        draw_projections(figure.add_subplot(grid[row, :]), values, regime)
     return study.save_figure(figure, caption(values, growths, study.size))
 
 

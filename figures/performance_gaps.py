@@ -60,10 +60,8 @@ def run(study: Study) -> None:
 def plot(study: Study) -> list[Path]:
     values = study.values
     names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
-    columns = min(2, len(names))
-    lines = -(-len(names) // columns)
-    figure = new_figure(4.0 + 4.0 * columns, 4.4 * lines + 0.9)
-    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    figure = new_figure(4.0 * len(names) + 1.2)
+    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
     for ax, name in zip(axes, names, strict=True):
         log_axes(ax, "certified gap")
         ax.set_title(name)
@@ -73,7 +71,7 @@ def plot(study: Study) -> list[Path]:
             gaps, seconds = reached(values[f"{name}|{method}"])
             ax.plot(gaps, seconds, **method_line(method), label=method)
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     return study.save_figure(figure, caption(values, names, study.size))
 
 

@@ -19,7 +19,7 @@ from fwlab.cells import Cell
 
 METHODS = ("fw", "fw-open-loop", "afw", "pfw", "bcfw", "ascent")
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
-SECONDS = {"quick": 3, "standard": 110, "full": 110}
+SECONDS = {"quick": 3, "standard": 40, "full": 40}
 # points of a curve that are kept, on a linear and on a logarithmic axis
 POINTS = 300
 # below this fraction of |D*| an error is rounding

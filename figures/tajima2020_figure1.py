@@ -7,7 +7,7 @@ from figures import _tajima2020_convergence as convergence
 from figures._captions import Caption
 from figures._study import Study
 
-SECONDS = {"quick": 2, "standard": 240, "full": 900}
+SECONDS = {"quick": 2, "standard": 80, "full": 300}
 
 
 def run(study: Study) -> None:

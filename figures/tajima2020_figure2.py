@@ -8,7 +8,7 @@ from figures._captions import Caption
 from figures._study import Study
 from figures._tajima2020_convergence import ENVELOPE
 
-SECONDS = {"quick": 2, "standard": 240, "full": 900}
+SECONDS = {"quick": 2, "standard": 80, "full": 300}
 
 
 def run(study: Study) -> None:
