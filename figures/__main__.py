@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(error)
         return 2
     if options.names == ["page"]:
-        return update_page(Path(options.out) / options.size)
+        return update_page(Path(options.out))
     names = script_names() if options.names == ["all"] else options.names
     if names in ([], ["list"]):
         print(listing(options.markdown))
@@ -95,10 +95,10 @@ def make(study: Study, plot_only: bool = False) -> bool:
     return True
 
 
-def update_page(folder: Path) -> int:
-    """Put what a folder holds at the end of this folder's README.md; the exit code."""
+def update_page(out: Path) -> int:
+    """Put what a folder holds at the end of figures/README.md; the exit code."""
     try:
-        print(update_readme(folder))
+        print(update_readme(out))
     except OSError as error:
         _complain(error)
         return 1

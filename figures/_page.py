@@ -1,7 +1,7 @@
-"""One Markdown page with every figure and table of a folder, its caption below it.
+"""One Markdown page with every figure and table of a size, its caption below it.
 
-`write_page` puts it beside them; `update_readme` ends this folder's README.md with the same, and
-keeps smaller pictures in `pictures`.
+`write_page` puts it beside them; `update_readme` ends this folder's README.md with the same, with
+smaller pictures in `pictures`, and with what there is of the full size.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 from fwlab._files import write_atomically
 
 HERE = Path(__file__).parent
-HEADING = "## The results\n"
+HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size\n"}
 CAPTION = ".caption.md"
 # longer tables are folded up
 ROWS_SHOWN = 32
@@ -26,24 +26,32 @@ def write_page(folder: Path) -> Path:
     return folder / "README.md"
 
 
-def update_readme(folder: Path, here: Path = HERE) -> Path:
-    """Replace what follows HEADING in here/README.md; returns its path.
+def update_readme(out: Path, here: Path = HERE) -> Path:
+    """Replace what follows the heading of the results in here/README.md; returns its path.
 
-    Raises FileNotFoundError where the folder holds no figures.
+    Raises FileNotFoundError where `out` holds no figures of the standard size.
     """
-    if not any(folder.glob(f"*{CAPTION}")):
-        raise FileNotFoundError(f"{folder} holds no figures; python -m figures all makes them.")
-    for picture in sorted((here / "pictures").glob("*")):
-        picture.unlink()
-    for path in sorted(folder.glob("*.png")):
-        shrink(path, here / "pictures" / path.name)
-    for path in sorted(folder.glob("*.gif")):
-        shutil.copyfile(path, here / "pictures" / path.name)
+    if not any((out / "standard").glob(f"*{CAPTION}")):
+        raise FileNotFoundError(f"{out} holds no figures; python -m figures all makes them.")
+    shutil.rmtree(here / "pictures", ignore_errors=True)
     page = here / "README.md"
-    head = page.read_text("utf-8").split(HEADING)[0]
-    text = f"{head}{HEADING}\n{''.join(entries(folder, here / 'pictures', 'pictures/'))}"
+    text = page.read_text("utf-8").split(HEADINGS["standard"])[0]
+    for size, heading in HEADINGS.items():
+        pictures = here / "pictures" / size
+        keep_pictures(out / size, pictures)
+        if sections := "".join(entries(out / size, pictures, f"pictures/{size}/")):
+            text += f"{heading}\n{sections}"
     write_atomically(page, lambda file: file.write(text.encode()))
     return page
+
+
+def keep_pictures(folder: Path, target: Path) -> None:
+    """Small copies of what a folder shows."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("*.png"):
+        shrink(path, target / path.name)
+    for path in folder.glob("*.gif"):
+        shutil.copyfile(path, target / path.name)
 
 
 def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:

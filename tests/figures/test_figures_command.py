@@ -41,7 +41,7 @@ def test_the_list_has_every_script(capsys):
     [
         (["nothing"], "no figure is named nothing; there are: bent_path"),
         (["all", "rates"], "list, all and page stand alone; got 'all rates'."),
-        (["page"], "results/figures/standard holds no figures; python -m figures all makes them"),
+        (["page"], "results/figures holds no figures; python -m figures all makes them"),
         (["rates", "--quick", "--full"], "not allowed with argument --quick"),
         (["rates", "--large"], "unrecognized arguments: --large"),
         (["rates", "--jobs", "0"], "jobs must be at least 1; got 0."),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from figures import __main__ as command
 from figures._captions import Caption
-from figures._page import HEADING, update_readme, write_page
+from figures._page import HEADINGS, update_readme, write_page
 from figures._study import Study
 from figures._style import new_figure
 from figures._tables import Table
@@ -45,14 +45,22 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
     here = tmp_path / "here"
     (here / "pictures").mkdir(parents=True)
     (here / "pictures" / "old.png").touch()
-    (here / "README.md").write_text(f"Before.\n\n{HEADING}\nOld.\n")
-    text = update_readme(made.folder, here).read_text()
-    assert text.startswith(f"Before.\n\n{HEADING}\n### A title\n") and "Old." not in text
-    assert text.count("](pictures/example") == 2
-    pictures = sorted((here / "pictures").glob("*"))
+    first, second = HEADINGS.values()
+    (here / "README.md").write_text(f"Before.\n\n{first}\nOld.\n")
+    text = update_readme(made.out, here).read_text()
+    assert text.startswith(f"Before.\n\n{first}\n### A title\n") and "Old." not in text
+    assert text.count("](pictures/standard/example") == 2 and second not in text
+    pictures = sorted((here / "pictures").glob("*/*"))
     assert [file.name for file in pictures] == ["example.png", "example_animation.gif"]
     assert pictures[0].stat().st_size < (made.folder / "example.png").stat().st_size
     assert pictures[1].read_bytes() == (made.folder / "example_animation.gif").read_bytes()
+
+    full = Study("example", "full", made.out)
+    full.compute([Cell("cell", nothing, {})])
+    full.save_figure(new_figure(2.0), caption)
+    text = update_readme(made.out, here).read_text()
+    assert text.count(first) == text.count(second) == 1
+    assert text.rindex("](pictures/full/example.png)") > text.index(second)
 
 
 def nothing():
