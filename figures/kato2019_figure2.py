@@ -142,7 +142,7 @@ def caption(values: dict[str, Any], size: str) -> Caption:
         title="K19 Figure 2 and section 7.1: gap against time, synthetic data and News20",
         shows=(
             "Smallest certified gap of the top-3 hinge so far against solver seconds. FMD's "
-            "features are not to be had: the left panel is synthetic of its size (1000 x 4096, 10 "
+            "features are not to be had: the upper panel is synthetic of its size (1000 x 4096, 10 "
             "classes), so its printed numbers are of other data."
         ),
         settings=(
