@@ -16,7 +16,7 @@ CAPTION = ".caption.md"
 # longer tables are folded up
 ROWS_SHOWN = 32
 # pixels and colours of a small picture
-WIDTH, COLOURS = 840, 64
+WIDTH, COLOURS = 720, 256
 
 
 def write_page(folder: Path) -> Path:

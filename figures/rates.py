@@ -137,7 +137,7 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def plot(study: Study) -> list[Path]:
     """Left against log t, where powers are straight; right against t, where geometric rates are."""
     values = study.values
-    figure = new_figure(2.9 * len(values), width=8.0)
+    figure = new_figure(2.5 * len(values) + 0.8)
     axes = figure.subplots(len(values), 2, sharey=True)
     table = []
     for pair, (name, value) in zip(axes, values.items(), strict=True):
@@ -148,25 +148,20 @@ def plot(study: Study) -> list[Path]:
             for ax, places in zip(pair, (np.geomspace, np.linspace), strict=True):
                 marks = np.searchsorted(found["iteration"], places(1, found["iteration"][-1], 7))
                 style = {**method_line(method), "linewidth": 1.2, "markersize": 5}
-                label = f"{method}  {_label(found['fit'])}"
-                ax.plot(found["iteration"], shown, **style, markevery=marks.tolist(), label=label)
+                style["markevery"] = marks.tolist()
+                ax.plot(found["iteration"], shown, **style, label=method)
         powers, rates = pair
         powers.set(title=name, xscale="log", yscale="log", ylabel="dual error / |D*|")
         rates.set(yscale="log")
-        rates.legend(title="fit", loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize="small")
     axes[-1, 0].set_xlabel("iteration (logarithmic)")
     axes[-1, 1].set_xlabel("iteration")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     caption = _caption(values, ITERATIONS[study.size])
     return [
         *study.save_figure(figure, caption),
         *study.save_table(Table(COLUMNS, table), caption, "table"),
     ]
-
-
-def _label(fit: list[str]) -> str:
-    if fit[4] == "too short":
-        return ""
-    return f"$t^{{-{fit[0]}}}$" if fit[4] == "power" else f"${fit[1]}^t$"
 
 
 def _caption(values: dict[str, Any], iterations: int) -> Caption:
@@ -180,8 +175,8 @@ def _caption(values: dict[str, Any], iterations: int) -> Caption:
         title="Rates of convergence on strongly concave duals, synthetic data",
         shows=(
             "Dual error (D* - D) / |D*| from A = 0 against iterations, logarithmic on the left, "
-            "linear on the right, with a least-squares fit of a power and of a geometric rate to "
-            "the last nine tenths of the iterations before rounding."
+            "linear on the right; the table has least-squares fits of a power and of a geometric "
+            "rate to the last nine tenths of the iterations before rounding."
         ),
         settings=(
             f"{iterations} iterations at most; problems: "

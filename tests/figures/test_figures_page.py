@@ -25,7 +25,7 @@ def test_the_page_lists_every_script_with_its_times():
 
 def test_the_pictures_are_small_and_there():
     for picture in re.findall(r"\(pictures/([^)]+)\)", PAGE):
-        most = 500_000 if picture.endswith(".gif") else 100_000
+        most = 500_000 if picture.endswith(".gif") else 120_000
         assert (FOLDER / "pictures" / picture).stat().st_size < most
 
 
