@@ -4,7 +4,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import fwlab
@@ -57,8 +59,23 @@ def test_tail_table(monkeypatch, capsys):
     monkeypatch.setattr(tail, "CS", (0.01,))
     tail.run(quick=True)
     *_, line = capsys.readouterr().out.splitlines()
-    cell = r"\| (\d+\.\d\d|\(gap \de-\d\d\)) "
-    assert re.fullmatch(rf"\| digits\* \| 0\.01 ({cell}){{3}}\| (\d+\.\d\d|nan) \|", line)
+    assert re.fullmatch(r"\| digits\* \| 0\.01 \| 1e-06 (\| \d+\.\d\d ){4}\|", line)
+
+
+def test_the_tail_table_falls_back_on_the_last_decade_that_was_passed(monkeypatch):
+    gaps = {"ascent": [1.0, 0.2, 3e-5], "newton": [1.0, 2e-5, 7e-6], "auto": [1.0, 2e-5, 9e-6]}
+    tols = {}
+
+    def solve(problem, method, tol, **options):
+        tols[method] = tol
+        trace = SimpleNamespace(gap=np.array(gaps[method]), seconds=np.array([0.0, 1.0, 2.0]))
+        return SimpleNamespace(trace=trace)
+
+    monkeypatch.setattr(fwlab, "solve", solve)
+    gap, seconds = tail.one_round(None, 1e-8, 10.0)
+    assert gap == pytest.approx(1e-5)
+    assert seconds == {"ascent": np.inf, "newton": 2.0, "auto": 2.0}
+    assert tols == {"ascent": 1e-8, "newton": 1e-8, "auto": gap}
 
 
 def test_pass_table(monkeypatch, capsys):
