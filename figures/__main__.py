@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(error)
         return 2
     if options.names == ["page"]:
-        return update_page(Path(options.out))
+        return 0 if put_page(update_readme, Path(options.out)) else 1
     names = script_names() if options.names == ["all"] else options.names
     if names in ([], ["list"]):
         print(listing(options.markdown))
@@ -51,9 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _complain("interrupted; finished cells are kept, and the same command goes on from there.")
         return 130
-    if any(made):
-        print(write_page(studies[0].folder))
-    return 0 if all(made) else 1
+    paged = not any(made) or put_page(write_page, studies[0].folder)
+    return 0 if all(made) and paged else 1
 
 
 def script_names() -> list[str]:
@@ -95,14 +94,14 @@ def make(study: Study, plot_only: bool = False) -> bool:
     return True
 
 
-def update_page(out: Path) -> int:
-    """Put what a folder holds at the end of figures/README.md; the exit code."""
+def put_page(write: Callable[[Path], Path], folder: Path) -> bool:
+    """Write a page of what a folder holds; False, with a sentence on stderr, if that failed."""
     try:
-        print(update_readme(out))
+        print(write(folder))
     except OSError as error:
         _complain(error)
-        return 1
-    return 0
+        return False
+    return True
 
 
 def estimated(studies: Sequence[Study]) -> float:

@@ -4,7 +4,6 @@
 smaller pictures in `pictures`, and with what there is of the full size.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +32,6 @@ def update_readme(out: Path, here: Path = HERE) -> Path:
     """
     if not any((out / "standard").glob(f"*{CAPTION}")):
         raise FileNotFoundError(f"{out} holds no figures; python -m figures all makes them.")
-    shutil.rmtree(here / "pictures", ignore_errors=True)
     page = here / "README.md"
     text = page.read_text("utf-8").split(HEADINGS["standard"])[0]
     for size, heading in HEADINGS.items():
@@ -46,12 +44,18 @@ def update_readme(out: Path, here: Path = HERE) -> Path:
 
 
 def keep_pictures(folder: Path, target: Path) -> None:
-    """Small copies of what a folder shows."""
-    target.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.png"):
-        shrink(path, target / path.name)
-    for path in folder.glob("*.gif"):
-        shutil.copyfile(path, target / path.name)
+    """Make `target` hold small copies of what a folder shows, and nothing else."""
+    shown = [*folder.glob("*.png"), *folder.glob("*.gif")]
+    for path in shown:
+        if path.suffix == ".png":
+            shrink(path, target / path.name)
+        else:
+            write_atomically(
+                target / path.name, lambda file, path=path: file.write(path.read_bytes())
+            )
+    for path in target.glob("*"):
+        if path.name not in {picture.name for picture in shown}:
+            path.unlink()
 
 
 def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:

@@ -69,6 +69,16 @@ def test_the_full_size_says_first_how_long_it_takes(capsys, tmp_path, monkeypatc
     assert capsys.readouterr().err.startswith("estimated: ")
 
 
+def test_a_page_that_cannot_be_written_is_one_sentence(capsys, tmp_path, monkeypatch):
+    def full(folder):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(command, "make", lambda study, plot_only: True)
+    monkeypatch.setattr(command, "write_page", full)
+    assert command.main(["rates", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "figures: No space left on device\n"
+
+
 def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
     def interrupted(study, plot_only):
         raise KeyboardInterrupt

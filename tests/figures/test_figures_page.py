@@ -43,8 +43,8 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
     assert "<summary>40 rows</summary>" in page and "| k |\n| --- |\n| 1 |\n| 1 |\n\n" in page
 
     here = tmp_path / "here"
-    (here / "pictures").mkdir(parents=True)
-    (here / "pictures" / "old.png").touch()
+    (here / "pictures" / "standard").mkdir(parents=True)
+    (here / "pictures" / "standard" / "old.png").touch()
     first, second = HEADINGS.values()
     (here / "README.md").write_text(f"Before.\n\n{first}\nOld.\n")
     text = update_readme(made.out, here).read_text()
