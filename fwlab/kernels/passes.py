@@ -11,9 +11,16 @@ import numpy as np
 
 from fwlab.kernels._jit import kernel
 from fwlab.kernels.active_set_steps import active_set_block
-from fwlab.kernels.block_products import add_block, add_multiple, block_scores, bring_near
+from fwlab.kernels.block_products import (
+    add_block,
+    add_multiple,
+    block_scores,
+    bring_near,
+    nonzero,
+)
 from fwlab.kernels.block_projection import make_projection_scratch
 from fwlab.kernels.block_steps import block_gap, exact_block, frank_wolfe_block
+from fwlab.kernels.prefetch import prefetch
 from fwlab.kernels.pseudo_steps import pseudo_block
 
 # rules; kernels.pseudo_steps has those from 4 on
@@ -84,14 +91,17 @@ def _copy_in_lines(W):
     return copy
 
 
-@kernel
-def _nonzero(change, classes):
-    """Fill `classes` with the indices of the entries that are not 0; returns their number."""
-    count = 0
-    for j in range(len(change)):
-        classes[count] = j
-        count += change[j] != 0.0
-    return count
+@kernel(inline=True)
+def _prefetch_block(start, stop, grams, A, rows):
+    """Ask for what the steps of a block read beside its scores."""
+    y, _, cost_rows, weights, curvatures, _, moves = rows
+    prefetch(grams[start:stop])
+    prefetch(A[start:stop])
+    prefetch(y[start:stop])
+    prefetch(cost_rows[start:stop])
+    prefetch(weights[start:stop])
+    prefetch(curvatures[start:stop])
+    prefetch(moves[start:stop])
 
 
 @kernel(allocates=True)
@@ -115,8 +125,8 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
         base = order[place] // block_size * block_size
         count = min(block_size, X.shape[0] - base)
         block = X[base : base + count]
-        if count > 1:
-            bring_near(block, sums)
+        _prefetch_block(base, base + count, grams, A, rows)
+        bring_near(block, sums)
         if is_gram:
             scores[:count] = padded[:, base : base + count].T
         else:
@@ -127,7 +137,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
             step_block(
                 rule, i, scores[i - base], rows, smoothing, bounds, scratch, lam_n, sets, A, change
             )
-            moved = _nonzero(change, classes)
+            moved = nonzero(change, classes)
             for later in range(step + 1, place + count):
                 r = order[later] - base
                 for j in classes[:moved]:
