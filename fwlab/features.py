@@ -4,7 +4,6 @@ For a Gram matrix K there is no W; its place is taken by A^T K / (lam n), (m, n)
 scores. Each kind offers the same few products and its compiled pass of a block method.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,14 +14,16 @@ from numpy.typing import NDArray
 from fwlab._validation import Floats, Integers
 from fwlab.kernels.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.block_products import block_entries, block_grams
+from fwlab.kernels.dense_products import nonzeros_product, scores_product
 from fwlab.kernels.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.passes import dense_pass, sparse_pass
-from fwlab.kernels.vertex_products import dense_product, nonzeros_product, sparse_product
+from fwlab.kernels.vertex_products import dense_product, sparse_product
 
 # stand for the other kind of X in a kernel that takes both
 _NO_X = np.empty((0, 0))
-CONVERTED_ROWS = 1024
 _NO_CSR = (np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
+# BLAS is faster on rows below this length
+SHORT_ROWS = 128
 
 
 class Features(Protocol):
@@ -42,9 +43,6 @@ class Features(Protocol):
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         """U^T X, (m, width), for compact vertices U (polytope.compact_vertices)."""
-
-    def transposed_sparse_product(self, A: Floats) -> Floats:
-        """A^T X, (m, width), at the cost of the non-zeros of A."""
 
     def scores(self, W: Floats) -> Floats:
         """X W^T, (n, m), for a link W."""
@@ -86,10 +84,15 @@ class DenseFeatures:
     def square_norms(self) -> Floats:
         return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
 
+    @property
+    def _suits_blas(self) -> bool:
+        return self.X.shape[1] < SHORT_ROWS and self.X.dtype == np.float64
+
     def transposed_product(self, A: Floats) -> Floats:
+        if self._suits_blas:
+            return A.T @ self.X
         out = np.zeros((A.shape[1], self.X.shape[1]))
-        for rows, X in _in_float64(self.X):
-            out += A[rows].T @ X
+        nonzeros_product(self.X, A, out)
         return out
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
@@ -97,15 +100,11 @@ class DenseFeatures:
         dense_product(self.X, columns, entries, out)
         return out
 
-    def transposed_sparse_product(self, A: Floats) -> Floats:
-        out = np.zeros((A.shape[1], self.X.shape[1]))
-        nonzeros_product(self.X, A, out)
-        return out
-
     def scores(self, W: Floats) -> Floats:
+        if self._suits_blas:
+            return self.X @ W.T
         out = np.empty((len(self.X), len(W)))
-        for rows, X in _in_float64(self.X):
-            np.matmul(X, W.T, out=out[rows])
+        scores_product(self.X, W, out)
         return out
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
@@ -137,14 +136,6 @@ def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
     return part
 
 
-def _in_float64(X: NDArray) -> Iterator[tuple[slice, Floats]]:
-    """Slices of rows of X with these rows in float64; copies of float32 rows stay small."""
-    size = len(X) if X.dtype == np.float64 else CONVERTED_ROWS
-    for start in range(0, len(X), size):
-        rows = slice(start, start + size)
-        yield rows, X[rows].astype(np.float64, copy=False)
-
-
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:
     """Rows of a scipy CSR matrix, float64 or float32. Links are (m, d) views of (d, m) arrays: a
@@ -173,9 +164,6 @@ class SparseFeatures:
         out = np.zeros((self.X.shape[1], m))
         sparse_product(self.X.data, self.X.indices, self.X.indptr, columns, entries, out)
         return out.T
-
-    def transposed_sparse_product(self, A: Floats) -> Floats:
-        return self.transposed_product(A)
 
     def scores(self, W: Floats) -> Floats:
         return self.X @ W.T
@@ -223,13 +211,10 @@ class GramFeatures:
         return np.ascontiguousarray(self.K.diagonal())
 
     def transposed_product(self, A: Floats) -> Floats:
-        return A.T @ self.K
+        return DenseFeatures(self.K).transposed_product(A)
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         return DenseFeatures(self.K).transposed_vertex_product(columns, entries, m)
-
-    def transposed_sparse_product(self, A: Floats) -> Floats:
-        return DenseFeatures(self.K).transposed_sparse_product(A)
 
     def scores(self, W: Floats) -> Floats:
         return np.ascontiguousarray(W.T if self.index is None else W.T[self.index])

@@ -22,8 +22,9 @@ from fwlab.kernels.metric_projection import project_in_metric
 REACH = 0.3
 LEAST_METRIC = 1e-12
 SEARCH_STEPS = 60
-# of the slope at the start
+# of the slope at the start: where the search may end, and what rounding makes of a slope of 0
 FLAT = 0.05
+LEVEL = 1e-12
 
 
 @kernel(allocates=True)
@@ -139,7 +140,7 @@ def _search(scores, direction, squares, start, fixed, curvature, ridge, lam_n, q
         for j in range(len(squares)):
             bend = beta[j] * curvature + ridge
             slope += direction[j] * (beta[j] * scores[j] + step * direction[j] * bend)
-        if slope <= 0.0:
+        if slope <= -LEVEL * start:
             low, slope_low = step, slope
             if step == 1.0 or slope >= FLAT * start:
                 break

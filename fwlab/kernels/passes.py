@@ -20,16 +20,12 @@ from fwlab.kernels.block_products import (
 )
 from fwlab.kernels.block_projection import make_projection_scratch
 from fwlab.kernels.block_steps import block_gap, exact_block, frank_wolfe_block
+from fwlab.kernels.dense_products import copy_in_lines
 from fwlab.kernels.prefetch import prefetch
 from fwlab.kernels.pseudo_steps import pseudo_block
 
 # rules; kernels.pseudo_steps has those from 4 on
 EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
-
-# Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
-# rows at a time (four of X, five of W) evict each other and the products take twice the time.
-PADDING = 8
-LINE = 8  # numbers in a line of the cache
 
 
 @kernel(allocates=True)
@@ -80,17 +76,6 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A
     moves[i] = moved
 
 
-@kernel(allocates=True)
-def _copy_in_lines(W):
-    """A copy of W whose rows start at a cache line, if they are a whole number of lines."""
-    m, stride = W.shape[0], W.shape[1] + PADDING
-    room = np.empty(m * stride + LINE)
-    start = (-room.ctypes.data // 8) % LINE
-    copy = room[start : start + m * stride].reshape(m, stride)
-    copy[:, : W.shape[1]] = W
-    return copy
-
-
 @kernel(inline=True)
 def _prefetch_block(start, stop, grams, A, rows):
     """Ask for what the steps of a block read beside its scores."""
@@ -119,7 +104,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
     sums = np.empty(block_size)
     touched, classes = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
-    padded = _copy_in_lines(W)
+    padded = copy_in_lines(W)
     place = 0
     while place < len(order):
         base = order[place] // block_size * block_size

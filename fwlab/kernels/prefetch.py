@@ -41,8 +41,7 @@ def _prefetch(values):
     def compiled(values):
         first = values.ctypes.data
         last = first + values.size * values.itemsize - 1
-        for address in range(first, last, LINE_BYTES):
-            _request_line(address)
-        _request_line(last)
+        for address in range(first, last + LINE_BYTES, LINE_BYTES):
+            _request_line(min(address, last))  # type: ignore[call-arg]  # numba adds the context
 
     return compiled

@@ -1,12 +1,7 @@
 """X^T U for a matrix U of few non-zeros a row: only the columns that a row touches are visited."""
 
-import numpy as np
-
 from fwlab.kernels._jit import kernel
-from fwlab.kernels.block_products import add_block, add_multiple
-
-# rows at a time: they stay in cache while the classes are walked
-BLOCK_SIZE = 16
+from fwlab.kernels.block_products import add_multiple
 
 
 @kernel
@@ -16,15 +11,6 @@ def dense_product(X, columns, entries, out):
         for place in range(columns.shape[1]):
             if entries[i, place] != 0.0:
                 add_multiple(out[columns[i, place]], entries[i, place], X[i])
-
-
-@kernel(allocates=True)
-def nonzeros_product(X, A, out):
-    """out (m, d) += A^T X, skipping the zeros of A (n, m)."""
-    touched = np.empty(BLOCK_SIZE, dtype=np.int64)
-    for start in range(0, X.shape[0], BLOCK_SIZE):
-        stop = start + BLOCK_SIZE
-        add_block(A[start:stop], X[start:stop], out, touched)
 
 
 @kernel

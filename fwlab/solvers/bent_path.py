@@ -86,7 +86,7 @@ class BentPath:
 def follow_bent_path(state: State, directions: Directions) -> float:
     """eta at the first maximum; the link moves there."""
     problem, features, D = state.problem, state.problem.features, directions.D
-    moving = features.transposed_sparse_product(D)
+    moving = features.transposed_product(D)
     moving /= problem.lam_n
     rested = np.zeros_like(moving)
     squares = np.einsum("ij,ij->i", D, D)

@@ -27,7 +27,7 @@ KEPT = 2  # calls of each kernel a run
 SEEDS = range(12)
 # they return arrays that nobody has filled yet, or with padding that nobody fills
 SHAPES_ONLY = {
-    "passes._copy_in_lines",
+    "dense_products.copy_in_lines",
     "passes.make_scratch",
     "block_projection.make_projection_scratch",
     "norm_blocks.make_norm_scratch",
@@ -136,6 +136,8 @@ def use_solvers(rng):
             fwlab.solve(normed, "direct", tol=0.0, max_iter=2)
         fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
         reach_newton_kernels(State(problem, np.zeros((n, m)), rng))
+    single = fwlab.Problem(X, y, loss, 0.1, n_classes=m, storage="float32")
+    fwlab.solve(single, "subgradient", tol=0.0, max_iter=2)
 
 
 def use_ranking(rng):
