@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 
 from fwlab._validation import Floats, Integers
 from fwlab.kernels.bent_path import DENSE, GRAM, SPARSE, first_maximum
-from fwlab.kernels.block_products import block_entries, block_grams
-from fwlab.kernels.dense_products import nonzeros_product, scores_product
+from fwlab.kernels.dense_products import (
+    block_entries,
+    block_grams,
+    nonzeros_product,
+    scores_product,
+)
 from fwlab.kernels.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.passes import dense_pass, sparse_pass
 from fwlab.kernels.vertex_products import dense_product, sparse_product

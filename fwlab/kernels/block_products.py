@@ -185,23 +185,3 @@ def add_block(F, X, W, touched):
             for c in range(j, j + classes):
                 f = F[:count, c]
                 _add_listed(W[c, :d], f, X, touched[: nonzero(f, touched)])
-
-
-@kernel
-def block_grams(X, block_size, out):
-    """out[i, r] = <x_i, x_{base + r}> with base the first row of the block of row i."""
-    n = X.shape[0]
-    for i in range(n):
-        base = i // block_size * block_size
-        for r in range(base, min(base + block_size, n)):
-            out[i, r - base] = dot(X[i], X[r])
-
-
-@kernel
-def block_entries(K, block_size, out):
-    """block_grams where the products are the entries of a Gram matrix."""
-    n = K.shape[0]
-    for i in range(n):
-        base = i // block_size * block_size
-        for r in range(base, min(base + block_size, n)):
-            out[i, r - base] = K[i, r]

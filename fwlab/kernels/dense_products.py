@@ -1,4 +1,4 @@
-"""X W^T and A^T X for all rows of a dense X, a few rows at a time.
+"""X W^T, A^T X and the Gram matrices of small blocks: all rows of a dense X, a few at a time.
 
 `python -m figures.benchmarks products` has their times beside those of BLAS, which is made for
 squarer matrices: with 3 to 300 classes and 128 features or more they take 0.3 to 1.1 of its time.
@@ -45,3 +45,26 @@ def nonzeros_product(X, A, out):
     for start in range(0, X.shape[0], ADDED_ROWS):
         stop = start + ADDED_ROWS
         add_block(A[start:stop], X[start:stop], out, touched)
+
+
+@kernel(allocates=True)
+def block_grams(X, block_size, out):
+    """out[i, r] = <x_i, x_{base + r}> with base the first row of the block of row i."""
+    doubles, sums = np.empty((block_size, X.shape[1] + PADDING)), np.empty(block_size)
+    for base in range(0, X.shape[0], block_size):
+        block = X[base : base + block_size]
+        bring_near(block, sums)
+        for i in range(len(block)):
+            for j in range(X.shape[1]):
+                doubles[i, j] = block[i, j]
+        block_scores(block, doubles[: len(block)], out[base : base + block_size])
+
+
+@kernel
+def block_entries(K, block_size, out):
+    """block_grams where the products are the entries of a Gram matrix."""
+    n = K.shape[0]
+    for i in range(n):
+        base = i // block_size * block_size
+        for r in range(base, min(base + block_size, n)):
+            out[i, r - base] = K[i, r]

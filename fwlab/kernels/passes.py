@@ -116,19 +116,26 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
             scores[:count] = padded[:, base : base + count].T
         else:
             block_scores(block, padded, scores)
-        for step in range(place, place + count):
+        after = place + count
+        following = X.shape[0]
+        if after < len(order):
+            following = order[after] // block_size * block_size
+        for step in range(place, after):
+            if following < X.shape[0]:
+                prefetch(X[following])
+                following += 1
             i = order[step]
             change = changes[i - base]
             step_block(
                 rule, i, scores[i - base], rows, smoothing, bounds, scratch, lam_n, sets, A, change
             )
             moved = nonzero(change, classes)
-            for later in range(step + 1, place + count):
+            for later in range(step + 1, after):
                 r = order[later] - base
                 for j in classes[:moved]:
                     scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, touched)
-        place += count
+        place = after
     W[:] = padded[:, : X.shape[1]]
 
 
