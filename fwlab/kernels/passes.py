@@ -40,6 +40,20 @@ def make_scratch(m, support):
     )
 
 
+@kernel(fastmath=True, inline=True)
+def _replace_row(old, scale, change):
+    """`change`, the new row, becomes `scale` times the difference and `old` the new row; returns
+    the sum of the differences' sizes."""
+    moved = 0.0
+    for j in range(len(old)):
+        new = change[j]
+        difference = new - old[j]
+        moved += abs(difference)
+        change[j] = difference * scale
+        old[j] = new
+    return moved
+
+
 @kernel(inline=True)
 def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
@@ -66,14 +80,7 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A
         pseudo_block(
             rule, scores, cost, y[i], weights[i], curvatures[i], bounds, scratch, old, change
         )
-    scale, moved = 1.0 / lam_n, 0.0
-    for j in range(len(old)):
-        new = change[j]
-        difference = new - old[j]
-        moved += abs(difference)
-        change[j] = difference * scale
-        old[j] = new
-    moves[i] = moved
+    moves[i] = _replace_row(old, 1.0 / lam_n, change)
 
 
 @kernel(inline=True)
