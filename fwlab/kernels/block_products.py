@@ -165,23 +165,32 @@ def _add_eight_to_two(v, w, F, X, row, column):
 
 
 @kernel
-def add_block(F, X, W, touched):
-    """W += F[:len(X)]^T X for W (m, >= d); touched is scratch for as many indices as X has rows.
+def add_block(F, X, W, changes, touched):
+    """W += F[:len(X)]^T X for W (m, >= d). Scratch: m numbers of changes and as many indices as X
+    has rows.
 
     Two classes at a time over all rows if these are whole eights and change as many entries of the
     two as there are rows, and else a class at a time over the rows that change it.
     """
     count, d, m = X.shape[0], X.shape[1], W.shape[0]
+    _count_nonzeros(F, count, changes)
     for j in range(0, m, 2):
-        classes = min(2, m - j)
-        changes = 0
-        for i in range(count):
-            for c in range(j, j + classes):
-                changes += F[i, c] != 0.0
-        if classes == 2 and changes >= count and count % 8 == 0:
+        last = min(j + 1, m - 1)
+        if count % 8 == 0 and j < last and changes[j] + changes[last] >= count:
             for i in range(0, count, 8):
-                _add_eight_to_two(W[j, :d], W[j + 1, :d], F, X, i, j)
-        else:
-            for c in range(j, j + classes):
+                _add_eight_to_two(W[j, :d], W[last, :d], F, X, i, j)
+            continue
+        for c in range(j, last + 1):
+            if changes[c] > 0:
                 f = F[:count, c]
                 _add_listed(W[c, :d], f, X, touched[: nonzero(f, touched)])
+
+
+@kernel
+def _count_nonzeros(F, rows, numbers):
+    """numbers[j] = non-zeros of column j in the first rows of F."""
+    for j in range(F.shape[1]):
+        numbers[j] = 0
+    for i in range(rows):
+        for j in range(F.shape[1]):
+            numbers[j] += F[i, j] != 0.0

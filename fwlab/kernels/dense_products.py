@@ -41,10 +41,11 @@ def scores_product(X, W, out):
 @kernel(allocates=True)
 def nonzeros_product(X, A, out):
     """out (m, d) += A^T X, skipping the zeros of A (n, m)."""
+    changes = np.empty(A.shape[1], dtype=np.int64)
     touched = np.empty(ADDED_ROWS, dtype=np.int64)
     for start in range(0, X.shape[0], ADDED_ROWS):
         stop = start + ADDED_ROWS
-        add_block(A[start:stop], X[start:stop], out, touched)
+        add_block(A[start:stop], X[start:stop], out, changes, touched)
 
 
 @kernel(allocates=True)

@@ -141,7 +141,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
                 r = order[later] - base
                 for j in classes[:moved]:
                     scores[r, j] += grams[i, r] * change[j]
-        add_block(changes, block, padded, touched)
+        add_block(changes, block, padded, classes, touched)
         place = after
     W[:] = padded[:, : X.shape[1]]
 
