@@ -118,10 +118,10 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
         count = min(block_size, X.shape[0] - base)
         block = X[base : base + count]
         _prefetch_block(base, base + count, grams, A, rows)
-        bring_near(block, sums)
         if is_gram:
             scores[:count] = padded[:, base : base + count].T
         else:
+            bring_near(block, sums)
             block_scores(block, padded, scores)
         after = place + count
         following = X.shape[0]
