@@ -14,10 +14,15 @@ WARM_UP = 3
 
 
 def milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median CPU time of every call. Each repeat makes all calls in turn; the first few warm up."""
+    """Median CPU time of every call. Each repeat makes all calls in turn, the first few warm up.
+
+    A call is made twice and the second one timed: in a run an iteration follows another of its
+    kind, and finds in the caches what that one left there.
+    """
     times = np.empty((WARM_UP + repeats, len(calls)))
     for repeat in range(len(times)):
         for column, call in enumerate(calls.values()):
+            call()
             start = time.process_time()
             call()
             times[repeat, column] = time.process_time() - start

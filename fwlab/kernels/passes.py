@@ -10,6 +10,7 @@ asks, and moves the sum of the changes of its entries.
 import numpy as np
 
 from fwlab.kernels._jit import kernel
+from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.active_set_steps import active_set_block
 from fwlab.kernels.block_products import (
     add_block,
@@ -21,7 +22,6 @@ from fwlab.kernels.block_products import (
 from fwlab.kernels.block_projection import make_projection_scratch
 from fwlab.kernels.block_steps import block_gap, exact_block, frank_wolfe_block
 from fwlab.kernels.dense_products import copy_in_lines
-from fwlab.kernels.prefetch import prefetch
 from fwlab.kernels.pseudo_steps import pseudo_block
 
 # rules; kernels.pseudo_steps has those from 4 on

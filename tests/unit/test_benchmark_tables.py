@@ -16,6 +16,7 @@ from figures.benchmarks import (
     packages,
     pair_steps,
     passes,
+    products,
     projections,
     ranking,
     tail,
@@ -89,6 +90,17 @@ def test_pass_table(monkeypatch, capsys):
     for label in ("X W^T", "A^T X", "fw", "bcfw", "row by row", "float32", "Gram"):
         assert re.search(rf"small .*{re.escape(label)} +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d", text)
     assert "passes of ascent to" in text
+
+
+def test_product_table(monkeypatch, capsys):
+    monkeypatch.setattr(products, "ENTRIES", 6_000)
+    monkeypatch.setattr(products, "FEATURES", (5, 6, 7, 20))
+    products.run(quick=True)
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[:2] for line in lines] == [
+        [d, m] for d in ("5", "20") for m in ("3", "10")
+    ]
+    assert all(re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){3}", line) for line in lines)
 
 
 def test_lp_norm_tables(monkeypatch, capsys):

@@ -2,10 +2,10 @@
 
 A pass visits blocks of rows in random order, so the processor cannot guess what comes next, and a
 read that misses every cache takes as long as half of an exact step. What the steps of a block read
-beside its scores is asked for before the scores are computed, a tenth of a pass over 16 000 rows,
-1024 features and 20 classes; and a row of the next block in each step, when memory would rest, 7 %
-more. Asking for more at once, or while products run, gains less: requests beyond some dozens are
-dropped, and those of the products wait.
+beside its scores is asked for before the scores are computed, and a row of the next block in each
+step, when memory would rest: a tenth of a pass over 16 000 rows, 1024 features and 20 classes each.
+Asking for more at once, or while products run, gains less: requests beyond some dozens are dropped,
+and those of the products wait.
 """
 
 from llvmlite import ir
