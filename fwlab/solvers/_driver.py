@@ -46,11 +46,11 @@ def solve(
     max(|primal|, |dual|). tol = 0 runs to max_iter iterations. time_limit: seconds of the whole
     call. A0 (n, m): a feasible start, zero by default. callback(progress) is called at every
     checkpoint, each check_every iterations, and may raise StopIteration. verbose: 1 prints a line
-    a second to stderr, 2 one a checkpoint. n_threads: threads of the matrix products, which
-    change their rounding and time alone; passes of block methods are serial. max_memory: bytes
-    that a block method may take for the Gram matrix of a dense X with n <= d, once it pays (the
-    message then says so); 0 for never. Ctrl-C ends the run after the current iteration with a valid
-    result; a second one raises KeyboardInterrupt.
+    a second to stderr, 2 one a checkpoint. n_threads: threads of BLAS, which makes Gram
+    matrices and the products of dense rows below 128 features; all else is serial. They change
+    rounding and time alone. max_memory: bytes that a block method may take for the Gram matrix of a
+    dense X with n <= d, once it pays (the message then says so); 0 for never. Ctrl-C ends the run
+    after the current iteration with a valid result; a second one raises KeyboardInterrupt.
 
     Raises ValueError or TypeError before any work, also where a method does not take the problem.
     """

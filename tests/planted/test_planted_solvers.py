@@ -72,7 +72,7 @@ DEFECTS = [
         "W stays behind in a pass",
         "test_certificates.py::test_checkpoints_tell_the_gap_of_their_iterate",
         "kernels.passes",
-        "        add_block(changes, block, padded, touched)\n",
+        "        add_block(changes, block, padded, classes, touched)\n",
         "",
     ),
     Defect(
@@ -86,8 +86,8 @@ DEFECTS = [
         "the next row of a block sees old scores",
         "test_certificates.py::test_forms_of_the_data_give_the_same_iterates",
         "kernels.passes",
-        "for later in range(step + 1, place + count)",
-        "for later in range(step + 2, place + count)",
+        "for later in range(step + 1, after)",
+        "for later in range(step + 2, after)",
     ),
     Defect(
         "the certificate is not recomputed",
