@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fwlab._files import write_atomically
+from fwlab._files import saved_arrays, write_atomically
 from fwlab._validation import Floats, Integers, as_features
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as columns:
+        """Read what `save` wrote; ValueError for another file."""
+        with saved_arrays(path, "Trace") as columns:
             return cls(**columns)
 
     def plot(self, ax: Any = None) -> Any:
@@ -123,13 +123,13 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as stored:
+        """Read what `save` wrote; ValueError for another file."""
+        with saved_arrays(path, "Result") as stored:
             columns = {k.removeprefix("trace_"): v for k, v in stored.items() if "trace_" in k}
             scalars = {f.name: stored[f.name].item() for f in fields(cls) if f.name not in _SPECIAL}
             return cls(
-                W=stored["W"] if "W" in stored else None,
-                coefficients=stored["coefficients"] if "coefficients" in stored else None,
+                W=stored.get("W"),
+                coefficients=stored.get("coefficients"),
                 A=stored["A"],
                 status=Status[stored["status"].item()],
                 trace=Trace(**columns),

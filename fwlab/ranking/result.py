@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._files import write_atomically
+from fwlab._files import saved_arrays, write_atomically
 from fwlab._validation import Floats, Integers
 from fwlab.ranking.machine import Machine
 from fwlab.result import Status, Trace
@@ -66,23 +66,22 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as file:
-            stored = dict(file)
-        scalars = {
-            f.name: stored[f.name].item()
-            for f in fields(cls)
-            if f.name not in (*_SPECIAL, "alpha", "beta")
-        }
-        return cls(
-            alpha=stored["alpha"],
-            beta=stored["beta"],
-            delta=stored["delta"].item() if "delta" in stored else None,
-            status=Status[stored["status"].item()],
-            trace=Trace(**_part(stored, "trace_")),
-            machine=Machine.from_arrays(_part(stored, "machine_")),
-            **scalars,
-        )
+        """Read what `save` wrote; ValueError for another file."""
+        with saved_arrays(path, "ranking.Result") as stored:
+            scalars = {
+                f.name: stored[f.name].item()
+                for f in fields(cls)
+                if f.name not in (*_SPECIAL, "alpha", "beta")
+            }
+            return cls(
+                alpha=stored["alpha"],
+                beta=stored["beta"],
+                delta=stored["delta"].item() if "delta" in stored else None,
+                status=Status[stored["status"].item()],
+                trace=Trace(**_part(stored, "trace_")),
+                machine=Machine.from_arrays(_part(stored, "machine_")),
+                **scalars,
+            )
 
 
 _SPECIAL = ("delta", "status", "trace", "machine")
