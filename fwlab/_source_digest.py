@@ -67,6 +67,7 @@ def _definitions(module: str) -> dict[str, ast.AST]:
             for name in (n for target in targets for n in ast.walk(target)):
                 if isinstance(name, ast.Name):
                     before = found.get(name.id)
+                    # all of them are statements, though `found` says no more than nodes
                     both = [part for part in (before, node) if part is not None]
                     found[name.id] = ast.Module(both, []) if before else node  # type: ignore[arg-type]
     return found

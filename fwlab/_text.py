@@ -32,6 +32,7 @@ def format_table(
 
 def describe_loss(loss: Loss) -> str:
     """The loss as one would build it, arrays shortened and switches that are off left out."""
+    # every loss is a dataclass, though the protocol does not say so
     values = {field.name: getattr(loss, field.name) for field in fields(loss)}  # type: ignore[arg-type]
     parts = (f"{name}={_short(value)}" for name, value in values.items() if value is not False)
     return f"{type(loss).__name__}({', '.join(parts)})"
