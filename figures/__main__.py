@@ -1,25 +1,23 @@
 """Figures and tables of the papers: python -m figures [list | all | NAME ...] [--quick | --full].
 
-Each is one script of this folder: `run` computes and stores, `plot` reads and draws. A run that
+Each is one script: `run` computes and stores, `plot` reads and draws. A run that
 was interrupted or killed goes on where it was. All that a folder holds is on its README.md;
 `python -m figures page` puts that at the end of figures/README.md.
 """
 
 import argparse
-import importlib
-import pkgutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import figures
-from figures._page import update_readme, write_page
-from figures._study import Study
-from fwlab._text import format_table
-from fwlab._validation import as_integer
-from fwlab.cells import BACKENDS, CellsFailed, check_backend
+from figures.kit.page import update_readme, write_page
+from figures.kit.script import script, script_names
+from figures.kit.study import Study
+from fwlab.checks.arguments import as_integer
+from fwlab.experiments.cells import BACKENDS, CellsFailed, check_backend
+from fwlab.text import format_table
 
 DEFAULT_OUT = "results/figures"
 ALONE = {"list", "all", "page"}
@@ -53,17 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     paged = not any(made) or put_page(write_page, studies[0].folder)
     return 0 if all(made) and paged else 1
-
-
-def script_names() -> list[str]:
-    """All figures and tables: the public modules of this package."""
-    found = pkgutil.iter_modules(figures.__path__)
-    return sorted(m.name for m in found if not m.name.startswith("_") and not m.ispkg)
-
-
-def script(name: str) -> Any:
-    """The module of a figure: SECONDS {size: estimate}, run(study), plot(study) -> files."""
-    return importlib.import_module(f"figures.{name}")
 
 
 def listing(markdown: bool = False) -> str:

@@ -1,8 +1,9 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
 from fwlab import bounds, datasets, metrics, ranking, weights
-from fwlab._path import path
 from fwlab.experiments import Comparison, compare
+from fwlab.experiments.cross_validation import CrossValidation, cross_validate
+from fwlab.experiments.path import path
 from fwlab.losses import (
     MaxHinge,
     PseudoTopK,
@@ -21,9 +22,8 @@ from fwlab.projections import (
     project_topk_simplex,
 )
 from fwlab.result import Result, Status, Trace
-from fwlab.solvers._driver import solve
 from fwlab.solvers.registry import methods
-from fwlab.sweeps import CrossValidation, cross_validate
+from fwlab.solvers.solve import solve
 
 __all__ = [
     "Comparison",

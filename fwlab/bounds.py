@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import Floats, as_features, as_generator, as_integer, as_real
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_features, as_generator, as_integer, as_real
 from fwlab.lp_norm import LpNorm
 
 Estimate = tuple[float, float]

@@ -17,18 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import (
-    Floats,
-    Integers,
-    as_array,
-    as_floats,
-    as_integer,
-    as_labels,
-    as_real,
-    as_weights,
-)
-from fwlab.jacobian import projection_jacobians
-from fwlab.polytope import RowPolytopes
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_array, as_floats, as_integer, as_labels, as_real, as_weights
+from fwlab.operators.domains import RowPolytopes
+from fwlab.operators.jacobians import projection_jacobians
 
 DOMAIN_TOLERANCE = 1e-9
 MOST_VERTICES = 100_000

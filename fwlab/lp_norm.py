@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import Floats, as_floats, as_real
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_floats, as_real
 
 
 @dataclass(frozen=True)

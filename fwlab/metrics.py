@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import as_floats, as_integer, as_labels, as_positive, as_real
+from fwlab.checks.arguments import as_floats, as_integer, as_labels, as_positive, as_real
 
 
 def topk_accuracy(y: Any, scores: Any, k: int) -> float:

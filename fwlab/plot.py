@@ -1,4 +1,4 @@
-"""Figures of traces: the certified gap against seconds and against iterations, both logarithmic.
+"""Drawing of arrays: certified gaps on logarithmic axes, one style per method, PNG and PDF files.
 
 Needs matplotlib. Figures are made without pyplot, so no window opens and nothing global changes.
 """
@@ -6,19 +6,15 @@ Needs matplotlib. Figures are made without pyplot, so no window opens and nothin
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwlab._files import write_atomically
-from fwlab._text import describe_problem
-from fwlab._validation import Floats
-from fwlab.result import Trace
+from fwlab.arrays import Floats
+from fwlab.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from fwlab.experiments import Comparison
 
 # colour, marker, line: fixed, so that a method looks the same in every figure, and apart in grey
 STYLES = {
@@ -44,48 +40,30 @@ STYLES = {
 OTHER = ("#000000", "+", "-")
 
 MARKERS_A_LINE = 8
-MOST_LEGEND_COLUMNS = 6
 GAP = "certified gap (primal \N{MINUS SIGN} dual)"
 SECONDS = "seconds (one thread, judging excluded)"
-ITERATIONS = "iterations (each sees all n rows at least once)"
-LINES = "Bold: smallest gap so far. Faint: gap at every checkpoint, from iteration 1 on."
-AT_THE_FLOOR = "Hollow triangles: a gap below the rounding error of the objectives."
-NOTHING = "no finished run to draw"
 
 
-def plot_trace(trace: Trace, ax: Any = None) -> Any:
-    """Draw the gap of one run against seconds on `ax`, new axes if None; returns the axes."""
+class Gaps(NamedTuple):
+    """The columns of a trace that a curve of gaps needs, each (checkpoints,)."""
+
+    iteration: Any
+    seconds: Any
+    primal: Any
+    dual: Any
+    gap: Any
+
+
+def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
+    """Draw the gap against seconds on `ax`, new axes if None, and return the axes."""
     from matplotlib.figure import Figure
 
     if ax is None:
         ax = Figure(figsize=(6.0, 4.0), layout="constrained").add_subplot()
     log_axes(ax, SECONDS)
     ax.set_ylabel(GAP)
-    _draw(ax, trace, trace.seconds, OTHER)
+    draw_gaps(ax, gaps, gaps.seconds, OTHER)
     return ax
-
-
-def comparison_figure(comparison: Comparison) -> Figure:
-    """Two panels a problem: gap against seconds and against iterations; one legend below."""
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
-    names = list(comparison.problems)
-    figure = Figure(figsize=(11.0, 4.3 * len(names) + 0.9), layout="constrained")
-    at_floor = False
-    for name, part in zip(names, figure.subfigures(len(names), squeeze=False)[:, 0], strict=True):
-        at_floor |= _draw_problem(part, comparison, name)
-    drawn = [m for m in comparison.methods if any(key[1] == m for key in comparison.results)]
-    handles = [Line2D([], [], **line_style(STYLES.get(m, OTHER)), label=m) for m in drawn]
-    figure.legend(
-        handles=handles,
-        title=f"{LINES} {AT_THE_FLOOR}" if at_floor else LINES,
-        title_fontsize="small",
-        loc="outside lower center",
-        ncols=max(1, min(len(drawn), MOST_LEGEND_COLUMNS)),
-        frameon=False,
-    )
-    return figure
 
 
 def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
@@ -105,25 +83,6 @@ def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
     return png, pdf
 
 
-def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
-    """Title and two panels of one problem; whether some gap was drawn at the floor."""
-    figure.suptitle(describe_problem(name, comparison.problems[name]))
-    by_seconds, by_iterations = figure.subplots(1, 2, sharey=True)
-    log_axes(by_seconds, SECONDS)
-    log_axes(by_iterations, ITERATIONS)
-    by_seconds.set_ylabel(GAP)
-    at_floor = False
-    for method in comparison.methods:
-        result = comparison.results.get((name, method))
-        if result is not None:
-            style = STYLES.get(method, OTHER)
-            at_floor |= _draw(by_seconds, result.trace, result.trace.seconds, style)
-            _draw(by_iterations, result.trace, result.trace.iteration, style)
-    for ax in (by_seconds, by_iterations):
-        _finish(ax, comparison)
-    return at_floor
-
-
 def log_axes(ax: Any, xlabel: str) -> None:
     """Both axes logarithmic, with a grid behind the data."""
     ax.set_xscale("log")
@@ -134,45 +93,15 @@ def log_axes(ax: Any, xlabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _finish(ax: Any, comparison: Comparison) -> None:
-    """Ticks and a line at tol below the data, or a sentence where there are none."""
-    tol, relative = comparison.settings.tol, comparison.settings.relative
-    if not any(len(line.get_xdata()) for line in ax.lines):
-        ax.text(0.5, 0.5, NOTHING, transform=ax.transAxes, ha="center")
-        return
-    _show_two_decades(ax)
-    if tol > 0 and not relative:
-        ax.axhline(tol, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
-        ax.annotate(
-            f"tol = {tol:g}",
-            (0.0, tol),
-            xycoords=("axes fraction", "data"),
-            xytext=(4, 3),
-            textcoords="offset points",
-            fontsize="small",
-            color="#666666",
-        )
-
-
-def _show_two_decades(ax: Any) -> None:
-    """Widen the x axis until two powers of ten label it; labels between them would collide."""
-    from matplotlib.ticker import NullFormatter
-
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    low, high = np.log10(ax.get_xlim())
-    if np.floor(high) - np.ceil(low) < 1:
-        ax.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))
-
-
-def _draw(ax: Any, trace: Trace, x: Any, style: tuple[str, str, str]) -> bool:
-    """One run from iteration 1 on; whether some of its gaps lie at the floor.
+def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: tuple[str, str, str]) -> bool:
+    """Draw one run against `x` from iteration 1 on; return whether a gap lies at the floor.
 
     A gap that rounding makes zero or negative, or that is below one unit of rounding of the
     objectives, is drawn at that unit.
     """
-    drawn = (trace.iteration > 0) & (x > 0)
-    x, gap = x[drawn], trace.gap[drawn]
-    objective = np.maximum(np.abs(trace.primal), np.abs(trace.dual))[drawn]
+    drawn = (gaps.iteration > 0) & (x > 0)
+    x, gap = x[drawn], gaps.gap[drawn]
+    objective = np.maximum(np.abs(gaps.primal), np.abs(gaps.dual))[drawn]
     floor = np.maximum(np.finfo(float).eps * objective, np.finfo(float).tiny)
     at_floor = gap <= floor
     gap = np.maximum(gap, floor)

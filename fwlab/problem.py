@@ -18,18 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._problem_input import (
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_features, as_floats, as_real
+from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
+from fwlab.lp_norm import LpNorm
+from fwlab.operators.domains import RowPolytopes
+from fwlab.operators.features import GramFeatures, features_of
+from fwlab.problem_input import (
     check_kinds,
     checked_data,
     checked_labels,
     checked_sample_weight,
     conversion_notes,
 )
-from fwlab._validation import Floats, Integers, as_features, as_floats, as_real
-from fwlab.features import GramFeatures, features_of
-from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
-from fwlab.lp_norm import LpNorm
-from fwlab.polytope import RowPolytopes
 
 CHUNK = 1024
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import (
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import (
     LARGEST,
-    Floats,
     as_array,
     as_flag,
     as_floats,
@@ -20,7 +20,8 @@ from fwlab._validation import (
     as_real,
     require_finite,
 )
-from fwlab.kernels import isotonic, knapsack, topk_simplex
+from fwlab.kernels.domains import isotonic
+from fwlab.kernels.simplices import knapsack, topk_simplex
 
 
 def project_topk_simplex(a: Any, k: int, r: float = 1.0, bias: float = 0.0) -> Floats:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fwlab._files import saved_arrays, write_atomically
-from fwlab._validation import Floats, Integers, as_features
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_features
+from fwlab.files import saved_arrays, write_atomically
+from fwlab.plot import Gaps, plot_gaps
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -66,10 +68,13 @@ class Trace:
             return cls(**columns)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw gap against seconds, both logarithmic; returns the axes. Needs matplotlib."""
-        from fwlab.plot import plot_trace
+        """Draw gap against seconds, both logarithmic, and return the axes. Needs matplotlib."""
+        return plot_gaps(self.gaps, ax)
 
-        return plot_trace(self, ax)
+    @property
+    def gaps(self) -> Gaps:
+        """The columns that a curve of gaps needs."""
+        return Gaps(self.iteration, self.seconds, self.primal, self.dual, self.gap)
 
 
 @dataclass(frozen=True, eq=False)

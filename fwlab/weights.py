@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fwlab._validation import Floats, as_integer
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_integer
 
 
 def flat(k: int) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 import fwlab
 from figures.benchmarks.timing import iteration, milliseconds
-from fwlab._text import format_table
+from fwlab.text import format_table
 
 FIXED = {"n": 2000, "d": 256, "m": 30, "k": 3}
 GROWING = {

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import fwlab
-from fwlab._text import format_table
+from fwlab.text import format_table
 
 NORMS = (1.0, 1.1, 1.5, 2.0, 3.0)
 CS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import fwlab
 from figures.benchmarks.projections import SELECTED, Calls, batch, microseconds
-from fwlab._text import format_table
+from fwlab.text import format_table
 
 Rows = NDArray[np.float64]
 SIZES = (100, 1000, 10_000, 100_000)

@@ -12,11 +12,11 @@ import time
 import numpy as np
 
 from fwlab import datasets, ranking
-from fwlab._text import format_table
 from fwlab.ranking.pairwise import Pairwise, repeat_loop
 from fwlab.ranking.problem import Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
+from fwlab.text import format_table
 
 SIZES = (500, 1000, 2000, 4000, 8000)
 FEATURES = 20

@@ -14,7 +14,7 @@ import numpy as np
 
 import fwlab
 from figures.benchmarks.timing import iteration, milliseconds, products
-from fwlab._text import format_table
+from fwlab.text import format_table
 
 GAPS = (1e-3, 1e-5, 1e-7, 1e-9)
 

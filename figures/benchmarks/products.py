@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from figures.benchmarks.timing import milliseconds
-from fwlab._text import format_table
-from fwlab._validation import Floats
-from fwlab.kernels.dense_products import nonzeros_product, scores_product
+from fwlab.arrays import Floats
+from fwlab.kernels.products.dense import nonzeros_product, scores_product
+from fwlab.text import format_table
 
 ENTRIES = 4_000_000
 FEATURES = (16, 32, 64, 128, 256, 1024, 4096)

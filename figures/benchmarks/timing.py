@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import fwlab
-from fwlab.solvers._state import State
+from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 
 WARM_UP = 3

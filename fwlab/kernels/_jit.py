@@ -39,8 +39,8 @@ def cache_root() -> Path:
 def cache_key(folder: Path) -> str:
     """Hash of every kernel source in `folder` and of what else changes the machine code."""
     digest = hashlib.sha256()
-    for source in sorted(folder.glob("*.py")):
-        digest.update(source.name.encode())
+    for source in sorted(folder.rglob("*.py")):
+        digest.update(source.relative_to(folder).as_posix().encode())
         digest.update(source.read_bytes())
     settings = (numba.__version__, bool(config.BOUNDSCHECK), binding.get_host_cpu_name())
     digest.update(repr(settings).encode())

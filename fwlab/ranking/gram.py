@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fwlab._validation import Floats, Integers
+from fwlab.arrays import Floats, Integers
 
 CHUNK = 1024
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats
+from fwlab.arrays import Floats
 from fwlab.ranking.newton_systems import NewtonSystem, newton_system
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fwlab._validation import Floats, as_features
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_features
 from fwlab.ranking.gram import chunks, rbf_kernel
 
 

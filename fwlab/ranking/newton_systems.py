@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fwlab._validation import Floats, Integers
+from fwlab.arrays import Floats, Integers
 from fwlab.ranking.gram import LinearGram
 from fwlab.ranking.problem import Problem
 

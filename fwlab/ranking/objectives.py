@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Protocol
 
-from fwlab._validation import as_integer, as_real
+from fwlab.checks.arguments import as_integer, as_real
 from fwlab.ranking.surrogates import Surrogate
 from fwlab.ranking.thresholds import MeanOfLargest, SurrogateQuantile, Threshold
 

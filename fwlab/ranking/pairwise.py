@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats
-from fwlab.kernels.ranking_pairs import best_pair
+from fwlab.arrays import Floats
+from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._validation import Floats, Integers, as_features, as_positive, as_real
-from fwlab.gram import checked_gram
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_features, as_positive, as_real
+from fwlab.checks.gram import checked_gram
 from fwlab.problem import Certificate
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
 from fwlab.ranking.machine import Machine

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._files import saved_arrays, write_atomically
-from fwlab._validation import Floats, Integers
+from fwlab.arrays import Floats, Integers
+from fwlab.files import saved_arrays, write_atomically
 from fwlab.ranking.machine import Machine
 from fwlab.result import Status, Trace
 

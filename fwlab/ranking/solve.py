@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fwlab._threads import blas_threads
-from fwlab._validation import Floats, as_floats, as_generator, as_integer, as_real
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_floats, as_generator, as_integer, as_real
 from fwlab.problem import Certificate
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.newton_systems import bytes_needed
@@ -21,9 +21,10 @@ from fwlab.ranking.state import Method, State
 from fwlab.ranking.subgradient import Subgradient
 from fwlab.ranking.working_set import WorkingSet, sparse_point
 from fwlab.result import Status
-from fwlab.solvers._interrupt import deferred_interrupt
-from fwlab.solvers._loop import Limits, checked_limits, run_loop
-from fwlab.solvers._report import Recorder, Reporter, read_only
+from fwlab.solvers.interrupt import deferred_interrupt
+from fwlab.solvers.loop import Limits, checked_limits, run_loop
+from fwlab.solvers.recorder import Recorder, Reporter, read_only
+from fwlab.solvers.threads import blas_threads
 
 MAX_MEMORY = 2**30
 AUTO = "auto"

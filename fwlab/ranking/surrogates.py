@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats, as_real
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_real
 
 POWERS = {"hinge": 1, "quadratic": 2}
 

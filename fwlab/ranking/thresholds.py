@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fwlab._validation import Floats
+from fwlab.arrays import Floats
 from fwlab.ranking.surrogates import Surrogate
 
 

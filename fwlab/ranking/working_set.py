@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fwlab._validation import Floats, Integers
+from fwlab.arrays import Floats, Integers
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point

@@ -25,11 +25,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats
+from fwlab.arrays import Floats
 from fwlab.lp_norm import LpNorm
 from fwlab.problem import Problem
-from fwlab.solvers._segment import best_share, move
-from fwlab.solvers._state import State
+from fwlab.solvers.method import State
+from fwlab.solvers.segment import best_share, move
 
 LEAST = 1e-10
 FIRST_P = 1.1

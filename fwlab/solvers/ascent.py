@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Integers, as_flag
-from fwlab.solvers._state import State
+from fwlab.arrays import Integers
+from fwlab.checks.arguments import as_flag
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, Workspace
+from fwlab.solvers.method import State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
 MOST_PASSES = 50

@@ -10,9 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fwlab._validation import Floats, Integers
-from fwlab.kernels.row_active_sets import NO_WEIGHT
-from fwlab.kernels.vertex_products import add_vertices, vertices_product
+from fwlab.arrays import Floats, Integers
+from fwlab.kernels.products.vertices import add_vertices, vertices_product
+from fwlab.kernels.steps.row_active_sets import NO_WEIGHT
 from fwlab.problem import Problem
 
 

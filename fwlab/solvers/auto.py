@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fwlab.kernels.passes import EXACT
-from fwlab.solvers._state import Method, State
+from fwlab.kernels.steps.passes import EXACT
 from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.method import Method, State
 from fwlab.solvers.newton import Newton, refuses_kernels
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats
-from fwlab.kernels.row_active_sets import NOISE, TIES
-from fwlab.solvers._state import State
+from fwlab.arrays import Floats
+from fwlab.kernels.steps.row_active_sets import NOISE, TIES
 from fwlab.solvers.atoms import ActiveSet, Vertex
+from fwlab.solvers.method import State
 
 # largest relative rounding error that A may collect before it is combined again from its atoms
 ROUNDING = 1e-14

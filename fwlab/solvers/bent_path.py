@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats, Integers
-from fwlab.kernels.bent_path import choose_directions, move_rows, write_free_slots
-from fwlab.solvers._state import State
+from fwlab.arrays import Floats, Integers
+from fwlab.kernels.steps.bent_path import choose_directions, move_rows, write_free_slots
+from fwlab.solvers.method import State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
 

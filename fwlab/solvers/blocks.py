@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from fwlab._validation import Floats, Integers, as_integer
-from fwlab.kernels.passes import AWAY, FRANK_WOLFE, PAIRWISE
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_integer
+from fwlab.kernels.steps.passes import AWAY, FRANK_WOLFE, PAIRWISE
 from fwlab.problem import Problem
-from fwlab.solvers._gap_order import PASSES_BETWEEN_EXACT_GAPS, draw_by_gaps
-from fwlab.solvers._state import State
+from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, draw_by_gaps
+from fwlab.solvers.method import State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
 ORDERS = ("permutation", "uniform", "cyclic", "gap")

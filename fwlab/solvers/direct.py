@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats
-from fwlab.solvers._segment import best_share, move
-from fwlab.solvers._state import State
+from fwlab.arrays import Floats
 from fwlab.solvers.alternate import Alternate, AlternateWorkspace, pass_over_rows
+from fwlab.solvers.method import State
+from fwlab.solvers.segment import best_share, move
 
 PASSES_BETWEEN = 3
 NEAR_ONE = 1.04

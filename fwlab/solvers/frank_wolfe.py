@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab.solvers._state import State
+from fwlab.solvers.method import State
 
 
 @dataclass(frozen=True)

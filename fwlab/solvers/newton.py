@@ -24,14 +24,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats, as_integer
-from fwlab.jacobian import projection_jacobians
-from fwlab.kernels.passes import EXACT
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_integer
+from fwlab.kernels.steps.passes import EXACT
+from fwlab.operators.jacobians import projection_jacobians
 from fwlab.problem import Problem
-from fwlab.solvers._curvature import MOST_UNKNOWNS, Curvature
-from fwlab.solvers._state import State
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.blocks import Workspace
+from fwlab.solvers.method import State
+from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, Curvature
 
 # phase 1 ends when a tenth of the gap would take more passes than the Newton steps that gain as
 # much, each worth so many passes where H is factorised, or where conjugate gradients stand for that

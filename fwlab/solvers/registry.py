@@ -6,10 +6,9 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
-from fwlab.kernels.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
-from fwlab.kernels.pseudo_steps import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
+from fwlab.kernels.steps.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
+from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.problem import Problem
-from fwlab.solvers._state import Method, State
 from fwlab.solvers.alternate import Alternate
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.auto import Auto
@@ -18,6 +17,7 @@ from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.method import Method, State
 from fwlab.solvers.newton import Newton, reach_newton_kernels, refuses_kernels
 from fwlab.solvers.sdca import Sdca, refuses_pseudo
 from fwlab.solvers.subgradient import Subgradient

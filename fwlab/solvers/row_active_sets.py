@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fwlab._validation import Floats, Integers
-from fwlab.kernels.row_active_sets import START
+from fwlab.arrays import Floats, Integers
+from fwlab.kernels.steps.row_active_sets import START
 from fwlab.problem import Problem
 
 Classes = NDArray[np.int32]

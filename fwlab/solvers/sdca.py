@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from fwlab.losses import PseudoTopK, TopK
 from fwlab.problem import Problem
-from fwlab.solvers._state import State
 from fwlab.solvers.blocks import BlockMethod, Workspace
+from fwlab.solvers.method import State
 
 
 @dataclass(frozen=True)

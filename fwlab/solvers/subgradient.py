@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab._validation import Floats, Integers, as_integer
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_integer
 from fwlab.problem import Problem
-from fwlab.solvers._state import State
+from fwlab.solvers.method import State
 
 Rows = Integers | slice
 

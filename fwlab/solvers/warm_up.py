@@ -8,7 +8,7 @@ import scipy.sparse
 
 from fwlab.losses import TopK
 from fwlab.problem import Problem
-from fwlab.solvers._state import State
+from fwlab.solvers.method import State
 from fwlab.solvers.registry import REGISTRY, build
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from figures._exponents import exponent
-from figures.tajima2020_table1 import OPTIMUM, Chosen, Plan, cell_name, choose, marked, p_values
+from figures.kit.exponents import exponent
+from figures.tajima2020.table1 import OPTIMUM, Chosen, Plan, cell_name, choose, marked, p_values
 
 pytestmark = pytest.mark.small
 

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 from figures import __main__ as command
-from figures._captions import Caption
-from figures._page import HEADINGS, update_readme, write_page
-from figures._study import Study
-from figures._style import new_figure
-from figures._tables import Table
-from fwlab.cells import Cell
+from figures.kit.captions import Caption
+from figures.kit.page import HEADINGS, update_readme, write_page
+from figures.kit.study import Study
+from figures.kit.style import new_figure
+from figures.kit.tables import Table
+from fwlab.experiments.cells import Cell
 
 FOLDER = Path(command.__file__).parent
 PAGE = (FOLDER / "README.md").read_text()

@@ -2,10 +2,11 @@
 
 import pytest
 
-from figures import macha2020_figure3, macha2020_table4
-from figures._study import Study
+from figures.kit.study import Study
+from figures.macha2020 import figure3 as macha2020_figure3
+from figures.macha2020 import table4 as macha2020_table4
 from fwlab import ranking
-from fwlab.cells import DataName
+from fwlab.experiments.cells import DataName
 
 DATA = DataName("digits", "unit", rows=60)
 

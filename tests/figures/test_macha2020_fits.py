@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figures import _macha2020 as macha
+from figures.macha2020 import fits as macha
 from fwlab.metrics import precision_at_recall
 
 pytestmark = pytest.mark.small

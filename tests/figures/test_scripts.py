@@ -8,29 +8,27 @@ import pytest
 from scipy.optimize import minimize
 
 import fwlab
-from figures import (
-    _kato2019_tables,
-    _lapin2015_tables,
-    _own_files,
-    kato2019_figure1,
-    kato2019_figure2,
-    kato2019_table1,
-    kato2019_table4,
-    lapin2015_figure2,
-    lapin2015_figure3,
-    lapin2015_table1,
-    lapin2015_table2,
-    lei2015_corollary8,
-    lei2015_table1,
-    lei2015_table2,
-)
-from figures._kato2019_printed import TABLE_1, TABLES
-from figures._lapin2015_tables import PRINTED as L15_PRINTED
-from figures._study import Study
-from figures._traces import trace
+from figures.kato2019 import figure1 as kato2019_figure1
+from figures.kato2019 import figure2 as kato2019_figure2
+from figures.kato2019 import table1 as kato2019_table1
+from figures.kato2019 import table4 as kato2019_table4
+from figures.kato2019 import tables as kato2019_tables
+from figures.kato2019.printed import TABLE_1, TABLES
+from figures.kit import own_files
+from figures.kit.study import Study
+from figures.kit.traces import trace
+from figures.lapin2015 import figure2 as lapin2015_figure2
+from figures.lapin2015 import figure3 as lapin2015_figure3
+from figures.lapin2015 import table1 as lapin2015_table1
+from figures.lapin2015 import table2 as lapin2015_table2
+from figures.lapin2015 import tables as lapin2015_tables
+from figures.lapin2015.tables import PRINTED as L15_PRINTED
+from figures.lei2015 import corollary8 as lei2015_corollary8
+from figures.lei2015 import table1 as lei2015_table1
+from figures.lei2015 import table2 as lei2015_table2
 from fwlab import ranking
-from fwlab.cells import DataName
-from fwlab.sweeps import Protocol
+from fwlab.experiments.cells import DataName
+from fwlab.experiments.cross_validation import Protocol
 
 DIGITS = DataName("digits", "unit", rows=60)
 PROTOCOL = Protocol((0.1, 1.0), (1, 2), n_folds=2, max_iter=300, check_every=1)
@@ -87,7 +85,7 @@ def test_times_of_projections_are_positive_and_scaled():
 
 def test_one_versus_all_is_a_hinge_svm_for_each_class():
     data = DIGITS.load()
-    entries = _lapin2015_tables.one_versus_all(DIGITS, "test", replace(PROTOCOL, tol=1e-9))
+    entries = lapin2015_tables.one_versus_all(DIGITS, "test", replace(PROTOCOL, tol=1e-9))
     X, n = data.X_train, len(data.y_train)
     C = PROTOCOL.Cs[-1]
     machines = []
@@ -115,7 +113,7 @@ def test_toppush_compares_the_decisions_of_its_machines():
         y = (data.y_train == c).astype(int)
         result = ranking.solve(data.X_train, y, ranking.TopPush(), C=0.1, tol=1e-6)
         decisions[:, c] = result.decision_function(data.X_test)
-    (entry,) = _lapin2015_tables.toppush(DIGITS, "test", PROTOCOL, (0.1,))
+    (entry,) = lapin2015_tables.toppush(DIGITS, "test", PROTOCOL, (0.1,))
     for k, accuracy in zip(PROTOCOL.ks, entry["accuracy"], strict=True):
         expected = fwlab.metrics.topk_accuracy(data.y_test, decisions, k)
         assert accuracy == pytest.approx(expected, abs=0.02)
@@ -167,9 +165,9 @@ def test_risk_and_bounds_are_those_of_one_machine():
 
 
 def test_at_k_1_all_weightings_are_one_machine():
-    found = _kato2019_tables.machines(_kato2019_tables.grid("quick"))
+    found = kato2019_tables.machines(kato2019_tables.grid("quick"))
     assert sum("k=1" in name and name[0] in "ole" for name in found) == 1
-    assert _kato2019_tables.machine("exp", 1, 0.1) == _kato2019_tables.machine("ours", 1, 0.1)
+    assert kato2019_tables.machine("exp", 1, 0.1) == kato2019_tables.machine("ours", 1, 0.1)
     assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
 
 
@@ -180,9 +178,9 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
     for file in ("cub.npz", "sector.npz", "indoor67.npz", "sun397.npz"):
         np.savez(tmp_path / file, **parts)
     monkeypatch.setenv("FWLAB_DATA", str(tmp_path))
-    assert list(_own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
-    assert all(c.name.startswith("CUB, ") for c in _kato2019_tables.cells("standard", ["CUB"]))
-    assert list(_kato2019_tables.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
+    assert list(own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
+    assert all(c.name.startswith("CUB, ") for c in kato2019_tables.cells("standard", ["CUB"]))
+    assert list(kato2019_tables.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
     (cell,) = (c for c in lei2015_table1.cells("standard") if c.name == "Sector")
     assert cell.function(**cell.settings) == [5, 20, 10, 4]
     assert any(c.name.startswith("Indoor67, ") for c in lapin2015_table1.cells("standard"))
@@ -233,10 +231,10 @@ def test_drawing_asks_for_no_data(script, file, at_the_run, tmp_path, monkeypatc
 
 
 def test_a_table_says_what_is_lacking_and_where_it_belongs():
-    told = _own_files.missing(["Sector", "Rcv1"])
+    told = own_files.missing(["Sector", "Rcv1"])
     assert "Sector, Rcv1: the features are not to be had here" in told
     assert told.endswith("FWLAB_DATA as sector.npz, rcv1.npz.")
-    assert _own_files.missing([]) == ""
+    assert own_files.missing([]) == ""
 
 
 def test_printed_numbers_are_consistent():

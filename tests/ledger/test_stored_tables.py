@@ -9,21 +9,20 @@ import re
 
 import pytest
 
-from figures import (
-    kato2019_table1,
-    kato2019_table2,
-    kato2019_table3,
-    kato2019_table4,
-    kato2019_table5,
-    kato2019_table6,
-    kato2019_table7,
-    lapin2015_table1,
-    lei2015_table2,
-    macha2020_table3,
-    macha2020_table4,
-    tajima2020_table2,
-)
-from figures._study import Study
+from figures.kato2019 import table1 as kato2019_table1
+from figures.kato2019 import table2 as kato2019_table2
+from figures.kato2019 import table3 as kato2019_table3
+from figures.kato2019 import table4 as kato2019_table4
+from figures.kato2019 import table5 as kato2019_table5
+from figures.kato2019 import table6 as kato2019_table6
+from figures.kato2019 import table7 as kato2019_table7
+from figures.kit.script import script_name
+from figures.kit.study import Study
+from figures.lapin2015 import table1 as lapin2015_table1
+from figures.lei2015 import table2 as lei2015_table2
+from figures.macha2020 import table3 as macha2020_table3
+from figures.macha2020 import table4 as macha2020_table4
+from figures.tajima2020 import table2 as tajima2020_table2
 from paper_checks import stored_tables
 from paper_checks.__main__ import main
 from paper_checks.run import claims, run, tried
@@ -110,7 +109,7 @@ def store(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Study, "compute", compute)
         for script in scripts:
-            study = Study(script.__name__.split(".")[1], size, tmp_path)
+            study = Study(script_name(script.__name__), size, tmp_path)
             script.run(study)
             script.plot(study)
 
@@ -137,7 +136,7 @@ def test_the_verdict_follows_from_the_table(id, holds, store):
 def test_without_its_table_a_claim_names_the_command(id, tmp_path, monkeypatch):
     monkeypatch.setenv(stored_tables.VARIABLE, str(tmp_path / "none"))
     record = tried(id, seed=0, deep=False)
-    name = CLAIMS[id][0][0].__name__.split(".")[1]
+    name = script_name(CLAIMS[id][0][0].__name__)
     assert record["verdict"] == "untestable"
     assert f"`python -m figures {name} --out {tmp_path / 'none'}` makes it" in record["reason"]
 
@@ -209,7 +208,7 @@ def test_a_damaged_table_is_untestable_with_a_reason(id, store, tmp_path):
     scripts, numbers = CLAIMS[id]
     store(scripts, numbers, True)
     # the last: with kato2019_table1, a claim reads a second table
-    path = tmp_path / "standard" / f"{scripts[-1].__name__.split('.')[1]}.csv"
+    path = tmp_path / "standard" / f"{script_name(scripts[-1].__name__)}.csv"
     header, *lines = path.read_text().splitlines()
     renamed = ",".join(f"old {column}" for column in header.split(","))
     for damaged, reason in (

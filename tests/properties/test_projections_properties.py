@@ -22,7 +22,8 @@ from projection_sets import (
     smallest_on_topk_simplex,
 )
 
-from fwlab.kernels import isotonic, knapsack, topk_simplex
+from fwlab.kernels.domains import isotonic
+from fwlab.kernels.simplices import knapsack, topk_simplex
 from fwlab.projections import (
     project_knapsack,
     project_permutahedron,

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from fwlab import ranking
-from fwlab.kernels.ranking_pairs import best_pair
+from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.pairwise import Pairwise, best_delta, numbers
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point

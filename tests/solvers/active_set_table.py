@@ -8,8 +8,8 @@ import pytest
 from solvers.solver_table import LOSSES, Case, M, random_feasible
 
 from fwlab.problem import Problem
-from fwlab.solvers._state import State
 from fwlab.solvers.atoms import ActiveSet, Vertex
+from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 from fwlab.solvers.row_active_sets import RowActiveSets
 

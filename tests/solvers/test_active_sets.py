@@ -25,7 +25,7 @@ from solvers.active_set_table import (
 from solvers.solver_table import Case, M
 
 import fwlab
-from fwlab.kernels.row_active_sets import POINT, away_limit, move_row
+from fwlab.kernels.steps.row_active_sets import POINT, away_limit, move_row
 from fwlab.solvers.atoms import ActiveSet, Vertex
 from fwlab.solvers.blocks import ORDERS
 from fwlab.solvers.row_active_sets import RowActiveSets

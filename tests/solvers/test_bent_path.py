@@ -11,8 +11,8 @@ from solvers.active_set_table import BENT_PATH, active_set, begin, each_case, gr
 from solvers.solver_table import FORMS, Case, M, in_form
 
 import fwlab
-from fwlab.solvers._state import State
 from fwlab.solvers.bent_path import Directions, follow_bent_path
+from fwlab.solvers.method import State
 
 pytestmark = pytest.mark.small
 

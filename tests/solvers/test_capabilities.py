@@ -81,8 +81,8 @@ def test_what_is_in_the_table_runs(method):
 
 @each_method
 def test_what_is_not_in_the_table_is_refused_before_work(method, monkeypatch):
-    monkeypatch.setattr("fwlab.solvers._driver.warm_up", never)
-    monkeypatch.setattr("fwlab.solvers._driver._run", never)
+    monkeypatch.setattr("fwlab.solvers.solve.warm_up", never)
+    monkeypatch.setattr("fwlab.solvers.solve._run", never)
     refused = [case for case in CASES if case not in TABLE[method]]
     assert bool(refused) == (TABLE[method] is not EVERYTHING)
     for case in refused:

@@ -20,7 +20,7 @@ import fwlab
 from fwlab import Status
 from fwlab.problem import Certificate
 from fwlab.solvers import registry
-from fwlab.solvers._loop import Limits
+from fwlab.solvers.loop import Limits
 
 pytestmark = pytest.mark.small
 
@@ -39,7 +39,7 @@ def use_method(monkeypatch):
 
     def enter(method):
         entry = registry.Entry("A method with a flaw.", lambda: method)
-        monkeypatch.setattr("fwlab.solvers._driver.warm_up", lambda *_: None)
+        monkeypatch.setattr("fwlab.solvers.solve.warm_up", lambda *_: None)
         monkeypatch.setitem(registry.REGISTRY, "planted", entry)
 
     return enter

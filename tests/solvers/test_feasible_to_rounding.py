@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fwlab
-from fwlab.solvers._state import State
+from fwlab.solvers.method import State
 
 pytestmark = pytest.mark.small
 

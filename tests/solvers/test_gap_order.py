@@ -13,8 +13,8 @@ from solvers.solver_table import (
 
 import fwlab
 from fwlab.solvers import blocks
-from fwlab.solvers._gap_order import PARTS_OF_A_PASS, UNIFORM_SHARE, draw_by_gaps
-from fwlab.solvers._state import State
+from fwlab.solvers.gap_order import PARTS_OF_A_PASS, UNIFORM_SHARE, draw_by_gaps
+from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 
 pytestmark = pytest.mark.small

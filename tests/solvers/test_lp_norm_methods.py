@@ -5,9 +5,9 @@ import pytest
 from solvers.solver_table import FORMS, LOSSES, Case, each_form, in_form, random_feasible
 
 import fwlab
-from fwlab._run_store import problem_digest
-from fwlab._text import describe_problem
+from fwlab.experiments.store import problem_digest
 from fwlab.solvers.registry import REGISTRY
+from fwlab.text import describe_problem
 
 pytestmark = pytest.mark.small
 
@@ -40,7 +40,7 @@ def test_the_other_methods_refuse_it_before_work(method, monkeypatch):
     def never(*_):
         raise AssertionError("a run that must be refused began")
 
-    monkeypatch.setattr("fwlab.solvers._driver.warm_up", never)
+    monkeypatch.setattr("fwlab.solvers.solve.warm_up", never)
     for p in (1, 1.5, 3):
         words = (
             rf"method '{method}': its regularizer must be LpNorm\(2\) .* got LpNorm\(p={p:.1f}\)"

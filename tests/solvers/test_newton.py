@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from solvers.solver_table import GRID, Case, random_feasible
 
 import fwlab
-from fwlab.solvers import _curvature
-from fwlab.solvers._state import State
+from fwlab.solvers import proximal_hessian as _curvature
+from fwlab.solvers.method import State
 from fwlab.solvers.newton import Proximal, _accept, has_stalled
 from fwlab.solvers.registry import build
 

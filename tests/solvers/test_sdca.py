@@ -12,16 +12,16 @@ from solvers.solver_table import FORMS, Case, M, random_feasible
 import fwlab
 import reference
 from fwlab import Status
-from fwlab.kernels.pseudo_steps import (
+from fwlab.kernels.simplices.topk_newton import thresholds_by_fixing, thresholds_by_newton
+from fwlab.kernels.steps.pseudo import (
     BIASED_PROJECTION,
     SEMISMOOTH_NEWTON,
     VARIABLE_FIXING,
     thresholds,
 )
-from fwlab.kernels.topk_newton import thresholds_by_fixing, thresholds_by_newton
 from fwlab.problem import Certificate
-from fwlab.solvers._loop import Limits
 from fwlab.solvers.blocks import ORDERS
+from fwlab.solvers.loop import Limits
 
 pytestmark = pytest.mark.small
 

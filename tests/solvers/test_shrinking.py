@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from solvers.solver_table import FORMS, GRID, Case, in_form
 
 import fwlab
-from fwlab.features import features_of
-from fwlab.solvers._state import State
+from fwlab.operators.features import features_of
+from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 
 pytestmark = pytest.mark.small

@@ -17,7 +17,7 @@ from solvers.solver_table import (
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
-from fwlab import _threads
+from fwlab.solvers import threads as _threads
 
 pytestmark = pytest.mark.small
 

@@ -1,0 +1,1 @@
+"""What the scripts share: studies, captions, tables, style, pages."""

@@ -1,0 +1,95 @@
+"""One Markdown page with every figure and table of a size, its caption below it.
+
+`write_page` puts it beside them; `update_readme` ends this folder's README.md with the same, with
+smaller pictures in `pictures`, and with what there is of the full size.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fwlab.files import write_atomically
+
+HERE = Path(__file__).parents[1]
+HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size\n"}
+CAPTION = ".caption.md"
+# longer tables are folded up
+ROWS_SHOWN = 32
+# pixels and colours of a small picture
+WIDTH, COLOURS = 720, 256
+
+
+def write_page(folder: Path) -> Path:
+    """Write folder/README.md; returns its path."""
+    text = f"# Figures and tables, size {folder.name}\n\n{''.join(entries(folder, folder))}"
+    write_atomically(folder / "README.md", lambda file: file.write(text.encode()))
+    return folder / "README.md"
+
+
+def update_readme(out: Path, here: Path = HERE) -> Path:
+    """Replace what follows the heading of the results in here/README.md; returns its path.
+
+    Raises FileNotFoundError where `out` holds no figures of the standard size.
+    """
+    if not any((out / "standard").glob(f"*{CAPTION}")):
+        raise FileNotFoundError(f"{out} holds no figures; python -m figures all makes them.")
+    page = here / "README.md"
+    text = page.read_text("utf-8").split(HEADINGS["standard"])[0]
+    for size, heading in HEADINGS.items():
+        pictures = here / "pictures" / size
+        keep_pictures(out / size, pictures)
+        if sections := "".join(entries(out / size, pictures, f"pictures/{size}/")):
+            text += f"{heading}\n{sections}"
+    write_atomically(page, lambda file: file.write(text.encode()))
+    return page
+
+
+def keep_pictures(folder: Path, target: Path) -> None:
+    """Make `target` hold small copies of what a folder shows, and nothing else."""
+    shown = [*folder.glob("*.png"), *folder.glob("*.gif")]
+    for path in shown:
+        if path.suffix == ".png":
+            shrink(path, target / path.name)
+        else:
+            write_atomically(
+                target / path.name, lambda file, path=path: file.write(path.read_bytes())
+            )
+    for path in target.glob("*"):
+        if path.name not in {picture.name for picture in shown}:
+            path.unlink()
+
+
+def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
+    """A section for each caption of a folder, in the order of their names; `link` leads from the
+    page to the folder `pictures`."""
+    for path in sorted(folder.glob(f"*{CAPTION}")):
+        stem = path.name.removesuffix(CAPTION)
+        title, shows, agreement, details = path.read_text("utf-8").split("\n\n", 3)
+        table = folder / f"{stem}.md"
+        if table.exists():
+            body = folded(table.read_text("utf-8"))
+        else:
+            names = [n for n in (f"{stem}.png", f"{stem}_animation.gif") if (pictures / n).exists()]
+            body = "".join(f"![{title.strip('*')}]({link}{name})\n" for name in names)
+        details = (
+            f"<details><summary>Data and settings</summary>\n\n{details.strip()}\n\n</details>"
+        )
+        yield "\n\n".join([f"### {title.strip('*')}", body.rstrip(), shows, agreement, details])
+        yield "\n\n"
+
+
+def folded(table: str) -> str:
+    """The table itself, or a line that opens it if it is long."""
+    rows = table.count("\n") - 2
+    if rows <= ROWS_SHOWN:
+        return table
+    return f"<details><summary>{rows} rows</summary>\n\n{table}\n</details>"
+
+
+def shrink(source: Path, target: Path) -> None:
+    """A small copy of a picture."""
+    from PIL import Image
+
+    with Image.open(source) as image:
+        size = WIDTH, round(image.height * WIDTH / image.width)
+        small = image.convert("RGB").resize(size).quantize(COLOURS)
+    write_atomically(target, lambda file: small.save(file, format="PNG", optimize=True))

@@ -1,0 +1,145 @@
+"""A study: one figure or table, from its cells to its files.
+
+A script hands its cells to `compute` and draws from `values` alone; `compute` writes them, with
+all that a caption needs, to OUT/SIZE/NAME.json, so that drawing needs neither data nor solvers.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import fwlab
+from figures.kit.captions import Caption, caption_text
+from figures.kit.tables import Table
+from fwlab.cli.reports import installed
+from fwlab.experiments.cells import Cell, DataName, plain, run_cells
+from fwlab.experiments.store import code_digest
+from fwlab.files import write_atomically
+from fwlab.losses import Loss
+from fwlab.plot import save_figure
+from fwlab.text import describe_loss
+
+SIZES = ("quick", "standard", "full")
+COMMANDS = {"quick": " --quick", "standard": "", "full": " --full"}
+
+
+class NotRun(ValueError):
+    """There are no stored results to draw."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a script's `run` and `plot` receive.
+
+    name of the script; size "quick", "standard" or "full"; out, the folder of all studies.
+    """
+
+    name: str
+    size: str
+    out: Path
+    n_jobs: int = 1
+    backend: str = "loky"
+    scheduler: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.out / self.size
+
+    def compute(self, cells: Sequence[Cell], alone: bool = False) -> None:
+        """Compute the cells that are not stored, and write what `plot` reads.
+
+        alone: one cell after the other in this process, for times that are to be compared.
+        """
+        parallel = (1,) if alone else (self.n_jobs, self.backend, self.scheduler)
+        values = run_cells(cells, self.out / "cells", *parallel)
+        data = {name for cell in cells for name in _data_names(cell.settings)}
+        record = {
+            "size": self.size,
+            "command": f"python -m figures {self.name}{COMMANDS[self.size]}",
+            "version": f"fwlab {installed('fwlab')}, code {code_digest()}",
+            "data": sorted(map(describe_data, data)),
+            "settings": {cell.name: readable(cell.settings) for cell in cells},
+            "values": values,
+        }
+        text = json.dumps(record, indent=1).encode()
+        write_atomically(self._file(".json"), lambda file: file.write(text))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What `compute` wrote. Raises NotRun where it did not."""
+        try:
+            return json.loads(self._file(".json").read_text("utf-8"))
+        except FileNotFoundError:
+            raise NotRun(f"{self.name} has no stored results of size {self.size}.") from None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """{cell name: result} as stored."""
+        return self.record["values"]
+
+    def save_figure(self, figure: Any, caption: Caption, part: str = "") -> list[Path]:
+        """Write NAME[_part].png, .pdf and the caption."""
+        stem = self._file("", part)
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        return [*save_figure(figure, stem), self._save_caption(caption, part)]
+
+    def save_table(self, table: Table, caption: Caption, part: str = "") -> list[Path]:
+        """Write NAME[_part].csv, .md, .tex and the caption."""
+        texts = {".csv": table.csv(), ".md": table.markdown(), ".tex": table.latex()}
+        files = [self._write(ending, part, text) for ending, text in texts.items()]
+        return [*files, self._save_caption(caption, part)]
+
+    def save_animation(self, draw: Any, n_frames: int, figure: Any, part: str) -> Path:
+        """Write NAME_part.gif: frame i is what `draw(i)` leaves on the figure."""
+        from matplotlib.animation import FuncAnimation, PillowWriter
+
+        path = self._file(".gif", part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        FuncAnimation(figure, draw, frames=n_frames).save(path, writer=PillowWriter(fps=4), dpi=80)
+        return path
+
+    def _save_caption(self, caption: Caption, part: str) -> Path:
+        return self._write(".caption.md", part, caption_text(caption, self.record))
+
+    def _write(self, ending: str, part: str, text: str) -> Path:
+        path = self._file(ending, part)
+        write_atomically(path, lambda file: file.write(text.encode()))
+        return path
+
+    def _file(self, ending: str, part: str = "") -> Path:
+        return self.folder / f"{self.name}{f'_{part}' if part else ''}{ending}"
+
+
+def describe_data(name: DataName) -> str:
+    """One line for a caption: sizes, preprocessing, origin, and what was left out."""
+    text = fwlab.datasets.describe(name.load())
+    if name.join_valid:
+        text += "; the validation part joins the train part"
+    if name.rows is not None:
+        text += f"; the first {name.rows} rows of each part only"
+    return text
+
+
+def readable(value: Any) -> Any:
+    """Settings as a person reads them and JSON holds them."""
+    if isinstance(value, DataName):
+        return value.name
+    if isinstance(value, Loss):
+        return describe_loss(value)
+    if isinstance(value, dict):
+        return {str(key): readable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [readable(entry) for entry in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: readable(getattr(value, field.name)) for field in fields(value)}
+    return plain(value)
+
+
+def _data_names(value: Any) -> Iterator[DataName]:
+    if isinstance(value, DataName):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _data_names(entry)

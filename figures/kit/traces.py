@@ -1,0 +1,69 @@
+"""Cells of convergence figures: the trace of one run, thinned for drawing."""
+
+from typing import Any
+
+import numpy as np
+
+import fwlab
+from fwlab.experiments.cells import DataName
+
+POINTS = 150
+
+
+def trace(
+    data: DataName,
+    loss: fwlab.losses.Loss,
+    method: str,
+    tol: float,
+    max_iter: int,
+    smoothing: float = 0.0,
+    C: float = 1.0,
+    check_every: int = 1,
+    time_limit: float | None = None,
+) -> dict[str, Any]:
+    """One run from A = 0 with lam = 1 / (n C): checkpoints evenly spread in log(iteration), and
+    the certificate at the end. `reached` gives iteration and seconds of the first gap below each
+    power of ten, which thinning would lose."""
+    part = data.load()
+    n = len(part.y_train)
+    problem = fwlab.Problem(
+        part.X_train, part.y_train, loss, 1 / (C * n), smoothing, n_classes=part.n_classes
+    )
+    result = fwlab.solve(
+        problem, method, tol, max_iter=max_iter, check_every=check_every, time_limit=time_limit
+    )
+    columns, last = result.trace.as_dict(), len(result.trace.iteration) - 1
+    places = np.geomspace(1, last, POINTS) if last > 0 else [0]
+    kept = np.union1d([0, last], np.asarray(places).round()).astype(int)
+    return {
+        **{name: column[kept] for name, column in columns.items()},
+        "reached": reached(result.trace),
+        "status": result.status.name,
+        "last_gap": result.gap,
+        "last_primal": result.primal,
+        "iterations": result.nit,
+        "loss_certified": repr(loss),
+    }
+
+
+def reached(trace: fwlab.Trace) -> dict[str, list[float]]:
+    """{power of ten: [iteration, seconds]} of the first gap below it."""
+    found = {}
+    for power in range(0, -13, -1):
+        below = np.flatnonzero(trace.gap <= 10.0**power)
+        if len(below):
+            first = below[0]
+            found[f"1e{power}"] = [float(trace.iteration[first]), float(trace.seconds[first])]
+    return found
+
+
+def first_below(value: dict[str, Any], tol: float) -> int | None:
+    """The iteration at which the stored run's gap first was at most tol, a power of ten."""
+    found = value["reached"].get(f"1e{round(np.log10(tol))}")
+    return None if found is None else int(found[0])
+
+
+def best_so_far(value: dict[str, Any], column: str = "gap") -> tuple[np.ndarray, np.ndarray]:
+    """Iterations from 1 on and the smallest gap until then."""
+    gap = np.minimum.accumulate(np.array(value[column]))
+    return np.array(value["iteration"])[1:], gap[1:]

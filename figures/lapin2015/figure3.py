@@ -1,0 +1,98 @@
+"""L15 Figure 3: time of the projection onto the top-k simplex and onto the knapsack set."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fwlab
+from figures.kit.captions import Caption
+from figures.kit.study import Study
+from figures.kit.style import line, log_axes, new_figure, series
+from fwlab.experiments.cells import Cell
+
+KS = (1, 5, 10)
+SETS = ("knapsack", *[f"top-{k} simplex" for k in KS])
+DIMENSIONS = {
+    "quick": (20, 200),
+    "standard": (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000),
+    "full": (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000),
+}
+POINTS = {"quick": 50, "standard": 1000, "full": 1000}
+# entries of a batch that are held at once, and repetitions of each
+ENTRIES, REPEATS, SEED = 10**7, 5, 0
+SECONDS = {"quick": 3, "standard": 60, "full": 600}
+
+
+def cells(size: str) -> list[Cell]:
+    return [
+        Cell(f"d = {d}", milliseconds, {"d": d, "points": POINTS[size]}, cost=float(d))
+        for d in DIMENSIONS[size]
+    ]
+
+
+def run(study: Study) -> None:
+    """One cell after the other: these are times."""
+    study.compute(cells(study.size), alone=True)
+
+
+def milliseconds(d: int, points: int) -> dict[str, float]:
+    """CPU time of all points: medians of REPEATS rounds in which all sets take turns; long rows
+    are drawn and projected in part, and their time is scaled."""
+    drawn = min(points, max(1, ENTRIES // d))
+    rows = np.random.default_rng(SEED).standard_normal((drawn, d))
+    times = np.empty((REPEATS + 1, len(SETS)))
+    for repeat in range(REPEATS + 1):
+        for column, name in enumerate(SETS):
+            start = time.process_time()
+            project(rows, name)
+            times[repeat, column] = time.process_time() - start
+    medians = 1e3 * np.median(times[1:], axis=0) * points / drawn
+    return dict(zip(SETS, medians.tolist(), strict=True))
+
+
+def project(rows: np.ndarray, name: str) -> np.ndarray:
+    if name == "knapsack":
+        return fwlab.project_knapsack(rows, 1.0, 1.0)
+    return fwlab.project_topk_simplex(rows, int(name.split()[0].removeprefix("top-")), 1.0)
+
+
+def plot(study: Study) -> list[Path]:
+    values = study.values
+    dimensions = np.array([float(name.removeprefix("d = ")) for name in values])
+    figure = new_figure(4.3)
+    ax = figure.add_subplot()
+    log_axes(ax, "dimension $d$")
+    times = {name: np.array([v[name] for v in values.values()]) for name in SETS}
+    for index, name in enumerate(SETS):
+        line(ax, dimensions, times[name], series(index), name)
+    ax.set_ylabel(f"CPU milliseconds for {POINTS[study.size]} points")
+    ax.legend(loc="upper left")
+    return study.save_figure(figure, caption(dimensions, times, study.size))
+
+
+def caption(dimensions: np.ndarray, times: dict[str, Any], size: str) -> Caption:
+    tail = dimensions >= 1000 if (dimensions >= 1000).sum() > 1 else dimensions > 0
+    slopes = {
+        name: np.polyfit(np.log(dimensions[tail]), np.log(found[tail]), 1)[0]
+        for name, found in times.items()
+    }
+    ratios = [times[name] / times["knapsack"] for name in SETS[1:]]
+    shown = ", ".join(f"{name} {slope:.2f}" for name, slope in slopes.items())
+    return Caption(
+        title="L15 Figure 3: time of projections, synthetic vectors",
+        shows=(
+            f"CPU time to project {POINTS[size]} vectors of N(0, 1) entries, against their length."
+        ),
+        settings=(
+            f"radius 1, no bias, knapsack with upper bound 1 and sum at most 1; batches of at most "
+            f"{ENTRIES:.0e} entries (longer ones scaled), median of {REPEATS} rounds, one thread, "
+            f"seed {SEED}."
+        ),
+        agreement=(
+            "The paper: linear in the dimension and essentially the same times. Exponents from "
+            f"d = {dimensions[tail][0]:.0f} on: {shown}; the top-k simplex takes "
+            f"{np.min(ratios):.2f} to {np.max(ratios):.2f} times as long as the knapsack."
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Figures and tables of Lei et al. (2015)."""

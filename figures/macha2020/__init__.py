@@ -1,0 +1,1 @@
+"""Figures and tables of Mácha et al. (2020)."""

@@ -1,0 +1,1 @@
+"""Figures and tables of Tajima et al. (2020)."""

@@ -1,0 +1,142 @@
+"""T20 Figures 1 and 2, which differ in the smoothing: objective error and gap against iterations.
+
+The objective error is P(w_t) - P(w*), with w* from `auto` at a gap of 1e-8 (the paper: 1e-5).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from figures.kit.study import Study
+from figures.kit.style import line, log_axes, method_line, new_figure
+from figures.kit.traces import trace
+from figures.tajima2020.machines import DERIVED, LACKING, LOSS, METHODS, data
+from fwlab.experiments.cells import Cell, DataName
+
+REFERENCE, TOL = "auto", 1e-8
+MAX_ITER = {"quick": 50, "standard": 300, "full": 1000}
+ENVELOPE = 0.01
+HIGH = "high-dimensional, synthetic"
+
+
+def cells(size: str, smoothings: tuple[float, ...]) -> list[Cell]:
+    """The runs with the first smoothing, and those of the line search with the others."""
+    found = []
+    for name, source in sets(size).items():
+        settings = {"data": source, "loss": LOSS, "tol": TOL}
+        for smoothing in smoothings:
+            first = smoothing == smoothings[0]
+            for method in METHODS if first else ("LSFW",):
+                run = {"method": METHODS[method], "max_iter": MAX_ITER[size]}
+                found.append((name, method, {**settings, **run, "smoothing": smoothing}, 1.0))
+        best = {"method": REFERENCE, "max_iter": 5000, "check_every": 5}
+        found.append((name, REFERENCE, {**settings, **best, "smoothing": smoothings[0]}, 0.5))
+    return [
+        Cell(cell_name(name, method, settings["smoothing"]), trace, settings, cost)
+        for name, method, settings, cost in found
+    ]
+
+
+def sets(size: str) -> dict[str, DataName]:
+    """The sets at hand, and one with more features than rows, as the paper's image sets have."""
+    return data(size) | ({} if size == "quick" else {HIGH: DataName("synthetic-a", "unit")})
+
+
+def cell_name(data_name: str, method: str, smoothing: float) -> str:
+    return f"{data_name}|{method}|smoothing {smoothing:g}"
+
+
+def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
+    """A row a data set: on the left the objective error, on the right the gap."""
+    names = list(sets(size))
+    figure = new_figure(2.4 * len(names) + 1.2)
+    axes = figure.subplots(len(names), 2, squeeze=False, sharex=True)
+    for (left, right), name in zip(axes, names, strict=True):
+        best = values[cell_name(name, REFERENCE, smoothing)]
+        log_axes(left, "")
+        log_axes(right, "")
+        for method, solver in METHODS.items():
+            value = values[cell_name(name, method, smoothing)]
+            iteration = np.array(value["iteration"])[1:]
+            style, label = method_line(solver), f"{method} ({solver})"
+            for ax, y in ((left, objective_error(value, best)), (right, gaps(value))):
+                ax.plot(iteration, y, color=style["color"], linewidth=0.6, alpha=0.4)
+                line(ax, iteration, np.minimum.accumulate(y), style, label)
+        left.set_ylabel(name)
+    axes[0, 0].set_title("objective error  P(w) \N{MINUS SIGN} P(w*)", fontsize="medium")
+    axes[0, 1].set_title("certified gap  P(w) \N{MINUS SIGN} D(A)", fontsize="medium")
+    for ax in axes[-1]:
+        ax.set_xlabel("iteration")
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(),
+        title="Bold: smallest so far. Faint: every checkpoint.",
+        loc="outside lower center",
+        ncols=3,
+        frameon=False,
+    )
+    return figure
+
+
+def objective_error(value: dict[str, Any], best: dict[str, Any]) -> np.ndarray:
+    """P(w_t) - P(w*) at the stored iterations from 1 on, not below what w* itself may err."""
+    return np.maximum(np.array(value["primal"])[1:] - best["last_primal"], best["last_gap"])
+
+
+def gaps(value: dict[str, Any]) -> np.ndarray:
+    """The certified gap at the stored iterations from 1 on."""
+    return np.array(value["gap"])[1:]
+
+
+def plot(study: Study, smoothing: float, caption: Any) -> list[Path]:
+    values = study.values
+    return study.save_figure(draw(values, study.size, smoothing), caption(values, study.size))
+
+
+def least_errors(values: dict[str, Any], name: str, smoothing: float) -> dict[str, float]:
+    """The smallest objective error of each method."""
+    best = values[cell_name(name, REFERENCE, smoothing)]
+    return {
+        method: float(objective_error(values[cell_name(name, method, smoothing)], best).min())
+        for method in METHODS
+    }
+
+
+def told_errors(values: dict[str, Any], size: str, smoothing: float) -> str:
+    """The smallest objective errors, and where the line search has the smallest."""
+    errors = {name: least_errors(values, name, smoothing) for name in sets(size)}
+    texts = [
+        f"{name} {' / '.join(f'{e:.1e}' for e in found.values())}" for name, found in errors.items()
+    ]
+    first = [name for name, found in errors.items() if found["LSFW"] == min(found.values())]
+    return (
+        f"smallest objective errors, {' / '.join(METHODS)}: {'; '.join(texts)}; "
+        f"LSFW has the smallest on {len(first)} of {len(errors)} sets"
+    )
+
+
+def settings(values: dict[str, Any], size: str, smoothing: float) -> str:
+    rest = [values[cell_name(name, REFERENCE, smoothing)]["last_gap"] for name in sets(size)]
+    return (
+        f"weighted Usunier loss with weights max(0, 6 - j)/15, lam = 1/n, smoothing {smoothing:g}, "
+        f"unit rows, from A = 0, {MAX_ITER[size]} iterations; P(w*) by `{REFERENCE}` with a "
+        f"certified gap of at most {max(rest):.1e}; seed 0. {shown_data(size)}"
+    )
+
+
+def shown_data(size: str) -> str:
+    if size == "quick":
+        return "A few digits in place of the paper's sets."
+    return f"{LACKING} In their place synthetic rows with more features than samples. {DERIVED}"
+
+
+def titled(number: int, text: str, size: str) -> str:
+    place = "on a few digits" if size == "quick" else "real data, and synthetic where it says so"
+    return f"T20 Figure {number}: {text}, {place}"
+
+
+SHOWS = (
+    "Objective error and certified gap at every iteration t, for the projected subgradient method "
+    "(PG), Frank-Wolfe with the steps 2/(t + 1) (StdFW) and with exact line search (LSFW). W of "
+    "PG is kept in the ball |W|^2 <= P(0)/lam, and its A is the average of minus its subgradients."
+)

@@ -1,0 +1,148 @@
+"""T20 Table 3: measured exponents of each line of Algorithm 1, beside the stated complexities.
+
+Each line is one numpy expression on arrays of the paper's shapes, for general joint features
+(n, d, m) and for psi(x, j) = e_j (x) x with d = m d_0, n, m and d growing one after the other.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from figures.benchmarks.timing import milliseconds
+from figures.kit.captions import Caption
+from figures.kit.exponents import exponent
+from figures.kit.study import Study
+from figures.kit.tables import Compared, Entry, Table
+from figures.tajima2020.machines import LOSS
+from figures.tajima2020.printed import LINE_6, TABLE_3
+from fwlab.experiments.cells import Cell
+
+AXES = ("n", "m", "d")
+SMOOTHING, STEP = 0.01, 0.1
+FIXED = {
+    "general": {"n": 1000, "m": 64, "d": 128},
+    "special": {"n": 4000, "m": 64, "d": 8192},
+}
+FACTORS = (0.25, 0.5, 1, 2, 4)
+GROWTH = {"quick": (0.125, 0.25, 0.5), "standard": FACTORS, "full": FACTORS}
+REPEATS = {"quick": 3, "standard": 15, "full": 101}
+NEAR = 0.25
+SECONDS = {"quick": 3, "standard": 15, "full": 90}
+
+
+def line_times(kind: str, n: int, m: int, d: int, repeats: int) -> dict[str, float]:
+    """Milliseconds of each line."""
+    rng = np.random.default_rng(0)
+    A, U, scores = rng.standard_normal((3, n, m))
+    y = rng.integers(0, m, n)
+    products = general_lines if kind == "general" else special_lines
+    calls = {**products(rng, A, d), **either_lines(A, U, scores, y, rng.standard_normal(d))}
+    return milliseconds({str(line): calls[line] for line in sorted(calls)}, repeats)
+
+
+Lines = dict[int, Callable[[], object]]
+
+
+def general_lines(rng: np.random.Generator, A: np.ndarray, d: int) -> Lines:
+    """Lines 3, 5 and 9 with features psi(x_i, j) in R^d, one matrix (m, d) a sample."""
+    n, m = A.shape
+    psi, w = rng.standard_normal((n * m, d)), rng.standard_normal(d)
+    return {
+        3: lambda: A.ravel() @ psi,
+        5: lambda: (psi @ w).reshape(n, m) - SMOOTHING * A,
+        9: lambda: A.ravel() @ psi,
+    }
+
+
+def special_lines(rng: np.random.Generator, A: np.ndarray, d: int) -> Lines:
+    """The same with x_i in R^{d/m} and a weight vector a class."""
+    n, m = A.shape
+    X, W = rng.standard_normal((n, d // m)), rng.standard_normal((m, d // m))
+    return {3: lambda: A.T @ X, 5: lambda: X @ W.T - SMOOTHING * A, 9: lambda: A.T @ X}
+
+
+def either_lines(
+    A: np.ndarray, U: np.ndarray, scores: np.ndarray, y: np.ndarray, w: np.ndarray
+) -> Lines:
+    """The lines that do not touch the features; w stands for Delta w."""
+    rows = np.arange(len(y))
+    moved = A.copy()
+
+    def line_10() -> float:
+        slope = U[rows, y].sum() - np.vdot(U, scores)
+        return float(slope / (w @ w + np.vdot(U, U)))
+
+    def line_12() -> None:
+        moved.__iadd__(STEP * U)
+
+    return {
+        6: lambda: LOSS.subgradient(scores, y),
+        7: lambda: U - A,
+        10: line_10,
+        12: line_12,
+    }
+
+
+def cells(size: str) -> list[Cell]:
+    found = []
+    for kind, fixed in FIXED.items():
+        for axis in AXES:
+            for factor in GROWTH[size]:
+                shape = {**fixed, axis: int(fixed[axis] * factor)}
+                settings = {"kind": kind, **shape, "repeats": REPEATS[size]}
+                found.append(Cell(f"{kind}|{axis}|{factor}", line_times, settings, cost=factor))
+    return found
+
+
+def run(study: Study) -> None:
+    """One cell after the other: their times are compared."""
+    study.compute(cells(study.size), alone=True)
+
+
+def plot(study: Study) -> list[Path]:
+    values, factors = study.values, GROWTH[study.size]
+    rows: list[list[Entry]] = []
+    compared: list[tuple[float, float]] = []
+    for kind, bounds in TABLE_3.items():
+        for number in sorted({*bounds, 6}):
+            entries: list[Entry] = []
+            for axis, stated in zip(AXES, bounds.get(number, LINE_6), strict=True):
+                times = [values[f"{kind}|{axis}|{f}"][str(number)] for f in factors]
+                slope, half = exponent(factors, times)
+                entries += [Compared(slope, stated, ".2f"), f"{half:.2f}"]
+                compared.append((slope - stated, half))
+            rows.append([kind, f"Line {number}", *entries])
+    header = [
+        text for axis in AXES for text in (f"exponent of {axis}", f"{axis}: \N{PLUS-MINUS SIGN}")
+    ]
+    return study.save_table(Table(["case", "line", *header], rows), _caption(study.size, compared))
+
+
+def _caption(size: str, compared: list[tuple[float, float]]) -> Caption:
+    """compared: slope minus stated exponent, and half the interval."""
+    near = [abs(d) <= max(NEAR, half) for d, half in compared]
+    above = [d > max(NEAR, half) for d, half in compared]
+    fixed = "; ".join(
+        f"{kind}: {', '.join(f'{axis} = {value}' for axis, value in sizes.items())}"
+        for kind, sizes in FIXED.items()
+    )
+    return Caption(
+        title="T20 Table 3: measured exponents of the lines of Algorithm 1, synthetic numbers",
+        shows=(
+            "Slope of log(CPU time) against the log of n, m or d, ours (the stated exponent, "
+            "difference), and half the width of its 95% confidence interval. d is the length of "
+            "the joint features: in the special case d = m d_0, so that m grows at fixed d. Line "
+            "10, O(mn + d), is compared with its first term, line 6 with the O(m log m) a sample "
+            "of the text."
+        ),
+        settings=(
+            f"standard normal numbers, seed 0; {fixed}; the growing size from {GROWTH[size][0]} to "
+            f"{GROWTH[size][-1]} times that; median of {REPEATS[size]}, one thread."
+        ),
+        agreement=(
+            f"{sum(near)} of {len(compared)} stated exponents lie within {NEAR} of the measured "
+            f"one or in its interval; of the others {sum(above)} are measured above, "
+            f"{len(compared) - sum(near) - sum(above)} below, where no bound is broken."
+        ),
+    )

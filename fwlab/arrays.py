@@ -1,0 +1,7 @@
+"""Names for the types of arrays in signatures."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]

@@ -1,0 +1,1 @@
+"""Checks of a user's arguments: one sentence for each bad one."""

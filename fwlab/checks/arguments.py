@@ -1,0 +1,150 @@
+"""Checks of arguments: one sentence that names the argument, the value and what is allowed."""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from fwlab.arrays import Floats, Integers
+
+LARGEST = 1e150
+SMALLEST = 1e-150
+
+
+def as_floats(
+    name: str, value: Any, ndims: Iterable[int], dtype: type[np.floating] = np.float64
+) -> Floats:
+    """`value` as a finite C-ordered array of `dtype` with one of the dimensions `ndims`."""
+    array = as_array(name, value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}.")
+    if array.ndim not in tuple(ndims):
+        allowed = " or ".join(f"{ndim}-D" for ndim in ndims)
+        raise ValueError(f"{name} must be {allowed}; got shape {array.shape}.")
+    require_finite(name, array, min(LARGEST, float(np.finfo(dtype).max)))
+    return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
+
+
+def as_array(name: str, value: Any) -> NDArray:
+    """`value` as a numpy array of any kind."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
+
+
+def require_finite(name: str, values: NDArray, largest: float = LARGEST) -> None:
+    """Raise if `values` holds NaN, infinity, or a number too large; by default one whose square
+    would overflow."""
+    largest = np.float64(largest)  # of this type, so that smaller ones are compared in float64
+    if values.size and not (-largest <= values.min() and values.max() <= largest):
+        bad = values.ravel()[np.flatnonzero(~(np.abs(values) <= largest))[0]]
+        raise ValueError(f"{name} must be finite and at most {largest:.4g} in size; got {bad}.")
+
+
+def as_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """`value` as an int in low .. high (no upper limit if None)."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        allowed = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{name} must be {allowed}; got {number}.")
+    return number
+
+
+def as_real(name: str, value: Any, *, positive: bool) -> float:
+    """`value` as a finite float, > 0 if `positive`, else >= 0."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a real number; got {value!r}.")
+    number = float(value)
+    if not 0 <= number < np.inf or (positive and number == 0):
+        raise ValueError(f"{name} must be finite and {'>' if positive else '>='} 0; got {value}.")
+    if number > LARGEST or (positive and number < SMALLEST):
+        raise ValueError(f"{name} must be between {SMALLEST} and {LARGEST}; got {value}.")
+    return number
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """`value` as a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """A numpy Generator from a seed or a Generator."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, Integral) or rng < 0:
+        raise TypeError(f"rng must be a non-negative integer or a numpy Generator; got {rng!r}.")
+    return np.random.default_rng(int(rng))
+
+
+def as_features(name: str, X: Any, dtype: type[np.floating] = np.float64) -> Any:
+    """X (n, d) as a finite array of `dtype`, or as a canonical CSR matrix if it is sparse."""
+    if not scipy.sparse.issparse(X):
+        X = as_floats(name, X, ndims=(2,), dtype=dtype)
+    elif X.ndim != 2:
+        raise ValueError(f"{name} must be 2-D; got shape {X.shape}.")
+    else:
+        X = X.tocsr()
+        values = as_floats(name, X.data, ndims=(1,), dtype=dtype)
+        X = scipy.sparse.csr_matrix((values, X.indices, X.indptr), shape=X.shape)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    if 0 in X.shape:
+        raise ValueError(f"{name} must have at least one row and one column; got shape {X.shape}.")
+    return X
+
+
+def as_labels(y: Any, n_classes: int | None = None) -> Integers:
+    """`y` as a 1-D int64 array of classes 0 .. n_classes-1."""
+    labels = as_array("y", y)
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"y must hold integer class labels; got dtype {labels.dtype}.")
+    if labels.ndim != 1:
+        raise ValueError(f"y must be 1-D; got shape {labels.shape}.")
+    if len(labels):
+        low, high = labels.min(), labels.max()
+        if low < 0 or (n_classes is not None and high >= n_classes):
+            allowed = "0 or more" if n_classes is None else f"in 0..{n_classes - 1}"
+            raise ValueError(f"y must be {allowed}; got {low if low < 0 else high}.")
+        if high > np.iinfo(np.int32).max:
+            raise ValueError(f"y must be below 2^31; got {high}.")
+    return labels.astype(np.int64)
+
+
+def as_weights(name: str, value: Any) -> tuple[float, ...]:
+    """`value` as non-increasing, non-negative weights that are not all zero (K19, section 4)."""
+    weights = as_floats(name, value, ndims=(1,))
+    if len(weights) == 0:
+        raise ValueError(f"{name} must hold at least one weight; got an empty sequence.")
+    if weights.min() < 0:
+        raise ValueError(f"{name} must be non-negative; got {weights.min()}.")
+    rising = np.flatnonzero(np.diff(weights) > 0)
+    if len(rising):
+        j = rising[0]
+        raise ValueError(
+            f"{name} must be non-increasing; got {weights[j]} followed by {weights[j + 1]}."
+        )
+    if weights[0] == 0:
+        raise ValueError(f"{name} must not be all zero; got {len(weights)} zeros.")
+    return tuple(weights.tolist())
+
+
+def as_positive(y: Any) -> Any:
+    """Which labels are 1, of labels in {0, 1} or {-1, +1}."""
+    labels = as_array("y", y)
+    if labels.dtype.kind not in "iufb":
+        raise TypeError(f"y must hold labels 0 and 1, or -1 and +1; got dtype {labels.dtype}.")
+    labels = as_floats("y", labels, ndims=(1,))
+    for allowed in ([0, 1], [-1, 1]):
+        if np.isin(labels, allowed).all():
+            return labels == 1
+    found = ", ".join(f"{value:g}" for value in np.unique(labels)[:5])
+    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")

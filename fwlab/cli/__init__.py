@@ -1,0 +1,5 @@
+"""The command line: fwlab compare | solve | data | info | warmup."""
+
+from fwlab.cli.commands import main
+
+__all__ = ["main"]

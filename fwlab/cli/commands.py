@@ -1,0 +1,253 @@
+"""The command line: fwlab compare | solve | data | info | warmup.
+
+Reports go to stdout (with --json one JSON document and nothing else), progress and errors to
+stderr. Exit code: 0 when every run finished, 1 when one failed, 2 for bad input.
+"""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from fwlab import datasets
+from fwlab.checks.arguments import as_integer
+from fwlab.cli.options import BadInput, parse
+from fwlab.cli.problems import Case, load, load_cases
+from fwlab.cli.reports import data_rows, installed, settings, warmup_rows
+from fwlab.experiments.comparison import Comparison, Settings, checked_methods, compare
+from fwlab.files import write_atomically
+from fwlab.result import Result, Status
+from fwlab.solvers.registry import methods
+from fwlab.solvers.solve import solve
+from fwlab.text import format_table
+
+NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip install 'fwlab[plot]'."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    try:
+        options = parse(argv, installed("fwlab"))
+        return COMMANDS[options.command](options)
+    except BadInput as error:
+        _complain(error)
+        return 2
+    except OSError as error:  # of writing: those of reading are bad input
+        _complain(error)
+        return 1
+    except KeyboardInterrupt:
+        _complain("interrupted before there was anything to report.")
+        return 1
+
+
+def _compare(options: Namespace) -> int:
+    folder = Path(options.out)
+    names = list(methods()) if options.methods == "all" else options.methods.split(",")
+    names = [name.strip() for name in names]
+    with _bad_input(OSError):
+        _check_run(options, names)
+        as_integer("jobs", options.jobs, low=1)
+        cases = load_cases(options)
+        folder.mkdir(parents=True, exist_ok=True)
+    _announce(options, cases)
+    with _bad_input():
+        comparison = compare(
+            {case.name: case.problem for case in cases},
+            names,
+            n_jobs=options.jobs,
+            out=folder,
+            **_solve_settings(options),
+        )
+    files = _write(comparison, cases, folder)
+    if options.json:
+        _print_json(
+            options=_shown(options),
+            problems=[case.as_dict() for case in cases],
+            runs=comparison.rows(),
+            files=files,
+        )
+    else:
+        print(f"\n{comparison.table()}\n\nwritten: {', '.join(files.values())}")
+    return _exit_code(comparison, options)
+
+
+def _solve(options: Namespace) -> int:
+    with _bad_input(OSError):
+        _check_run(options, [options.method])
+        cases = load_cases(options)
+    if len(cases) != 1:
+        raise BadInput(f"solve takes one data set and one loss; got {len(cases)} problems.")
+    case = cases[0]
+    _announce(options, cases)
+    with _bad_input():
+        result = solve(case.problem, options.method, verbose=1, **_solve_settings(options))
+    if options.save is not None:
+        result.save(options.save)
+    report = _report(result, case)
+    if options.json:
+        _print_json(options=_shown(options), problem=case.as_dict(), result=report)
+    else:
+        width = max(map(len, report))
+        for name, value in report.items():
+            shown = f"{value:.10g}" if isinstance(value, float) else value
+            print(f"{name.replace('_', ' '):<{width}}  {shown}")
+    unfinished = result.status is Status.INTERRUPTED
+    return int(unfinished or (options.strict and not result.success))
+
+
+def _data(options: Namespace) -> int:
+    if options.name is None:
+        rows = data_rows()
+        if options.json:
+            _print_json(data=rows)
+        else:
+            cells = [
+                [row["name"], "yes" if row["at_hand"] else "no", row["source"].split(";")[0]]
+                for row in rows
+            ]
+            print(format_table(("name", "at hand", "source"), cells))
+        return 0
+    with _bad_input(OSError):
+        dataset = load(options.name, options)
+    parts = {"train": dataset.y_train, "valid": dataset.y_valid, "test": dataset.y_test}
+    if options.json:
+        _print_json(
+            name=dataset.name,
+            n={part: len(y) for part, y in parts.items() if y is not None},
+            d=dataset.X_train.shape[1],
+            m=dataset.n_classes,
+            normalize=dataset.normalize,
+            source=dataset.source,
+            licence=dataset.licence,
+            sha256=dataset.sha256,
+        )
+    else:
+        print(datasets.describe(dataset))
+    return 0
+
+
+def _info(options: Namespace) -> int:
+    found = settings()
+    if options.json:
+        _print_json(**found)
+    else:
+        print(format_table(("what", "value"), [[name, str(v)] for name, v in found.items()]))
+    return 0
+
+
+def _warmup(options: Namespace) -> int:
+    rows = warmup_rows()
+    if options.json:
+        _print_json(parts=rows)
+    else:
+        cells = [[row["part"], f"{row['seconds']:.2f}"] for row in rows]
+        print(format_table(("kernels of", "seconds"), cells, right=("seconds",)))
+    return 0
+
+
+COMMANDS = {
+    "compare": _compare,
+    "solve": _solve,
+    "data": _data,
+    "info": _info,
+    "warmup": _warmup,
+}
+
+
+@contextmanager
+def _bad_input(*more: type[Exception]) -> Iterator[None]:
+    """What a call refuses with one sentence is the user's input."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (ValueError, TypeError, *more)):
+            raise
+        raise BadInput(str(error)) from error
+
+
+def _solve_settings(options: Namespace) -> dict[str, Any]:
+    names = ("tol", "relative", "max_iter", "time_limit", "rng", "check_every")
+    return {name: getattr(options, name) for name in names}
+
+
+def _check_run(options: Namespace, names: list[str]) -> None:
+    """Refuse bad settings before the data are loaded."""
+    Settings(**_solve_settings(options))
+    checked_methods(names, {})
+
+
+def _shown(options: Namespace) -> dict[str, Any]:
+    """The options that the command has, for its JSON document."""
+    hidden = {"command", "json"}
+    return {name: value for name, value in vars(options).items() if name not in hidden}
+
+
+def _announce(options: Namespace, cases: list[Case]) -> None:
+    """Say what will be run, before it is run."""
+    for case in cases:
+        print(case.line, file=sys.stderr if options.json else sys.stdout, flush=True)
+
+
+def _write(comparison: Comparison, cases: list[Case], folder: Path) -> dict[str, str]:
+    """The table, the traces and the figure as files; returns their paths."""
+    text = "\n".join([*(case.line for case in cases), "", comparison.table(), ""])
+    write_atomically(folder / "table.txt", lambda file: file.write(text.encode()))
+    comparison.to_csv(folder / "comparison.csv")
+    files = {"table": str(folder / "table.txt"), "csv": str(folder / "comparison.csv")}
+    try:
+        png, pdf = comparison.plot(folder / "comparison")
+    except ImportError:
+        print(NO_FIGURE, file=sys.stderr)
+        return files
+    return {**files, "png": str(png), "pdf": str(pdf)}
+
+
+def _exit_code(comparison: Comparison, options: Namespace) -> int:
+    """1 for a run that did not finish; a method of `all` may refuse a problem."""
+    results, failures = comparison.results.values(), comparison.failures.values()
+    fine = {"refused"} if options.methods == "all" else set()
+    failed = not results or any(failure.kind not in fine for failure in failures)
+    failed |= any(result.status is Status.INTERRUPTED for result in results)
+    return int(failed or (options.strict and not all(result.success for result in results)))
+
+
+def _report(result: Result, case: Case) -> dict[str, Any]:
+    dataset = case.dataset
+    report = {
+        "method": result.method,
+        "status": result.status.name,
+        "message": result.message,
+        "iterations": result.nit,
+        "seconds": result.seconds,
+        "primal": result.primal,
+        "dual": result.dual,
+        "gap": result.gap,
+        "infeasibility": result.infeasibility,
+        "success": result.success,
+    }
+    for part in ("train", "valid", "test"):
+        X, y = getattr(dataset, f"X_{part}"), getattr(dataset, f"y_{part}")
+        if y is not None:
+            report[f"{part}_error"] = float((result.predict(X) != y).mean())
+    return report
+
+
+def _print_json(**document: Any) -> None:
+    print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
+
+
+def _strict(value: Any) -> Any:
+    """JSON has no infinity and no NaN: they become null."""
+    if isinstance(value, dict):
+        return {name: _strict(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(entry) for entry in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _complain(error: object) -> None:
+    print(f"fwlab: {' '.join(str(error).split())}", file=sys.stderr)

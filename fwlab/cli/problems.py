@@ -1,0 +1,160 @@
+"""From options of the command line to data sets, losses and problems."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fwlab import datasets, weights
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_real
+from fwlab.cli.options import LOSSES, BadInput
+from fwlab.datasets.named import Dataset
+from fwlab.losses import (
+    Loss,
+    MaxHinge,
+    PseudoTopK,
+    StructuredHinge,
+    TopK,
+    Usunier,
+    WeightedTopK,
+    WeightedUsunier,
+)
+from fwlab.problem import Problem
+from fwlab.text import describe_loss, describe_problem
+
+WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A problem, the data set it was built from, and the line that names both to the user."""
+
+    name: str
+    dataset: Dataset
+    problem: Problem
+    line: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """What determines the problem, ready for JSON."""
+        problem = self.problem
+        return {
+            "name": self.name,
+            "data": self.dataset.name,
+            "source": self.dataset.source,
+            "sha256": self.dataset.sha256,
+            "normalize": self.dataset.normalize,
+            "n": problem.n_samples,
+            "d": problem.n_features,
+            "m": problem.n_classes,
+            "loss": describe_loss(problem.loss),
+            "lam": problem.lam,
+            "smoothing": problem.smoothing,
+            "kernel": problem.kernel,
+        }
+
+
+def load_cases(options: Namespace) -> list[Case]:
+    """Every data set with every loss that the options name.
+
+    Raises BadInput, ValueError, TypeError or OSError with one sentence.
+    """
+    losses = _loss_names(options)
+    loaded = {given: load(given, options) for given in _listed("data", options.data)}
+    short = [dataset.name for dataset in loaded.values()]
+    cases = []
+    for given, dataset in loaded.items():
+        # two files of the same name in different folders
+        name = dataset.name if short.count(dataset.name) == 1 else given
+        for loss in losses:
+            label = name if len(losses) == 1 else f"{name}/{loss}"
+            cases.append(_case(label, loss, dataset, options))
+    return cases
+
+
+def load(name: str, options: Namespace) -> Dataset:
+    """The data set `name`, normalised as the options say."""
+    return datasets.load(name, normalize=none_or(options.normalize))
+
+
+def none_or(value: str) -> str | None:
+    """The option's value for the library: its "none" is None there."""
+    return None if value == "none" else value
+
+
+def _case(name: str, loss: str, dataset: Dataset, options: Namespace) -> Case:
+    lam = options.lam
+    if lam is None:
+        lam = 1.0 / (as_real("C", options.C, positive=True) * len(dataset.y_train))
+    problem = Problem(
+        dataset.X_train,
+        dataset.y_train,
+        _loss(loss, dataset.n_classes, options),
+        lam,
+        smoothing=options.smoothing,
+        kernel=none_or(options.kernel),
+        n_classes=dataset.n_classes,
+    )
+    line = f"{describe_problem(name, problem)}, normalize = {dataset.normalize or 'none'}"
+    return Case(name, dataset, problem, line)
+
+
+def _loss_names(options: Namespace) -> list[str]:
+    if options.loss == "all":
+        return list(LOSSES)
+    names = _listed("loss", options.loss)
+    for name in names:
+        if name not in LOSSES:
+            raise BadInput(f"--loss must be one of {', '.join(LOSSES)}, or all; got {name!r}.")
+    unweighted = [name for name in names if name not in WITH_WEIGHTS]
+    if options.weights is not None and unweighted:
+        raise BadInput(
+            f"--weights needs --loss to be one of {', '.join(WITH_WEIGHTS)}; got {unweighted[0]!r}."
+        )
+    if options.costs is not None and "structured" not in names:
+        raise BadInput(f"--costs needs --loss structured; got {options.loss!r}.")
+    return names
+
+
+def _listed(flag: str, text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if not name or names.count(name) > 1:
+            problem = "a name twice" if name else "an empty name"
+            raise BadInput(f"--{flag} must not hold {problem}; got {text!r}.")
+    return names
+
+
+def _loss(name: str, m: int, options: Namespace) -> Loss:
+    k, decay = options.k, options.weights
+    if name == "max-hinge":
+        return MaxHinge()
+    if name == "pseudo-topk":
+        return PseudoTopK(k)
+    if name == "structured":
+        return StructuredHinge(_costs(options.costs, m))
+    # among all losses, topk and usunier are those of flat weights
+    plain = decay in (None, "flat") or options.loss == "all"
+    if name == "topk" and plain:
+        return TopK(k)
+    if name == "usunier" and plain:
+        return Usunier(k)
+    rho = getattr(weights, decay or "linear")(k)
+    return WeightedTopK(rho) if name in ("topk", "weighted-topk") else WeightedUsunier(rho)
+
+
+def _costs(path: str | None, m: int) -> Floats:
+    """The costs in a file, else the distance of the classes' numbers, |i - j|."""
+    if path is None:
+        classes = np.arange(m, dtype=np.float64)
+        return np.abs(classes[:, None] - classes)
+    if not Path(path).is_file():
+        raise BadInput(f"--costs must name a file; there is none at {path!r}.")
+    try:
+        if path.lower().endswith(".npy"):
+            return np.load(path, allow_pickle=False)
+        return np.loadtxt(path, delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise BadInput(f"--costs {path} cannot be read: {error}") from error

@@ -1,0 +1,100 @@
+"""What `fwlab data`, `info` and `warmup` report: sets at hand, versions and folders, kernels."""
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import scipy.sparse
+
+from fwlab import datasets, projections
+from fwlab.datasets.files import FILE_SETS, cache_folder
+from fwlab.kernels._jit import cache_root
+from fwlab.losses import TopK
+from fwlab.problem import Problem
+from fwlab.solvers.registry import methods
+from fwlab.solvers.warm_up import warm_up
+
+PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
+
+
+def installed(package: str) -> str:
+    """The version of an installed package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def data_rows() -> list[dict[str, Any]]:
+    """Every named set: whether `load` finds it without a download, and where it comes from."""
+    folder = data_folder()
+    rows = []
+    for name in datasets.names():
+        files = FILE_SETS[name].files if name in FILE_SETS else ()
+        source = FILE_SETS[name].source if name in FILE_SETS else "built in"
+        at_hand = all((folder / file).is_file() for file in files)
+        rows.append({"name": name, "at_hand": at_hand, "source": source})
+    return rows
+
+
+def data_folder() -> Path:
+    """Where the files of named sets are looked for first."""
+    return Path(os.environ.get("FWLAB_DATA") or cache_folder())
+
+
+def settings() -> dict[str, Any]:
+    """Versions, folders and threads."""
+    return {
+        "python": platform.python_version(),
+        **{package: installed(package) for package in PACKAGES},
+        "platform": platform.platform(),
+        "kernel cache": str(cache_root()),
+        "data folder": str(data_folder()),
+        "processors": os.cpu_count(),
+        "threads of a solve": 1,
+        "JIT": "off" if getattr(numba.config, "DISABLE_JIT", False) else "on",
+    }
+
+
+def warmup_rows() -> list[dict[str, Any]]:
+    """Compile and cache every kernel; the seconds that each part took."""
+    X, y = np.eye(2), np.array([0, 1])
+    tiny = {
+        "dense": Problem(X, y, TopK(1), 1.0),
+        "sparse": Problem(scipy.sparse.csr_matrix(X), y, TopK(1), 1.0),
+        "gram": Problem(X, y, TopK(1), 1.0, kernel="precomputed"),
+    }
+    parts: dict[str, Callable[[], object]] = {"losses": _use_loss, "projections": _use_projections}
+    for method in methods():
+        for storage, problem in tiny.items():
+            parts[f"{method}, {storage}"] = partial(warm_up, problem, method)
+    return [{"part": part, "seconds": _seconds(work)} for part, work in parts.items()]
+
+
+def _use_loss() -> None:
+    scores, y, loss = np.zeros((1, 3)), np.array([0]), TopK(2)
+    for method in (loss.value, loss.subgradient, loss.lmo, loss.conjugate, loss.project):
+        method(scores, y)
+    loss.in_domain(scores, y)
+    loss.moreau(scores, y, 1.0)
+
+
+def _use_projections() -> None:
+    a = np.array([[2.0, 1.0, 0.5]])
+    projections.project_topk_simplex(a, 2)
+    projections.project_topk_cone(a, 2)
+    projections.project_knapsack(a)
+    projections.project_permutahedron(a, [0.5, 0.5, 0.0])
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began

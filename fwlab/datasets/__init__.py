@@ -1,0 +1,5 @@
+"""Data sets: named ones, synthetic ones, and a user's own file."""
+
+from fwlab.datasets.named import Dataset, describe, load, names, read_file, synthetic
+
+__all__ = ["Dataset", "describe", "load", "names", "read_file", "synthetic"]

@@ -1,0 +1,270 @@
+"""Data sets: named ones, synthetic ones, and a user's own file, in one frozen shape.
+
+Features come as they are unless `normalize` asks for more, and the dataset records what was done:
+"unit" scales every row to Euclidean length 1, "standard" brings every feature of the train part
+to mean 0 and variance 1 and applies the same shift and scale to the other parts.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwlab.checks.arguments import as_integer, as_real
+from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
+from fwlab.datasets.normalize import check_normalize, normalize_parts
+from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Features, labels and origin of one data set.
+
+    X_* (n, d) float64, dense or scipy CSR; y_* (n,) int64 in 0..m-1. The valid and test parts are
+    None where the set has none. `sha256` is the sum of the file read (two files: both sums, joined
+    by "+"), None where no file was. `classes` are the m labels as the source has them, in order.
+    """
+
+    X_train: Any
+    y_train: np.ndarray
+    X_valid: Any
+    y_valid: np.ndarray | None
+    X_test: Any
+    y_test: np.ndarray | None
+    name: str
+    source: str
+    licence: str
+    sha256: str | None
+    classes: tuple
+    normalize: str | None
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    def __repr__(self) -> str:
+        return f"<Dataset {describe(self)}>"
+
+
+# M20, Table 2: (size, positives) of the train, valid and test part, 50/25/25 and stratified.
+_CUTS = {
+    "ionosphere": ((176, 113), (87, 56), (88, 56)),
+    "spambase": ((2301, 907), (1150, 453), (1150, 453)),
+    "winequality_red": ((800, 108), (400, 55), (399, 54)),
+    "winequality_white": ((2449, 530), (1224, 265), (1225, 265)),
+}
+
+# (n, d, m, separation), each drawn with rng=0 and with rows of length 1.
+_SYNTHETIC_SETS = {"synthetic-a": (1000, 4096, 10, 0.1), "synthetic-b": (15935, 1024, 20, 0.1)}
+
+
+def names() -> tuple[str, ...]:
+    """The names that `load` knows."""
+    return ("digits", *FILE_SETS, *_SYNTHETIC_SETS)
+
+
+def load(
+    name: str | os.PathLike[str],
+    normalize: str | None = None,
+    rng: int | np.random.Generator = 0,
+) -> Dataset:
+    """A named set, or the user's own file if `name` is a path (see `read_file`).
+
+    `rng` draws the train/valid/test cut of the four UCI binary sets and nothing else: every other
+    set has a fixed split. "synthetic-a" and "synthetic-b" are defined with rows of length 1.
+    "digits" needs no file. The other files are read from the folder FWLAB_DATA if it is set, else
+    from the user's cache, else downloaded from FWLAB_DATA_URL; their sha256 is always checked.
+
+    Raises ValueError for an unknown name, option or checksum, FileNotFoundError for a missing
+    file, OSError for a failed download.
+    """
+    if not isinstance(name, str | os.PathLike):
+        raise TypeError(f"name must be a string or a path; got {type(name).__name__}.")
+    check_normalize(normalize, is_sparse=name == "news20")
+    generator = _generator(rng)
+    if name not in names():
+        path = Path(name)
+        if not path.is_file() and path.suffix.lower() not in READERS:
+            raise ValueError(
+                f"name must be one of {', '.join(names())}, or a file ending in one of "
+                f"{', '.join(READERS)}; got {os.fspath(name)!r}."
+            )
+        return read_file(path, normalize)
+    name = str(name)
+    if name in _SYNTHETIC_SETS:
+        return _synthetic_set(name, normalize)
+    if name == "digits":
+        return _digits(normalize)
+    return _file_set(name, normalize, generator)
+
+
+def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dataset:
+    """A user's own data, its format told by the file's ending.
+
+    .npz: arrays X, y, or X_train, y_train and optionally X_valid, y_valid, X_test, y_test; a CSR
+        matrix is stored as X_data, X_indices, X_indptr, X_shape (X_train_data, ... likewise).
+    .csv: the last column is the label, or the one that the header names y, label or class.
+    .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
+
+    Labels of any sortable kind become 0..m-1 in sorted order; `classes` keeps them. All errors
+    are ValueErrors of one sentence, but FileNotFoundError for a missing file.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a string or a path; got {type(path).__name__}.")
+    path = Path(path)
+    check_normalize(normalize, is_sparse=path.suffix.lower() in SPARSE_ENDINGS)
+    parts, classes = checked(f"file {str(path)!r}", read_parts(path))
+    return _dataset(
+        parts, classes, normalize, path.name, str(path), "the user's own file", file_sha256(path)
+    )
+
+
+def synthetic(
+    n: int,
+    d: int,
+    m: int,
+    separation: float,
+    rng: int | np.random.Generator,
+    normalize: str | None = None,
+    n_test: int = 0,
+) -> Dataset:
+    """Gaussian classes: y uniform on 0..m-1, means separation * N(0, I), samples mean + N(0, I).
+
+    Drawn from one generator in the order y, means, noise, then y and noise of the `n_test` test
+    samples. X_train is (n, d). All m classes count, even one that no sample was drawn from.
+    """
+    n, d = as_integer("n", n, 1), as_integer("d", d, 1)
+    m, n_test = as_integer("m", m, 2), as_integer("n_test", n_test, 0)
+    separation = as_real("separation", separation, positive=False)
+    check_normalize(normalize)
+    generator = _generator(rng)
+    y = generator.integers(0, m, size=n)
+    means = separation * generator.standard_normal((m, d))
+    parts: Parts = {"train": (means[y] + generator.standard_normal((n, d)), y)}
+    if n_test:
+        y_test = generator.integers(0, m, size=n_test)
+        noise = generator.standard_normal((n_test, d))
+        parts["test"] = (means[y_test] + noise, y_test)
+    seed = rng if isinstance(rng, Integral) else "a Generator"
+    source = f"Gaussian classes, n={n}, d={d}, m={m}, separation={separation}, rng={seed}"
+    return _dataset(
+        parts, tuple(range(m)), normalize, "synthetic", source, "none needed (drawn)", None
+    )
+
+
+def describe(dataset: Dataset) -> str:
+    """One line: sizes, density, normalisation, source and licence."""
+    X = dataset.X_train
+    parts = [
+        f"{len(y)} {part}"
+        for part, y in (
+            ("train", dataset.y_train),
+            ("valid", dataset.y_valid),
+            ("test", dataset.y_test),
+        )
+        if y is not None
+    ]
+    nonzero = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    density = nonzero / (X.shape[0] * X.shape[1])
+    storage = "sparse" if sparse.issparse(X) else "dense"
+    return (
+        f"{dataset.name}: n = {' + '.join(parts)}, d = {X.shape[1]}, m = {dataset.n_classes}, "
+        f"{storage} ({density:.2%} non-zero), normalize = {dataset.normalize}; "
+        f"{dataset.source}; licence: {dataset.licence}"
+    )
+
+
+def _synthetic_set(name: str, normalize: str | None) -> Dataset:
+    if normalize not in (None, "unit"):
+        raise ValueError(
+            f"{name} is defined with rows of length 1, so normalize must be None or 'unit'; "
+            f"got {normalize!r}."
+        )
+    return replace(synthetic(*_SYNTHETIC_SETS[name], rng=0, normalize="unit"), name=name)
+
+
+def _digits(normalize: str | None) -> Dataset:
+    """scikit-learn's 8x8 digits, cut 75/25 and stratified by train_test_split(random_state=0)."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.25, random_state=0, stratify=y
+    )
+    parts, classes = checked("digits", {"train": (X_train, y_train), "test": (X_test, y_test)})
+    source = "UCI Optical Recognition of Handwritten Digits (its test part), from scikit-learn"
+    licence = "BSD-3-Clause, as part of scikit-learn (UCI: CC BY 4.0, to be confirmed)"
+    return _dataset(parts, classes, normalize, "digits", source, licence, None)
+
+
+def _file_set(name: str, normalize: str | None, generator: np.random.Generator) -> Dataset:
+    files, source, licence = FILE_SETS[name]
+    paths = [data_file(file) for file in files]
+    parts = read_npz(paths[0])
+    if len(paths) == 2:
+        parts["test"] = read_npz(paths[1])["train"]
+    if name in _CUTS:
+        parts = _cut(*parts["train"], _CUTS[name], generator)
+    parts, classes = checked(name, parts)
+    sums = "+".join(SHA256[file] for file in files)
+    return _dataset(parts, classes, normalize, name, source, licence, sums)
+
+
+def _cut(
+    X: np.ndarray,
+    y: np.ndarray,
+    sizes: tuple[tuple[int, int], ...],
+    generator: np.random.Generator,
+) -> Parts:
+    """A random cut into parts of the given (size, positives), each in the order of the file."""
+    positives = generator.permutation(np.flatnonzero(y == 1))
+    negatives = generator.permutation(np.flatnonzero(y == 0))
+    parts: Parts = {}
+    for part, (size, n_positive) in zip(("train", "valid", "test"), sizes, strict=True):
+        n_negative = size - n_positive
+        rows = np.sort(np.concatenate([positives[:n_positive], negatives[:n_negative]]))
+        positives, negatives = positives[n_positive:], negatives[n_negative:]
+        parts[part] = (X[rows], y[rows])
+    return parts
+
+
+def _generator(rng: int | np.random.Generator) -> np.random.Generator:
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, bool) or not isinstance(rng, Integral) or rng < 0:
+        raise ValueError(f"rng must be an integer >= 0 or a numpy Generator; got {rng!r}.")
+    return np.random.default_rng(int(rng))
+
+
+def _dataset(
+    parts: Parts,
+    classes: tuple,
+    normalize: str | None,
+    name: str,
+    source: str,
+    licence: str,
+    sha256: str | None,
+) -> Dataset:
+    normalize_parts(parts, normalize)
+    X_valid, y_valid = parts.get("valid", (None, None))
+    X_test, y_test = parts.get("test", (None, None))
+    return Dataset(
+        *parts["train"],
+        X_valid,
+        y_valid,
+        X_test,
+        y_test,
+        name=name,
+        source=source,
+        licence=licence,
+        sha256=sha256,
+        classes=classes,
+        normalize=normalize,
+    )

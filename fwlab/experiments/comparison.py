@@ -1,0 +1,327 @@
+"""Problems x methods: run them, keep what is finished, and show it as a table, a figure, a CSV.
+
+Nothing here judges: every number comes from the certificates that `solve` recomputed from A.
+"""
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fwlab.checks.arguments import as_integer, as_real
+from fwlab.experiments.store import code_digest, digest, load_run, problem_digest, run_file
+from fwlab.files import write_atomically
+from fwlab.problem import Problem
+from fwlab.result import Result, Status, Trace
+from fwlab.solvers.recorder import Progress
+from fwlab.solvers.registry import build
+from fwlab.solvers.solve import solve
+from fwlab.text import format_table
+
+COLUMNS = ("problem", "method", "iterations", "seconds", "primal", "dual", "gap", "status")
+NUMBERS = {
+    "iterations": "d",
+    "seconds": ".4f",
+    "primal": ".8f",
+    "dual": ".8f",
+    "gap": ".2e",
+}
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run without a result: kind is "refused", "failed" or "not run", message says why."""
+
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments that every run of a comparison passes to `solve`.
+
+    Raises ValueError or TypeError as `solve` does; rng is a seed, so that a run can be repeated.
+    """
+
+    tol: float
+    relative: bool
+    max_iter: int
+    time_limit: float | None
+    rng: int
+    check_every: int
+    method_options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        as_real("tol", self.tol, positive=False)
+        as_integer("max_iter", self.max_iter, low=0)
+        if self.time_limit is not None:
+            as_real("time_limit", self.time_limit, positive=False)
+        as_integer("rng", self.rng, low=0)
+        as_integer("check_every", self.check_every, low=1)
+
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of `solve`."""
+        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
+        return {**named, **self.method_options}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` returns.
+
+    results {(problem, method): Result} and failures {(problem, method): Failure} have no key in
+    common and together one for each problem and method.
+    """
+
+    problems: dict[str, Problem]
+    methods: tuple[str, ...]
+    settings: Settings
+    results: dict[Key, Result]
+    failures: dict[Key, Failure]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict a run in the order asked for: COLUMNS, success and message.
+
+        The numbers of a run without a result are None.
+        """
+        return [self._row(name, method) for name in self.problems for method in self.methods]
+
+    def table(self) -> str:
+        """The rows as text, and below them a sentence for each status that occurs."""
+        rows = self.rows()
+        lines = [[_cell(row, column) for column in COLUMNS] for row in rows]
+        text = [format_table(COLUMNS, lines, right=tuple(NUMBERS)), ""]
+        text += [f"{status.name}: {status.value}" for status in self._statuses()]
+        return "\n".join(text).rstrip()
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write the traces, one row a checkpoint: problem, method and every column of a Trace.
+
+        A column that a run does not have is empty there.
+        """
+        columns = [f.name for f in fields(Trace)]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ["problem", "method", *columns], lineterminator="\n")
+        writer.writeheader()
+        for (problem, method), result in self.results.items():
+            trace = {name: column.tolist() for name, column in result.trace.as_dict().items()}
+            for values in zip(*trace.values(), strict=True):
+                row = dict(zip(trace, values, strict=True))
+                writer.writerow({"problem": problem, "method": method, **row})
+        write_atomically(Path(path), lambda file: file.write(text.getvalue().encode()))
+
+    def plot(self, path: str | Path) -> tuple[Path, Path]:
+        """Draw the gaps and write path.png and path.pdf; returns both paths. Needs matplotlib."""
+        from fwlab.experiments.figure import comparison_figure
+        from fwlab.plot import save_figure
+
+        return save_figure(comparison_figure(self), Path(path))
+
+    def _row(self, name: str, method: str) -> dict[str, Any]:
+        row: dict[str, Any] = dict.fromkeys(COLUMNS)
+        row.update(problem=name, method=method, success=False)
+        failure = self.failures.get((name, method))
+        if failure is not None:
+            return {**row, "status": failure.kind, "message": failure.message}
+        result = self.results[name, method]
+        return {
+            **row,
+            "iterations": result.nit,
+            **{column: getattr(result, column) for column in ("seconds", "primal", "dual", "gap")},
+            "status": result.status.name,
+            "success": result.success,
+            "message": result.message,
+        }
+
+    def _statuses(self) -> list[Status]:
+        seen = {result.status for result in self.results.values()}
+        return [status for status in Status if status in seen]
+
+
+def compare(
+    problems: Mapping[str, Problem],
+    methods: Sequence[str],
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+    n_jobs: int = 1,
+    out: str | Path | None = None,
+    relative: bool = False,
+    time_limit: float | None = None,
+    rng: int = 0,
+    check_every: int = 1,
+    **method_options: Any,
+) -> Comparison:
+    """Run every method on every problem, one after the other or in n_jobs processes.
+
+    problems: {name: Problem}; methods: names of fwlab.methods(); the other arguments are those of
+    `solve`. Progress goes to stderr. A method that refuses a problem, and a run that fails, become
+    rows of the table. out: a folder; every finished run is stored in out/runs at once and read
+    there, not computed, by the next comparison with the same data, settings and code. Ctrl-C ends
+    the run at hand and returns what there is.
+
+    The runs of several processes share the machine: for times to compare, leave n_jobs at 1.
+
+    Raises ValueError or TypeError before any work.
+    """
+    settings = Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options)
+    n_jobs = as_integer("n_jobs", n_jobs, low=1)
+    problems, methods = _checked_problems(problems), checked_methods(methods, method_options)
+    tasks = _tasks(problems, methods, settings, None if out is None else Path(out) / "runs")
+    outcomes: dict[Key, Result | Failure] = {}
+    try:
+        for key, outcome in _outcomes(tasks, n_jobs):
+            outcomes[key] = outcome
+            if isinstance(outcome, Result) and outcome.status is Status.INTERRUPTED:
+                break
+    except KeyboardInterrupt:
+        pass  # what is finished is kept
+    return _comparison(problems, methods, settings, outcomes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One run, and the file that keeps it."""
+
+    key: Key
+    problem: Problem
+    settings: Settings
+    file: Path | None
+
+
+def _tasks(
+    problems: dict[str, Problem],
+    methods: tuple[str, ...],
+    settings: Settings,
+    folder: Path | None,
+) -> list[_Task]:
+    tasks = []
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, problem in problems.items():
+        data = None if folder is None else problem_digest(problem)
+        for method in methods:
+            file = None
+            if folder is not None:
+                run = digest(code_digest(), data, method, settings)
+                file = run_file(folder, name, method, run)
+            tasks.append(_Task((name, method), problem, settings, file))
+    return tasks
+
+
+def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[tuple[Key, Result | Failure]]:
+    """The tasks' outcomes as they come in, with a progress bar on stderr."""
+    from tqdm import tqdm
+
+    seconds = 0.2 if sys.stderr.isatty() else 30.0
+    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0) as bar:
+
+        def watch(method: str, progress: Progress) -> None:
+            bar.set_postfix_str(
+                f"{method} iteration {progress.iteration} gap {progress.gap:.1e}", refresh=False
+            )
+            bar.update(0)
+
+        if n_jobs == 1:
+            outcomes = (_run(task, watch) for task in tasks)
+        else:
+            from joblib import Parallel, delayed
+
+            # max_nbytes=None: memory maps are read-only arrays, to the kernels another type
+            pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
+            outcomes = pool(delayed(_run)(task) for task in tasks)
+        for key, outcome in outcomes:
+            bar.set_postfix_str(" ".join(key), refresh=False)
+            bar.update()
+            yield key, outcome
+
+
+def _run(
+    task: _Task, watch: Callable[[str, Progress], None] | None = None
+) -> tuple[Key, Result | Failure]:
+    """Read the run or compute and store it; an exception becomes a Failure."""
+    stored = None if task.file is None else load_run(task.file)
+    if stored is not None:
+        return task.key, stored
+    began = False
+
+    def note(progress: Progress) -> None:
+        nonlocal began
+        began = True
+        if watch is not None:
+            watch(task.key[1], progress)
+
+    try:
+        result = solve(task.problem, task.key[1], callback=note, **task.settings.arguments())
+    except Exception as error:
+        refused = isinstance(error, ValueError) and not began
+        if refused and not isinstance(error, np.linalg.LinAlgError):
+            return task.key, Failure("refused", _one_line(error))
+        return task.key, Failure("failed", f"{type(error).__name__}: {_one_line(error)}")
+    if task.file is not None and result.status is not Status.INTERRUPTED:
+        result.save(task.file)
+    return task.key, result
+
+
+def _comparison(
+    problems: dict[str, Problem],
+    methods: tuple[str, ...],
+    settings: Settings,
+    outcomes: dict[Key, Result | Failure],
+) -> Comparison:
+    results: dict[Key, Result] = {}
+    failures: dict[Key, Failure] = {}
+    missing = Failure("not run", "interrupted before it began or ended")
+    for key in ((name, method) for name in problems for method in methods):
+        outcome = outcomes.get(key, missing)
+        if isinstance(outcome, Failure):
+            failures[key] = outcome
+        else:
+            results[key] = outcome
+    return Comparison(problems, methods, settings, results, failures)
+
+
+def _checked_problems(problems: Any) -> dict[str, Problem]:
+    if not isinstance(problems, Mapping):
+        raise TypeError(f"problems must be a dict {{name: Problem}}; got {problems!r}.")
+    if not problems:
+        raise ValueError("problems must hold at least one problem; got an empty dict.")
+    for name, problem in problems.items():
+        if not isinstance(name, str) or not isinstance(problem, Problem):
+            raise TypeError(f"problems must map names to Problems; got {name!r}: {problem!r}.")
+    return dict(problems)
+
+
+def checked_methods(methods: Any, options: dict[str, Any]) -> tuple[str, ...]:
+    """The names as a tuple. Raises ValueError or TypeError for unknown ones and their options."""
+    if isinstance(methods, str) or not isinstance(methods, Sequence):
+        raise TypeError(f"methods must be a list of method names; got {methods!r}.")
+    if not methods:
+        raise ValueError("methods must hold at least one method; got an empty list.")
+    for method in methods:
+        build(method, options)
+        if methods.count(method) > 1:
+            raise ValueError(f"methods must name each method once; got {method!r} twice.")
+    return tuple(methods)
+
+
+def _cell(row: dict[str, Any], column: str) -> str:
+    value = row[column]
+    if value is None:
+        return "-"
+    if column == "status" and value in ("refused", "failed", "not run"):
+        return f"{value}: {row['message']}"
+    return format(value, NUMBERS.get(column, ""))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

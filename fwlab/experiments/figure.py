@@ -1,0 +1,96 @@
+"""The figure of a comparison: the certified gap against seconds and against iterations.
+
+Needs matplotlib.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fwlab.plot import GAP, OTHER, SECONDS, STYLES, draw_gaps, line_style, log_axes
+from fwlab.text import describe_problem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fwlab.experiments.comparison import Comparison
+
+MOST_LEGEND_COLUMNS = 6
+ITERATIONS = "iterations (each sees all n rows at least once)"
+LINES = "Bold: smallest gap so far. Faint: gap at every checkpoint, from iteration 1 on."
+AT_THE_FLOOR = "Hollow triangles: a gap below the rounding error of the objectives."
+NOTHING = "no finished run to draw"
+
+
+def comparison_figure(comparison: Comparison) -> Figure:
+    """Two panels a problem: gap against seconds and against iterations; one legend below."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    names = list(comparison.problems)
+    figure = Figure(figsize=(11.0, 4.3 * len(names) + 0.9), layout="constrained")
+    at_floor = False
+    for name, part in zip(names, figure.subfigures(len(names), squeeze=False)[:, 0], strict=True):
+        at_floor |= _draw_problem(part, comparison, name)
+    drawn = [m for m in comparison.methods if any(key[1] == m for key in comparison.results)]
+    handles = [Line2D([], [], **line_style(STYLES.get(m, OTHER)), label=m) for m in drawn]
+    figure.legend(
+        handles=handles,
+        title=f"{LINES} {AT_THE_FLOOR}" if at_floor else LINES,
+        title_fontsize="small",
+        loc="outside lower center",
+        ncols=max(1, min(len(drawn), MOST_LEGEND_COLUMNS)),
+        frameon=False,
+    )
+    return figure
+
+
+def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
+    """Title and two panels of one problem; whether some gap was drawn at the floor."""
+    figure.suptitle(describe_problem(name, comparison.problems[name]))
+    by_seconds, by_iterations = figure.subplots(1, 2, sharey=True)
+    log_axes(by_seconds, SECONDS)
+    log_axes(by_iterations, ITERATIONS)
+    by_seconds.set_ylabel(GAP)
+    at_floor = False
+    for method in comparison.methods:
+        result = comparison.results.get((name, method))
+        if result is not None:
+            style, gaps = STYLES.get(method, OTHER), result.trace.gaps
+            at_floor |= draw_gaps(by_seconds, gaps, gaps.seconds, style)
+            draw_gaps(by_iterations, gaps, gaps.iteration, style)
+    for ax in (by_seconds, by_iterations):
+        _finish(ax, comparison)
+    return at_floor
+
+
+def _finish(ax: Any, comparison: Comparison) -> None:
+    """Ticks and a line at tol below the data, or a sentence where there are none."""
+    tol, relative = comparison.settings.tol, comparison.settings.relative
+    if not any(len(line.get_xdata()) for line in ax.lines):
+        ax.text(0.5, 0.5, NOTHING, transform=ax.transAxes, ha="center")
+        return
+    _show_two_decades(ax)
+    if tol > 0 and not relative:
+        ax.axhline(tol, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
+        ax.annotate(
+            f"tol = {tol:g}",
+            (0.0, tol),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 3),
+            textcoords="offset points",
+            fontsize="small",
+            color="#666666",
+        )
+
+
+def _show_two_decades(ax: Any) -> None:
+    """Widen the x axis until two powers of ten label it; labels between them would collide."""
+    from matplotlib.ticker import NullFormatter
+
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    low, high = np.log10(ax.get_xlim())
+    if np.floor(high) - np.ceil(low) < 1:
+        ax.set_xlim(10.0 ** np.floor(low), 10.0 ** np.ceil(high))

@@ -1,0 +1,1 @@
+"""Kernels of the negated domain of one row: vertices, membership, projections, Jacobian."""

@@ -1,0 +1,82 @@
+"""Decreasing isotonic regression by pool-adjacent-violators, and what is read off its pools."""
+
+import numpy as np
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.domains.sorting import sort_descending
+
+
+@kernel(inline=True)
+def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
+    """Write into `fit` the non-increasing vector nearest to values - zeta weights.
+
+    Of every array only the first `count` entries are used. Within a pool the fit is the mean.
+    Returns the number of pools; from left to right they have lengths sizes[:pools] and sums of
+    weights pool_weights[:pools].
+    """
+    pools = 0
+    for j in range(count):
+        weight, size = weights[j], 1
+        mean = values[j] - zeta * weight
+        # a pool that is not below the one before it violates the order: merge the two
+        while pools > 0 and mean >= fit[pools - 1]:
+            pools -= 1
+            total = size + sizes[pools]
+            mean += (fit[pools] - mean) * (sizes[pools] / total)
+            weight += pool_weights[pools]
+            size = total
+        fit[pools], sizes[pools], pool_weights[pools] = mean, size, weight
+        pools += 1
+    position = count
+    for pool in range(pools - 1, -1, -1):
+        mean = fit[pool]
+        for _ in range(sizes[pool]):
+            position -= 1
+            fit[position] = mean
+    return pools
+
+
+@kernel
+def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
+    """out = values - fit on [start, stop), free of cancellation where the values are large.
+
+    A pool of one entry gets zeta times its weight, exactly; a longer one that level on average.
+    """
+    end, pool = 0, 0
+    while end < stop:
+        left, end = end, end + sizes[pool]
+        size, target = sizes[pool], zeta * pool_weights[pool]
+        pool += 1
+        if size == 1:
+            if left >= start:
+                out[left] = target
+            continue
+        if end <= start:
+            continue
+        first = 0.0
+        for _ in range(2):  # the second round restores the digits that a long sum loses
+            total = 0.0
+            for j in range(left, end):
+                total += first + (values[j] - values[left])
+            first += (target - total) / size
+        for j in range(max(left, start), min(end, stop)):
+            out[j] = first + (values[j] - values[left])
+
+
+@kernel(allocates=True)
+def project_permutahedron(points, rho, out):
+    """Rows of `out` become the nearest points, to rows of `points`, of conv(permutations of rho).
+
+    rho is non-increasing. Sort, subtract rho, fit, and undo the sort: x = a - fit(a_sorted - rho).
+    """
+    d = points.shape[1]
+    order, sizes = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
+    values, fit, pool_weights = np.empty(d), np.empty(d), np.empty(d)
+    for i in range(points.shape[0]):
+        sort_descending(points[i], order)
+        for j in range(d):
+            values[j] = points[i, order[j]]
+        decreasing_fit(d, values, rho, 1.0, fit, sizes, pool_weights)
+        spread_pools(values, 1.0, sizes, pool_weights, 0, d, fit)
+        for j in range(d):
+            out[i, order[j]] = fit[j]

@@ -1,0 +1,155 @@
+"""Generalised Jacobian of the projection onto the negated domain, row by row.
+
+Near a point c that is no kink, kernels.block_projection ends with the same zeta at an end of
+[0, 1] or inside it, and with the same pools: those of the fit at `upper` for a prefix of the sorted
+entries, of the fit at `lower` for a suffix, and one of y with all entries between them. The
+residual v = u - c is constant on each pool; w is the rate at which it falls with zeta:
+
+    v = -Pi c - zeta w,    w = the mean of upper, or of lower, over each pool, and sum(w) = 0,
+
+Pi the mean over each pool. Where the distance is stationary in zeta, <w, v> = 0, so
+zeta = -<w, c> / |w|^2; where it would gain from zeta > 1 the last term is absent:
+
+    u = J c + constant,    J = I - Pi + w w^T / |w|^2.
+
+J is 0 where u = 0. It is an orthogonal projection of rank at most m - 1. Entrywise losses have
+lower = 0 and end at zeta = 1: J = I - Pi, the suffix consists of entries of their own, at 0. At a
+kink J is that of one of the pieces that meet there, an element of Clarke's generalised Jacobian.
+"""
+
+import numpy as np
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.domains.isotonic import decreasing_fit
+from fwlab.kernels.domains.projection import (
+    make_projection_scratch,
+    nearest_in_polytope,
+    sorted_candidates,
+    true_class_residual,
+)
+from fwlab.kernels.products.blocks import dot
+
+# the fractional parts of its multiples are spread evenly
+GOLDEN = 0.6180339887498949
+
+
+@kernel
+def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
+    """Write the pools of sorted entries [start, stop) by class; the sum of their weights."""
+    end, pool, total = 0, 0, 0.0
+    while end < stop:
+        left, end = max(end, start), end + sizes[pool]
+        mean = pool_weights[pool] / sizes[pool]
+        pool += 1
+        first = order[left] if left < end else 0
+        for j in range(left, min(end, stop)):
+            column = order[j] + (order[j] >= y)
+            pools[column] = first + (first >= y)
+            rate[column] = mean
+            total += mean
+    return total
+
+
+@kernel
+def jacobian_row(point, y, bounds, scratch, pools, normal):
+    """Write J at `point` as pools (m) and normal (m); return whether it is not 0.
+
+    pools[j] is one class of the pool of class j, the same for all of it; normal is w / |w|, or 0
+    where zeta is fixed. The other arguments are those of project_row.
+    """
+    for j in range(len(point)):
+        pools[j] = j
+    normal[:] = 0.0
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower = scratch[:6]
+    beta, b, order = scratch[6:]
+    count = sorted_candidates(point, y, bounds, scratch)
+    if count == 0:
+        return False
+    zeta = nearest_in_polytope(count, b, bounds, scratch, beta)
+    if zeta == 0.0:
+        return False
+    decreasing_fit(count, b, bounds[0], zeta, fit_upper, sizes_upper, sums_upper)
+    decreasing_fit(count, b, bounds[1], zeta, fit_lower, sizes_lower, sums_lower)
+    residual, prefix, suffix = true_class_residual(count, zeta * bounds[5], fit_upper, fit_lower)
+    rounding = 1e-14 * (abs(b[0]) + abs(b[count - 1]) + bounds[4])
+    total = _label_pools(y, order, sizes_upper, sums_upper, 0, prefix, pools, normal)
+    total += _label_pools(y, order, sizes_lower, sums_lower, suffix, count, pools, normal)
+    for j in range(prefix, suffix):
+        pools[order[j] + (order[j] >= y)] = y
+    free = False
+    for j in range(len(point)):
+        free = free or pools[j] != j
+        if pools[j] == y:
+            normal[j] = -total / (1 + suffix - prefix)
+    slope = 0.0
+    for j in range(count):
+        if j < prefix or j >= suffix:
+            fit = fit_upper[j] if j < prefix else fit_lower[j]
+            slope += normal[order[j] + (order[j] >= y)] * (fit - residual)
+    norm = np.sqrt(dot(normal, normal))
+    entrywise = bounds[3] == 0 and zeta == 1.0
+    if norm == 0.0 or entrywise or (zeta == 1.0 and slope > rounding * bounds[4]):
+        normal[:] = 0.0
+        return free
+    for j in range(len(normal)):
+        normal[j] /= norm
+    return True
+
+
+@kernel(allocates=True)
+def jacobian_rows(points, y, bounds, pools, normals, free):
+    """jacobian_row beside every row of `points` (n, m), off kinks.
+
+    Each entry is moved by less than 1e-10 of the row's size, all differently, so that ties are
+    those of a piece next to the row.
+    """
+    near, scratch = np.empty(points.shape[1]), make_projection_scratch(points.shape[1])
+    for i in range(points.shape[0]):
+        size = 1e-10 * (np.abs(points[i]).max() + bounds[4])
+        for j in range(len(near)):
+            near[j] = points[i, j] + size * ((j * GOLDEN) % 1.0)
+        free[i] = jacobian_row(near, y[i], bounds, scratch, pools[i], normals[i])
+
+
+@kernel
+def pool_sizes(pools, sizes):
+    """sizes[p] = how many classes have the pool p."""
+    sizes[:] = 0
+    for j in range(len(pools)):
+        sizes[pools[j]] += 1
+
+
+@kernel
+def apply_jacobian(pools, normal, sizes, touched, v, sums, out):
+    """out = J v on the classes `touched`, outside of which J is 0. sums (m) is scratch."""
+    slope = 0.0
+    for j in touched:
+        sums[pools[j]] = 0.0
+    for j in touched:
+        sums[pools[j]] += v[j]
+        slope += normal[j] * v[j]
+    for j in touched:
+        pool = pools[j]
+        out[j] = slope * normal[j]
+        if sizes[pool] > 1:
+            out[j] += v[j] - sums[pool] / sizes[pool]
+
+
+@kernel(allocates=True)
+def apply_jacobians(pools, normals, V, out):
+    """out[i] = J_i V[i]."""
+    m = V.shape[1]
+    sums, sizes, classes = np.empty(m), np.empty(m, dtype=np.int64), np.arange(m)
+    for i in range(V.shape[0]):
+        pool_sizes(pools[i], sizes)
+        apply_jacobian(pools[i], normals[i], sizes, classes, V[i], sums, out[i])
+
+
+@kernel(allocates=True)
+def jacobian_diagonals(pools, normals, out):
+    """out[i] = the diagonal of J_i."""
+    sizes = np.empty(pools.shape[1], dtype=np.int64)
+    for i in range(pools.shape[0]):
+        pool_sizes(pools[i], sizes)
+        for j in range(pools.shape[1]):
+            out[i, j] = 1.0 - 1.0 / sizes[pools[i, j]] + normals[i, j] ** 2

@@ -1,0 +1,89 @@
+"""A row's best point for a linear term and a diagonal metric: a projection in that metric.
+
+    minimise sum_j g_j (a_j - old_j) + h_j/2 (a_j - old_j)^2   over omega times the negated domain
+
+If the domain is a simplex, { a_j <= 0 for j != y, sum(a) = 0, a_y <= omega r } as for the max
+hinge, then with b_j = g_j - h_j old_j and S = a_y the solution is
+
+    -h_j a_j = max(0, b_j - tau),    tau the larger of the roots of
+    tau = b_y + h_y S(tau)  and  S(tau) = omega r,    S(tau) = sum_{j != y} max(0, b_j - tau) / h_j.
+
+S is convex and falls, so Newton's steps towards either root stay to the left of it. Another domain
+is met by steps with the largest h_j for all j: each one a Euclidean projection that cannot go up.
+"""
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.domains.projection import project_row
+
+NEWTON_STEPS = 100
+EUCLIDEAN_STEPS = 10
+# of the first Euclidean step
+NEGLIGIBLE = 0.05
+
+
+@kernel
+def project_in_metric(linear, metric, old, y, weight, bounds, scratch, new):
+    """new = the minimiser for g = linear and h = metric > 0; up to the last Euclidean steps where
+    the domain is no simplex. scratch: three vectors of m entries and those of project_row."""
+    if bounds[2] == 1 and bounds[3] == 0:
+        _project_on_simplex(linear, metric, old, y, weight * bounds[0][0], new)
+    else:
+        _approach(linear, metric, old, y, weight, bounds, scratch, new)
+
+
+@kernel
+def _project_on_simplex(linear, metric, old, y, most, new):
+    m = len(old)
+    lowest = linear[y] - metric[y] * old[y]
+    tau = lowest
+    for _ in range(NEWTON_STEPS):
+        total, slope = 0.0, 0.0
+        for j in range(m):
+            excess = linear[j] - metric[j] * old[j] - tau
+            if j != y and excess > 0.0:
+                total += excess / metric[j]
+                slope += 1.0 / metric[j]
+        if slope == 0.0:
+            break
+        step = max(
+            (lowest + metric[y] * total - tau) / (1.0 + metric[y] * slope), (total - most) / slope
+        )
+        if not tau + step > tau:
+            break
+        tau += step
+    total = 0.0
+    for j in range(m):
+        new[j] = 0.0
+        if j != y:
+            new[j] = -max(0.0, linear[j] - metric[j] * old[j] - tau) / metric[j]
+            total -= new[j]
+    if total > most:
+        for j in range(m):
+            new[j] *= most / total
+        total = most
+    new[y] = total
+
+
+@kernel
+def _approach(linear, metric, old, y, weight, bounds, scratch, new):
+    """Steps new <- projection of new - gradient / largest, from old."""
+    point, last, _, projection = scratch
+    largest = 0.0
+    for j in range(len(old)):
+        largest = max(largest, metric[j])
+        new[j] = old[j]
+    first = 0.0
+    for repeat in range(EUCLIDEAN_STEPS):
+        for j in range(len(old)):
+            last[j] = new[j]
+            gradient = linear[j] + metric[j] * (last[j] - old[j])
+            point[j] = (last[j] - gradient / largest) / weight
+        project_row(point, y, bounds, projection, new)
+        moved = 0.0
+        for j in range(len(old)):
+            new[j] *= weight
+            moved = max(moved, abs(new[j] - last[j]))
+        if repeat == 0:
+            first = moved
+        if moved <= NEGLIGIBLE * first:
+            break

@@ -1,0 +1,245 @@
+"""Exact Euclidean projection of a row onto the negated effective domain of a loss.
+
+With u_j = -beta_j (j != y) and u_y = sum(beta) the projection of c minimises
+
+    sum_{j != y} (beta_j - b_j)^2 + (sum(beta) - c_y)^2,     b_j = -c_j,
+
+over the polytope of kernels.support. Write v = u - c for the residual. For fixed zeta let A and B
+be the decreasing isotonic fits of the sorted b - zeta upper and b - zeta lower. Then
+
+    v_j = min(max(v_y, A_j), B_j),     v_y + sum_j v_j = -sum(c),
+
+where the left side grows with v_y: a prefix of the sorted entries stays at A, a suffix at B and
+the entries between them at v_y. The optimal zeta is the root in [0, 1], or the nearer end, of
+
+    sum_{prefix} upper_j (A_j - v_y) + sum_{suffix} lower_j (B_j - v_y),
+
+minus half the derivative of the distance: non-increasing and piecewise linear in zeta.
+"""
+
+import numpy as np
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
+from fwlab.kernels.domains.sorting import (
+    COUNTING_LENGTH,
+    INSERTION_LENGTH,
+    select_largest,
+    sort_descending,
+)
+
+NEWTON_STEPS = 100
+
+
+@kernel(inline=True)
+def true_class_residual(count, total, fit_upper, fit_lower):
+    """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B); return v_y, prefix, suffix start.
+
+    v_y comes down from infinity: each B_j it passes joins the entries at v_y, and each A_j it
+    passes leaves them for the prefix.
+    """
+    prefix, suffix, slope = 0, 0, 1
+    residual = total
+    while prefix < count:
+        # A_j <= B_j but for rounding, so entry j joins before it leaves
+        joins = suffix < count and (suffix == prefix or fit_lower[suffix] >= fit_upper[prefix])
+        level = fit_lower[suffix] if joins else fit_upper[prefix]
+        if residual >= level:
+            break
+        if joins:
+            total += level
+            slope += 1
+            suffix += 1
+        else:
+            total -= level
+            slope -= 1
+            prefix += 1
+        residual = total / slope
+    return residual, prefix, suffix
+
+
+@kernel(inline=True)
+def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
+    """Over the pools that meet [start, stop): sum w (fit - v_y), sum w, and sum w^2 / size."""
+    slope, weight, curvature = 0.0, 0.0, 0.0
+    end, pool = 0, 0
+    while end < stop:
+        left, end = end, end + sizes[pool]
+        w = pool_weights[pool]
+        if end > start and w != 0.0:
+            slope += w * (fit[left] - residual)
+            weight += w
+            curvature += w * w / sizes[pool]
+        pool += 1
+    return slope, weight, curvature
+
+
+@kernel
+def _slope_at_origin(count, b, upper, lower):
+    """Minus half the derivative of the distance at zeta = 0, where A = B = b and v_y = 0."""
+    slope = 0.0
+    for j in range(count):
+        slope += b[j] * (upper[j] if b[j] > 0.0 else lower[j])
+    return slope
+
+
+@kernel(inline=True)
+def nearest_in_polytope(count, b, bounds, scratch, beta):
+    """Nearest beta for c_y = 0 and the sorted b, `count` of them; returns zeta, 0 for the origin
+    (beta is then not set).
+
+    The search for zeta follows Newton's steps and halves the bracket where a step would leave it.
+    It starts at 1 or, near the origin, at a bound of the root: sum(beta) >= zeta sum(lower), and
+    the projection is no longer than the positive part of b.
+    """
+    upper, lower, _, _, total_upper, total_lower = bounds
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower = scratch[:6]
+    if _slope_at_origin(count, b, upper, lower) <= 0.0:
+        return 0.0
+    size = abs(b[0]) + abs(b[count - 1])
+    zeta = 1.0
+    if total_lower > 0.0:
+        zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / total_lower)
+    low, high = 0.0, zeta
+    prefix, suffix, residual = 0, 0, 0.0
+    for _ in range(NEWTON_STEPS):
+        decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+        decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+        residual, prefix, suffix = true_class_residual(
+            count, zeta * total_lower, fit_upper, fit_lower
+        )
+        first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
+        last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
+        slope = first[0] + last[0]
+        rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * total_upper)
+        if abs(slope) <= rounding or (zeta == high and slope > 0.0):
+            break
+        if slope > 0.0:
+            low = zeta
+        else:
+            high = zeta
+        curvature = first[2] + last[2] + (first[1] + last[1]) ** 2 / (1 + suffix - prefix)
+        new = zeta + slope / curvature
+        if new == zeta:
+            break
+        zeta = new if low < new < high else 0.5 * (low + high)
+    spread_pools(b, zeta, sizes_upper, sums_upper, 0, prefix, beta)
+    spread_pools(b, zeta, sizes_lower, sums_lower, suffix, count, beta)
+    for j in range(prefix, suffix):
+        beta[j] = b[j] - residual
+    # the sum of the levels in v_y has lost the digits in which b is larger than beta
+    total = 0.0
+    for j in range(count):
+        total += beta[j]
+    correction = (total - residual) / (1 + suffix - prefix)
+    for j in range(prefix, suffix):
+        beta[j] -= correction
+    return zeta
+
+
+@kernel(inline=True)
+def _bound(first, last, bounds):
+    """An entry of b at most this large is 0 in the projection; b_first is the n_upper-th largest
+    entry and b_last the n_lower-th.
+
+    With c_y = 0, v_y = sum(beta) >= 0 and beta_j > 0 asks for two things:
+
+        b_j > A_j, hence a pool that reaches into `upper`: its level is at least b_first - upper_1,
+        because the mean of a pool is not below those of its prefixes;
+        b_j > min(v_y, B_j), hence b_j > 0 or, likewise, b_j > b_last - lower_1.
+    """
+    below = min(0.0, last - bounds[1][0]) if bounds[3] > 0 else 0.0
+    return max(below, first - bounds[0][0])
+
+
+@kernel(allocates=True)
+def make_projection_scratch(m):
+    """Scratch arrays of a projection of m entries: the two fits, their pools' sums of weights and
+    lengths; the entries of the point without y, the sorted candidates and their indices."""
+    n = m - 1
+    return (
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n, dtype=np.int64),
+    )
+
+
+@kernel(inline=True)
+def _sort_candidates(bounds, scratch):
+    """Sort the entries of b that can differ from 0, descending, with their indices, and return
+    their number."""
+    n_upper, n_lower = bounds[2], bounds[3]
+    keys, _, _, _, ranks, kept, b, candidates, order = scratch
+    count = 0
+    if len(b) <= COUNTING_LENGTH:
+        sort_descending(b, order)
+        bound = _bound(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], bounds)
+        while count < len(b) and b[order[count]] > bound:
+            candidates[count] = b[order[count]]
+            count += 1
+        return count
+    if n_upper <= INSERTION_LENGTH:
+        select_largest(b, order[:n_upper])
+        bound = _bound(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], bounds)
+    else:
+        bound = 0.0 if n_lower == 0 else -np.inf
+    for j in range(len(b)):
+        if b[j] > bound:
+            keys[count], kept[count] = b[j], j
+            count += 1
+    sort_descending(keys[:count], ranks[:count])
+    for place in range(count):
+        candidates[place], order[place] = keys[ranks[place]], kept[ranks[place]]
+    return count
+
+
+@kernel(inline=True)
+def sorted_candidates(point, y, bounds, scratch):
+    """Sort what can differ from 0 in the projection, with its indices; returns the number.
+
+    Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
+    as 0.
+    """
+    b = scratch[6]
+    for j in range(y):
+        b[j] = point[y] - point[j]
+    for j in range(y, len(b)):
+        b[j] = point[y] - point[j + 1]
+    return _sort_candidates(bounds, scratch)
+
+
+@kernel(inline=True)
+def project_row(point, y, bounds, scratch, out):
+    """Write the point of the negated domain nearest to `point` into `out`.
+
+    bounds are RowPolytopes.bounds, scratch is that of make_projection_scratch.
+    """
+    beta, candidates, order = scratch[6:]
+    for j in range(len(out)):
+        out[j] = 0.0
+    count = sorted_candidates(point, y, bounds, scratch)
+    if count == 0:
+        return
+    zeta = nearest_in_polytope(count, candidates, bounds, scratch, beta)
+    if zeta == 0.0:
+        return
+    total = 0.0
+    for place in range(count):
+        j, entry = order[place], max(0.0, beta[place])
+        out[j + (j >= y)] = -entry
+        total += entry
+    out[y] = total
+
+
+@kernel(allocates=True)
+def project_rows(points, y, bounds, out):
+    """project_row on every row of `points` (n, m)."""
+    scratch = make_projection_scratch(points.shape[1])
+    for i in range(points.shape[0]):
+        project_row(points[i], y[i], bounds, scratch, out[i])

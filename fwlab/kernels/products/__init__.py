@@ -1,0 +1,1 @@
+"""Kernels of products of X, W and sparse steps."""

@@ -1,0 +1,44 @@
+"""X^T U for a matrix U of few non-zeros a row: only the columns that a row touches are visited."""
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.products.blocks import add_multiple
+
+
+@kernel
+def dense_product(X, columns, entries, out):
+    """out (m, d) += U^T X with U[i, columns[i, l]] = entries[i, l]."""
+    for i in range(X.shape[0]):
+        for place in range(columns.shape[1]):
+            if entries[i, place] != 0.0:
+                add_multiple(out[columns[i, place]], entries[i, place], X[i])
+
+
+@kernel
+def sparse_product(data, indices, indptr, columns, entries, out_T):
+    """out_T (d, m) += X^T U for a CSR matrix X."""
+    for i in range(len(indptr) - 1):
+        for place in range(indptr[i], indptr[i + 1]):
+            row = out_T[indices[place]]
+            for touched in range(columns.shape[1]):
+                row[columns[i, touched]] += data[place] * entries[i, touched]
+
+
+@kernel
+def vertices_product(gradient, y, classes, entries):
+    """<gradient, U> for vertices U with entries at classes and minus their sum at y."""
+    total = 0.0
+    for i in range(len(y)):
+        at_true_class = gradient[i, y[i]]
+        for place in range(classes.shape[1]):
+            total += entries[i, place] * (gradient[i, classes[i, place]] - at_true_class)
+    return total
+
+
+@kernel
+def add_vertices(A, factor, y, classes, entries):
+    """A += factor U for such vertices."""
+    for i in range(len(y)):
+        for place in range(classes.shape[1]):
+            entry = factor * entries[i, place]
+            A[i, classes[i, place]] += entry
+            A[i, y[i]] -= entry

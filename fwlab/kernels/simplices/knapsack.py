@@ -1,0 +1,143 @@
+"""Projection onto the continuous quadratic knapsack, with a bias (L15 sections 4.1 and 5).
+
+Minimise |a - x|^2 + bias <1, x>^2 over 0 <= x <= upper and sum x <= r, or = r. The solution is
+x = min(max(a - t, 0), upper); its sum s(t) does not increase in t. With the inequality t is the
+least number with s(t) <= r and bias s(t) <= t; with the equality the least with s(t) <= r. The
+breakpoints of s are the entries and the entries less `upper`; two binary searches find the linear
+piece that holds t (L15 (10)).
+
+Few entries matter: `upper` may be taken as at most r, and with k = ceil(r / upper) there are k
+entries at `upper`, with a sum of at least r, wherever t < a_[k] - upper. So t >= a_[k] - upper or
+the sum bound is not active, and t >= 0 with the inequality.
+"""
+
+import numpy as np
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.domains.selection import (
+    FEW,
+    LANES,
+    NEWTON_STEPS,
+    collect_from,
+    lane_maxima,
+    reached_by,
+    sort_ascending,
+    split_sums,
+)
+
+
+@kernel(fastmath=True)
+def clipped_sum(values, shift, t, upper):
+    """s(shift + t), of differences to the shift."""
+    total = 0.0
+    for j in range(len(values)):
+        total += min(max((values[j] - shift) - t, 0.0), upper)
+    return total
+
+
+@kernel
+def is_below(values, shift, t, r, upper, bias, equality):
+    """Is shift + t below the threshold?"""
+    total = clipped_sum(values, shift, t, upper)
+    return total > r or (not equality and bias * total > shift + t)
+
+
+@kernel
+def first_at_threshold(ordered, offset, r, upper, bias, equality):
+    """Index of the first of the ascending entries with entry - offset not below the threshold."""
+    low, high = 0, len(ordered)
+    while low < high:
+        middle = (low + high) // 2
+        if is_below(ordered, ordered[middle], -offset, r, upper, bias, equality):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def sorted_threshold(values, r, upper, bias, equality):
+    """Return (t - shift, shift), so that x = min(max((a - shift) - t, 0), upper); sorts `values`.
+
+    The shift is an entry where the sum is r, so that only differences count, and 0 elsewhere.
+    Entries below t may be missing.
+    """
+    sort_ascending(values)
+    positive = first_at_threshold(values, 0.0, r, upper, bias, equality)
+    full = first_at_threshold(values, upper, r, upper, bias, equality)
+    rest = upper * (len(values) - full)
+    moving = values[positive:full]
+    if len(moving) == 0:
+        if full < len(values):
+            return -upper, values[full]
+        return 0.0, values[-1]
+    shift = moving[-1]
+    above = 0.0
+    for value in moving:
+        above += value - shift
+    t = (above + (rest - r)) / len(moving)
+    if not equality:
+        free = (moving.sum() + rest) / (1.0 / bias + len(moving)) if bias > 0.0 else 0.0
+        if free >= shift + t:
+            return free, 0.0
+    return t, shift
+
+
+@kernel
+def newton_threshold(values, shift, r, upper, bias, equality):
+    """Return (t - shift, True), or False in the end where Newton's method gives up.
+
+    A linear piece of s is known by its numbers of entries from t + upper on, and between. Its root
+    is the solution if it has the same numbers: exact, with no sort. Ties at a threshold may keep
+    the method from ending.
+    """
+    t, full, moving = 0.0, -1, -1
+    for _ in range(NEWTON_STEPS):
+        last_full, last_moving = full, moving
+        full, moving, _, middle = split_sums(values, shift, t, t + upper)
+        if full == last_full and moving == last_moving:
+            return t, True
+        if moving == 0:
+            break
+        t = (middle + (full * upper - r)) / moving
+        if not equality:
+            free = (bias * (middle + full * upper) - shift) / (1.0 + bias * moving)
+            t = max(t, free)
+    return t, False
+
+
+@kernel(allocates=True)
+def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
+    """Rows of `out`, zeros on entry, become the projections of the rows of `points`.
+
+    Returns the first row with an entry not at most `largest` in size, -1 if there is none.
+    """
+    d = points.shape[1]
+    index, values, lanes = np.empty(d, np.int64), np.empty(d), np.empty(LANES)
+    upper = min(upper, r)
+    parts = np.ceil(r / upper) if upper > 0.0 else 1.0
+    for i in range(points.shape[0]):
+        row = points[i]
+        if lane_maxima(row, largest, lanes) > 0:
+            return i
+        bound = -np.inf
+        if parts <= min(d, LANES):
+            bound = reached_by(lanes[: min(d, LANES)], int(parts))[0] - upper
+        if not equality:
+            bound = max(bound, 0.0)
+        found = collect_from(row, bound, index, values)
+        chosen = values[:found]
+        if found == 0:
+            continue
+        t, shift, solved = 0.0, 0.0, False
+        if bias == 0.0 and not equality:
+            # the sum bound may have no effect at all
+            solved = not is_below(chosen, 0.0, 0.0, r, upper, bias, equality)
+        if not solved and found > FEW:
+            shift = bound if bound > -np.inf else (chosen.sum() - r) / found
+            t, solved = newton_threshold(chosen, shift, r, upper, bias, equality)
+        if not solved:
+            t, shift = sorted_threshold(chosen, r, upper, bias, equality)
+        for j in range(found):
+            out[i, index[j]] = min(max((row[index[j]] - shift) - t, 0.0), upper)
+    return -1

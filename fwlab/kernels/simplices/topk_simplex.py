@@ -1,0 +1,121 @@
+"""Projection onto the top-k cone and the top-k simplex, with a bias (L15 section 4).
+
+Minimise |a - x|^2 + bias <1, x>^2 over x >= 0, x_i <= s/k, s = sum x <= r. The solution is
+x = min(max(a - t, 0), u) with u = s/k. Write v = t + u and S_k for the sum of the k largest a.
+Against the constant solution (the k largest entries at u, no other), the k largest lose E, the sum
+of (v - a_[i])_+ over i <= k, and the others gain the sum of (a_[i] - t)_+ over i > k. So
+
+    sum_{i <= k} (v - a_[i])_+ = sum_{i > k} (a_[i] - t)_+ = E      (the sum of x is k u)
+    v - t = u = min( (S_k + E) / (k + bias k^2), r/k )              (stationarity in u, or s = r)
+
+where E = 0 if a_[k] - a_[k+1] >= u already: then x is constant, or 0 if S_k <= 0 (L15 Lemmas 3-4).
+Otherwise v - t is concave in E and its slope stays above that of the right-hand side, so that one
+sweep from E = 0 up, an entry at a time, finds the only root. This replaces L15's search over all
+partitions and its separate knapsack (4.2, 4.3).
+
+Few entries matter: t >= a_[k] - min(u0, r/k) with u0 = S_k / (k + bias k^2), the u of E = 0. For
+r/k this is v >= a_[k]. For u0: E <= k (v - a_[k]), so that u <= u0 + (v - a_[k]) / (1 + bias k),
+and t = v - u >= a_[k] - u0.
+"""
+
+import numpy as np
+
+from fwlab.kernels._jit import kernel
+from fwlab.kernels.domains.selection import (
+    FEW,
+    LANES,
+    NEWTON_STEPS,
+    collect_from,
+    lane_maxima,
+    reached_by,
+    sort_ascending,
+    split_sums,
+)
+
+
+@kernel
+def sorted_thresholds(ordered, k, r, bias):
+    """Return (t - pivot, u, pivot) for ascending entries, of which the last k are the k largest.
+
+    The pivot is a_[k]. All sums are of differences to it, so nothing is lost when entries are far
+    larger than r. Entries below t may be missing from `ordered`.
+    """
+    count = len(ordered)
+    pivot = ordered[count - k]
+    stiffness = k * (1.0 + bias * k)
+    start = ordered[count - k :].sum() / stiffness
+    u = max(0.0, min(start, r / k))
+    if count == k or pivot - ordered[count - k - 1] >= u:
+        return -u, u, pivot
+    # i of the k largest are below v, j others above t; `high` and `low` sum their differences
+    i, j, high, low = 1, 1, 0.0, ordered[count - k - 1] - pivot
+    while True:
+        gap = i * low - j * high
+        free = (start * i * j + gap) / (i + j * ((k - i) + bias * k * k) / stiffness)
+        mass = min(free, (r / k * i * j + gap) / (i + j))
+        if j < count - k and j * (ordered[count - k - j - 1] - pivot) > low - mass:
+            low += ordered[count - k - j - 1] - pivot
+            j += 1
+        elif i < k and i * (ordered[count - k + i] - pivot) < high + mass:
+            high += ordered[count - k + i] - pivot
+            i += 1
+        else:
+            return (low - mass) / j, min(start + mass / stiffness, r / k), pivot
+
+
+@kernel
+def newton_thresholds(values, shift, t, k, r, bias):
+    """Return (t - shift, u, True), or False in the end where Newton's method gives up.
+
+    For any t let u(t) = min(F(t) / (k + bias k^2), r/k), F(t) the sum of (a - t)_+ plus k t. At the
+    solution s = sum min((a - t)_+, u) is k u; s - k u falls in t, piece by linear piece. A piece is
+    known by its numbers of entries from t + u on, and between; its root is the solution if it has
+    the same numbers. That is exact and takes no sort; ties at a threshold may keep it from ending.
+    """
+    stiffness = k * (1.0 + bias * k)
+    full, moving, u = -1, -1, 0.0
+    for _ in range(NEWTON_STEPS):
+        last_full, last_moving = full, moving
+        _, above, _, total = split_sums(values, shift, t, np.inf)
+        level = total - (above - k) * t + k * shift
+        full, moving, high, middle = split_sums(values, shift, t, t + min(level / stiffness, r / k))
+        if full == last_full and moving == last_moving:
+            return t, u, True
+        if moving == 0 or level <= 0.0:
+            break
+        rest = k - full
+        free = high + k * shift + middle * rest / moving
+        u = min(free / (full + bias * k * k + rest * rest / moving), r / k)
+        t = (middle - rest * u) / moving
+    return t, u, False
+
+
+@kernel(allocates=True)
+def project_topk_rows(points, largest, k, r, bias, out):
+    """Rows of `out`, zeros on entry, become the projections of the rows of `points`, k <= d.
+
+    r is infinity for the cone. Returns the first row with an entry not at most `largest` in size,
+    -1 if there is none. For k > 64 the row is sorted whole.
+    """
+    d = points.shape[1]
+    index, values, lanes = np.empty(d, np.int64), np.empty(d), np.empty(LANES)
+    for i in range(points.shape[0]):
+        row = points[i]
+        if lane_maxima(row, largest, lanes) > 0:
+            return i
+        reached, width = -np.inf, 0.0
+        if k <= LANES:
+            # S_k is at most k times the largest entry, a_[k] at least what k lanes reach; rounding
+            # is monotone, so that no entry above the exact bound fails the rounded one
+            reached, highest = reached_by(lanes[: min(d, LANES)], k)
+            width = min(r / k, max(highest, 0.0) / (1.0 + bias * k))
+        found = collect_from(row, reached - width, index, values)
+        t, u, solved = -width, 0.0, False
+        if k <= LANES and found > FEW:
+            t, u, solved = newton_thresholds(values[:found], reached, -width, k, r, bias)
+        if not solved:
+            sort_ascending(values[:found])
+            t, u, reached = sorted_thresholds(values[:found], k, r, bias)
+        for j in range(found):
+            out[i, index[j]] = min(max((row[index[j]] - reached) - t, 0.0), u)
+    return -1

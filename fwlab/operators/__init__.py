@@ -1,0 +1,1 @@
+"""Batched operators: domains row by row, their Jacobians, and X in each storage."""

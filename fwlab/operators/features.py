@@ -1,0 +1,256 @@
+"""The data side of the dual: W = A^T X / (lam n), scores X W^T and |W|^2, for each kind of X.
+
+For a Gram matrix K there is no W; its place is taken by A^T K / (lam n), (m, n), the transposed
+scores. Each kind offers the same few products and its compiled pass of a block method.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from fwlab.arrays import Floats, Integers
+from fwlab.kernels.products.dense import (
+    block_entries,
+    block_grams,
+    nonzeros_product,
+    scores_product,
+)
+from fwlab.kernels.products.vertices import dense_product, sparse_product
+from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
+from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
+from fwlab.kernels.steps.passes import dense_pass, sparse_pass
+
+# stand for the other kind of X in a kernel that takes both
+_NO_X = np.empty((0, 0))
+_NO_CSR = (np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
+# BLAS is faster on rows below this length
+SHORT_ROWS = 128
+
+
+class Features(Protocol):
+    """Products with X (n, d); `width` is the length of a row of the link."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def rows(self, index: Integers) -> "Features":
+        """These rows of X for products alone, links keep their width."""
+
+    def square_norms(self) -> Floats:
+        """|x_i|^2, (n,)."""
+
+    def transposed_product(self, A: Floats) -> Floats:
+        """A^T X, (m, width)."""
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        """U^T X, (m, width), for compact vertices U (polytope.compact_vertices)."""
+
+    def scores(self, W: Floats) -> Floats:
+        """X W^T, (n, m), for a link W."""
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        """|W|^2 for the link W of A."""
+
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        """<w_j, other_j>, (m,), for links W and `other`, the link of A."""
+
+    def block_grams(self, size: int) -> Floats:
+        """<x_i, x_r> for the rows r of the group of row i, groups of `size` rows, (n, size)."""
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        """One pass of a block method, see kernels.passes; changes the link and A."""
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        """One pass with an LpNorm, see kernels.norm_passes; changes the link and A."""
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        """The step of kernels.bent_path; moving and rested become those at the step."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseFeatures:
+    """Rows of a C-ordered array, float64 or float32; all sums are float64."""
+
+    X: NDArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    def rows(self, index: Integers) -> "DenseFeatures":
+        return DenseFeatures(_writeable_as(self.X, self.X[index]))
+
+    def square_norms(self) -> Floats:
+        return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
+
+    @property
+    def _suits_blas(self) -> bool:
+        return self.X.shape[1] < SHORT_ROWS and self.X.dtype == np.float64
+
+    def transposed_product(self, A: Floats) -> Floats:
+        if self._suits_blas:
+            return A.T @ self.X
+        out = np.zeros((A.shape[1], self.X.shape[1]))
+        nonzeros_product(self.X, A, out)
+        return out
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        out = np.zeros((m, self.X.shape[1]))
+        dense_product(self.X, columns, entries, out)
+        return out
+
+    def scores(self, W: Floats) -> Floats:
+        if self._suits_blas:
+            return self.X @ W.T
+        out = np.empty((len(self.X), len(W)))
+        scores_product(self.X, W, out)
+        return out
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        return float(np.vdot(W, W))
+
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        return np.einsum("ij,ij->i", W, other)
+
+    def block_grams(self, size: int) -> Floats:
+        out = np.zeros((len(self.X), size))
+        block_grams(self.X, size, out)
+        return out
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        dense_pass(rule, order, self.X, grams, False, *rest)
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        dense_norm_pass(order, self.X, False, *rest)
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        return first_maximum(DENSE, self.X, _NO_CSR, order, D, moving, rested, *rest)
+
+
+def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
+    """`part`, read-only if `whole` is: kernels are compiled for the one kind or the other."""
+    part.flags.writeable = whole.flags.writeable
+    return part
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFeatures:
+    """Rows of a scipy CSR matrix, float64 or float32. Links are (m, d) views of (d, m) arrays: a
+    non-zero of X meets all classes at once."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    def rows(self, index: Integers) -> "SparseFeatures":
+        part = self.X[index]
+        for name in ("data", "indices", "indptr"):
+            _writeable_as(getattr(self.X, name), getattr(part, name))
+        return SparseFeatures(part)
+
+    def square_norms(self) -> Floats:
+        squares = self.X.astype(np.float64).power(2)
+        return np.asarray(squares.sum(axis=1)).ravel()
+
+    def transposed_product(self, A: Floats) -> Floats:
+        return np.ascontiguousarray(self.X.T @ A).T
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        out = np.zeros((self.X.shape[1], m))
+        sparse_product(self.X.data, self.X.indices, self.X.indptr, columns, entries, out)
+        return out.T
+
+    def scores(self, W: Floats) -> Floats:
+        return self.X @ W.T
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        return float(np.vdot(W.T, W.T))
+
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        return np.einsum("ij,ij->j", W.T, other.T)
+
+    def block_grams(self, size: int) -> Floats:
+        """Of single rows: sparse passes go row by row."""
+        return self.square_norms()[:, None]
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        X, (link, *others) = self.X, rest
+        sparse_pass(rule, order, X.data, X.indices, X.indptr, link.T, *others)
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        X, (link, *others) = self.X, rest
+        sparse_norm_pass(order, X.data, X.indices, X.indptr, link.T, *others)
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        csr = self.X.data, self.X.indices, self.X.indptr
+        return first_maximum(SPARSE, _NO_X, csr, order, D, moving.T, rested.T, *rest)
+
+
+@dataclass(frozen=True, eq=False)
+class GramFeatures:
+    """A Gram matrix K (n, n) of the samples, or its rows with this index."""
+
+    K: Floats
+    index: Integers | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.K.shape
+
+    def rows(self, index: Integers) -> "GramFeatures":
+        return GramFeatures(_writeable_as(self.K, self.K[index]), index)
+
+    def square_norms(self) -> Floats:
+        return np.ascontiguousarray(self.K.diagonal())
+
+    def transposed_product(self, A: Floats) -> Floats:
+        return DenseFeatures(self.K).transposed_product(A)
+
+    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
+        return DenseFeatures(self.K).transposed_vertex_product(columns, entries, m)
+
+    def scores(self, W: Floats) -> Floats:
+        return np.ascontiguousarray(W.T if self.index is None else W.T[self.index])
+
+    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
+        return float(np.vdot(W.T, A)) / lam_n
+
+    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
+        return np.einsum("ij,ij->j", W.T, A) / lam_n
+
+    def block_grams(self, size: int) -> Floats:
+        out = np.zeros((len(self.K), size))
+        block_entries(self.K, size, out)
+        return out
+
+    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
+        dense_pass(rule, order, self.K, grams, True, *rest)
+
+    def norm_pass(self, order: Integers, *rest: Any) -> None:
+        dense_norm_pass(order, self.K, True, *rest)
+
+    def first_maximum(
+        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+    ) -> float:
+        return first_maximum(GRAM, self.K, _NO_CSR, order, D, moving, rested, *rest)
+
+
+def features_of(X: Any, kernel: str | None) -> Features:
+    """The products of X, or through X X^T with kernel="linear"."""
+    if kernel == "precomputed":
+        return GramFeatures(X)
+    if kernel == "linear":
+        gram = X @ X.T
+        return GramFeatures(gram.toarray() if scipy.sparse.issparse(gram) else gram)
+    return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)

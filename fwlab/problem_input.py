@@ -1,0 +1,74 @@
+"""The checks of a problem's arguments, one sentence for each that is wrong."""
+
+from typing import Any
+
+import numpy as np
+
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import SMALLEST, as_features, as_floats, as_integer, as_labels
+from fwlab.checks.gram import checked_gram
+from fwlab.losses import Loss
+from fwlab.lp_norm import LpNorm
+
+KERNELS = (None, "linear", "precomputed")
+STORAGES = ("float64", "float32")
+
+
+def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
+    """Raise unless each choice is one of those that there are, and they go together."""
+    if not isinstance(loss, Loss):
+        raise TypeError(f"loss must be one of fwlab's losses; got {loss!r}.")
+    if not (kernel is None or isinstance(kernel, str)) or kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {KERNELS}; got {kernel!r}.")
+    if not (regularizer is None or isinstance(regularizer, LpNorm)):
+        raise TypeError(f"regularizer must be None or a fwlab.LpNorm; got {regularizer!r}.")
+    if not isinstance(storage, str) or storage not in STORAGES:
+        raise ValueError(f"storage must be one of {STORAGES}; got {storage!r}.")
+    if storage == "float32" and kernel is not None:
+        raise ValueError(f'storage must be "float64" with kernel="{kernel}"; got "float32".')
+
+
+def checked_data(X: Any, kernel: str | None, storage: str) -> Any:
+    """X as a finite array or CSR matrix, or as a Gram matrix."""
+    if kernel == "precomputed":
+        return checked_gram(X)
+    return as_features("X", X, np.float32 if storage == "float32" else np.float64)
+
+
+def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
+    """What was done to X, a sentence each."""
+    if storage == "float32":
+        return ("X is stored as float32, and the certificate is that of the stored X.",)
+    if getattr(X, "dtype", None) == np.float32:
+        return ("X was converted from float32 to float64.",)
+    return ()
+
+
+def checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
+    """y as classes 0 .. n_classes - 1, one a row of X."""
+    if n_classes is not None:
+        n_classes = as_integer("n_classes", n_classes, low=2)
+    labels = as_labels(y, n_classes)
+    if len(labels) != len_x:
+        raise ValueError(f"y must have one label a row of X, {len_x}; got {len(labels)}.")
+    if n_classes is None and labels.min() == labels.max():
+        raise ValueError(
+            f"y must hold at least two classes unless n_classes is given; got only {labels[0]}."
+        )
+    return labels
+
+
+def checked_sample_weight(sample_weight: Any, n: int) -> Floats:
+    """omega, (n,), ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()
+    if len(omega) != n:
+        raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
+    if omega.min() < 0:
+        raise ValueError(f"sample_weight must be non-negative; got {omega.min()}.")
+    if omega[omega > 0].min(initial=1.0) < SMALLEST:
+        raise ValueError(f"sample_weight must be 0 or at least {SMALLEST}; got a smaller weight.")
+    if not omega.any():
+        raise ValueError(f"sample_weight must not be all zero; got {n} zeros.")
+    return omega

@@ -1,0 +1,32 @@
+"""Block order "gap": rows drawn with probabilities that grow with their block gaps.
+
+Osokin et al. 2016, for block-coordinate Frank-Wolfe. The gap of a block is known from its last
+step and old since then. Three remedies: all gaps are computed anew every few passes, a share of the
+draws is uniform, and a row is drawn at most once before the gaps that its neighbours met are used.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fwlab.arrays import Floats, Integers
+
+PASSES_BETWEEN_EXACT_GAPS = 5
+UNIFORM_SHARE = 0.1
+PARTS_OF_A_PASS = 10
+
+
+def draw_by_gaps(gaps: Floats, rng: np.random.Generator) -> Iterator[Integers]:
+    """The n draws of a pass, a part at a time; `gaps` (n,) may change between the parts."""
+    n = len(gaps)
+    for part in np.array_split(np.arange(n), min(n, PARTS_OF_A_PASS)):
+        yield rng.choice(n, len(part), replace=False, p=_probabilities(gaps))
+
+
+def _probabilities(gaps: Floats) -> Floats:
+    n = len(gaps)
+    positive = np.maximum(gaps, 0.0)
+    total = positive.sum()
+    if total == 0.0:
+        return np.full(n, 1.0 / n)
+    return (1.0 - UNIFORM_SHARE) * (positive / total) + UNIFORM_SHARE / n

@@ -1,0 +1,43 @@
+"""Line search on the completely dualised objective, for dual points that a method combines."""
+
+import numpy as np
+
+from fwlab.arrays import Floats
+from fwlab.problem import Problem
+
+HALVINGS = 60
+
+
+def best_share(problem: Problem, A: Floats, link: Floats, D: Floats, D_link: Floats) -> float:
+    """The t in [0, 1] that maximises the dual at A + t D, never beyond it; links are those of each.
+
+    The dual is concave along the segment, so the sign of its slope is enough.
+    """
+    start, own = problem.square_norms(link, A), problem.square_norms(D_link, D)
+    cross = problem.features.class_products(link, D_link, D, problem.lam_n)
+    ridge = problem.ridge()[:, 0] / problem.n_samples
+    linear = float(np.mean(problem.polytopes.cost_products(D)))
+    linear += float(np.einsum("i,ij,ij", ridge, A, D))
+    bend = float(np.einsum("i,ij,ij", ridge, D, D))
+
+    def falls(t: float) -> bool:
+        """Whether the dual falls at t."""
+        squares = np.maximum(start + 2 * t * cross + t * t * own, 0.0)
+        slope = problem.regularizer.class_weights(squares) @ (cross + t * own)
+        return bool(problem.lam * slope + linear + t * bend > 0)
+
+    if not falls(1.0):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if falls(middle) else (middle, high)
+    return low
+
+
+def move(A: Floats, link: Floats, D: Floats, D_link: Floats, share: float) -> None:
+    """A += share D, and its link likewise, in place; D and its link are used up."""
+    D *= share
+    D_link *= share
+    A += D
+    link += D_link

@@ -1,0 +1,69 @@
+"""Plain text for people: aligned tables, and one line for a loss or a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fwlab.losses import Loss
+    from fwlab.problem import Problem
+
+MOST_WEIGHTS = 5
+
+
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()
+) -> str:
+    """Columns two spaces apart under a ruled header; those named in `right` are set flush right."""
+    lines = [header, *rows]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(header))]
+
+    def aligned(line: Sequence[str]) -> str:
+        cells = (
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for name, cell, width in zip(header, line, widths, strict=True)
+        )
+        return "  ".join(cells).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([aligned(header), rule, *map(aligned, rows)])
+
+
+def describe_loss(loss: Loss) -> str:
+    """The loss as one would build it, arrays shortened and switches that are off left out."""
+    # every loss is a dataclass, though the protocol does not say so
+    values = {field.name: getattr(loss, field.name) for field in fields(loss)}  # type: ignore[arg-type]
+    parts = (f"{name}={_short(value)}" for name, value in values.items() if value is not False)
+    return f"{type(loss).__name__}({', '.join(parts)})"
+
+
+def describe_problem(name: str, problem: Problem) -> str:
+    """One line: name, loss, sizes and every constant of the objective."""
+    parts = [
+        f"{name}: {describe_loss(problem.loss)}",
+        f"n = {problem.n_samples}",
+        f"d = {problem.n_features}" if problem.kernel != "precomputed" else "no d",
+        f"m = {problem.n_classes}",
+        f"lam = {problem.lam:.4g}",
+    ]
+    if problem.smoothing:
+        parts.append(f"smoothing = {problem.smoothing:.4g}")
+    if not problem.regularizer.plain:
+        parts.append(f"regularizer = {problem.regularizer!r}")
+    if problem.kernel is not None:
+        parts.append(f"kernel = {problem.kernel}")
+    return ", ".join(parts)
+
+
+def _short(value: Any) -> str:
+    array = np.asarray(value)
+    if array.ndim == 2:
+        return f"<{array.shape[0]} x {array.shape[1]}>"
+    if array.ndim == 1:
+        shown = [f"{entry:.3g}" for entry in array[:MOST_WEIGHTS]]
+        return f"[{', '.join([*shown, '..'] if len(array) > MOST_WEIGHTS else shown)}]"
+    return repr(value)

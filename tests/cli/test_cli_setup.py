@@ -1,0 +1,80 @@
+"""fwlab data, info, warmup, --help and --version."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fwlab
+from fwlab.cli import main
+from fwlab.cli import reports as _cli_setup
+
+
+def test_data_lists_what_is_at_hand(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "sets").mkdir()
+    (folder / "sets" / "letter.npz").touch()
+    (folder / "sets" / "news20_svd1024_train.npz").touch()  # one of its two files
+    monkeypatch.setenv("FWLAB_DATA", str(folder / "sets"))
+    assert main(["data", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["data"]}
+    assert list(rows) == list(fwlab.datasets.names())
+    at_hand = {name for name, row in rows.items() if row["at_hand"]}
+    assert at_hand == {"digits", "synthetic-a", "synthetic-b", "letter"}
+    assert main(["data"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert {line.split()[0] for line in lines if line.split()[1] == "yes"} == at_hand
+
+
+def test_data_describes_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "four.npz", "--normalize", "unit"]) == 0
+    described = capsys.readouterr().out.strip()
+    data = fwlab.datasets.load("four.npz", normalize="unit")
+    assert described == fwlab.datasets.describe(data)
+    assert main(["data", "four.npz", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["n"], document["d"], document["m"]) == ({"train": 28, "test": 12}, 5, 4)
+
+
+def test_info(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["numpy"] == np.__version__
+    assert document["data folder"] == str(folder / "cache")
+    assert main(["info"]) == 0
+    assert np.__version__ in capsys.readouterr().out
+
+
+def test_missing_packages_are_named_so() -> None:
+    assert _cli_setup.installed("no-such-package-anywhere") == "not installed"
+
+
+def test_warmup_covers_every_method_and_storage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["warmup", "--json"]) == 0
+    parts = json.loads(capsys.readouterr().out)["parts"]
+    names = [
+        f"{method}, {storage}"
+        for method in fwlab.methods()
+        for storage in ("dense", "sparse", "gram")
+    ]
+    assert [row["part"] for row in parts] == ["losses", "projections", *names]
+    assert all(row["seconds"] >= 0 for row in parts)
+    assert main(["warmup"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(parts)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"], ["solve", "--help"]])
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(arguments)
+    assert "fwlab" in capsys.readouterr().out
+
+
+def test_version_and_module() -> None:
+    command = [sys.executable, "-m", "fwlab", "--version"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert out == f"fwlab {_cli_setup.installed('fwlab')}\n"

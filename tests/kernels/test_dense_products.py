@@ -1,0 +1,28 @@
+"""Products with dense X against numpy, for every remainder of the groups of rows and classes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from fwlab.operators.features import SHORT_ROWS, DenseFeatures
+
+pytestmark = pytest.mark.small
+
+sizes = st.tuples(
+    st.integers(1, 35), st.sampled_from([1, 3, SHORT_ROWS - 1, SHORT_ROWS, 200]), st.integers(1, 12)
+)
+
+
+@given(sizes, st.sampled_from([np.float64, np.float32]), st.integers(0, 999), st.data())
+def test_scores_and_transposed_product(size, dtype, seed, data):
+    n, d, m = size
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)).astype(dtype)
+    density = data.draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+    A = rng.standard_normal((n, m)) * (rng.random((n, m)) < density)
+    W = rng.standard_normal((m, d))
+    exact = X.astype(np.float64)
+    assert_allclose(DenseFeatures(X).scores(W), exact @ W.T, rtol=0, atol=1e-12)
+    assert_allclose(DenseFeatures(X).transposed_product(A), A.T @ exact, rtol=0, atol=1e-12)

@@ -1,0 +1,218 @@
+"""Every compiled kernel against its own Python source, on the calls that the library makes.
+
+The library runs with all kernels interpreted while a recorder keeps some calls of each. Every call
+is then repeated twice from equal copies of its arguments, compiled and interpreted: results and
+changed arrays must agree. A kernel that no run reaches is an error.
+"""
+
+import importlib
+import pkgutil
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from loss_table import entries, some_ks
+
+import fwlab
+from fwlab import kernels
+from fwlab.solvers.method import State
+from fwlab.solvers.newton import reach_newton_kernels
+from fwlab.solvers.registry import REGISTRY
+
+KEPT = 2  # calls of each kernel a run
+SEEDS = range(12)
+# they return arrays that nobody has filled yet, or with padding that nobody fills
+SHAPES_ONLY = {
+    "dense_products.copy_in_lines",
+    "passes.make_scratch",
+    "block_projection.make_projection_scratch",
+    "norm_blocks.make_norm_scratch",
+    "norm_passes._make_scratch",
+}
+
+
+def all_kernels():
+    """{"module.name": compiled kernel}; empty where numba's JIT is off."""
+    found = {}
+    for info in pkgutil.iter_modules(kernels.__path__):
+        module = importlib.import_module(f"{kernels.__name__}.{info.name}")
+        for name, kernel in vars(module).items():
+            source = getattr(kernel, "py_func", None)
+            if source is not None and source.__module__ == module.__name__:
+                found[f"{info.name}.{name}"] = kernel
+    return found
+
+
+KERNELS = all_kernels()
+pytestmark = [
+    pytest.mark.small,
+    pytest.mark.skipif(not KERNELS, reason="without the JIT a kernel is its Python source"),
+]
+
+
+# ---------------------------------------------------------------- recorded runs
+
+
+def copied(argument):
+    if isinstance(argument, tuple):
+        return tuple(copied(part) for part in argument)
+    return np.array(argument, order="C") if isinstance(argument, np.ndarray) else argument
+
+
+class Recorder:
+    """Stands in for a kernel: runs its source and keeps a random choice of its calls."""
+
+    def __init__(self, kernel, rng):
+        self.kernel, self.rng, self.seen, self.calls = kernel, rng, 0, []
+
+    def __call__(self, *arguments):
+        self.seen += 1
+        if len(self.calls) < KEPT:
+            self.calls.append(copied(arguments))
+        elif self.rng.random() < KEPT / self.seen:
+            self.calls[self.rng.integers(KEPT)] = copied(arguments)
+        return self.kernel.py_func(*arguments)
+
+
+@contextmanager
+def recording(rng):
+    """Every name in fwlab that is bound to a kernel is bound to its recorder instead."""
+    recorders = {name: Recorder(kernel, rng) for name, kernel in KERNELS.items()}
+    by_kernel = {id(recorder.kernel): recorder for recorder in recorders.values()}
+    with pytest.MonkeyPatch.context() as patch:
+        for module_name, module in list(sys.modules.items()):
+            if module_name.split(".")[0] == fwlab.__name__:
+                for name, value in list(vars(module).items()):
+                    if id(value) in by_kernel:
+                        patch.setattr(module, name, by_kernel[id(value)])
+        yield recorders
+
+
+def use_losses(rng):
+    m = int(rng.choice([2, 3, 5, 7, 40]))
+    y = rng.integers(0, m, 3)
+    entry = rng.choice(np.array(entries(m, y, some_ks(m)), dtype=object))
+    scores = rng.integers(-3, 4, (3, m)) / 2 if rng.random() < 0.5 else rng.standard_normal((3, m))
+    for name in ("value", "subgradient", "lmo", "conjugate", "in_domain", "project"):
+        getattr(entry.loss, name)(scores, y)
+    entry.loss.moreau(scores, y, 0.5)
+    entry.loss.projection_jacobian(scores, y)
+
+
+def use_projections(rng):
+    for d in (6, 200):
+        a, k = rng.integers(-9, 10, (2, d)) / 4, int(rng.integers(1, 6))
+        if rng.random() < 0.5:
+            a = rng.standard_normal((2, d)) - rng.choice([0.0, 2.0])
+        bias = rng.choice([0.0, 1.0])
+        fwlab.project_topk_simplex(a, k, 1.5, bias)
+        fwlab.project_topk_cone(a, k, bias)
+        fwlab.project_knapsack(a, 1.0, 0.25, bias=bias)
+        fwlab.project_knapsack(a, 1.0, 0.25, equality=True)
+        fwlab.project_permutahedron(a[:, :80], np.arange(min(d, 80)))
+
+
+def use_solvers(rng):
+    n, m, d = 9, int(rng.choice([3, 6])), 4
+    X, y = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7), rng.integers(0, m, n)
+    weight = rng.choice([0.0, 1.0, 2.0], n)
+    loss = fwlab.TopK(int(rng.integers(1, m)))
+    for data, kernel in [(X, None), (scipy.sparse.csr_array(X), None), (X @ X.T, "precomputed")]:
+        problem = fwlab.Problem(
+            data, y, loss, 0.1, rng.choice([0.0, 0.5]), kernel, n_classes=m, sample_weight=weight
+        )
+        for method, entry in REGISTRY.items():
+            if entry.refuses(problem) is None:
+                fwlab.solve(problem, method, tol=0.0, max_iter=2)
+        regularizer = fwlab.LpNorm(rng.choice([1.0, 1.5, 3.0]))
+        for norm_loss in (fwlab.MaxHinge(), loss):
+            normed = fwlab.Problem(
+                data, y, norm_loss, 0.1, 0.0, kernel, n_classes=m, regularizer=regularizer
+            )
+            fwlab.solve(normed, "direct", tol=0.0, max_iter=2)
+        fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
+        reach_newton_kernels(State(problem, np.zeros((n, m)), rng))
+    single = fwlab.Problem(X, y, loss, 0.1, n_classes=m, storage="float32")
+    fwlab.solve(single, "subgradient", tol=0.0, max_iter=2)
+
+
+def use_ranking(rng):
+    X, y = rng.standard_normal((9, 3)), np.arange(9) % 2
+    for surrogate in ("quadratic", "hinge"):
+        for objective in (
+            fwlab.ranking.TopPushK(int(rng.integers(1, 4)), surrogate),
+            fwlab.ranking.PatMat(0.3, surrogate),
+        ):
+            fwlab.ranking.solve(X, y, objective, 1.0, method="pairwise", tol=0.0, max_iter=2)
+
+
+RUNS = [use_losses, use_projections, use_solvers, use_ranking]
+
+
+# ---------------------------------------------------------------- compiled against interpreted
+
+
+def assert_same(first, second):
+    """Equal integers; floats to the rounding of sums taken in another order."""
+    if isinstance(first, tuple):
+        assert len(first) == len(second)
+        for a, b in zip(first, second, strict=True):
+            assert_same(a, b)
+    elif np.asarray(first).dtype.kind == "f":
+        size = np.abs(first, where=np.isfinite(first), out=np.zeros(np.shape(first)))
+        np.testing.assert_allclose(second, first, rtol=1e-12, atol=1e-13 * size.max(initial=0.0))
+    else:
+        np.testing.assert_array_equal(second, first)
+
+
+def shapes(arrays):
+    """Shape and kind of each array of a nested tuple."""
+    if isinstance(arrays, tuple):
+        return tuple(shapes(array) for array in arrays)
+    return arrays.shape, arrays.dtype.kind
+
+
+def assert_compiled_as_written(recorders):
+    for name, recorder in recorders.items():
+        for arguments in recorder.calls:
+            compiled, interpreted = copied(arguments), copied(arguments)
+            answers = recorder.kernel.py_func(*interpreted), recorder.kernel(*compiled)
+            if name in SHAPES_ONLY:
+                answers = [shapes(answer) for answer in answers]
+            try:
+                assert_same(*answers)
+                assert_same(interpreted, compiled)
+            except AssertionError as error:
+                raise AssertionError(f"{name}{arguments} differs from its source") from error
+
+
+def run_recorded(run, seed):
+    rng = np.random.default_rng(seed)
+    with recording(rng) as recorders:
+        run(rng)
+    return recorders
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Recorders of every run with each of SEEDS."""
+    return [run_recorded(run, seed) for run in RUNS for seed in SEEDS]
+
+
+def test_kernels_do_what_their_source_says(recorded):
+    for recorders in recorded:
+        assert_compiled_as_written(recorders)
+
+
+def test_every_kernel_is_reached(recorded):
+    assert not [name for name in KERNELS if not any(found[name].seen for found in recorded)]
+
+
+@pytest.mark.deep
+@given(st.sampled_from(RUNS), st.integers(0, 2**32 - 1))
+def test_kernels_do_what_their_source_says_on_any_seed(run, seed):
+    assert_compiled_as_written(run_recorded(run, seed))
