@@ -1,6 +1,7 @@
 """What a run leaves behind: status, trace and result, with saving and loading."""
 
-from dataclasses import dataclass, fields
+import json
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features
 from fwlab.files import saved_arrays, write_atomically
 from fwlab.plot import Gaps, plot_gaps
+from fwlab.provenance import provenance
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -87,7 +89,8 @@ class Result:
     W; problem.gap(A) is the gap at weights(A); infeasibility, the largest distance of an entry of A
     from its domain; success, whether the certified gap is at most tol; nit, iterations; seconds,
     solver time without judging; lam_n, lam times n; coefficients (n, m), those of the machine with
-    a precomputed kernel where they are not A (the subgradient method, LpNorm), None elsewhere.
+    a precomputed kernel where they are not A (the subgradient method, LpNorm), None elsewhere;
+    made_by, versions, commit, processor and date (`fwlab.provenance`).
     """
 
     W: Floats | None
@@ -105,6 +108,7 @@ class Result:
     trace: Trace
     lam_n: float
     coefficients: Floats | None = None
+    made_by: dict[str, str] = field(default_factory=provenance)
 
     def predict(self, X_new: Any) -> Integers:
         """Class of the largest score, (n_new,), ties to the lowest class.
@@ -123,7 +127,8 @@ class Result:
         named = {"A": self.A, "W": self.W, "coefficients": self.coefficients}
         arrays = {name: array for name, array in named.items() if array is not None}
         trace = {f"trace_{name}": column for name, column in self.trace.as_dict().items()}
-        everything = {**scalars, **arrays, **trace, "status": self.status.name}
+        made = json.dumps(self.made_by)
+        everything = {**scalars, **arrays, **trace, "status": self.status.name, "made_by": made}
         write_atomically(Path(path), lambda file: np.savez_compressed(file, **everything))
 
     @classmethod
@@ -138,6 +143,7 @@ class Result:
                 A=stored["A"],
                 status=Status[stored["status"].item()],
                 trace=Trace(**columns),
+                made_by=json.loads(stored["made_by"].item()) if "made_by" in stored else {},
                 **scalars,
             )
 
@@ -161,4 +167,4 @@ class Result:
         return self.A if self.coefficients is None else self.coefficients
 
 
-_SPECIAL = ("W", "A", "coefficients", "status", "trace")
+_SPECIAL = ("W", "A", "coefficients", "status", "trace", "made_by")

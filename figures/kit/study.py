@@ -5,7 +5,7 @@ all that a caption needs, to OUT/SIZE/NAME.json, so that drawing needs neither d
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,7 @@ from typing import Any
 import fwlab
 from figures.kit.captions import Caption, caption_text
 from figures.kit.tables import Table
-from fwlab.cli.reports import installed
-from fwlab.experiments.cells import Cell, DataName, plain, run_cells
-from fwlab.experiments.store import code_digest
+from fwlab.experiments.cells import Cell, DataName, cell_records, plain
 from fwlab.files import write_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
@@ -53,15 +51,15 @@ class Study:
         alone: one cell after the other in this process, for times that are to be compared.
         """
         parallel = (1,) if alone else (self.n_jobs, self.backend, self.scheduler)
-        values = run_cells(cells, self.out / "cells", *parallel)
+        records = cell_records(cells, self.out / "cells", *parallel)
         data = {name for cell in cells for name in _data_names(cell.settings)}
         record = {
             "size": self.size,
             "command": f"python -m figures {self.name}{COMMANDS[self.size]}",
-            "version": f"fwlab {installed('fwlab')}, code {code_digest()}",
+            "version": describe_makers(one["made_by"] for one in records.values()),
             "data": sorted(map(describe_data, data)),
             "settings": {cell.name: readable(cell.settings) for cell in cells},
-            "values": values,
+            "values": {name: one["value"] for name, one in records.items()},
         }
         text = json.dumps(record, indent=1).encode()
         write_atomically(self._file(".json"), lambda file: file.write(text))
@@ -120,6 +118,15 @@ def describe_data(name: DataName) -> str:
     if name.rows is not None:
         text += f"; the first {name.rows} rows of each part only"
     return text
+
+
+def describe_makers(makers: Iterable[dict[str, str]]) -> str:
+    """Return one line for a caption: versions, commits and processors that made the results."""
+    parts = {
+        (one["fwlab"], one["commit"][:12] + one["commit"][40:] or "installed", one["processor"])
+        for one in makers
+    }
+    return "; ".join(f"fwlab {v}, commit {c}, on {p}" for v, c, p in sorted(parts)) or "no results"
 
 
 def readable(value: Any) -> Any:

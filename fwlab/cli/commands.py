@@ -17,9 +17,10 @@ from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
 from fwlab.cli.problems import Case, load, load_cases
-from fwlab.cli.reports import data_rows, installed, settings, warmup_rows
+from fwlab.cli.reports import data_rows, settings, warmup_rows
 from fwlab.experiments.comparison import Comparison, Settings, checked_methods, compare
 from fwlab.files import write_atomically
+from fwlab.provenance import installed
 from fwlab.result import Result, Status
 from fwlab.solvers.registry import methods
 from fwlab.solvers.solve import solve

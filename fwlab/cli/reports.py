@@ -5,7 +5,6 @@ import platform
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,11 @@ from fwlab.datasets.files import FILE_SETS, cache_folder
 from fwlab.kernels._jit import cache_root
 from fwlab.losses import TopK
 from fwlab.problem import Problem
+from fwlab.provenance import installed
 from fwlab.solvers.registry import methods
 from fwlab.solvers.warm_up import warm_up
 
 PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
-
-
-def installed(package: str) -> str:
-    """The version of an installed package."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def data_rows() -> list[dict[str, Any]]:

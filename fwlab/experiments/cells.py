@@ -6,17 +6,16 @@ and atomically: a study that is killed goes on where it was.
 """
 
 import json
-import re
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from itertools import starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -24,9 +23,17 @@ from threadpoolctl import threadpool_limits
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
-from fwlab.experiments.source_digest import source_digest
-from fwlab.experiments.store import code_digest, digest
-from fwlab.files import write_atomically
+from fwlab.experiments.store import (
+    CHANGED,
+    Place,
+    digest,
+    is_as_planned,
+    load_record,
+    place,
+    record_of,
+    save_record,
+    warn_not_stored,
+)
 from fwlab.solvers.interrupt import interrupted_runs_raise
 
 BACKENDS = ("loky", "dask")
@@ -40,6 +47,9 @@ class DataName:
     name, normalize and rng are those of `datasets.load`; join_valid adds the validation part to
     the train part; rows keeps the first so many rows of each part.
     """
+
+    # in a key, the numbers of the data stand for the code that reads them
+    IDENTIFIED_BY_VALUE: ClassVar = True
 
     name: str
     normalize: str | None = None
@@ -56,8 +66,8 @@ class DataName:
 class Cell:
     """One computation: `function(**settings)`.
 
-    name: for people, and unique in a study. function: defined at the top of a module; returns what
-    JSON holds, arrays become lists. settings: numbers, strings, arrays, losses, DataNames and
+    name: for people, and unique in a study. function: returns what JSON holds, arrays become lists.
+    settings: numbers, strings, arrays, losses, DataNames and
     containers of them. cost: expected seconds, for the time left; only ratios count.
     """
 
@@ -87,30 +97,51 @@ def run_cells(
     Raises ValueError or TypeError before any work, and CellsFailed after the other cells are done
     if some raised.
     """
+    records = cell_records(cells, folder, n_jobs, backend, scheduler)
+    return {name: record["value"] for name, record in records.items()}
+
+
+def cell_records(
+    cells: Sequence[Cell],
+    folder: str | Path,
+    n_jobs: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Return {cell name: record} as `run_cells` computes them, with "value", "seconds", "made_by".
+
+    made_by says which code and machine made the value, at the time when it was computed.
+    """
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
     check_backend(backend, scheduler)
-    files = cell_files(cells, Path(folder))
-    values = {name: stored["value"] for name, file in files.items() if (stored := _read(file))}
-    waiting = [cell for cell in cells if cell.name not in values]
+    places = cell_places(cells, Path(folder))
+    warn_not_stored([(name, p.reason) for name, p in places.items() if p.reason])
+    found = {name: load_record(p.file) for name, p in places.items() if p.file is not None}
+    records = {name: record for name, record in found.items() if record is not None}
+    waiting = [cell for cell in cells if cell.name not in records]
     failed: dict[str, str] = {}
+    changed = []
     if waiting:
         # workers of this machine store what they finish, even when this process has been killed
-        here = files if backend == "loky" else {}
-        tasks = [(cell, here.get(cell.name)) for cell in waiting]
+        tasks = [(cell, places[cell.name], backend == "loky") for cell in waiting]
         with _workers(n_jobs, backend, scheduler) as work:
             for name, outcome in _with_progress(waiting, len(cells), work(tasks)):
                 if "error" in outcome:
                     failed[name] = outcome["error"]
                     continue
-                values[name] = outcome["value"]
-                if name not in here:
-                    _write(files[name], outcome)
+                as_planned, records[name] = outcome.pop("as_planned"), outcome
+                file = places[name].file
+                if not as_planned:
+                    changed.append((name, CHANGED))
+                elif backend != "loky" and file is not None:
+                    save_record(file, outcome)
+    warn_not_stored(changed)
     if failed:
         name, error = next(iter(failed.items()))
         print(error, file=sys.stderr)
         last = error.strip().splitlines()[-1]
         raise CellsFailed(f"{len(failed)} of {len(cells)} cells failed; {name!r}: {last}")
-    return {cell.name: values[cell.name] for cell in cells}
+    return {cell.name: records[cell.name] for cell in cells}
 
 
 def check_backend(backend: Any, scheduler: Any) -> None:
@@ -129,16 +160,17 @@ def check_backend(backend: Any, scheduler: Any) -> None:
             ) from None
 
 
-def cell_files(cells: Sequence[Cell], folder: Path) -> dict[str, Path]:
-    """Where each cell's result is stored; the name is for people, the hash tells cells apart."""
-    files = {}
-    for cell in cells:
-        key = digest(code_digest(), source_digest(cell.function), _with_data(cell.settings))
-        readable = re.sub(r"[^A-Za-z0-9._-]+", "_", cell.name)[:80]
-        files[cell.name] = folder / f"{readable}-{key}.json"
-    if len(files) < len(cells):
+def cell_places(cells: Sequence[Cell], folder: Path) -> dict[str, Place]:
+    """Return where each cell's result is stored, or why it is not."""
+    places = {cell.name: place(folder, cell.name, ".json", _code(cell), None) for cell in cells}
+    if len(places) < len(cells):
         raise ValueError("cells must have different names; some name occurs twice.")
-    return files
+    return places
+
+
+def _code(cell: Cell) -> tuple[Any, ...]:
+    """What a cell runs, with the numbers of its data."""
+    return cell.function, _with_data(cell.settings)
 
 
 def plain(value: Any) -> Any:
@@ -155,7 +187,7 @@ def _plain_array(value: Any) -> Any:
 def _with_data(value: Any) -> Any:
     """The settings with the data themselves, as a hash, beside their names."""
     if isinstance(value, DataName):
-        return value, _data_digest(value)
+        return "data", *astuple(value), _data_digest(value)
     if isinstance(value, dict):
         return {key: _with_data(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -183,29 +215,30 @@ def _load(name: DataName) -> datasets.Dataset:
     return data
 
 
-def _compute(cell: Cell, file: Path | None) -> tuple[str, dict[str, Any]]:
-    """The cell's name, and its value and seconds, stored if there is a file, or its error."""
+def _compute(cell: Cell, planned: Place, store: bool) -> tuple[str, dict[str, Any]]:
+    """The cell's name, and its record, stored if it can be, or its error."""
     began = time.perf_counter()
+    as_planned = planned.file is None or is_as_planned(planned, _code(cell))
     try:
         with threadpool_limits(1, user_api="blas"), interrupted_runs_raise():
             value = plain(cell.function(**cell.settings))
     except Exception:
         return cell.name, {"error": traceback.format_exc()}
-    outcome = {"value": value, "seconds": time.perf_counter() - began}
-    if file is not None:
-        _write(file, outcome)
-    return cell.name, outcome
+    record = record_of(value, time.perf_counter() - began)
+    if store and as_planned and planned.file is not None:
+        save_record(planned.file, record)
+    return cell.name, {**record, "as_planned": as_planned}
 
 
 @contextmanager
 def _workers(n_jobs: int, backend: str, scheduler: str | None) -> Iterator[Callable[..., Any]]:
-    """A function that computes pairs of a cell and its file, in any order."""
+    """A function that computes cells at their places, in any order."""
     if backend == "loky" and n_jobs == 1:
         yield lambda tasks: starmap(_compute, tasks)
         return
     from joblib import Parallel, delayed, parallel_config
 
-    def work(tasks: list[tuple[Cell, Path | None]]) -> Any:
+    def work(tasks: list[tuple[Cell, Place, bool]]) -> Any:
         # no memory maps: those are read-only arrays, to the kernels another type
         options = {"max_nbytes": None} if backend == "loky" else {}
         workers = Parallel(return_as="generator_unordered", **options)
@@ -247,16 +280,3 @@ def _with_progress(
             bar.set_description_str(f"{done} of {n_all} cells, {name}", refresh=False)
             bar.update(costs[name])
             yield name, outcome
-
-
-def _read(file: Path) -> dict[str, Any] | None:
-    """What `_write` wrote, None if it is not there or damaged."""
-    try:
-        stored = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError):
-        return None
-    return stored if isinstance(stored, dict) and "value" in stored else None
-
-
-def _write(file: Path, outcome: dict[str, Any]) -> None:
-    write_atomically(file, lambda open_file: open_file.write(json.dumps(outcome).encode()))

@@ -7,19 +7,29 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
-from fwlab.experiments.store import code_digest, digest, load_run, problem_digest, run_file
+from fwlab.experiments.store import (
+    CHANGED,
+    NOWHERE,
+    Place,
+    Unidentifiable,
+    is_as_planned,
+    load_run,
+    place,
+    problem_digest,
+    warn_not_stored,
+)
 from fwlab.files import write_atomically
 from fwlab.problem import Problem
 from fwlab.result import Result, Status, Trace
 from fwlab.solvers.recorder import Progress
-from fwlab.solvers.registry import build
+from fwlab.solvers.registry import REGISTRY, build
 from fwlab.solvers.solve import solve
 from fwlab.text import format_table
 
@@ -80,7 +90,8 @@ class Comparison:
     """What `compare` returns.
 
     results {(problem, method): Result} and failures {(problem, method): Failure} have no key in
-    common and together one for each problem and method.
+    common and together one for each problem and method. not_stored {(problem, method): reason}
+    names the runs that a stored comparison could not keep.
     """
 
     problems: dict[str, Problem]
@@ -88,6 +99,7 @@ class Comparison:
     settings: Settings
     results: dict[Key, Result]
     failures: dict[Key, Failure]
+    not_stored: dict[Key, str] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict a run in the order asked for: COLUMNS, success and message.
@@ -102,6 +114,7 @@ class Comparison:
         lines = [[_cell(row, column) for column in COLUMNS] for row in rows]
         text = [format_table(COLUMNS, lines, right=tuple(NUMBERS)), ""]
         text += [f"{status.name}: {status.value}" for status in self._statuses()]
+        text += [f"Not stored: {' '.join(key)}: {why}." for key, why in self.not_stored.items()]
         return "\n".join(text).rstrip()
 
     def to_csv(self, path: str | Path) -> None:
@@ -148,6 +161,10 @@ class Comparison:
         return [status for status in Status if status in seen]
 
 
+# a run's key, what came of it, and whether its code had changed since it was planned
+Outcome = tuple[Key, Result | Failure, bool]
+
+
 def compare(
     problems: Mapping[str, Problem],
     methods: Sequence[str],
@@ -165,9 +182,12 @@ def compare(
 
     problems: {name: Problem}; methods: names of fwlab.methods(); the other arguments are those of
     `solve`. Progress goes to stderr. A method that refuses a problem, and a run that fails, become
-    rows of the table. out: a folder; every finished run is stored in out/runs at once and read
-    there, not computed, by the next comparison with the same data, settings and code. Ctrl-C ends
-    the run at hand and returns what there is.
+    rows of the table. Ctrl-C ends the current run and returns what there is.
+
+    out: a folder; every finished run is stored in out/runs at once. The next comparison with the
+    same data, settings, code and versions of packages reads it there. The code includes your own:
+    an edit in a loss or in anything that it reaches, comments and docstrings excepted, makes
+    another run. A run that cannot be identified so is not stored; a NotStored warning says why.
 
     The runs of several processes share the machine: for times to compare, leave n_jobs at 1.
 
@@ -177,25 +197,36 @@ def compare(
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
     problems, methods = _checked_problems(problems), checked_methods(methods, method_options)
     tasks = _tasks(problems, methods, settings, None if out is None else Path(out) / "runs")
+    not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
+    warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])
     outcomes: dict[Key, Result | Failure] = {}
     try:
-        for key, outcome in _outcomes(tasks, n_jobs):
+        for key, outcome, changed in _outcomes(tasks, n_jobs):
             outcomes[key] = outcome
+            if changed:
+                not_stored[key] = CHANGED
             if isinstance(outcome, Result) and outcome.status is Status.INTERRUPTED:
                 break
     except KeyboardInterrupt:
         pass  # what is finished is kept
-    return _comparison(problems, methods, settings, outcomes)
+    return _comparison(problems, methods, settings, outcomes, not_stored)
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One run, and the file that keeps it."""
+    """One run, and where it is kept."""
 
     key: Key
     problem: Problem
     settings: Settings
-    file: Path | None
+    place: Place = NOWHERE
+
+    @property
+    def code(self) -> tuple[Any, ...]:
+        """What runs: the method with its settings, and the problem's own classes."""
+        problem, method = self.problem, self.key[1]
+        own = type(problem), problem.loss, problem.regularizer
+        return method, REGISTRY[method], self.settings, own
 
 
 def _tasks(
@@ -205,20 +236,24 @@ def _tasks(
     folder: Path | None,
 ) -> list[_Task]:
     tasks = []
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     for name, problem in problems.items():
-        data = None if folder is None else problem_digest(problem)
-        for method in methods:
-            file = None
-            if folder is not None:
-                run = digest(code_digest(), data, method, settings)
-                file = run_file(folder, name, method, run)
-            tasks.append(_Task((name, method), problem, settings, file))
+        here = [_Task((name, method), problem, settings) for method in methods]
+        tasks += here if folder is None else _placed(here, folder)
     return tasks
 
 
-def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[tuple[Key, Result | Failure]]:
+def _placed(tasks: list[_Task], folder: Path) -> list[_Task]:
+    """The tasks of one problem with their places in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        data = problem_digest(tasks[0].problem)
+    except Unidentifiable as error:
+        return [replace(task, place=Place(reason=str(error))) for task in tasks]
+    places = [place(folder, "-".join(task.key), ".npz", task.code, data) for task in tasks]
+    return [replace(task, place=found) for task, found in zip(tasks, places, strict=True)]
+
+
+def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
     """The tasks' outcomes as they come in, with a progress bar on stderr."""
     from tqdm import tqdm
 
@@ -239,19 +274,26 @@ def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[tuple[Key, Result | F
             # max_nbytes=None: memory maps are read-only arrays, to the kernels another type
             pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
             outcomes = pool(delayed(_run)(task) for task in tasks)
-        for key, outcome in outcomes:
-            bar.set_postfix_str(" ".join(key), refresh=False)
+        for finished in outcomes:
+            bar.set_postfix_str(" ".join(finished[0]), refresh=False)
             bar.update()
-            yield key, outcome
+            yield finished
 
 
-def _run(
-    task: _Task, watch: Callable[[str, Progress], None] | None = None
-) -> tuple[Key, Result | Failure]:
-    """Read the run or compute and store it; an exception becomes a Failure."""
-    stored = None if task.file is None else load_run(task.file)
-    if stored is not None:
-        return task.key, stored
+def _run(task: _Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:
+    """Read the run, or compute and store it; an exception becomes a Failure."""
+    file = task.place.file
+    changed = file is not None and not is_as_planned(task.place, task.code)
+    if file is not None and not changed and (stored := load_run(file)) is not None:
+        return task.key, stored, changed
+    outcome = _solved(task, watch)
+    if file is not None and not changed and isinstance(outcome, Result):
+        if outcome.status is not Status.INTERRUPTED:
+            outcome.save(file)
+    return task.key, outcome, changed
+
+
+def _solved(task: _Task, watch: Callable[[str, Progress], None] | None) -> Result | Failure:
     began = False
 
     def note(progress: Progress) -> None:
@@ -261,15 +303,12 @@ def _run(
             watch(task.key[1], progress)
 
     try:
-        result = solve(task.problem, task.key[1], callback=note, **task.settings.arguments())
+        return solve(task.problem, task.key[1], callback=note, **task.settings.arguments())
     except Exception as error:
         refused = isinstance(error, ValueError) and not began
         if refused and not isinstance(error, np.linalg.LinAlgError):
-            return task.key, Failure("refused", _one_line(error))
-        return task.key, Failure("failed", f"{type(error).__name__}: {_one_line(error)}")
-    if task.file is not None and result.status is not Status.INTERRUPTED:
-        result.save(task.file)
-    return task.key, result
+            return Failure("refused", _one_line(error))
+        return Failure("failed", f"{type(error).__name__}: {_one_line(error)}")
 
 
 def _comparison(
@@ -277,6 +316,7 @@ def _comparison(
     methods: tuple[str, ...],
     settings: Settings,
     outcomes: dict[Key, Result | Failure],
+    not_stored: dict[Key, str],
 ) -> Comparison:
     results: dict[Key, Result] = {}
     failures: dict[Key, Failure] = {}
@@ -287,7 +327,7 @@ def _comparison(
             failures[key] = outcome
         else:
             results[key] = outcome
-    return Comparison(problems, methods, settings, results, failures)
+    return Comparison(problems, methods, settings, results, failures, not_stored)
 
 
 def _checked_problems(problems: Any) -> dict[str, Problem]:

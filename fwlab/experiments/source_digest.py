@@ -1,92 +1,349 @@
-"""A hash of a function's source and of all that it names in its own package.
+"""Identify a computation: hash values, and objects with all code that they reach, as it runs.
 
-An edit of a figure's drawing must not throw away hours of computing, and an edit of a helper of
-the computation must: so definitions are followed by name, not files. Sources of fwlab are left
-out, because `_run_store.code_digest` hashes those.
+Functions and classes are followed through the names that their bytecode uses: base classes,
+helpers in any module, module constants, captured variables, the state of instances. Three kinds of
+code are not followed, because something else in the key stands for them: the core of fwlab (the
+digest of its sources), the standard library and packages installed from an index (their versions).
+
+What cannot be identified raises Unidentifiable: compiled code, state that Python does not show, and
+functions that run or read what no name tells.
 """
 
-import ast
+import builtins
+import enum
+import functools
+import hashlib
 import importlib
-import inspect
+import sys
+import types
 from collections.abc import Callable, Iterator
-from functools import cache
-from types import ModuleType
+from importlib.util import resolve_name
 from typing import Any
 
-from fwlab.experiments.store import digest
+import numpy as np
+import scipy.sparse
 
-Place = tuple[str, str]
+from fwlab.experiments.bytecode import meaning, reached
+from fwlab.experiments.packages import CORE, version_of, version_of_module
+
+DIGITS = 16
+ATOMS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+CONTAINERS = (list, tuple, dict, set, frozenset)
+PLAIN: tuple[Any, ...] = (*CONTAINERS, int, float, complex, str, bytes)
+DESCRIPTORS = (
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+)
+# entries of a class that tell nothing about what it does
+NOT_FOLLOWED = {
+    "__abstractmethods__",
+    "__annotate_func__",
+    "__annotations__",
+    "__annotations_cache__",
+    "__dataclass_fields__",
+    "__dataclass_params__",
+    "__dict__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__orig_bases__",
+    "__parameters__",
+    "__slotnames__",
+    "__static_attributes__",
+    "__weakref__",
+    "_abc_impl",
+}
+# what they run or read stands in no name that could be followed
+OPAQUE = {
+    "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
+    "importlib": ("import_module", "reload"),
+    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt", "memmap"),
+    "os": ("environ", "environb", "getenv", "open"),
+}
+OPAQUE_IDS = {
+    id(getattr(sys.modules[module], name, None)): f"{module}.{name}"
+    for module, names in OPAQUE.items()
+    for name in names
+}
+MISSING = object()
 
 
-def source_digest(function: Callable[..., Any]) -> str:
-    """Hash of the definitions that `function` reaches, itself the first of them.
+class Unidentifiable(TypeError):
+    """Something that a stored result cannot depend on; the message says what and why."""
 
-    Raises TypeError for a function that is not the definition of its name in a module.
+
+def digest(*values: Any) -> str:
+    """Return a hexadecimal hash of values and of the code that they bring along.
+
+    Raises Unidentifiable for values that cannot be identified.
     """
-    module, name = function.__module__, function.__qualname__
-    if name not in _definitions(module):
-        raise TypeError(f"function must be defined at the top of a module; got {function!r}.")
-    seen: dict[Place, str] = {}
-    waiting = [(module, name)]
-    while waiting:
-        place = waiting.pop()
-        if place in seen or place[0].split(".")[0] == "fwlab":
-            continue
-        node = _definitions(place[0])[place[1]]
-        seen[place] = ast.dump(node)
-        waiting += _named(place[0], node)
-    return digest(sorted((*place, text) for place, text in seen.items()))
+    walk = Walk()
+    for value in values:
+        walk.feed(value)
+    return walk.hasher.hexdigest()[:DIGITS]
 
 
-def _named(module: str, node: ast.AST) -> Iterator[Place]:
-    """Places in the module's own package that a definition names."""
-    definitions, imports = _definitions(module), _imports(module)
-    for name in {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}:
-        if name in definitions:
-            yield module, name
-        elif name in imports:
-            target, imported = imports[name]
-            if target.split(".")[0] != module.split(".")[0]:
-                continue
-            if imported in _definitions(target):
-                yield target, imported
-            else:  # a module: everything in it
-                inner = f"{target}.{imported}" if imported else target
-                yield from ((inner, definition) for definition in _definitions(inner))
+class Walk:
+    """One pass over an object graph; equal graphs feed the hasher the same bytes."""
+
+    def __init__(self) -> None:
+        self.hasher = hashlib.sha256()
+        # functions and classes by number, kept alive so that no id is used twice
+        self.seen: dict[int, tuple[int, Any]] = {}
+        self.open: list[int] = []
+        self.trail: list[str] = []
+
+    def feed(self, value: Any) -> None:
+        """Hash one value."""
+        if id(value) in OPAQUE_IDS:
+            self._refuse(f"a use of {OPAQUE_IDS[id(value)]}")
+        elif type(value) in ATOMS:
+            self._text(f"{type(value).__name__}:{value!r};")
+        elif isinstance(value, np.ndarray | np.generic):
+            self._array(value)
+        elif scipy.sparse.issparse(value):
+            rows = value.tocsr()
+            self.feed(("csr", rows.shape, rows.indptr, rows.indices, rows.data))
+        elif self._is_named_elsewhere(value):
+            self._text(f"{value.__module__}:{_qualified_name(value)}={version_of(value)};")
+        else:
+            self._guarded(value)
+
+    def _text(self, text: str) -> None:
+        self.hasher.update(text.encode())
+
+    def _array(self, value: Any) -> None:
+        if isinstance(value, np.generic):
+            plain = value.dtype.char in "?ld"
+            self.feed(value.item() if plain else ("scalar", value.dtype.str, value.item()))
+            return
+        if type(value) not in (np.ndarray, np.memmap):
+            self._refuse(f"an array of type {type(value).__name__}")
+        self.feed(("array", value.dtype.str, value.shape))
+        if value.dtype.hasobject:
+            self.feed(value.tolist())
+        else:
+            self.hasher.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+
+    def _guarded(self, value: Any) -> None:
+        """Hash a value that may contain itself."""
+        if id(value) in self.open:
+            self._text(f"inside:{self.open.index(id(value))};")
+            return
+        self.open.append(id(value))
+        self.trail.append(_label(value))
+        try:
+            self._followed(value)
+        finally:
+            self.open.pop()
+            self.trail.pop()
+
+    def _followed(self, value: Any) -> None:
+        if type(value) in CONTAINERS:
+            self._container(value)
+        elif isinstance(value, types.FunctionType):
+            self._once(value, self._function)
+        elif isinstance(value, type):
+            self._once(value, self._class)
+        elif isinstance(value, types.ModuleType):
+            self._once(value, self._module)
+        elif isinstance(value, DESCRIPTORS):
+            self._text(f"{type(value).__name__}:{value.__qualname__};")
+        elif (parts := _wrapped(value)) is not None:
+            self.feed((type(value).__name__, *parts))
+        elif isinstance(value, enum.Enum):
+            self.feed((type(value), value.name))
+        else:
+            self._instance(value)
+
+    def _container(self, value: Any) -> None:
+        self._text(f"{type(value).__name__}[{len(value)}]")
+        if isinstance(value, set | frozenset):
+            self.feed(sorted(self._apart(entry) for entry in value))
+            return
+        for entry in value.items() if isinstance(value, dict) else value:
+            self.feed(entry)
+
+    def _apart(self, value: Any) -> str:
+        """The hash of a value that has no place in an order."""
+        walk = Walk()
+        walk.open, walk.trail = list(self.open), list(self.trail)
+        walk.feed(value)
+        return walk.hasher.hexdigest()
+
+    def _once(self, value: Any, follow: Callable[[Any], None]) -> None:
+        """Follow a function, class or module at its first visit."""
+        if id(value) in self.seen:
+            self._text(f"again:{self.seen[id(value)][0]};")
+            return
+        self.seen[id(value)] = len(self.seen), value
+        follow(value)
+
+    def _function(self, function: types.FunctionType) -> None:
+        self.feed(meaning(function.__code__))
+        cells = [_content(cell) for cell in function.__closure__ or ()]
+        self.feed((function.__defaults__, function.__kwdefaults__, cells, vars(function)))
+        found = reached(function.__code__)
+        for name in found.names:
+            self._name(function.__globals__, name)
+        for module, level, names in found.imports:
+            self._import("." * level + module, function.__globals__.get("__package__"), names)
+
+    def _name(self, namespace: dict[str, Any], dotted: tuple[str, ...]) -> None:
+        """Hash what a dotted name of some code means now."""
+        value = namespace.get(dotted[0], vars(builtins).get(dotted[0], MISSING))
+        for attribute in dotted[1:]:
+            if isinstance(value, types.ModuleType):
+                value = getattr(value, attribute, MISSING)
+        self._text(f"name:{'.'.join(dotted)};")
+        if value is not MISSING:
+            self.feed(value)
+
+    def _import(self, module: str, package: str | None, names: tuple[str, ...]) -> None:
+        """Hash what an import inside a function brings: some names, or the whole module."""
+        full = resolve_name(module, package)
+        self._text(f"import {full} {names};")
+        if set(names) & set(OPAQUE.get(full, ())):
+            self._refuse(f"a use of {full}: {', '.join(names)}")
+        if version_of_module(full) is not None:
+            self._text(f"{version_of_module(full)};")
+            return
+        try:
+            loaded = importlib.import_module(full)
+        except ImportError:
+            self._text(f"no module {module};")
+            return
+        if not names or "*" in names:
+            self.feed(loaded)
+        for name in names:
+            if hasattr(loaded, name):
+                self._name(vars(loaded), (name,))
+            else:
+                self._import(f"{loaded.__name__}.{name}", None, ())
+
+    def _class(self, cls: type) -> None:
+        self._text(f"class {cls.__module__}:{cls.__qualname__};")
+        if vars(cls).get("IDENTIFIED_BY_VALUE") and cls.__module__.startswith("fwlab."):
+            return
+        if any(getattr(member, "__objclass__", None) is cls for member in _written_in_c(cls)):
+            self._refuse("compiled code")
+        self.feed([type(cls), *cls.__bases__])
+        for name, member in sorted(vars(cls).items()):
+            if name not in NOT_FOLLOWED:
+                self._text(f"{name}=")
+                self.feed(member)
+
+    def _module(self, module: types.ModuleType) -> None:
+        """Hash a module that is used as a value: all that it defines."""
+        self._text(f"module {module.__name__}={version_of(module)};")
+        if version_of(module) is None:
+            if not (getattr(module, "__file__", None) or "").endswith(".py"):
+                self._refuse("compiled code or a module without a source file")
+            for name, member in sorted(vars(module).items()):
+                if not name.startswith("__"):
+                    self._text(f"{name}=")
+                    self.feed(member)
+
+    def _instance(self, value: Any) -> None:
+        if hasattr(value, "py_func"):
+            self._refuse("compiled code")
+        self.feed(type(value))
+        if _may_hide_state(type(value)):
+            self._reduced(value)
+        for base in PLAIN:
+            if isinstance(value, base):
+                self.feed(base(value))
+        self.feed(sorted(_state(value), key=lambda entry: entry[0]))
+
+    def _reduced(self, value: Any) -> None:
+        """Hash an instance of a type written in C by what pickle would write."""
+        try:
+            parts = value.__reduce_ex__(4)
+        except Exception:
+            self._refuse("state that cannot be read")
+        if isinstance(parts, str):
+            if getattr(np, parts, None) is not value:
+                self._refuse("state that cannot be read")
+            self._text(f"numpy.{parts};")
+            return
+        make, arguments, *rest = parts
+        self.feed((make, arguments, *(list(r) if isinstance(r, Iterator) else r for r in rest)))
+
+    def _is_named_elsewhere(self, value: Any) -> bool:
+        """Whether a name in the core of fwlab, or in a package with a version, leads to `value`."""
+        module, name = getattr(value, "__module__", None), _qualified_name(value)
+        if not isinstance(module, str) or not name or version_of(value) is None:
+            return False
+        found: Any = sys.modules.get(module, MISSING)
+        for part in name.split("."):
+            found = getattr(found, part, MISSING)
+        return found is value or getattr(found, "__func__", MISSING) is value
+
+    def _refuse(self, what: str) -> None:
+        raise Unidentifiable(f"{' -> '.join(self.trail) or 'a value'} has {what}")
 
 
-@cache
-def _definitions(module: str) -> dict[str, ast.AST]:
-    """Functions, classes and constants at the top of a module."""
-    found: dict[str, ast.AST] = {}
-    for node in _tree(module).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = node
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for name in (n for target in targets for n in ast.walk(target)):
-                if isinstance(name, ast.Name):
-                    before = found.get(name.id)
-                    # all of them are statements, though `found` says no more than nodes
-                    both = [part for part in (before, node) if part is not None]
-                    found[name.id] = ast.Module(both, []) if before else node  # type: ignore[arg-type]
-    return found
+def _qualified_name(value: Any) -> str:
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return name if isinstance(name, str) else ""
 
 
-@cache
-def _imports(module: str) -> dict[str, Place]:
-    """Name in the module: (module it comes from, name there or "" for the module itself)."""
-    found: dict[str, Place] = {}
-    for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found.update({a.asname or a.name: (node.module, a.name) for a in node.names})
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                found[alias.asname or alias.name.split(".")[0]] = (alias.name, "")
-    return found
+def _label(value: Any) -> str:
+    return _qualified_name(value) or type(value).__name__
 
 
-@cache
-def _tree(module: str) -> ast.Module:
-    loaded: ModuleType = importlib.import_module(module)
-    return ast.parse(inspect.getsource(loaded))
+def _wrapped(value: Any) -> tuple[Any, ...] | None:
+    """The Python objects behind a descriptor, a bound method, a partial or a cached function."""
+    if isinstance(value, property):
+        return value.fget, value.fset, value.fdel
+    if isinstance(value, staticmethod | classmethod):
+        return (value.__func__,)
+    if isinstance(value, types.MethodType):
+        return value.__func__, value.__self__
+    if type(value) is functools.partial:
+        return value.func, value.args, value.keywords, vars(value)
+    if isinstance(value, functools._lru_cache_wrapper):
+        return (value.__wrapped__,)
+    if isinstance(value, functools.cached_property):
+        return (value.func,)
+    if isinstance(value, types.BuiltinFunctionType):
+        return value.__name__, value.__self__
+    return None
+
+
+def _content(cell: types.CellType) -> Any:
+    """What a captured variable holds; a cell may still be empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty"
+
+
+def _may_hide_state(cls: type) -> bool:
+    """Whether some base may be written in C, with state that is no attribute."""
+    versions = [version_of(base) for base in cls.__mro__ if base not in (object, *PLAIN)]
+    return any(version not in (None, CORE) for version in versions)
+
+
+def _written_in_c(cls: type) -> list[Any]:
+    kinds = types.MethodDescriptorType | types.WrapperDescriptorType
+    return [member for member in vars(cls).values() if isinstance(member, kinds)]
+
+
+def _state(value: Any) -> Iterator[tuple[str, Any]]:
+    """Attributes of an instance and entries of its slots, by name."""
+    yield from getattr(value, "__dict__", {}).items()
+    for cls in type(value).__mro__:
+        slots = vars(cls).get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            name = f"_{cls.__name__.lstrip('_')}{slot}" if _is_private(slot) else slot
+            if slot not in ("__dict__", "__weakref__") and hasattr(value, name):
+                yield name, getattr(value, name)
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")

@@ -1,67 +1,101 @@
-"""Finished runs on disk, found again by a hash of everything that determines them.
+"""Finished computations on disk, found again by a hash of everything that determines them.
 
-A run is determined by the numbers of its problem, the method with its settings, and the code: the
-store never answers with a result that another version of the solvers made.
+A computation is determined by its numbers, the code that runs, and the versions of what it uses.
+The store never answers with a result that other code made: what cannot be identified is computed
+each time and not stored, and a NotStored warning says why.
 """
 
-import hashlib
+import json
 import re
-from dataclasses import fields, is_dataclass
-from fnmatch import fnmatch
-from functools import cache
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
-import numpy as np
-import scipy.sparse
-
+from fwlab.experiments.core_code import core_identity
+from fwlab.experiments.packages import environment
+from fwlab.experiments.source_digest import Unidentifiable, digest
+from fwlab.files import write_atomically
 from fwlab.problem import Problem
+from fwlab.provenance import provenance
 from fwlab.result import Result
 
-DIGITS = 16
-# sources that make, store or show problems and results, and have no part in a run
-NOT_IN_A_RUN = ("__main__.py", "cli/*", "datasets/*", "experiments/*", "plot.py", "text.py")
+LONGEST_NAME = 80
+CHANGED = (
+    "the code or state it runs with is no longer what it was when the computation was planned "
+    "(changed by an earlier run, or unlike that of a worker process)"
+)
 
 
-def digest(*values: Any) -> str:
-    """Hexadecimal hash of numbers, strings, arrays, and containers and dataclasses of them.
+class NotStored(UserWarning):
+    """Some results are not stored; the message says which, and why."""
 
-    Raises TypeError for anything else.
+
+@dataclass(frozen=True)
+class Place:
+    """Where a finished computation is kept, or why it is not.
+
+    code is a hash of the code and state that it was planned with, without its data.
     """
-    hasher = hashlib.sha256()
-    _feed(hasher, values)
-    return hasher.hexdigest()[:DIGITS]
+
+    file: Path | None = None
+    code: str = ""
+    reason: str = ""
+
+
+NOWHERE = Place()
+
+
+def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
+    """Return the place of a computation; `name` is for people, a hash tells computations apart.
+
+    code: functions, methods and settings that it runs with, as `code_digest` takes them; data:
+    numbers, strings, arrays and hashes of them.
+    """
+    try:
+        planned = code_digest(code)
+        key = digest(planned, data)
+    except Unidentifiable as error:
+        return Place(reason=str(error))
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:LONGEST_NAME]
+    return Place(folder / f"{readable}-{key}{ending}", planned)
+
+
+def code_digest(code: Any = None) -> str:
+    """Return the hash of fwlab's core, of the packages that every run uses, and of `code`.
+
+    Raises Unidentifiable where a stored result cannot depend on one of them.
+    """
+    return digest(environment(), core_identity(), code)
+
+
+def is_as_planned(planned: Place, code: Any) -> bool:
+    """Whether the code and state of a computation are still those that it was planned with."""
+    try:
+        return code_digest(code) == planned.code
+    except Unidentifiable:
+        return False
 
 
 def problem_digest(problem: Problem) -> str:
-    """Hash of every argument that the problem was built from."""
-    return digest({name: getattr(problem, name) for name in signature(Problem).parameters})
+    """Return the hash of every argument that the problem was built from, and of its class."""
+    arguments = {name: getattr(problem, name) for name in signature(Problem).parameters}
+    return digest(type(problem), arguments)
 
 
-@cache
-def code_digest() -> str:
-    """Hash of the sources of this package that a run depends on."""
-    folder = Path(__file__).parents[1]
-    sources = sorted(path.relative_to(folder) for path in folder.rglob("*.py"))
-    return digest(
-        [
-            (source.as_posix(), (folder / source).read_text("utf-8"))
-            for source in sources
-            if not any(fnmatch(source.as_posix(), pattern) for pattern in NOT_IN_A_RUN)
-        ]
-    )
-
-
-def run_file(folder: Path, problem_name: str, method: str, key: str) -> Path:
-    """Where the run of `key` is stored; the names are for people, the key tells runs apart."""
-    readable = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{problem_name}-{method}")
-    return folder / f"{readable}-{key}.npz"
+def warn_not_stored(reasons: Collection[tuple[str, str]]) -> None:
+    """Warn once about all pairs of a computation's name and the reason why it is not stored."""
+    if reasons:
+        name, reason = next(iter(reasons))
+        others = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+        warnings.warn(f"{name}{others} will not be stored: {reason}.", NotStored, stacklevel=4)
 
 
 def load_run(path: Path) -> Result | None:
-    """The stored run, None if there is none or it cannot be read."""
+    """Return the stored run, None if there is none or it cannot be read."""
     # a cut file is no archive, and numpy would leave it open
     if not is_zipfile(path):
         return None
@@ -71,25 +105,20 @@ def load_run(path: Path) -> Result | None:
         return None
 
 
-def _feed(hasher: Any, value: Any) -> None:
-    if scipy.sparse.issparse(value):
-        rows = value.tocsr()
-        _feed(hasher, ("csr", rows.shape, rows.indptr, rows.indices, rows.data))
-    elif isinstance(value, np.ndarray):
-        _feed(hasher, ("array", value.dtype.str, value.shape))
-        hasher.update(np.ascontiguousarray(value))
-    elif isinstance(value, np.generic):
-        _feed(hasher, value.item())
-    elif isinstance(value, dict):
-        _feed(hasher, ("dict", *value.items()))
-    elif isinstance(value, list | tuple):
-        hasher.update(f"[{len(value)}]".encode())
-        for entry in value:
-            _feed(hasher, entry)
-    elif is_dataclass(value) and not isinstance(value, type):
-        columns = [(field.name, getattr(value, field.name)) for field in fields(value)]
-        _feed(hasher, (type(value).__qualname__, *columns))
-    elif value is None or isinstance(value, bool | int | float | str):
-        hasher.update(f"{type(value).__name__}:{value!r};".encode())
-    else:
-        raise TypeError(f"a stored run cannot depend on {value!r}.")
+def load_record(path: Path) -> dict[str, Any] | None:
+    """Return what `save_record` wrote, None if it is not there or damaged."""
+    try:
+        record = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and "value" in record else None
+
+
+def record_of(value: Any, seconds: float) -> dict[str, Any]:
+    """Return what is stored of a cell: its value, its seconds and what made it."""
+    return {"value": value, "seconds": seconds, "made_by": provenance()}
+
+
+def save_record(path: Path, record: dict[str, Any]) -> None:
+    """Write a record for `load_record`."""
+    write_atomically(path, lambda file: file.write(json.dumps(record).encode()))

@@ -19,7 +19,7 @@ PROTOCOL = Protocol(Cs=(0.1, 10.0), ks=(1, 3), n_folds=2, max_iter=20)
 def slow_path(k, fold, log):
     entries = accuracy_path(DATA, TopK(k), 0.0, fold, PROTOCOL)
     time.sleep(0.15)
-    with open(log, "a") as file:
+    with Path(log).open("a") as file:
         file.write(f"{k} {fold}\n")
     return [{name: value for name, value in e.items() if name != "seconds"} for e in entries]
 

@@ -15,8 +15,8 @@ import pytest
 
 import fwlab
 from fwlab.experiments import cells as cells_module
-from fwlab.experiments.cells import Cell, CellsFailed, DataName, cell_files, run_cells
-from fwlab.experiments.source_digest import _definitions, source_digest
+from fwlab.experiments import store
+from fwlab.experiments.cells import Cell, CellsFailed, DataName, cell_places, run_cells
 
 HERE = Path(__file__).parent
 
@@ -54,7 +54,7 @@ def test_a_damaged_file_is_computed_again(tmp_path):
 
 
 def keys(cells, tmp_path):
-    return {file.name for file in cell_files(cells, tmp_path).values()}
+    return {place.file.name for place in cell_places(cells, tmp_path).values()}
 
 
 def test_data_settings_and_code_make_another_cell(tmp_path, monkeypatch):
@@ -69,7 +69,7 @@ def test_data_settings_and_code_make_another_cell(tmp_path, monkeypatch):
     assert keys(base, tmp_path) == keys(list(base), tmp_path)
     assert len({*keys(base, tmp_path), *(k for some in found.values() for k in some)}) == 5
     before = keys(base, tmp_path)
-    monkeypatch.setattr(cells_module, "code_digest", lambda: "another version")
+    monkeypatch.setattr(store, "core_identity", lambda: ("another version", []))
     assert not keys(base, tmp_path) & before
 
 
@@ -86,63 +86,14 @@ def test_other_numbers_under_the_same_name_are_other_data(tmp_path):
     assert len(made) == 2
 
 
-def test_source_digest_follows_what_is_named(tmp_path, monkeypatch):
-    source = (
-        "LIMIT = 1\nUNUSED = 1\ndef inner():\n    return LIMIT\ndef outer():\n    return inner()\n"
+def test_a_record_says_what_made_it(tmp_path):
+    run_cells(cells_of(cell_functions.scaled, [1]), tmp_path)
+    (file,) = tmp_path.glob("*.json")
+    made_by = json.loads(file.read_text())["made_by"]
+    assert {"fwlab", "commit", "python", "numpy", "scipy", "numba", "processor", "date"} == set(
+        made_by
     )
-    changes = {
-        source.replace("UNUSED = 1", "UNUSED = 2"): True,
-        source.replace("return inner()", "# why\n    return inner()"): True,
-        source.replace("LIMIT = 1\nU", "LIMIT = 2\nU"): False,
-        source.replace("return LIMIT", "return -LIMIT"): False,
-        source + "LIMIT += 1\n": False,
-    }
-    monkeypatch.syspath_prepend(tmp_path)
-    first = digest_of_module(tmp_path, source)
-    for changed, same in changes.items():
-        assert (digest_of_module(tmp_path, changed) == first) == same, changed
-
-
-def digest_of_module(folder, source):
-    import importlib
-
-    from fwlab.experiments import source_digest as _source_digest
-
-    (folder / "followed.py").write_text(source)
-    sys.modules.pop("followed", None)
-    importlib.invalidate_caches()
-    for cached in (_definitions, _source_digest._imports, _source_digest._tree):
-        cached.cache_clear()
-    import linecache
-
-    linecache.clearcache()
-    return source_digest(importlib.import_module("followed").outer)
-
-
-def test_source_digest_follows_imports_of_its_own_package():
-    from figures.own import rates
-
-    reached = set()
-    waiting = [("figures.own.rates", "solve_setting")]
-    from fwlab.experiments.source_digest import _named
-
-    while waiting:
-        place = waiting.pop()
-        if place not in reached:
-            reached.add(place)
-            waiting += [p for p in _named(*reversed_pair(place)) if p[0].startswith("figures")]
-    assert {("figures.own.rates", "fitted"), ("figures.own.rates", "line")} <= reached
-    assert ("figures.own.rates", "plot") not in reached
-    assert source_digest(rates.solve_setting)
-
-
-def reversed_pair(place):
-    return place[0], _definitions(place[0])[place[1]]
-
-
-def test_a_function_without_a_name_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="function must be defined at the top of a module"):
-        run_cells([Cell("lambda", lambda: 1, {})], tmp_path)
+    assert made_by["numpy"] == np.__version__
 
 
 def test_two_cells_of_one_name_are_refused(tmp_path):

@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse
 
 import fwlab
-from fwlab.experiments import Comparison, compare
+from fwlab.experiments import Comparison, compare, store
 from fwlab.experiments import comparison as comparison_module
 from fwlab.experiments.comparison import COLUMNS
-from fwlab.experiments.store import code_digest, digest, problem_digest
+from fwlab.experiments.store import digest, problem_digest
 from fwlab.result import Result, Status, Trace
 
 METHODS = ["fw", "bcfw", "ascent"]
@@ -239,7 +239,7 @@ def test_another_version_of_the_code_is_another_run(
     tmp_path: Path, counted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compare({"a": problem()}, ["fw"], max_iter=5, out=tmp_path)
-    monkeypatch.setattr(comparison_module, "code_digest", lambda: "later")
+    monkeypatch.setattr(store, "core_identity", lambda: ("later", []))
     compare({"a": problem()}, ["fw"], max_iter=5, out=tmp_path)
     assert counted == ["fw", "fw"]
 
@@ -307,24 +307,6 @@ def test_hash_tells_values_and_types_apart() -> None:
     assert len({digest(value) for value in values}) == len(values)
     assert digest(np.float64(1.0)) == digest(1.0)
     assert digest([1], []) != digest([], [1])
-    with pytest.raises(TypeError, match="cannot depend on"):
-        digest(object())
-
-
-def test_hash_of_the_code_sees_the_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, read = code_digest.__wrapped__(), Path.read_text
-
-    def edited(name: str) -> str:
-        def read_text(path: Path, encoding: str) -> str:
-            return read(path, encoding) + ("# edit" if path.name == name else "")
-
-        monkeypatch.setattr(Path, "read_text", read_text)
-        return code_digest.__wrapped__()
-
-    assert edited("frank_wolfe.py") != plain
-    assert edited("problem.py") != plain
-    assert edited("vertices.py") != plain
-    assert edited("plot.py") == edited("options.py") == plain
 
 
 # interruption

@@ -1,0 +1,65 @@
+"""Say which code, packages and machine made a result."""
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+PACKAGES = ("numpy", "scipy", "numba")
+FOLDER = Path(__file__).parents[1]
+CPU_INFO = Path("/proc/cpuinfo")
+
+
+def provenance() -> dict[str, str]:
+    """Return version and commit of fwlab, versions of packages, processor and time.
+
+    The commit is that of the checkout that fwlab runs from, "" for an installed copy; "+changes"
+    behind it marks sources that differ from the commit.
+    """
+    return {**_fixed(), "date": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def installed(package: str) -> str:
+    """Return the version of an installed package."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+@cache
+def _fixed() -> dict[str, str]:
+    return {
+        "fwlab": installed("fwlab"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        **{package: installed(package) for package in PACKAGES},
+        "processor": _processor(),
+    }
+
+
+def _commit() -> str:
+    if not (FOLDER / ".git").exists():
+        return ""
+    try:
+        commit = _git("rev-parse", "HEAD")
+        changes = _git("status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f"{commit}+changes" if changes else commit
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(FOLDER), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _processor() -> str:
+    """The processor's name as the system tells it."""
+    if CPU_INFO.exists():
+        for line in CPU_INFO.read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

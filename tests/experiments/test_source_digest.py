@@ -1,0 +1,114 @@
+"""What identifies code: bytecode and state, versions of packages, and what is refused."""
+
+import ast
+import importlib
+import json
+import os
+import sys
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import fwlab
+from fwlab.experiments.core_code import core_digest, undocumented
+from fwlab.experiments.packages import _installed, version_of
+from fwlab.experiments.source_digest import Unidentifiable, digest
+
+
+def test_comments_and_docstrings_of_the_core_are_not_in_its_digest():
+    plain = "class A:\n    x = 1\n\n\ndef f():\n    return 1\n"
+    spoken = plain.replace("class A:\n", '# why\nclass A:\n    """A."""\n\n')
+    spoken = '"""M."""\n' + spoken.replace("def f():\n", 'def f():\n    """F."""\n')
+    assert ast.dump(undocumented(plain)) == ast.dump(undocumented(spoken))
+    assert ast.dump(undocumented(plain)) != ast.dump(undocumented(plain.replace("x = 1", "x = 2")))
+    assert len(core_digest()) == 16
+
+
+def a_lock():
+    return threading.Lock()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        a_lock(),
+        (i for i in range(3)),
+        np.ma.masked_array([1.0], [True]),
+        lambda: open("weights.txt"),
+        lambda: np.load("weights.npy"),
+        lambda: os.environ["WEIGHT"],
+        np.frompyfunc(lambda x: x, 1, 1),
+    ],
+    ids=["lock", "generator", "mask", "file", "array file", "environment", "ufunc"],
+)
+def test_what_cannot_be_identified_is_refused(value):
+    with pytest.raises(Unidentifiable, match=" has "):
+        digest(value)
+
+
+def test_whose_code_a_module_holds():
+    assert version_of(np.linalg.norm) == f"numpy {np.__version__}"
+    assert version_of(scipy.sparse) == f"scipy {scipy.__version__}"
+    assert version_of(json.dumps) == sys.version.split()[0]
+    assert version_of(fwlab.TopK) == "core"
+    assert version_of(fwlab.compare) is None
+    assert version_of(a_lock) is None
+
+
+def test_a_package_installed_from_a_folder_is_followed(tmp_path, monkeypatch):
+    (tmp_path / "visitor").mkdir()
+    (tmp_path / "visitor" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "visitor", importlib.import_module("visitor"))
+    info = tmp_path / "visitor-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: visitor\nVersion: 1.0\n")
+    (info / "top_level.txt").write_text("visitor\n")
+    assert _installed("visitor").version == "1.0"
+    (info / "direct_url.json").write_text('{"url": "file:///x", "dir_info": {}}')
+    assert _installed("visitor") is None
+
+
+def test_shared_and_nested_objects_have_one_hash():
+    shared = [1]
+    assert digest([shared, shared]) == digest([[1], [1]])
+    inside = []
+    inside.append(inside)
+    assert digest(inside) != digest([[]])
+    assert digest({"a", "b"}) == digest({"b", "a"}) != digest({"a"})
+    assert digest({1: 2, 3: 4}) != digest({3: 4, 1: 2})
+
+
+def made(w):
+    def inner(x, *, y=w):
+        return x + y
+
+    return inner
+
+
+def test_functions_differ_by_what_they_hold():
+    assert digest(made(1)) == digest(made(1)) != digest(made(2))
+    assert digest(lambda x: x + 1) == digest(lambda x: x + 1) != digest(lambda x: x + 2)
+    assert digest(lambda x: x + 1) != digest(lambda x: x + 1.0)
+    assert digest(lambda x: -0.0) != digest(lambda x: 0.0)
+    assert digest(lambda x: x in {"a", "b"}) == digest(lambda x: x in {"b", "a"})
+
+
+def test_slots_and_hidden_state_count():
+    class Slotted:
+        __slots__ = ("__private", "x")
+
+        def __init__(self, x, private):
+            self.x, self.__private = x, private
+
+    assert digest(Slotted(1, 2)) == digest(Slotted(1, 2))
+    assert len({digest(Slotted(*pair)) for pair in ((1, 2), (1, 3), (2, 2))}) == 3
+
+    class Listed(list):
+        pass
+
+    assert digest(Listed([1])) != digest(Listed([2]))
+    one, two = np.random.default_rng(0), np.random.default_rng(1)
+    assert digest(one) != digest(two)
