@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("dev", deadline=None, max_examples=25)
+# dev, the default, and ci draw the same examples each time; fresh and deep take --hypothesis-seed
+settings.register_profile("dev", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, print_blob=True)
+settings.register_profile("fresh", deadline=None, max_examples=25, database=None, print_blob=True)
 settings.register_profile(
     "deep", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -23,7 +23,8 @@ NUMERICAL = ("numpy", "scipy", "numba")
 
 def environment() -> list[str]:
     """Return the versions of Python and of the packages that every run uses."""
-    return [platform.python_version(), *(f"{name} {version(name)}" for name in NUMERICAL)]
+    python = f"{platform.python_version()} -O{sys.flags.optimize}"
+    return [python, *(f"{name} {version(name)}" for name in NUMERICAL)]
 
 
 def is_core(module: str) -> bool:

@@ -63,11 +63,13 @@ OPAQUE = {
     "importlib": ("import_module", "reload"),
     "numpy": ("fromfile", "genfromtxt", "load", "loadtxt", "memmap"),
     "os": ("environ", "environb", "getenv", "open"),
+    "sys": ("_getframe", "modules"),
 }
 OPAQUE_IDS = {
-    id(getattr(sys.modules[module], name, None)): f"{module}.{name}"
+    id(getattr(sys.modules[module], name)): f"{module}.{name}"
     for module, names in OPAQUE.items()
     for name in names
+    if hasattr(sys.modules[module], name)
 }
 MISSING = object()
 

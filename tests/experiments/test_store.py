@@ -4,119 +4,16 @@ A visitor's package of two modules is imported, edited and imported again; each 
 that a run depends on makes another run, and no edit of a comment or docstring does.
 """
 
-import importlib
 import os
+import subprocess
 import sys
 
-import numpy as np
 import pytest
+from visiting import HELPERS, LOSS, ROOT, problem_of
 
 import fwlab
 from fwlab.experiments import Cell, compare, run_cells
-from fwlab.experiments import comparison as comparison_module
-from fwlab.experiments.core_code import core_identity
-from fwlab.experiments.store import NotStored, code_digest
-from fwlab.solvers import registry
-from fwlab.solvers.frank_wolfe import FrankWolfe
-
-LOSS = '''
-"""A loss of a visitor."""
-
-from dataclasses import dataclass
-
-import numpy as np
-
-from fwlab.losses import Loss
-from visitor.helpers import scaled
-
-TOP = 0.5
-UNUSED = 1
-
-
-class Base(Loss):
-    def bounds(self, m):
-        """The two weight vectors."""
-        upper = np.zeros(m - 1)
-        upper[0] = scaled(TOP) * self.factor()  # one weight
-        return upper, 0 * upper
-
-    def factor(self):
-        return 1.0
-
-
-@dataclass(frozen=True)
-class Mine(Base):
-    weight: float = 1.0
-
-    def factor(self):
-        return super().factor() * self.weight
-
-
-def unused():
-    return 1
-'''
-HELPERS = """
-def scaled(x):
-    return FACTOR * x
-
-FACTOR = 1.0
-"""
-
-
-class Visitor:
-    """A visitor's package in a folder of its own, and how often its loss is trained."""
-
-    def __init__(self, folder, monkeypatch):
-        self.folder, self.trained = folder, 0
-        (folder / "visitor").mkdir()
-        (folder / "visitor" / "__init__.py").touch()
-        self.write("losses", LOSS)
-        self.write("helpers", HELPERS)
-        monkeypatch.syspath_prepend(folder)
-        plain = fwlab.solve
-
-        def counted(*args, **options):
-            self.trained += 1
-            return plain(*args, **options)
-
-        monkeypatch.setattr(comparison_module, "solve", counted)
-
-    def write(self, name, source):
-        (self.folder / "visitor" / f"{name}.py").write_text(source)
-
-    def edit(self, name, old, new):
-        path = self.folder / "visitor" / f"{name}.py"
-        source = path.read_text()
-        assert source.count(old) == 1
-        path.write_text(source.replace(old, new))
-
-    def imported(self, name="losses"):
-        """The package as a new process would see it."""
-        for module in [m for m in sys.modules if m.split(".")[0] == "visitor"]:
-            del sys.modules[module]
-        for cache in self.folder.rglob("__pycache__"):
-            for file in cache.iterdir():
-                file.unlink()
-        importlib.invalidate_caches()
-        return importlib.import_module(f"visitor.{name}")
-
-    def primal(self, loss=None, **options):
-        """The stored or fresh primal value of fw on a small problem."""
-        problem = problem_of(self.imported().Mine() if loss is None else loss)
-        comparison = compare({"own": problem}, ["fw"], max_iter=3, out=self.folder, **options)
-        return comparison.results["own", "fw"].primal
-
-
-def problem_of(loss):
-    rng = np.random.default_rng(0)
-    return fwlab.Problem(rng.normal(size=(12, 4)), np.arange(12) % 3, loss, 0.1)
-
-
-@pytest.fixture
-def visitor(tmp_path, monkeypatch):
-    yield Visitor(tmp_path, monkeypatch)
-    for module in [m for m in sys.modules if m.split(".")[0] == "visitor"]:
-        del sys.modules[module]
+from fwlab.experiments.store import NotStored
 
 
 @pytest.mark.parametrize(
@@ -223,61 +120,73 @@ def test_an_import_inside_a_method_is_followed(visitor):
         assert visitor.primal() != before and visitor.trained == trained + 1, line
 
 
-# methods and the core
-
-
-class NoOperation(FrankWolfe):
-    def iterate(self, state, workspace):
-        return 0.0
-
-
-def test_a_method_replaced_in_the_registry_is_another_run(visitor, monkeypatch):
-    before = visitor.primal()
-    entry = registry.Entry("Does nothing.", lambda: NoOperation(line_search=True))
-    monkeypatch.setitem(registry.REGISTRY, "fw", entry)
-    assert visitor.primal() != before and visitor.trained == 2
-
-
-def test_a_patched_method_of_the_core_is_another_run(visitor, monkeypatch):
-    before = visitor.primal()
-    monkeypatch.setattr(FrankWolfe, "iterate", NoOperation.iterate)
-    assert visitor.primal() != before and visitor.trained == 2
-
-
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "use",
     [
-        ("fwlab.problem.moreau_envelope", None),
-        ("fwlab.solvers.frank_wolfe.FrankWolfe.iterate", FrankWolfe.__init__),
-        ("fwlab.losses.DOMAIN_TOLERANCE", 1e-3),
-        ("fwlab.losses.MOST_VERTICES", True),
-        ("fwlab.losses.TopK", fwlab.Usunier),
+        "getattr(helpers, 'scaled')",
+        "TABLE['scaled']",
+        "Held.function",
+        "functools.partial(helpers.scaled)",
+        "functools.cache(helpers.scaled)",
+        "wrapped",
     ],
 )
-def test_every_patch_of_the_core_is_seen(monkeypatch, name, value):
-    before = code_digest()
-    monkeypatch.setattr(name, value)
-    assert code_digest() != before
-    monkeypatch.undo()
-    assert code_digest() == before
+def test_no_detour_hides_a_helper(visitor, use):
+    more = """
+import functools
+from visitor import helpers
+
+TABLE = {"scaled": helpers.scaled}
 
 
-def test_no_patch_is_seen_where_there_is_none():
-    importlib.import_module("fwlab.cli")
-    assert core_identity()[1] == []
+class Meta(type):
+    function = staticmethod(helpers.scaled)
 
 
-def test_the_core_edited_after_its_import_is_not_stored(visitor, monkeypatch):
-    monkeypatch.setattr("fwlab.experiments.core_code.IMPORTED", 0.0)
-    with pytest.warns(NotStored, match=r"own fw will not be stored: .* was edited after"):
-        visitor.primal()
-    assert not list((visitor.folder / "runs").glob("*"))
+class Held(metaclass=Meta):
+    pass
 
 
-def test_versions_are_part_of_every_key(monkeypatch):
-    before = code_digest()
-    monkeypatch.setattr("fwlab.experiments.store.environment", lambda: ["numpy 99"])
-    assert code_digest() != before
+@functools.wraps(print)
+def wrapped(x):
+    return helpers.scaled(x)
+
+"""
+    source = LOSS.replace("from visitor.helpers import scaled\n", more)
+    visitor.write("losses", source.replace("upper[0] = scaled", f"upper[0] = {use}"))
+    before = visitor.primal()
+    assert visitor.primal() == before and visitor.trained == 1
+    visitor.edit("helpers", "FACTOR = 1.0", "FACTOR = 1.25")
+    assert visitor.primal() != before and visitor.trained == 2
+
+
+def test_a_script_that_is_edited_runs_again(visitor):
+    """Losses of __main__ are followed like others, in worker processes too."""
+    script = visitor.folder / "script.py"
+    main = """
+if __name__ == "__main__":
+    rng = np.random.default_rng(0)
+    problem = fwlab.Problem(rng.normal(size=(12, 4)), np.arange(12) % 3, Mine(), 0.1)
+    found = fwlab.compare({"own": problem}, ["fw"], max_iter=3, out="out", n_jobs=JOBS)
+    print(found.not_stored, found.results["own", "fw"].primal)
+"""
+    printed = []
+    for edit in ("", "", "TOP = 0.7\n"):
+        for jobs in (1, 2):
+            source = LOSS + edit + "\nimport fwlab\n" + main.replace("JOBS", str(jobs))
+            script.write_text(source)
+            run = subprocess.run(
+                [sys.executable, script],
+                cwd=visitor.folder,
+                env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{visitor.folder}"},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            printed.append(run.stdout)
+    assert printed[:4] == [printed[0]] * 4 and printed[4:] == [printed[4]] * 2
+    assert printed[0] != printed[4] and all(line.startswith("{} ") for line in printed)
+    assert len(list((visitor.folder / "out" / "runs").iterdir())) == 2
 
 
 # what cannot be identified
@@ -302,25 +211,6 @@ def test_the_table_names_runs_that_are_not_stored(visitor):
 
 
 # earlier runs, workers
-
-
-CALLS = [0]
-
-
-class Counting(NoOperation):
-    def iterate(self, state, workspace):
-        CALLS[0] += 1
-        return float(CALLS[0])
-
-
-def test_state_that_an_earlier_run_changed_is_seen(visitor, monkeypatch):
-    for name in ("fw", "bcfw"):
-        entry = registry.Entry("Counts.", lambda: Counting(line_search=True))
-        monkeypatch.setitem(registry.REGISTRY, name, entry)
-    problem = problem_of(fwlab.TopK(2))
-    found = compare({"own": problem}, ["fw", "bcfw"], max_iter=2, out=visitor.folder)
-    assert list(found.not_stored) == [("own", "bcfw")]
-    assert "no longer what it was" in found.table()
 
 
 def test_a_worker_with_other_code_does_not_answer_for_this_process(visitor, monkeypatch):

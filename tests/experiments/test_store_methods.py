@@ -1,0 +1,86 @@
+"""The store sees methods that are replaced, the core patched in memory, and other versions."""
+
+import importlib
+
+import pytest
+from visiting import problem_of
+
+import fwlab
+from fwlab.experiments import compare
+from fwlab.experiments.core_code import core_identity
+from fwlab.experiments.store import NotStored, code_digest
+from fwlab.solvers import registry
+from fwlab.solvers.frank_wolfe import FrankWolfe
+
+
+class NoOperation(FrankWolfe):
+    def iterate(self, state, workspace):
+        return 0.0
+
+
+def test_a_method_replaced_in_the_registry_is_another_run(visitor, monkeypatch):
+    before = visitor.primal()
+    entry = registry.Entry("Does nothing.", lambda: NoOperation(line_search=True))
+    monkeypatch.setitem(registry.REGISTRY, "fw", entry)
+    assert visitor.primal() != before and visitor.trained == 2
+
+
+def test_a_patched_method_of_the_core_is_another_run(visitor, monkeypatch):
+    before = visitor.primal()
+    monkeypatch.setattr(FrankWolfe, "iterate", NoOperation.iterate)
+    assert visitor.primal() != before and visitor.trained == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("fwlab.problem.moreau_envelope", None),
+        ("fwlab.solvers.frank_wolfe.FrankWolfe.iterate", FrankWolfe.__init__),
+        ("fwlab.losses.DOMAIN_TOLERANCE", 1e-3),
+        ("fwlab.losses.MOST_VERTICES", True),
+        ("fwlab.losses.TopK", fwlab.Usunier),
+    ],
+)
+def test_every_patch_of_the_core_is_seen(monkeypatch, name, value):
+    before = code_digest()
+    monkeypatch.setattr(name, value)
+    assert code_digest() != before
+    monkeypatch.undo()
+    assert code_digest() == before
+
+
+def test_no_patch_is_seen_where_there_is_none():
+    importlib.import_module("fwlab.cli")
+    assert core_identity()[1] == []
+
+
+def test_the_core_edited_after_its_import_is_not_stored(visitor, monkeypatch):
+    monkeypatch.setattr("fwlab.experiments.core_code.IMPORTED", 0.0)
+    with pytest.warns(NotStored, match=r"own fw will not be stored: .* was edited after"):
+        visitor.primal()
+    assert not list((visitor.folder / "runs").glob("*"))
+
+
+def test_versions_are_part_of_every_key(monkeypatch):
+    before = code_digest()
+    monkeypatch.setattr("fwlab.experiments.store.environment", lambda: ["numpy 99"])
+    assert code_digest() != before
+
+
+CALLS = [0]
+
+
+class Counting(NoOperation):
+    def iterate(self, state, workspace):
+        CALLS[0] += 1
+        return float(CALLS[0])
+
+
+def test_state_that_an_earlier_run_changed_is_seen(visitor, monkeypatch):
+    for name in ("fw", "bcfw"):
+        entry = registry.Entry("Counts.", lambda: Counting(line_search=True))
+        monkeypatch.setitem(registry.REGISTRY, name, entry)
+    problem = problem_of(fwlab.TopK(2))
+    found = compare({"own": problem}, ["fw", "bcfw"], max_iter=2, out=visitor.folder)
+    assert list(found.not_stored) == [("own", "bcfw")]
+    assert "no longer what it was" in found.table()
