@@ -2,16 +2,19 @@
 
 A solver's word "optimal" is not taken: at default settings interior-point solvers say it with
 errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is the
-objective at a feasible point, its lower end follows from convexity or duality, both up to the
-rounding of a few sums. Two unrelated solvers run, and their intervals are intersected.
+objective at a feasible point, its lower end follows from convexity or duality. Where `proved`
+makes it, both ends were computed in fractions; where `certified` does, both hold up to the rounding
+of a few sums. Two unrelated solvers run, and their intervals are intersected.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -51,9 +54,23 @@ class Certified:
     def width(self) -> float:
         return self.value_upper - self.value_lower
 
-    def contains(self, value: float, slack: float = 0.0) -> bool:
+    def contains(self, value: float | Fraction, slack: float = 0.0) -> bool:
         """True if value lies in the interval widened by slack on both sides."""
         return self.value_lower - slack <= value <= self.value_upper + slack
+
+
+def proved(lower: Fraction, upper: Fraction, point: np.ndarray, solver: str) -> Certified:
+    """The interval between two exact ends, rounded outwards; point holds Fractions."""
+    if lower > upper:
+        raise ArithmeticError(
+            f"a lower bound {float(lower)} above an upper bound {float(upper)} (by {solver})"
+        )
+    low, high = float(lower), float(upper)
+    if Fraction(low) > lower:
+        low = math.nextafter(low, -math.inf)
+    if Fraction(high) < upper:
+        high = math.nextafter(high, math.inf)
+    return Certified(low, high, point.astype(float), solver)
 
 
 def certified(lower: float, upper: float, size: float, point: np.ndarray, solver: str) -> Certified:

@@ -20,6 +20,7 @@ knapsack and permutahedron are here for the projections of L15 section 4 and the
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -36,25 +37,27 @@ from reference.losses import (
     increments,
     padded,
 )
-from reference.polytope import Polytope
+from reference.polytope import Polytope, exact_polytope
+from reference.rational import fractions
 
 Expression = dict[Any, Any]  # {variable: coefficient}, all variables >= 0
+Number = float | Fraction
 Bound = tuple[Expression, Any]  # expression <= number, or expression == number
 
 
-def simplex(m: int, r: float = 1) -> Polytope:
+def simplex(m: int, r: Number = 1) -> Polytope:
     """{beta >= 0, sum beta <= r}."""
     return polytope(entries(m), below=[(total(range(m)), r)])
 
 
-def topk_simplex(m: int, k: int, r: float = 1) -> Polytope:
+def topk_simplex(m: int, k: int, r: Number = 1) -> Polytope:
     """{beta >= 0, sum beta <= r, k beta_j <= sum beta}; for k > m that is {0}."""
     return polytope(entries(m), below=topk_simplex_bounds(list(range(m)), k, r))
 
 
-def usunier_simplex(m: int, k: int, r: float = 1) -> Polytope:
+def usunier_simplex(m: int, k: int, r: Number = 1) -> Polytope:
     """{beta >= 0, sum beta <= r, beta_j <= 1/k}."""
-    caps: list[Bound] = [({j: 1}, 1 / k) for j in range(m)]
+    caps: list[Bound] = [({j: 1}, Fraction(1, k)) for j in range(m)]
     return polytope(entries(m), below=[(total(range(m)), r), *caps])
 
 
@@ -82,7 +85,7 @@ def weighted_usunier(m: int, rho: ArrayLike) -> Polytope:
     return polytope(entries(m), below)
 
 
-def knapsack(m: int, r: float = 1, upper: float = 1, equality: bool = False) -> Polytope:
+def knapsack(m: int, r: Number = 1, upper: Number = 1, equality: bool = False) -> Polytope:
     """{0 <= beta <= upper, sum beta <= r}, or sum beta = r."""
     capacity: list[Bound] = [(total(range(m)), r)]
     caps: list[Bound] = [({j: 1}, upper) for j in range(m)]
@@ -157,16 +160,19 @@ def topk_simplex_bounds(names: list[Any], k: int, r: Any) -> list[Bound]:
 def polytope(
     point: list[Expression], below: list[Bound] | None = None, equal: list[Bound] | None = None
 ) -> Polytope:
-    """{point : below, equal, variables >= 0}; each inequality gets a slack variable."""
+    """{point : below, equal, variables >= 0}; each inequality gets a slack variable.
+
+    The coefficients of the point are rounded to floats, the others are exact.
+    """
     slacked = [({**row, ("slack", i): 1}, bound) for i, (row, bound) in enumerate(below or [])]
     equations = [*slacked, *(equal or [])]
     columns: dict[Any, int] = {}
     for row in [*point, *[row for row, _ in equations]]:
         for name in row:
             columns.setdefault(name, len(columns))
-    M, A = np.zeros((len(point), len(columns))), np.zeros((len(equations), len(columns)))
+    M, A = (fractions(np.zeros((len(rows), len(columns)))) for rows in (point, equations))
     for matrix, rows in ((M, point), (A, [row for row, _ in equations])):
         for i, row in enumerate(rows):
             for name, coefficient in row.items():
-                matrix[i, columns[name]] = coefficient
-    return Polytope(M, A, np.array([bound for _, bound in equations], dtype=float))
+                matrix[i, columns[name]] = Fraction(coefficient)
+    return exact_polytope(M.astype(float), A, fractions([bound for _, bound in equations]))

@@ -14,29 +14,36 @@ and L15 Lemma 2 argue about phi itself: centred=False gives its epigraph.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from reference.losses import Loss
-from reference.polytope import Polytope
+from reference.polytope import Polytope, exact_polytope
+from reference.rational import fractions
 
 
 @dataclass(frozen=True, eq=False)
 class Epigraph:
-    """S (r, m), T (r,), R (r, w), q (r,): floats."""
+    """S (r, m), T (r,), R (r, w), q (r,): floats.
+
+    S and T are integers. exact_R and exact_q hold Fractions, before they were rounded.
+    """
 
     S: np.ndarray
     T: np.ndarray
     R: np.ndarray
     q: np.ndarray
+    exact_R: np.ndarray
+    exact_q: np.ndarray
 
     @property
     def domain(self) -> Polytope:
         """The effective domain of the conjugate: S' mu over the multipliers mu of (dual)."""
-        E = np.vstack([self.T[None, :], self.R.T])
-        return Polytope(self.S.T, E, np.concatenate([[-1.0], np.zeros(self.R.shape[1])]))
+        E = np.vstack([fractions(self.T[None, :]), self.exact_R.T])
+        return exact_polytope(self.S.T, E, fractions([-1] + [0] * self.R.shape[1]))
 
     @property
     def negated_domain(self) -> Polytope:
@@ -53,13 +60,20 @@ def epigraph(loss: Loss, m: int, y: int, centred: bool = True) -> Epigraph:
     for row in rows:
         for name in row:
             columns.setdefault(name, len(columns))
-    matrix = np.zeros((len(rows), len(columns)))
+    matrix = fractions(np.zeros((len(rows), len(columns))))
     for i, row in enumerate(rows):
         for name, coefficient in row.items():
-            matrix[i, columns[name]] = coefficient
+            matrix[i, columns[name]] = Fraction(coefficient)
     G, T, R = matrix[:, :m], matrix[:, m], matrix[:, m + 1 :]
-    delta = np.array(loss.delta(m, y), dtype=float)
     centring = np.eye(m)
     if centred:
         centring[:, y] -= 1  # H_y = I - 1 e_y', so that H_y s = s - s_y 1
-    return Epigraph(S=G @ centring, T=T, R=R, q=-G @ delta)
+    q = -(G @ fractions(loss.delta(m, y)))
+    return Epigraph(
+        S=G.astype(float) @ centring,
+        T=T.astype(float),
+        R=R.astype(float),
+        q=q.astype(float),
+        exact_R=R,
+        exact_q=q,
+    )

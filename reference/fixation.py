@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
+from reference import rational
+from reference.certificate import SOLVERS, Certified, by_all_solvers, found, proved, run
 from reference.epigraph import epigraph
 from reference.losses import Loss
 from reference.lp import conjugate
-from reference.polytope import TOLERANCE, Polytope
+from reference.polytope import Polytope
+from reference.rational import fractions, inner
 from reference.training import joint_features
 
 
@@ -93,19 +96,28 @@ class OtherDual:
             linear = cp.sum(cp.multiply(self.delta, A)) / n
             objective = -self.lam / 2 * cp.sum_squares(w) - linear
             status = run(cp.Problem(cp.Maximize(objective), rows), solver)
-            feasible = [s.nearest(a)[0] for s, a in zip(sets, found(A), strict=True)]
+            weights = [
+                rational.feasible(s, s.nearest_x(a)) for s, a in zip(sets, found(A), strict=True)
+            ]
+            feasible = [
+                [inner(row, x) for row in fractions(s.M)]
+                for s, x in zip(sets, weights, strict=True)
+            ]
             return self.interval(np.array(feasible), sets, status)
 
         return by_all_solvers(attempt, solvers)
 
     def interval(self, A: np.ndarray, sets: Sequence[Polytope], solver: str) -> Certified:
         """d at the feasible A is a lower bound. d is concave, so d(A) + max <grad d(A), U - A> over
-        the feasible U, one LP a row, is an upper bound."""
-        gradient = -(self.features @ self.weights(A) + self.delta) / len(A)
+        the feasible U, one LP a row, is an upper bound. Fractions, so that nothing is rounded."""
+        n, lam, features = len(A), Fraction(self.lam), fractions(self.features)
+        delta = fractions(self.delta)
+        columns = features.reshape(-1, features.shape[2]).T
+        w = np.array([inner(column, A.ravel()) for column in columns]) / (lam * n)
+        scores = np.array([[inner(row, w) for row in rows] for rows in features])
+        gradient = -(scores + delta) / n
+        value = -lam / 2 * inner(w, w) - inner(delta.ravel(), A.ravel()) / n
         ascent = [
-            float(-g @ a) - s.minimum(-g)[0] for s, g, a in zip(sets, gradient, A, strict=True)
+            inner(-g, a) - rational.least(s, -g) for s, g, a in zip(sets, gradient, A, strict=True)
         ]
-        size = float(np.sum(np.abs(gradient)))
-        value = self.value(A)
-        upper = value + sum(ascent) + TOLERANCE * (1 + size)
-        return certified(value, upper, abs(value) + size, A, solver)
+        return proved(value, value + sum(ascent), A, solver)

@@ -7,13 +7,15 @@ good to about 1e-10, HiGHS's tolerance, relative to the data.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reference.epigraph import epigraph
 from reference.losses import Loss
-from reference.polytope import OPTIMAL, solve
+from reference.polytope import OPTIMAL, refined, solve
+from reference.rational import feasible, fractions, inner
 
 
 def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
@@ -28,6 +30,22 @@ def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
     rows = np.column_stack([form.S, form.T, form.R])
     result = solve(cost, A_ub=rows, b_ub=form.q, bounds=(None, None))
     return -float(result.fun) if result.status == OPTIMAL else math.inf
+
+
+def conjugate_bound(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, Fraction]:
+    """(w, bound) with Phi*(w; y) <= bound exactly, in Fractions, for a w (m,) near v.
+
+    Multipliers mu >= 0 with T' mu = -1, R' mu = 0 give w = S' mu and the bound <q, mu>
+    (reference.epigraph). Those that are best for the point nearest to v make it tight.
+    """
+    form = epigraph(loss, len(np.asarray(v)), y)
+    domain = form.domain
+    nearest, _ = domain.nearest(np.asarray(v, dtype=float))
+    A, b = np.vstack([domain.A, domain.M]), np.concatenate([domain.b, nearest])
+    result = solve(form.q, A_eq=A, b_eq=b, bounds=(0, None))
+    mu = result.x if result.status == OPTIMAL else domain.nearest_x(nearest)
+    mu = feasible(domain, refined(mu, domain.A, domain.b))
+    return np.array([inner(column, mu) for column in fractions(form.S).T]), inner(form.exact_q, mu)
 
 
 def nearest_in_domain(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, float]:

@@ -78,6 +78,9 @@ class BlockNormTraining:
             rows.append(form.S @ (W @ x) + form.T * t[i] + form.R @ aux <= form.q)
         status = run(cp.Problem(cp.Minimize(objective), rows), SOLVER)
         multipliers = [form.S.T @ row.dual_value for form, row in zip(forms, rows, strict=True)]
-        A = self.plain.feasible(-n * np.array(multipliers))
-        lower, upper = self.dual(A), self.primal(found(W))
+        rows_of_A, conjugates = self.plain.conjugate_bounds(-n * np.array(multipliers))
+        V = rows_of_A.astype(float).T @ self.X / (self.lam * n)
+        norm = block_norm(V, dual_exponent(self.p))
+        lower = -self.lam / 2 * norm**2 - float(conjugates) / n
+        upper = self.primal(found(W))
         return certified(lower, upper, abs(lower) + abs(upper), found(W), status)

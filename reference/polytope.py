@@ -5,7 +5,8 @@
 Both the effective domain that LP duality gives (reference.epigraph) and the polytopes that the
 papers derive (reference.derived_polytopes) are sets of this shape. HiGHS solves the programs; it
 accepts violations of 1e-10, so the x it returns is corrected to satisfy A x = b, x >= 0 to
-rounding, and the points given back are points of the set.
+rounding, and the points given back are points of the set to rounding. For what holds exactly see
+reference.rational.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
+from reference.rational import fractions
+
 TOLERANCE = 1e-10  # the tightest that HiGHS takes
 ROUNDING = 1e-12  # what may remain of a violation after the correction
 OPTIMAL, INFEASIBLE, UNBOUNDED = 0, 2, 3
@@ -23,11 +26,20 @@ OPTIMAL, INFEASIBLE, UNBOUNDED = 0, 2, 3
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """M (m, r), A (e, r), b (e,). Not empty and bounded, as far as its methods are concerned."""
+    """M (m, r), A (e, r), b (e,). Not empty and bounded, as far as its methods are concerned.
+
+    exact holds A and b as Fractions where they were rounded to floats.
+    """
 
     M: np.ndarray
     A: np.ndarray
     b: np.ndarray
+    exact: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def equations(self) -> tuple[np.ndarray, np.ndarray]:
+        """A and b as Fractions."""
+        return self.exact or (fractions(self.A), fractions(self.b))
 
     def image(self, H: np.ndarray) -> Polytope:
         """{H u : u in the set}."""
@@ -35,20 +47,32 @@ class Polytope:
 
     def with_zeros(self, entries: tuple[int, ...]) -> Polytope:
         """The points u of the set with u_j = 0 for the listed entries j."""
-        held = list(entries)
-        return Polytope(
-            self.M, np.vstack([self.A, self.M[held]]), np.concatenate([self.b, np.zeros(len(held))])
-        )
+        rows, (A, b) = self.M[list(entries)], self.equations
+        zeros = fractions(np.zeros(len(rows)))
+        return exact_polytope(self.M, np.vstack([A, fractions(rows)]), np.concatenate([b, zeros]))
 
     def minimum(self, gradient: np.ndarray) -> tuple[float, np.ndarray]:
         """(value, point): the least <gradient, u> over the set, and where it is attained."""
-        result = solve(self.M.T @ gradient, A_eq=self.A, b_eq=self.b, bounds=(0, None))
-        require_optimal(result)
-        point = self.M @ refined(result.x, self.A, self.b)
+        point = self.M @ refined(self.solved(self.M.T @ gradient).x, self.A, self.b)
         return float(gradient @ point), point
 
+    def multipliers(self, cost: np.ndarray) -> np.ndarray:
+        """l (e,) that maximise <b, l> subject to A' l <= cost, about."""
+        return np.asarray(self.solved(cost).eqlin.marginals)
+
+    def solved(self, cost: np.ndarray) -> OptimizeResult:
+        """What HiGHS says of: minimise <cost, x> subject to A x = b, x >= 0."""
+        result = solve(cost, A_eq=self.A, b_eq=self.b, bounds=(0, None))
+        require_optimal(result)
+        return result
+
     def nearest(self, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """(point, distance): the point of the set nearest to v in the maximum norm.
+        """(point, distance): the point of the set nearest to v in the maximum norm."""
+        point = self.M @ self.nearest_x(v)
+        return point, float(np.max(np.abs(point - v)))
+
+    def nearest_x(self, v: np.ndarray) -> np.ndarray:
+        """x (r,) of the point nearest to v.
 
         minimise e   subject to   |M x - v|_j <= e,   A x = b,   x >= 0
         """
@@ -62,8 +86,12 @@ class Polytope:
             bounds=(0, None),
         )
         require_optimal(result)
-        point = self.M @ refined(result.x[:-1], self.A, self.b)
-        return point, float(np.max(np.abs(point - v)))
+        return refined(result.x[:-1], self.A, self.b)
+
+
+def exact_polytope(M: np.ndarray, A: np.ndarray, b: np.ndarray) -> Polytope:
+    """The polytope of floats M (m, r), and of A (e, r) and b (e,) of Fractions."""
+    return Polytope(M, A.astype(float), b.astype(float), (A, b))
 
 
 def solve(cost: np.ndarray, **constraints: Any) -> OptimizeResult:

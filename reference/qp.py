@@ -4,23 +4,28 @@
     nearest_point  minimise |u - c|^2 + bias <1, u>^2 over a polytope       (L15 section 4)
     moreau         minimise Phi(z; y) + |scores - z|^2 / (2 smoothing) over z          (K19 (25))
 
-The QPs run over the epigraph of the loss (reference.epigraph) or over its domain.
+The QPs run over the epigraph of the loss (reference.epigraph) or over its domain. What they find
+is only a suggestion: the intervals are computed from it in fractions (reference.rational), and hold
+without any tolerance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
+from reference import rational
+from reference.certificate import SOLVERS, Certified, by_all_solvers, found, proved, run
 from reference.epigraph import epigraph
 from reference.losses import Loss
-from reference.lp import conjugate, nearest_in_domain
-from reference.polytope import TOLERANCE, Polytope
+from reference.lp import conjugate_bound, nearest_in_domain
+from reference.polytope import Polytope
+from reference.rational import fractions, inner
 
 INSIDE = 1e-9  # a candidate farther than this from the domain is no candidate
 
@@ -32,10 +37,10 @@ def projection(
     c = np.asarray(c, dtype=float)
     domain = epigraph(loss, len(c), y).negated_domain
 
-    def support(gradient: np.ndarray) -> float:
-        return -float(loss.recession(gradient, y))
+    def least(gradient: np.ndarray) -> Fraction:
+        return -Fraction(loss.recession(gradient, y))
 
-    return nearest_point(domain, c, least_linear=support, solvers=solvers)
+    return nearest_point(domain, c, least_linear=least, solvers=solvers)
 
 
 def projection_gap(loss: Loss, c: ArrayLike, y: int, candidate: ArrayLike) -> float:
@@ -49,25 +54,27 @@ def projection_gap(loss: Loss, c: ArrayLike, y: int, candidate: ArrayLike) -> fl
     distance = nearest_in_domain(loss, -candidate, y)[1]
     if distance > INSIDE * (1.0 + np.max(np.abs(candidate))):
         raise ValueError(f"candidate lies outside the negated domain, by {distance}")
-    gradient = 2 * (candidate - c)
-    return float(gradient @ candidate) + float(loss.recession(gradient, y))
+    point = fractions(candidate)
+    gradient = 2 * (point - fractions(c))
+    return float(inner(gradient, point) + loss.recession(gradient, y))
 
 
 def nearest_point(
     polytope: Polytope,
     c: ArrayLike,
     bias: float = 0.0,
-    least_linear: Callable[[np.ndarray], float] | None = None,
+    least_linear: Callable[[np.ndarray], Fraction] | None = None,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> Certified:
     """The least |u - c|^2 + bias <1, u>^2 over a polytope, and a point of it that attains it.
 
-    least_linear(g) is the least <g, u> over the polytope; an LP unless given.
+    least_linear(g) is a lower bound of <g, u> over the polytope, in Fractions; weak duality of an
+    LP unless given.
     """
     c = np.asarray(c, dtype=float)
 
-    def least_by_lp(gradient: np.ndarray) -> float:
-        return polytope.minimum(gradient)[0] - TOLERANCE * (1 + float(np.sum(np.abs(gradient))))
+    def least_by_lp(gradient: np.ndarray) -> Fraction:
+        return rational.least(polytope, gradient)
 
     least = least_linear or least_by_lp
 
@@ -76,26 +83,28 @@ def nearest_point(
         objective = cp.sum_squares(u - c) + bias * cp.square(cp.sum(u))
         constraints = [u == polytope.M @ x, polytope.A @ x == polytope.b]
         status = run(cp.Problem(cp.Minimize(objective), constraints), solver)
-        point = polytope.nearest(found(u))[0]
-        return frank_wolfe_interval(c, bias, point, least, status)
+        weights = rational.feasible(polytope, polytope.nearest_x(found(u)))
+        point = np.array([inner(row, weights) for row in fractions(polytope.M)])
+        return frank_wolfe_interval(fractions(c), Fraction(bias), point, least, status)
 
     return by_all_solvers(attempt, solvers)
 
 
 def frank_wolfe_interval(
     c: np.ndarray,
-    bias: float,
+    bias: Fraction,
     point: np.ndarray,
-    least_linear: Callable[[np.ndarray], float],
+    least_linear: Callable[[np.ndarray], Fraction],
     solver: str,
 ) -> Certified:
     """The interval that a feasible point u proves: with f(u) = |u - c|^2 + bias <1, u>^2 and any
-    feasible U, f(U) >= f(u) + <grad f(u), U - u>, whose least over U is a linear minimisation."""
-    value = float(np.sum((point - c) ** 2) + bias * np.sum(point) ** 2)
-    gradient = 2 * (point - c) + 2 * bias * np.sum(point)
-    lower = value - (float(gradient @ point) - least_linear(gradient))
-    size = value + float(np.sum(np.abs(gradient))) * (1 + float(np.max(np.abs(point))))
-    return certified(max(lower, 0.0), value, size, point, solver)
+    feasible U, f(U) >= f(u) + <grad f(u), U - u>, whose least over U is a linear minimisation.
+    Also f >= 0. Fractions, so that nothing is rounded."""
+    step, total = point - c, sum(point, Fraction())
+    value = inner(step, step) + bias * total**2
+    gradient = 2 * step + 2 * bias * total
+    lower = value - inner(gradient, point) + least_linear(gradient)
+    return proved(max(lower, Fraction()), value, point, solver)
 
 
 def moreau(
@@ -126,14 +135,21 @@ def moreau_interval(
     """The interval that approximate dual and primal solutions v and z prove, for any v and z.
 
     The envelope is at most Phi(x) + |s - x|^2 / (2 smoothing) for x = z and for s - smoothing v,
-    and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain.
+    and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain. Fractions, so
+    that nothing is rounded.
     """
-    v, _ = nearest_in_domain(loss, v, y)
-    candidates = [z, s - smoothing * v]
-    values = [
-        float(loss.value(x, y)) + float(np.sum((s - x) ** 2)) / (2 * smoothing) for x in candidates
-    ]
-    best = int(np.argmin(values))
-    lower = float(s @ v) - conjugate(loss, v, y) - smoothing / 2 * float(v @ v)
-    size = float(np.abs(s) @ np.abs(v)) + float(np.max(np.abs(s))) + abs(values[best])
-    return certified(lower, values[best], size, candidates[best], solver)
+    near, conjugate = conjugate_bound(loss, v, y)
+    scores, width = fractions(s), Fraction(smoothing)
+    lower = inner(scores, near) - conjugate - width / 2 * inner(near, near)
+    ends = []
+    for x in (fractions(z), scores - width * near):
+        distance = inner(scores - x, scores - x)
+        ends.append((exact_value(loss, x, y) + distance / (2 * width), x))
+    upper, best = min(ends, key=lambda end: end[0])
+    return proved(lower, upper, best, solver)
+
+
+def exact_value(loss: Loss, scores: np.ndarray, y: int) -> Fraction:
+    """Phi(scores; y) of Fractions, where the margins asked for may be floats."""
+    delta = fractions(loss.delta(len(scores), y))
+    return Fraction(loss.of_margins(list(delta + scores - scores[y]), y))

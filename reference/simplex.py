@@ -19,6 +19,18 @@ def minimise(
     b: Sequence[Fraction | int],
 ) -> Fraction | None:
     """The least value, or None where no x >= 0 has A x = b. An unbounded problem raises."""
+    x = minimiser(cost, A, b)
+    if x is None:
+        return None
+    return sum((c * entry for c, entry in zip(cost, x, strict=True)), Fraction())
+
+
+def minimiser(
+    cost: Sequence[Fraction | int],
+    A: Sequence[Sequence[Fraction | int]],
+    b: Sequence[Fraction | int],
+) -> list[Fraction] | None:
+    """An x that attains the least value, or None where no x >= 0 has A x = b."""
     tableau, basis = first_basis(A, b)
     artificial = len(cost)
     pivot_until_optimal(tableau, basis, [0] * artificial + [1] * len(b), artificial + len(b))
@@ -27,9 +39,10 @@ def minimise(
     drive_out_artificials(tableau, basis, artificial)
     padded_cost = [*cost, *[0] * len(b)]
     pivot_until_optimal(tableau, basis, padded_cost, artificial)
-    return sum(
-        (padded_cost[j] * row[-1] for row, j in zip(tableau, basis, strict=True)), Fraction()
-    )
+    x = [Fraction()] * len(padded_cost)
+    for row, j in zip(tableau, basis, strict=True):
+        x[j] = row[-1]
+    return x[:artificial]
 
 
 def first_basis(A: Sequence[Sequence], b: Sequence) -> tuple[Tableau, list[int]]:

@@ -15,16 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, found, run
+from reference.certificate import SOLVERS, Certified, by_all_solvers, found, proved, run
 from reference.epigraph import epigraph
 from reference.losses import Loss
-from reference.lp import conjugate, nearest_in_domain
-from reference.qp import moreau
+from reference.lp import conjugate, conjugate_bound, nearest_in_domain
+from reference.qp import exact_value, moreau
+from reference.rational import fractions, inner
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +98,8 @@ class Training:
         """Minimise P by cvxpy, over w and scores z_i with Phi_i(z_i) <= t_i.
 
         Without smoothing z_i = Psi_i w; with it |Psi_i w - z_i|^2 / (2 smoothing) is paid. The
-        multipliers mu_i of the epigraph rows give the dual point a_i = -n S_i' mu_i, which is moved
-        to the nearest feasible one: weak duality makes D of it a lower bound.
+        multipliers mu_i of the epigraph rows give the dual point a_i = -n S_i' mu_i. `interval`
+        moves it to a feasible one near it: weak duality makes D of that a lower bound.
         """
         w, t = cp.Variable(self.features.shape[2]), cp.Variable(self.n)
         objective = self.lam / 2 * cp.sum_squares(w) + self.omega @ t / self.n
@@ -114,8 +116,7 @@ class Training:
             rows.append(form.S @ z + form.T * t[i] + form.R @ aux <= form.q)
         status = run(cp.Problem(cp.Minimize(objective), rows), solver)
         multipliers = [form.S.T @ row.dual_value for form, row in zip(forms, rows, strict=True)]
-        A = self.feasible(-self.n * np.array(multipliers))
-        return self.interval(found(w), A, status)
+        return self.interval(found(w), -self.n * np.array(multipliers), status)
 
     def feasible(self, A: np.ndarray) -> np.ndarray:
         """A with each row moved to the nearest point of omega_i times the negated domain."""
@@ -128,24 +129,43 @@ class Training:
             rows.append(-omega * v)
         return np.array(rows)
 
-    def interval(self, w: np.ndarray, A: np.ndarray, solver: str) -> Certified:
-        """[D(A), P(w)] for a feasible A, or with w(A) in w's place where P is lower there."""
-        upper, best = min(
-            ((self.primal_bound(x, A), x) for x in (w, self.weights(A))), key=lambda pair: pair[0]
-        )
-        lower = self.dual(A)
-        return certified(lower, upper, abs(upper) + abs(lower), best, solver)
+    def conjugate_bounds(self, A: np.ndarray) -> tuple[np.ndarray, Fraction]:
+        """Feasible rows (n, m) near those of A, and an upper bound of the sum of their conjugate
+        terms, in Fractions."""
+        rows, bounds = fractions(np.zeros(A.shape)), Fraction()
+        for i, (omega, a) in enumerate(zip(fractions(self.omega), A, strict=True)):
+            if omega > 0:
+                label = int(self.y[i])
+                v, bound = conjugate_bound(self.loss.for_sample(i), -a / float(omega), label)
+                rows[i] = -omega * v
+                bounds += omega * (bound + Fraction(self.smoothing) / 2 * inner(v, v))
+        return rows, bounds
 
-    def primal_bound(self, w: np.ndarray, A: np.ndarray) -> float:
+    def interval(self, w: np.ndarray, A: np.ndarray, solver: str) -> Certified:
+        """[D(A'), P(w)] for a feasible A' near A, or with w(A') in w's place where P is lower
+        there. Fractions, so that nothing is rounded."""
+        rows, conjugates = self.conjugate_bounds(A)
+        features, lam = fractions(self.features), Fraction(self.lam)
+        columns = features.reshape(-1, features.shape[2]).T
+        weights = np.array([inner(column, rows.ravel()) for column in columns]) / (lam * self.n)
+        lower = -lam / 2 * inner(weights, weights) - conjugates / self.n
+        ends = [(self.primal_bound(x, rows), x) for x in (fractions(w), weights)]
+        upper, best = min(ends, key=lambda end: end[0])
+        return proved(lower, upper, best, solver)
+
+    def primal_bound(self, w: np.ndarray, A: np.ndarray) -> Fraction:
         """At least P(w), and equal at the optimum: the envelope's inner variable is taken to be
-        z_i = s_i + smoothing a_i / omega_i instead of the best one."""
-        losses = [0.0]
-        for i, s in enumerate(self.scores(w)):
-            if self.omega[i] > 0:
-                step = A[i] / self.omega[i]
-                value = self.loss.for_sample(i).value(s + self.smoothing * step, int(self.y[i]))
-                losses.append(self.omega[i] * (value + self.smoothing / 2 * float(step @ step)))
-        return self.lam / 2 * float(w @ w) + math.fsum(losses) / self.n
+        z_i = s_i + smoothing a_i / omega_i instead of the best one. Floats or Fractions."""
+        w, A, smoothing = fractions(w), fractions(A), Fraction(self.smoothing)
+        losses = Fraction()
+        for i, (omega, rows) in enumerate(zip(fractions(self.omega), self.features, strict=True)):
+            if omega > 0:
+                scores = np.array([inner(row, w) for row in fractions(rows)])
+                step = A[i] / omega
+                loss, label = self.loss.for_sample(i), int(self.y[i])
+                value = exact_value(loss, scores + smoothing * step, label)
+                losses += omega * (value + smoothing / 2 * inner(step, step))
+        return Fraction(self.lam) / 2 * inner(w, w) + losses / self.n
 
 
 def joint_features(X: ArrayLike, m: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.ranking.gram import LinearGram
 from fwlab.ranking.problem import Problem
 
-REFINEMENTS = 2
+ROUNDING = float(np.finfo(float).eps)
 
 
 class NewtonSystem(Protocol):
@@ -61,24 +61,29 @@ class StoredSystem:
 
 @dataclass(eq=False)
 class FactorSystem:
-    """Q = L L^T, L (n, d) with d < n; QR, some 4 n d^2 flops.
+    """Q = L L^T, L (n, d) with d < n; QR, some 2 n d^2 flops.
 
     With B = (L, A^T) and y = (u, v), u = L^T x, the system is that of the least squares problem
-    min |D^-1/2 (B y - f)|^2 + |u|^2 + 2 <g, v>. QR with the rows from large to small and pivoted
-    columns keeps errors small in every row (Cox and Higham 1998), and the residuals of x and y
-    together are solved for again (Bjorck 1967). The normal equations, which are the Woodbury
-    formula, would lose all digits.
+    min |D^-1/2 (B y - f)|^2 + |u|^2 + 2 <g, v>. Householder's QR with the rows from large to small
+    and pivoted columns keeps errors small in every row, as long as the reflectors themselves are
+    applied (Cox and Higham 1998): the matrix of their product is only accurate as a whole. The
+    normal equations, which are the Woodbury formula, would lose all digits.
+
+    The residuals of x and y together are solved for again (Bjorck 1967) as long as that halves the
+    largest of them, each in units of the terms of its row: at most 52 times, usually once.
     """
 
     L: Floats
     A: Floats
     B: Floats = field(init=False)
+    sizes: Floats = field(init=False)
     D: Floats = field(init=False)
     rows: Integers = field(init=False)
     factor: Any = field(init=False)
 
     def __post_init__(self) -> None:
         self.B = np.column_stack([self.L, self.A.T])
+        self.sizes = np.abs(self.B)
 
     def product(self, x: Floats) -> Floats:
         return self.L @ (self.L.T @ x)
@@ -89,32 +94,62 @@ class FactorSystem:
         d, width = self.L.shape[1], self.B.shape[1]
         stacked = np.vstack([self.B / np.sqrt(D)[:, None], np.eye(d, width)])
         self.D, self.rows = D, np.argsort(-np.abs(stacked).max(axis=1))
-        self.factor = qr(stacked[self.rows], mode="economic", pivoting=True, check_finite=False)
+        (reflectors, scales), R, columns = qr(
+            stacked[self.rows], mode="raw", pivoting=True, check_finite=False
+        )
+        self.factor = reflectors, scales, R[:width], columns
 
     def solve(self, f: Floats, g: Floats) -> tuple[Floats, Floats]:
-        n, d = self.L.shape
-        right = np.concatenate([np.zeros(d), g])
-        x, y = np.zeros(n), np.zeros(len(right))
-        for _ in range(1 + REFINEMENTS):
-            below = right - self.B.T @ x
-            below[:d] += y[:d]
-            dx, dy = self._solve_once(f - self.D * x - self.B @ y, below)
-            x, y = x + dx, y + dy
+        d = self.L.shape[1]
+        h = np.concatenate([np.zeros(d), g])
+        x, y = self._solve_once(f, h)
+        *rest, error = self._residual(x, y, f, h)
+        while error > ROUNDING:
+            dx, dy = self._solve_once(*rest)
+            *rest, new_error = self._residual(x + dx, y + dy, f, h)
+            if new_error < error:
+                x, y = x + dx, y + dy
+            if not new_error <= error / 2:
+                break
+            error = new_error
         return x, y[d:]
+
+    def _residual(self, x: Floats, y: Floats, f: Floats, h: Floats) -> tuple[Floats, Floats, float]:
+        """What D x + B y leaves of f and B^T x - (u, 0) of h, and the largest entry of the two in
+        units of the sum of absolute terms in its row."""
+        d = self.L.shape[1]
+        above, below = f - self.D * x - self.B @ y, h - self.B.T @ x
+        below[:d] += y[:d]
+        above_terms = np.abs(f) + self.D * np.abs(x) + self.sizes @ np.abs(y)
+        below_terms = np.abs(h) + self.sizes.T @ np.abs(x)
+        below_terms[:d] += np.abs(y[:d])
+        terms = np.maximum(np.concatenate([above_terms, below_terms]), np.finfo(float).tiny)
+        return above, below, float(np.max(np.abs(np.concatenate([above, below])) / terms))
 
     def _solve_once(self, f: Floats, h: Floats) -> tuple[Floats, Floats]:
         """x and y of D x + B y = f, B^T x - (u, 0) = h, where u are the first d of y."""
         from scipy.linalg import solve_triangular
 
-        T, R, columns = self.factor
+        _, _, R, columns = self.factor
+        width = len(columns)
         scaled = np.concatenate([f / np.sqrt(self.D), np.zeros(self.L.shape[1])])[self.rows]
         lifted = solve_triangular(R, h[columns], trans="T", check_finite=False)
-        seen = T.T @ scaled - lifted
-        y = np.empty(len(columns))
-        y[columns] = solve_triangular(R, seen, check_finite=False)
+        turned = self._reflected(scaled, "T")
+        y = np.empty(width)
+        y[columns] = solve_triangular(R, turned[:width] - lifted, check_finite=False)
+        turned[:width] = lifted
         x = np.empty(len(self.rows))
-        x[self.rows] = scaled - T @ seen
+        x[self.rows] = self._reflected(turned, "N")
         return x[: len(f)] / np.sqrt(self.D), y
+
+    def _reflected(self, values: Floats, direction: str) -> Floats:
+        """The product of the reflectors times the values; "T" is its transpose."""
+        from scipy.linalg.lapack import dormqr
+
+        reflectors, scales, *_ = self.factor
+        # with the least workspace, 1, LAPACK takes the reflectors one by one: best for one vector
+        product, _, _ = dormqr("L", direction, reflectors, scales, values[:, None], 1)
+        return product[:, 0]
 
 
 def has_factor(problem: Problem) -> bool:

@@ -1,5 +1,6 @@
 """Certified projections and Moreau envelopes, against grids, closed forms and each other."""
 
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -9,11 +10,22 @@ from hypothesis import strategies as st
 from reference_cases import float_cases
 
 from reference import MaxHinge, TopK, certificate, exact, lp, qp
-from reference.certificate import SOLVERS, Certified, by_all_solvers, certified
+from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, proved
 from reference.derived_polytopes import derived_domain, knapsack, permutahedron, topk_simplex
 from reference.polytope import Polytope
 
 SMOOTHINGS = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
+
+
+def objective(c, u, bias=0.0):
+    """|u - c|^2 + bias <1, u>^2 of floats, and a bound of its error.
+
+    u is itself a rounded point, which costs 2 eps in units of the terms below; a term then passes
+    at most 2 d + 2 more roundings, with eps = 2^-53. The 4 spare ones are for the second order.
+    """
+    value = float(np.sum((u - c) ** 2) + bias * np.sum(u) ** 2)
+    terms = np.sum((np.abs(u) + np.abs(c)) ** 2) + bias * np.sum(np.abs(u)) ** 2
+    return value, (2 * len(u) + 8) * 2.0**-53 * float(terms)
 
 
 @given(float_cases())
@@ -22,7 +34,7 @@ def test_projection_has_the_variational_inequality(case):
     loss, c, y = case
     result = qp.projection(loss, c, y)
     assert result.width <= 1e-6 * (1 + result.value_upper)
-    assert result.contains(float(np.sum((result.point - c) ** 2)))
+    assert result.contains(*objective(c, result.point))
     domain = derived_domain(loss, len(c), y)
     assert domain.nearest(-result.point)[1] <= 1e-9
     step = result.point - c
@@ -120,7 +132,7 @@ def test_nearest_point_of_the_projections_sets(case, bias):
         result = qp.nearest_point(polytope, a, bias)
         u = result.point
         assert polytope.nearest(u)[1] <= 1e-10
-        assert result.contains(float(np.sum((u - a) ** 2) + bias * np.sum(u) ** 2))
+        assert result.contains(*objective(a, u, bias))
         gradient = u - a + bias * np.sum(u)
         bound = 1e-6 * (1 + np.abs(a).sum())
         assert polytope.minimum(gradient)[0] >= float(gradient @ u) - bound
@@ -165,9 +177,20 @@ def test_impossible_certificates_are_errors():
     nowhere = np.zeros(1)
     with pytest.raises(ArithmeticError, match="a lower bound"):
         certified(1.0, 0.5, 1.0, nowhere, "test")
+    with pytest.raises(ArithmeticError, match="a lower bound"):
+        proved(Fraction(1), 1 - Fraction(1, 10**30), nowhere, "test")
     ends = {"one": (0.0, 1.0), "other": (2.0, 3.0)}
     with pytest.raises(ArithmeticError, match="solvers disagree"):
         by_all_solvers(lambda name: Certified(*ends[name], nowhere, name), list(ends))
+
+
+def test_exact_ends_are_rounded_outwards():
+    third = Fraction(1, 3)
+    for end in (third, -third, 2 * third, Fraction(1, 4)):
+        interval = proved(end, end, np.array([third]), "test")
+        assert interval.value_lower <= end <= interval.value_upper
+        assert interval.contains(end)
+        assert interval.width <= 2.0**-53
 
 
 def test_intervals_are_intersected():
