@@ -16,7 +16,7 @@ from figures.kit.study import Study
 from figures.kit.style import log_axes, marked, method_line, new_figure
 from figures.kit.tables import Compared, Entry, Table
 from figures.kit.traces import trace
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 METHODS = ("fw", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcafw", "bcpfw", "ascent", "auto")
 SDCA = ("sdca-lapin", "sdca-chu-newton", "sdca-chu-fixing")
@@ -30,6 +30,7 @@ MAX_ITER = {
     "full": {FMD: 1000, NEWS20: 1000},
 }
 SECONDS = {"quick": 5, "standard": 360, "full": 900}
+ALONE = True  # times are compared
 # section 7.1: what, data, printed number, its format
 PRINTED = (
     ("fw: seconds to a gap of 1e-3", FMD, 5.23, ".2f"),
@@ -66,11 +67,6 @@ def cells(size: str) -> list[Cell]:
         for name, source in data.items()
         for method in METHODS + SDCA
     ]
-
-
-def run(study: Study) -> None:
-    """One run after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:

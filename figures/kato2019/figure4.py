@@ -8,7 +8,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import line, log_axes, new_figure, series
 from figures.kit.traces import best_so_far, trace
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 WEIGHTS = {
     "flat": fwlab.weights.flat,
@@ -41,10 +41,6 @@ def cells(size: str) -> list[Cell]:
         for name, data in (QUICK if size == "quick" else DATA).items()
         for weights, rho in WEIGHTS.items()
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def plot(study: Study) -> list[Path]:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from fwlab.experiments.cells import DataName
+from fwlab.experiments import DataName
 
 # the papers' names of the data sets
 FILES = {

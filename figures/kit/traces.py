@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 import fwlab
-from fwlab.experiments.cells import DataName
+from fwlab.experiments import DataName
 
 POINTS = 150
 

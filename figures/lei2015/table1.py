@@ -6,7 +6,7 @@ from figures.kit.captions import Caption
 from figures.kit.own_files import missing, own_data
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 NEWS = "News 20"
 COLUMNS = ("classes", "training rows", "test rows", "attributes")
@@ -23,10 +23,6 @@ def cells(size: str) -> list[Cell]:
     news = DataName("digits" if size == "quick" else "news20")
     sources = {NEWS: news, **({} if size == "quick" else own_data(PRINTED))}
     return [Cell(name, sizes, {"data": data}) for name, data in sources.items()]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def sizes(data: DataName) -> list[int]:

@@ -16,8 +16,7 @@ from figures.kit.captions import Caption
 from figures.kit.own_files import missing, own_data, stored_sets
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
-from fwlab.experiments.cells import Cell, DataName
-from fwlab.experiments.cross_validation import Protocol, accuracy_path
+from fwlab.experiments import Cell, DataName, Protocol, accuracy_path
 
 NEWS = "News 20"
 DATA = DataName("news20", "unit")
@@ -66,10 +65,6 @@ def cells(size: str) -> list[Cell]:
 
 def name(source: str, p: float, repetition: int, fold: int | str) -> str:
     return f"{source}, p = {p:g}, repetition {repetition}, fold {fold}"
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def repetition_path(

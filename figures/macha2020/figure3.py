@@ -13,7 +13,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import light_grid, log_axes, marked, new_figure, series
 from fwlab import ranking
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 OBJECTIVES = {
     "TopPush": ranking.TopPush(),
@@ -41,10 +41,6 @@ def cells(size: str) -> list[Cell]:
         for name, objective in OBJECTIVES.items()
         for method in METHODS
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def solved(

@@ -17,7 +17,7 @@ from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from figures.macha2020.printed import TABLE_1
 from fwlab import ranking
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.pairwise import Pairwise, numbers, repeat_loop
 from fwlab.ranking.problem import Problem
@@ -32,6 +32,7 @@ REPEATS = {"quick": 5, "standard": 101, "full": 1001}
 OBJECTIVE = ranking.TopPushK(5)
 NEAR = 0.25
 SECONDS = {"quick": 2, "standard": 25, "full": 150}
+ALONE = True  # times are compared
 
 
 def loop_times(kernel: str, n: int, d: int, repeats: int) -> dict[str, float]:
@@ -88,11 +89,6 @@ def cells(size: str) -> list[Cell]:
         for axis in AXES
         for factor in GROWTH[size]
     ]
-
-
-def run(study: Study) -> None:
-    """One cell after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:

@@ -16,7 +16,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from fwlab import ranking
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.pairwise import numbers
@@ -50,6 +50,7 @@ OTHERS: dict[str, Method] = {"interior-point": InteriorPoint(), "subgradient": S
 LOOPS = {"quick": (20, 3), "standard": (1000, 20), "full": (1000, 20)}
 FEW = (10, 5)  # of Fashion-MNIST
 SECONDS = {"quick": 2, "standard": 90, "full": 90}
+ALONE = True  # times are compared
 
 
 def cells(size: str) -> list[Cell]:
@@ -68,10 +69,6 @@ def cells(size: str) -> list[Cell]:
         for name, data in (QUICK if size == "quick" else SETS).items()
         for label, objective in OBJECTIVES.items()
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size), alone=True)
 
 
 def times(

@@ -12,7 +12,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import log_axes, method_line, new_figure
 from figures.kit.traces import trace
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 METHODS = (
     *("fw", "fw-open-loop", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcafw", "bcpfw"),
@@ -30,6 +30,7 @@ POWERS = tuple(f"1e{-digits}" for digits in range(2, 10))
 LIMIT = {"quick": 0.3, "standard": 20.0, "full": 120.0}
 MOST_ITERATIONS = 10**6
 SECONDS = {"quick": 6, "standard": 1000, "full": 5000}
+ALONE = True  # times are compared
 
 
 def cells(size: str) -> list[Cell]:
@@ -50,11 +51,6 @@ def cells(size: str) -> list[Cell]:
         for name, data in (QUICK if size == "quick" else DATA).items()
         for method in METHODS
     ]
-
-
-def run(study: Study) -> None:
-    """One run after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:

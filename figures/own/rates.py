@@ -15,7 +15,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import method_line, new_figure
 from figures.kit.tables import Table
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 METHODS = ("fw", "fw-open-loop", "afw", "pfw", "bcfw", "ascent")
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
@@ -78,10 +78,6 @@ SETTINGS = (
 def cells(size: str) -> list[Cell]:
     settings = {"methods": list(METHODS), "iterations": ITERATIONS[size]}
     return [Cell(s.name, solve_setting, {"setting": s, **settings}) for s in SETTINGS]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def solve_setting(setting: Setting, methods: list[str], iterations: int) -> dict[str, Any]:

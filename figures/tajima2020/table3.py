@@ -16,7 +16,7 @@ from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from figures.tajima2020.machines import LOSS
 from figures.tajima2020.printed import LINE_6, TABLE_3
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 AXES = ("n", "m", "d")
 SMOOTHING, STEP = 0.01, 0.1
@@ -29,6 +29,7 @@ GROWTH = {"quick": (0.125, 0.25, 0.5), "standard": FACTORS, "full": FACTORS}
 REPEATS = {"quick": 3, "standard": 15, "full": 101}
 NEAR = 0.25
 SECONDS = {"quick": 3, "standard": 15, "full": 90}
+ALONE = True  # times are compared
 
 
 def line_times(kind: str, n: int, m: int, d: int, repeats: int) -> dict[str, float]:
@@ -93,11 +94,6 @@ def cells(size: str) -> list[Cell]:
                 settings = {"kind": kind, **shape, "repeats": REPEATS[size]}
                 found.append(Cell(f"{kind}|{axis}|{factor}", line_times, settings, cost=factor))
     return found
-
-
-def run(study: Study) -> None:
-    """One cell after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:
