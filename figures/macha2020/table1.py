@@ -4,12 +4,12 @@ With the kernel matrix stored and with columns computed when they are needed, n 
 after the other.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from figures.benchmarks.pair_steps import loop_parts
 from figures.benchmarks.timing import milliseconds
 from figures.kit.captions import Caption
 from figures.kit.exponents import exponent
@@ -18,11 +18,6 @@ from figures.kit.tables import Compared, Entry, Table
 from figures.macha2020.printed import TABLE_1
 from fwlab import ranking
 from fwlab.experiments import Cell
-from fwlab.kernels.steps.ranking_pairs import best_pair
-from fwlab.ranking.pairwise import Pairwise, numbers, repeat_loop
-from fwlab.ranking.problem import Problem
-from fwlab.ranking.start import inner_point
-from fwlab.ranking.state import State
 
 AXES = ("n", "d")
 FIXED = {"n": 2000, "d": 512}
@@ -36,40 +31,19 @@ ALONE = True  # times are compared
 
 
 def loop_times(kernel: str, n: int, d: int, repeats: int) -> dict[str, float]:
-    """Milliseconds of a step's evaluation (of all n, divided by n), of the update of s, and of a
-    whole loop. kernel: "stored" or "not stored"."""
+    """Return the milliseconds of the parts of a loop and of a whole one.
+
+    The evaluation of one step is the evaluation of all n, divided by n. `kernel` is "stored" or
+    "not stored".
+    """
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n, d)), (np.arange(n) % 3 == 0).astype(int)
     if kernel == "stored":
-        problem = Problem(X @ X.T, y, OBJECTIVE, 1.0, "precomputed")
+        problem = ranking.Problem(X @ X.T, y, OBJECTIVE, 1.0, "precomputed")
     else:
-        problem = Problem(X, y, OBJECTIVE, 1.0)
-    times = milliseconds(calls(problem, rng), repeats)
+        problem = ranking.Problem(X, y, OBJECTIVE, 1.0)
+    times = milliseconds(loop_parts(problem, rng), repeats)
     return {**times, "evaluation of one step": times["evaluation of one step"] / n}
-
-
-def calls(problem: Problem, rng: np.random.Generator) -> dict[str, Callable[[], object]]:
-    """The parts of a loop: columns of the kernel are read, or computed, in each of them."""
-    state = State(problem, inner_point(problem), rng)
-    workspace = Pairwise().start(state)
-    n, signs = len(workspace.z), problem.signs
-    z, s = workspace.z.copy(), workspace.s.copy()
-    dual, total = numbers(problem, state.point), float(z[: problem.n_positive].sum())
-    drawn = iter(rng.integers(0, n, 10**6).tolist())
-
-    def evaluation() -> None:
-        k = next(drawn)
-        column = signs[k] * signs * problem.gram.column(k)
-        best_pair(k, column, workspace.diagonal, s, z, problem.n_positive, dual, total)
-
-    def update() -> None:
-        for k in (next(drawn), next(drawn)):
-            s.__iadd__(1e-9 * (signs[k] * signs * problem.gram.column(k)))
-
-    def loop() -> None:
-        repeat_loop(next(drawn), state, workspace)
-
-    return {"evaluation of one step": evaluation, "update of s": update, "total": loop}
 
 
 def cells(size: str) -> list[Cell]:
