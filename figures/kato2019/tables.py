@@ -16,7 +16,7 @@ from typing import Any
 import fwlab
 from figures.kato2019.printed import TABLE_1, TABLES
 from figures.kit.captions import Caption
-from figures.kit.own_files import FILES, missing, own_data, stored_sets
+from figures.kit.own_files import FILES, available, missing, stored_sets
 from figures.kit.script import Script
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table, agreement
@@ -53,10 +53,8 @@ class Grid:
 
 
 def sources(size: str, names: Collection[str]) -> dict[str, DataName]:
-    """Those of the named data sets that are at hand."""
-    here = {"Letter": QUICK_DATA} if size == "quick" else HERE
-    own = {} if size == "quick" else own_data(names)
-    return {**{name: data for name, data in here.items() if name in names}, **own}
+    """Return the named data sets that can be loaded."""
+    return available({"Letter": QUICK_DATA} if size == "quick" else HERE, names, size)
 
 
 def grid(size: str) -> Grid:
@@ -91,7 +89,7 @@ def machine(row: str, k: int, smoothing: float) -> str:
 
 
 def cells(size: str, names: Collection[str]) -> list[Cell]:
-    """The fits on those of the named data sets that are at hand."""
+    """Return the fits on the named data sets that can be loaded."""
     tried = grid(size)
     return [
         cell

@@ -14,7 +14,7 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.own_files import missing, own_data, stored_sets
+from figures.kit.own_files import available, missing, stored_sets
 from figures.kit.script import Script
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table, agreement
@@ -52,13 +52,6 @@ TABLES = {
 }
 
 
-def sources(size: str, names: Collection[str]) -> dict[str, DataName]:
-    """Those of the named data sets that are at hand."""
-    here = {CALTECH: QUICK_DATA if size == "quick" else HERE}
-    own = {} if size == "quick" else own_data(names)
-    return {**{name: data for name, data in here.items() if name in names}, **own}
-
-
 def choosing_fold(name: str, size: str) -> Fold:
     """The part that C is chosen on; the test part in the quick size, which has a single part."""
     if size == "quick":
@@ -76,9 +69,9 @@ def machines(size: str) -> dict[str, dict[str, Any]]:
 
 
 def cells(size: str, names: Collection[str]) -> list[Cell]:
-    """All fits on those of the named data sets that are at hand."""
-    found = sources(size, names).items()
-    return [cell for name, data in found for cell in cells_of(name, data, size)]
+    """Return all fits on the named data sets that can be loaded."""
+    sources = available({CALTECH: QUICK_DATA if size == "quick" else HERE}, names, size)
+    return [cell for name, data in sources.items() for cell in cells_of(name, data, size)]
 
 
 def cells_of(name: str, data: DataName, size: str) -> list[Cell]:

@@ -13,7 +13,7 @@ import scipy.sparse
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.own_files import missing, own_data, stored_sets
+from figures.kit.own_files import available, missing, stored_sets
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from fwlab.experiments import Cell, DataName, Protocol, accuracy_path
@@ -44,8 +44,8 @@ PRINTED = {
 
 
 def sources(size: str) -> dict[str, DataName]:
-    """The data sets at hand, by the names of PRINTED."""
-    return {NEWS: QUICK_DATA} if size == "quick" else {NEWS: DATA, **own_data(PRINTED)}
+    """Return the data sets that can be loaded, by the names of PRINTED."""
+    return available({NEWS: QUICK_DATA if size == "quick" else DATA}, PRINTED, size)
 
 
 def cells(size: str) -> list[Cell]:

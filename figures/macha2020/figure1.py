@@ -7,7 +7,7 @@ import numpy as np
 
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import light_grid, new_figure, series
+from figures.kit.style import legend_below, light_grid, new_figure, series
 from figures.macha2020 import fashion
 from figures.macha2020.fashion import KERNELS
 from figures.macha2020.fits import MACHINES, PREPROCESSING
@@ -38,8 +38,7 @@ def plot(study: Study) -> list[Path]:
         ax.set_xlabel("recall")
     for ax in axes[:, 0]:
         ax.set_ylabel("precision")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure, axes[0, 0], 2)
     return study.save_figure(figure, caption(values, study.size))
 
 

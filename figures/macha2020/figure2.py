@@ -7,7 +7,7 @@ import numpy as np
 
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import SERIES, light_grid, new_figure
+from figures.kit.style import SERIES, legend_below, light_grid, new_figure
 from figures.macha2020 import fashion
 from figures.macha2020.fashion import KERNELS
 from figures.macha2020.fits import PREPROCESSING
@@ -32,8 +32,7 @@ def plot(study: Study) -> list[Path]:
             row[0].set_ylabel("density")
         for ax in axes[-1]:
             ax.set_xlabel("score minus threshold")
-        handles, labels = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        legend_below(figure, axes[0, 0], 3)
         files += study.save_figure(figure, caption(values, size, preprocessing), preprocessing)
     return files
 

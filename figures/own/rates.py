@@ -13,7 +13,7 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import method_line, new_figure
+from figures.kit.style import legend_below, method_line, new_figure
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
@@ -151,8 +151,7 @@ def plot(study: Study) -> list[Path]:
         rates.set(yscale="log")
     axes[-1, 0].set_xlabel("iteration (logarithmic)")
     axes[-1, 1].set_xlabel("iteration")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, axes[0, 0], 3)
     caption = _caption(values, ITERATIONS[study.size])
     return [
         *study.save_figure(figure, caption),

@@ -13,7 +13,7 @@ import numpy as np
 from figures.kit.captions import Caption
 from figures.kit.script import Script
 from figures.kit.study import Study
-from figures.kit.style import line, log_axes, method_line, new_figure
+from figures.kit.style import legend_below, line, log_axes, method_line, new_figure
 from figures.kit.traces import trace
 from figures.tajima2020.machines import DERIVED, LACKING, LOSS, METHODS, data
 from fwlab.experiments import Cell, DataName
@@ -78,13 +78,7 @@ def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
     axes[0, 1].set_title("certified gap  P(w) \N{MINUS SIGN} D(A)", fontsize="medium")
     for ax in axes[-1]:
         ax.set_xlabel("iteration")
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(),
-        title="Bold: smallest so far. Faint: every checkpoint.",
-        loc="outside lower center",
-        ncols=3,
-        frameon=False,
-    )
+    legend_below(figure, axes[0, 0], 3, "Bold: smallest so far. Faint: every checkpoint.")
     return figure
 
 
