@@ -1,8 +1,8 @@
 """Figures and tables of the papers: python -m figures [list | all | NAME ...] [--quick | --full].
 
-Each is one script: `run` computes and stores, `plot` reads and draws. A run that
-was interrupted or killed goes on where it was. All that a folder holds is on its README.md;
-`python -m figures page` puts that at the end of figures/README.md.
+Each has a script: its cells are computed and stored, its plot reads and draws them. An interrupted
+or killed run goes on where it was. OUT/SIZE/README.md shows everything that is made;
+`python -m figures page` writes figures/GALLERY.md from it.
 """
 
 import argparse
@@ -12,15 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from figures.kit.page import update_readme, write_page
+from figures.kit.listing import listing, spell
+from figures.kit.page import update_gallery, write_page
 from figures.kit.script import script, script_names
 from figures.kit.study import Study
-from fwlab.checks.arguments import as_integer
-from fwlab.experiments.cells import BACKENDS, CellsFailed, check_backend
-from fwlab.text import format_table
+from fwlab.experiments import BACKENDS, CellsFailed, check_backend
 
 DEFAULT_OUT = "results/figures"
-ALONE = {"list", "all", "page"}
+ACTIONS = {"list", "all", "page"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -29,17 +28,20 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit code: 0, 1 when a figure could not be made, 2 for bad input, 130 after Ctrl-C."""
+    """Run the command and return its exit code.
+
+    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C.
+    """
     try:
         options = _options(argv)
     except (ValueError, TypeError, OSError, ImportError) as error:
         _complain(error)
         return 2
     if options.names == ["page"]:
-        return 0 if put_page(update_readme, Path(options.out)) else 1
+        return 0 if put_page(update_gallery, Path(options.out)) else 1
     names = script_names() if options.names == ["all"] else options.names
     if names in ([], ["list"]):
-        print(listing(options.markdown))
+        print(listing())
         return 0
     studies = [_study(name, options) for name in names]
     if options.size == "full" or len(studies) > 1:
@@ -53,26 +55,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0 if all(made) and paged else 1
 
 
-def listing(markdown: bool = False) -> str:
-    """Name, estimated time in each size, first sentence; as rows of README.md if markdown."""
-    rows = []
-    for name in script_names():
-        module = script(name)
-        times = [spell(module.SECONDS[size]) for size in ("quick", "standard", "full")]
-        rows.append([name, *times, module.__doc__.split("\n")[0]])
-    if markdown:
-        return "\n".join(f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in rows)
-    return format_table(("name", "quick", "standard", "full", "what it shows"), rows)
-
-
 def make(study: Study, plot_only: bool = False) -> bool:
-    """Run and plot one script; False, with a sentence on stderr, if that failed."""
-    module = script(study.name)
+    """Compute and plot one figure; return False, with a sentence on stderr, if that failed."""
     print(f"{study.name} ({study.size})", file=sys.stderr)
     try:
+        one = script(study.name)
         if not plot_only:
-            module.run(study)
-        files = module.plot(study)
+            one.compute(study)
+        files = one.plot(study)
     except (CellsFailed, OSError, ValueError, ImportError) as error:
         _complain(f"{study.name}: {error}")
         return False
@@ -82,7 +72,7 @@ def make(study: Study, plot_only: bool = False) -> bool:
 
 
 def put_page(write: Callable[[Path], Path], folder: Path) -> bool:
-    """Write a page of what a folder holds; False, with a sentence on stderr, if that failed."""
+    """Write a page of a folder; return False, with a sentence on stderr, if that failed."""
     try:
         print(write(folder))
     except OSError as error:
@@ -92,16 +82,8 @@ def put_page(write: Callable[[Path], Path], folder: Path) -> bool:
 
 
 def estimated(studies: Sequence[Study]) -> float:
-    """Seconds for all of them, nothing stored."""
-    return sum(script(study.name).SECONDS[study.size] for study in studies)
-
-
-def spell(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    for unit, length in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= length:
-            return f"{seconds / length:.2g} {unit}"
-    return f"{seconds:.2g} s"
+    """Return the seconds that all studies take when nothing is stored."""
+    return sum(script(study.name).seconds[study.size] for study in studies)
 
 
 def _options(argv: Sequence[str] | None) -> Any:
@@ -114,15 +96,15 @@ def _options(argv: Sequence[str] | None) -> Any:
     parser.add_argument("--out", default=DEFAULT_OUT, help=f"folder, {DEFAULT_OUT} if not given")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
     parser.add_argument("--plot-only", action="store_true", help="draw stored results again")
-    parser.add_argument("--markdown", action="store_true", help="list as the rows of README.md")
     parser.add_argument("--backend", default="loky", help=" or ".join(BACKENDS))
     parser.add_argument("--scheduler", help="address of a dask scheduler")
     options = parser.parse_args(argv)
-    as_integer("jobs", options.jobs, low=1)
+    if options.jobs < 1:
+        raise ValueError(f"jobs must be at least 1; got {options.jobs}.")
     check_backend(options.backend, options.scheduler)
-    if len(options.names) > 1 and ALONE & set(options.names):
+    if len(options.names) > 1 and ACTIONS & set(options.names):
         raise ValueError(f"list, all and page stand alone; got {' '.join(options.names)!r}.")
-    unknown = [n for n in options.names if n not in ALONE | set(script_names())]
+    unknown = [n for n in options.names if n not in ACTIONS | set(script_names())]
     if unknown:
         raise ValueError(
             f"no figure is named {', '.join(unknown)}; there are: {', '.join(script_names())}."

@@ -8,14 +8,18 @@ Table 4 prints 1.7e-7 to 3.1e-7 seconds a candidate.
 
 import os
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from fwlab import datasets, ranking
-from fwlab.ranking.pairwise import Pairwise, repeat_loop
-from fwlab.ranking.problem import Problem
+from fwlab.kernels.steps.ranking_pairs import best_pair
+from fwlab.ranking import Problem
+from fwlab.ranking.interior_point import InteriorPoint
+from fwlab.ranking.pairwise import Pairwise, numbers, repeat_loop
 from fwlab.ranking.start import inner_point
-from fwlab.ranking.state import State
+from fwlab.ranking.state import Method, State
+from fwlab.ranking.subgradient import Subgradient
 from fwlab.text import format_table
 
 SIZES = (500, 1000, 2000, 4000, 8000)
@@ -28,15 +32,19 @@ OBJECTIVES = {
     "PatMat, tau = 0.05, hinge": ranking.PatMat(0.05, "hinge"),
 }
 SETS = ("ionosphere", "winequality_red", "spambase", "winequality_white")
+OTHER_METHODS: dict[str, Method] = {
+    "interior-point": InteriorPoint(),
+    "subgradient": Subgradient(),
+}
 
 
 def stored(X: np.ndarray, y: np.ndarray, objective: ranking.objectives.Objective) -> Problem:
-    """The problem with the linear kernel as an array."""
+    """Return the problem with the linear kernel as an array."""
     return Problem(X @ X.T, y, objective, 1.0, "precomputed")
 
 
 def loop_times(problem: Problem, loops: int, repeats: int) -> np.ndarray:
-    """Seconds a loop in some repeats, after one that compiles."""
+    """Return the seconds per loop in each of some repeats, after one that compiles."""
     rng = np.random.default_rng(0)
     state = State(problem, inner_point(problem), rng)
     workspace = Pairwise().start(state)
@@ -49,8 +57,56 @@ def loop_times(problem: Problem, loops: int, repeats: int) -> np.ndarray:
     return times[1:]
 
 
+def loop_parts(problem: Problem, rng: np.random.Generator) -> dict[str, Callable[[], object]]:
+    """Return the parts of a loop as calls; each reads, or computes, columns of the kernel."""
+    state = State(problem, inner_point(problem), rng)
+    workspace = Pairwise().start(state)
+    n, signs = len(workspace.z), problem.signs
+    z, s = workspace.z.copy(), workspace.s.copy()
+    dual, total = numbers(problem, state.point), float(z[: problem.n_positive].sum())
+    drawn = iter(rng.integers(0, n, 10**6).tolist())
+
+    def evaluation() -> None:
+        k = next(drawn)
+        column = signs[k] * signs * problem.gram.column(k)
+        best_pair(k, column, workspace.diagonal, s, z, problem.n_positive, dual, total)
+
+    def update() -> None:
+        for k in (next(drawn), next(drawn)):
+            s.__iadd__(1e-9 * (signs[k] * signs * problem.gram.column(k)))
+
+    def loop() -> None:
+        repeat_loop(next(drawn), state, workspace)
+
+    return {"evaluation of one step": evaluation, "update of s": update, "total": loop}
+
+
+def choice_time(problem: Problem, repeats: int) -> float:
+    """Return the seconds to choose a pair, given a column."""
+    point = inner_point(problem)
+    z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
+    column = problem.signs[0] * problem.signs * problem.gram.column(0)
+    diagonal, p = problem.gram.diagonal(), problem.n_positive
+    dual, total = numbers(problem, point), float(point.alpha.sum())
+    measured = np.empty(1 + repeats)
+    for repeat in range(len(measured)):
+        start = time.process_time()
+        best_pair(0, column, diagonal, s, z, p, dual, total)
+        measured[repeat] = time.process_time() - start
+    return float(measured[1:].mean())
+
+
+def iteration_time(method: Method, problem: Problem, count: int = 10) -> float:
+    """Return the mean seconds of the first iterations."""
+    state = State(problem, inner_point(problem), np.random.default_rng(0))
+    workspace, start = method.start(state), time.process_time()
+    for _ in range(count):
+        method.iterate(state, workspace)
+    return (time.process_time() - start) / count
+
+
 def normal(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Standard normal rows, a third of them positive."""
+    """Return standard normal rows, a third of them positive."""
     return np.random.default_rng(n).standard_normal((n, FEATURES)), (np.arange(n) % 3 == 0) * 1
 
 

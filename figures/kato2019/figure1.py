@@ -15,7 +15,7 @@ import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import SERIES, light_grid, new_figure, series
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 M, K, N, D, LAM, SEED = 3, 2, 8, 4, 0.1, 2
 RUNS = {"sdca-lapin": "SDCA, pseudo top-2", "ascent": "ascent, true top-2"}
@@ -29,10 +29,6 @@ def cells(size: str) -> list[Cell]:
         Cell("domains", domains, {"m": M, "k": K}),
         Cell("runs", runs, {"size": ITERATIONS[size]}),
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def domains(m: int, k: int) -> dict[str, Any]:

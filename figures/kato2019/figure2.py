@@ -13,10 +13,10 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import log_axes, marked, method_line, new_figure
+from figures.kit.style import legend_below, marked, method_line, panels
 from figures.kit.tables import Compared, Entry, Table
-from figures.kit.traces import trace
-from fwlab.experiments.cells import Cell, DataName
+from figures.kit.traces import data_names, trace_cells
+from fwlab.experiments import Cell, DataName
 
 METHODS = ("fw", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcafw", "bcpfw", "ascent", "auto")
 SDCA = ("sdca-lapin", "sdca-chu-newton", "sdca-chu-fixing")
@@ -30,6 +30,7 @@ MAX_ITER = {
     "full": {FMD: 1000, NEWS20: 1000},
 }
 SECONDS = {"quick": 5, "standard": 360, "full": 900}
+ALONE = True  # times are compared
 # section 7.1: what, data, printed number, its format
 PRINTED = (
     ("fw: seconds to a gap of 1e-3", FMD, 5.23, ".2f"),
@@ -49,46 +50,35 @@ PRINTED = (
 
 
 def cells(size: str) -> list[Cell]:
-    data = QUICK if size == "quick" else DATA
+    runs = {method: {"method": method} for method in METHODS + SDCA}
     return [
-        Cell(
-            f"{name}|{method}",
-            trace,
-            {
-                "data": source,
-                "loss": fwlab.TopK(K),
-                "method": method,
-                "tol": TOL,
-                "max_iter": MAX_ITER[size][name],
-            },
-            cost=10.0 if name == NEWS20 else 2.0,
+        cell
+        for name, data in (QUICK if size == "quick" else DATA).items()
+        for cell in trace_cells(
+            {name: data},
+            runs,
+            10.0 if name == NEWS20 else 2.0,
+            loss=fwlab.TopK(K),
+            tol=TOL,
+            max_iter=MAX_ITER[size][name],
         )
-        for name, source in data.items()
-        for method in METHODS + SDCA
     ]
-
-
-def run(study: Study) -> None:
-    """One run after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
-    figure = new_figure(4.2 * len(names) + 1.6)
-    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
-    for ax, name in zip(axes, names, strict=True):
-        log_axes(ax, "seconds (one thread, judging excluded)")
-        ax.set_title(name)
+    figure, axes = panels(
+        data_names(values),
+        (4.2, 1.6),
+        "seconds (one thread, judging excluded)",
+        "certified gap of the top-3 hinge",
+    )
+    for name, ax in axes.items():
         for method in METHODS + SDCA:
             draw(ax, values[f"{name}|{method}"], method)
         ax.axhline(TOL, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
         ax.set_ylim(bottom=TOL / 3)
-        ax.set_ylabel("certified gap of the top-3 hinge")
-    handles, labels = axes[0].get_legend_handles_labels()
-    title = "sdca-*: maximise the dual of the pseudo top-3 loss"
-    figure.legend(handles, labels, title=title, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, ax, 3, "sdca-*: maximise the dual of the pseudo top-3 loss")
     text = caption(values, study.size)
     files = study.save_figure(figure, text)
     return [*files, *study.save_table(prose_table(values), text, "prose")]
@@ -123,9 +113,8 @@ def measured(values: dict[str, Any], what: str, name: str) -> float | None:
 
 
 def caption(values: dict[str, Any], size: str) -> Caption:
-    names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
     told = []
-    for name in names:
+    for name in data_names(values):
         capped = [m for m in METHODS if values[f"{name}|{m}"]["last_gap"] > TOL]
         gaps = ", ".join(f"{m} {values[f'{name}|{m}']['last_gap']:.1e}" for m in capped)
         floor = measured(values, "sdca: smallest gap", name)

@@ -8,7 +8,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import line, log_axes, new_figure, series
 from figures.kit.traces import best_so_far, first_below, trace
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 METHODS = {"fw": "Std FW", "afw": "AFW", "pfw": "PFW"}
 SMOOTHINGS = (0.0, 1e-3, 1e-2, 1e-1)
@@ -33,10 +33,6 @@ def cells(size: str) -> list[Cell]:
 
 def name(method: str, smoothing: float) -> str:
     return f"{method}, smoothing {smoothing:g}"
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def plot(study: Study) -> list[Path]:

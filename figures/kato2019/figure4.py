@@ -6,9 +6,9 @@ from typing import Any
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import line, log_axes, new_figure, series
-from figures.kit.traces import best_so_far, trace
-from fwlab.experiments.cells import Cell, DataName
+from figures.kit.style import line, panels, series
+from figures.kit.traces import best_so_far, data_names, trace_cells
+from fwlab.experiments import Cell, DataName
 
 WEIGHTS = {
     "flat": fwlab.weights.flat,
@@ -26,45 +26,28 @@ SECONDS = {"quick": 3, "standard": 30, "full": 150}
 
 
 def cells(size: str) -> list[Cell]:
-    return [
-        Cell(
-            f"{name}|{weights}",
-            trace,
-            {
-                "data": data,
-                "loss": fwlab.WeightedTopK(rho(K)),
-                "method": METHOD,
-                "tol": TOL,
-                "max_iter": MAX_ITER[size],
-            },
-        )
-        for name, data in (QUICK if size == "quick" else DATA).items()
-        for weights, rho in WEIGHTS.items()
-    ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
+    return trace_cells(
+        QUICK if size == "quick" else DATA,
+        {weights: {"loss": fwlab.WeightedTopK(rho(K))} for weights, rho in WEIGHTS.items()},
+        method=METHOD,
+        tol=TOL,
+        max_iter=MAX_ITER[size],
+    )
 
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
-    figure = new_figure(3.5 * len(names) + 0.3)
-    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
-    for ax, name in zip(axes, names, strict=True):
-        log_axes(ax, "iteration")
-        ax.set_title(name)
-        ax.set_ylabel("certified gap")
+    figure, axes = panels(data_names(values), (3.5, 0.3), "iteration", "certified gap")
+    for name, ax in axes.items():
         for index, weights in enumerate(WEIGHTS):
             line(ax, *best_so_far(values[f"{name}|{weights}"]), series(index), weights)
-    axes[0].legend(title="weights", loc="lower left")
-    return study.save_figure(figure, caption(values, names, study.size))
+    next(iter(axes.values())).legend(title="weights", loc="lower left")
+    return study.save_figure(figure, caption(values, study.size))
 
 
-def caption(values: dict[str, Any], names: list[str], size: str) -> Caption:
+def caption(values: dict[str, Any], size: str) -> Caption:
     told = []
-    for name in names:
+    for name in data_names(values):
         gaps = {w: values[f"{name}|{w}"]["last_gap"] for w in WEIGHTS}
         shown = ", ".join(f"{w} {gap:.1e}" for w, gap in gaps.items())
         factor = max(gaps.values()) / min(gaps.values())

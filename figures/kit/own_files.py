@@ -1,14 +1,14 @@
-"""Feature sets that are not to be had here: a reader's own files take their places.
+"""Features that are not available here: a reader's own files take their places.
 
 A file has a train and a test part (`datasets.read_file` says how an .npz holds them) and lies in
 the folder FWLAB_DATA.
 """
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from fwlab.experiments.cells import DataName
+from fwlab.experiments import DataName
 
 # the papers' names of the data sets
 FILES = {
@@ -23,21 +23,32 @@ FILES = {
 }
 
 
+def available(
+    here: Mapping[str, DataName], names: Collection[str], size: str
+) -> dict[str, DataName]:
+    """Return the named sets that can be loaded: from `here`, and the reader's own.
+
+    The quick size leaves out the reader's own.
+    """
+    own = {} if size == "quick" else own_data(names)
+    return {name: data for name, data in here.items() if name in names} | own
+
+
 def own_data(names: Collection[str]) -> dict[str, DataName]:
-    """Those of the named sets that the reader has brought, with unit rows."""
+    """Return the named sets that the reader has brought, with unit rows."""
     folder = Path(os.environ.get("FWLAB_DATA", "."))
     paths = {name: folder / file for name, file in FILES.items() if name in names}
     return {name: DataName(str(path), "unit") for name, path in paths.items() if path.is_file()}
 
 
 def stored_sets(cells: Iterable[str], names: Collection[str]) -> list[str]:
-    """Those of the named sets that a study has cells of: their names begin with the set's."""
+    """Return the named sets that a study has cells of: their names begin with the set's."""
     first = {cell.partition(", ")[0] for cell in cells}
     return [name for name in names if name in first]
 
 
 def missing(names: Collection[str]) -> str:
-    """A sentence for a caption: these features are not to be had, and where one's own belong."""
+    """Return a caption's sentence: which features are missing and where your own files belong."""
     if not names:
         return ""
     files = ", ".join(FILES[name] for name in names)

@@ -1,16 +1,23 @@
-"""One Markdown page with every figure and table of a size, its caption below it.
+"""Markdown pages that show figures and tables with their captions.
 
-`write_page` puts it beside them; `update_readme` ends this folder's README.md with the same, with
-smaller pictures in `pictures`, and with what there is of the full size.
+`write_page` writes a page of one size beside its files. `update_gallery` writes this folder's
+GALLERY.md: the list of scripts, then both larger sizes, with smaller copies of the pictures.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from figures.kit.listing import markdown_list
 from fwlab.files import write_atomically
 
 HERE = Path(__file__).parents[1]
 HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size\n"}
+HEAD = """# Gallery
+
+Every figure and table with its caption, data and settings. `python -m figures page` writes this
+file; [README.md](README.md) says how to make and to add figures. Times in the list are estimates
+for two quiet cores; "quick" only shows that everything runs.
+"""
 CAPTION = ".caption.md"
 # longer tables are folded up
 ROWS_SHOWN = 32
@@ -19,32 +26,32 @@ WIDTH, COLOURS = 720, 256
 
 
 def write_page(folder: Path) -> Path:
-    """Write folder/README.md; returns its path."""
+    """Write folder/README.md and return its path."""
     text = f"# Figures and tables, size {folder.name}\n\n{''.join(entries(folder, folder))}"
     write_atomically(folder / "README.md", lambda file: file.write(text.encode()))
     return folder / "README.md"
 
 
-def update_readme(out: Path, here: Path = HERE) -> Path:
-    """Replace what follows the heading of the results in here/README.md; returns its path.
+def update_gallery(out: Path, here: Path = HERE) -> Path:
+    """Write here/GALLERY.md and return its path.
 
-    Raises FileNotFoundError where `out` holds no figures of the standard size.
+    Raises FileNotFoundError if `out` holds no figures of the standard size.
     """
     if not any((out / "standard").glob(f"*{CAPTION}")):
         raise FileNotFoundError(f"{out} holds no figures; python -m figures all makes them.")
-    page = here / "README.md"
-    text = page.read_text("utf-8").split(HEADINGS["standard"])[0]
+    text = f"{HEAD}\n{markdown_list()}\n"
     for size, heading in HEADINGS.items():
         pictures = here / "pictures" / size
         keep_pictures(out / size, pictures)
         if sections := "".join(entries(out / size, pictures, f"pictures/{size}/")):
             text += f"{heading}\n{sections}"
+    page = here / "GALLERY.md"
     write_atomically(page, lambda file: file.write(text.encode()))
     return page
 
 
 def keep_pictures(folder: Path, target: Path) -> None:
-    """Make `target` hold small copies of what a folder shows, and nothing else."""
+    """Make `target` hold small copies of a folder's pictures, and nothing else."""
     shown = [*folder.glob("*.png"), *folder.glob("*.gif")]
     for path in shown:
         if path.suffix == ".png":
@@ -59,8 +66,10 @@ def keep_pictures(folder: Path, target: Path) -> None:
 
 
 def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
-    """A section for each caption of a folder, in the order of their names; `link` leads from the
-    page to the folder `pictures`."""
+    """Yield a section for each caption of a folder, sorted by name.
+
+    `link` leads from the page to the folder `pictures`.
+    """
     for path in sorted(folder.glob(f"*{CAPTION}")):
         stem = path.name.removesuffix(CAPTION)
         title, shows, agreement, details = path.read_text("utf-8").split("\n\n", 3)
@@ -78,7 +87,7 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
 
 
 def folded(table: str) -> str:
-    """The table itself, or a line that opens it if it is long."""
+    """Return the table, folded below one line if it is long."""
     rows = table.count("\n") - 2
     if rows <= ROWS_SHOWN:
         return table
@@ -86,7 +95,7 @@ def folded(table: str) -> str:
 
 
 def shrink(source: Path, target: Path) -> None:
-    """A small copy of a picture."""
+    """Write a small copy of a picture."""
     from PIL import Image
 
     with Image.open(source) as image:

@@ -1,7 +1,7 @@
 """A study: one figure or table, from its cells to its files.
 
-A script hands its cells to `compute` and draws from `values` alone; `compute` writes them, with
-all that a caption needs, to OUT/SIZE/NAME.json, so that drawing needs neither data nor solvers.
+`compute` writes the values of a script's cells, with all that a caption needs, to
+OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither data nor solvers.
 """
 
 import json
@@ -10,10 +10,12 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import fwlab
 from figures.kit.captions import Caption, caption_text
 from figures.kit.tables import Table
-from fwlab.experiments.cells import Cell, DataName, cell_records, plain
+from fwlab.experiments import Cell, DataName, cell_records
 from fwlab.files import write_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
@@ -29,9 +31,18 @@ class NotRun(ValueError):
 
 @dataclass(frozen=True)
 class Study:
-    """What a script's `run` and `plot` receive.
+    """One run of a script: its size, its folder and how its cells are computed.
 
-    name of the script; size "quick", "standard" or "full"; out, the folder of all studies.
+    Parameters
+    ----------
+    name
+        Name of the script.
+    size
+        "quick", "standard" or "full".
+    out
+        Folder of all studies.
+    n_jobs, backend, scheduler
+        Where the cells are computed; see `fwlab.experiments.run_cells`.
     """
 
     name: str
@@ -48,7 +59,7 @@ class Study:
     def compute(self, cells: Sequence[Cell], alone: bool = False) -> None:
         """Compute the cells that are not stored, and write what `plot` reads.
 
-        alone: one cell after the other in this process, for times that are to be compared.
+        With `alone`, one cell after the other in this process: their times are compared.
         """
         parallel = (1,) if alone else (self.n_jobs, self.backend, self.scheduler)
         records = cell_records(cells, self.out / "cells", *parallel)
@@ -66,7 +77,7 @@ class Study:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What `compute` wrote. Raises NotRun where it did not."""
+        """Return what `compute` wrote. Raises NotRun if there is nothing."""
         try:
             return json.loads(self._file(".json").read_text("utf-8"))
         except FileNotFoundError:
@@ -74,7 +85,7 @@ class Study:
 
     @property
     def values(self) -> dict[str, Any]:
-        """{cell name: result} as stored."""
+        """Return {cell name: result} as stored."""
         return self.record["values"]
 
     def save_figure(self, figure: Any, caption: Caption, part: str = "") -> list[Path]:
@@ -111,7 +122,7 @@ class Study:
 
 
 def describe_data(name: DataName) -> str:
-    """One line for a caption: sizes, preprocessing, origin, and what was left out."""
+    """Return one line for a caption: sizes, preprocessing, origin, and what was left out."""
     text = fwlab.datasets.describe(name.load())
     if name.join_valid:
         text += "; the validation part joins the train part"
@@ -130,7 +141,7 @@ def describe_makers(makers: Iterable[dict[str, str]]) -> str:
 
 
 def readable(value: Any) -> Any:
-    """Settings as a person reads them and JSON holds them."""
+    """Return settings as a person reads them and JSON holds them."""
     if isinstance(value, DataName):
         return value.name
     if isinstance(value, Loss):
@@ -141,7 +152,7 @@ def readable(value: Any) -> Any:
         return [readable(entry) for entry in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: readable(getattr(value, field.name)) for field in fields(value)}
-    return plain(value)
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _data_names(value: Any) -> Iterator[DataName]:

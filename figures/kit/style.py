@@ -1,17 +1,20 @@
 """One look for all figures: methods as in `fwlab.plot`, and series for everything else."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fwlab.plot import OTHER, STYLES, line_style, log_axes, marked
 
 __all__ = [
     "SERIES",
+    "legend_below",
     "light_grid",
     "line",
     "log_axes",
     "marked",
     "method_line",
     "new_figure",
+    "panels",
     "series",
 ]
 
@@ -32,29 +35,54 @@ SERIES = (
 
 
 def method_line(method: str) -> dict[str, Any]:
-    """Keyword arguments of `plot` for a method: the same in every figure."""
+    """Return keyword arguments of `plot` for a method, the same in every figure."""
     return line_style(STYLES.get(method, OTHER))
 
 
 def series(index: int) -> dict[str, Any]:
-    """Keyword arguments of `plot` for the i-th series of a figure that is not about methods."""
+    """Return keyword arguments of `plot` for a series of a figure that is not about methods."""
     return line_style(SERIES[index % len(SERIES)])
 
 
 def line(ax: Any, x: Any, y: Any, style: dict[str, Any], label: str | None = None) -> None:
-    """A line with a few markers, evenly spread along a logarithmic x axis."""
+    """Draw a line with a few markers, evenly spread along a logarithmic x axis."""
     ax.plot(x, y, **style, markevery=marked(x), label=label)
 
 
 def light_grid(ax: Any) -> None:
-    """Linear axes with the grid of the logarithmic ones."""
+    """Give linear axes the grid of the logarithmic ones."""
     ax.grid(True, color="#e6e6e6", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def new_figure(height: float, *, width: float = WIDTH) -> Any:
-    """An empty figure in inches; no window opens."""
+    """Return an empty figure, sizes in inches; no window opens."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def panels(
+    names: Sequence[str], heights: tuple[float, float], x_label: str, y_label: str
+) -> tuple[Any, dict[str, Any]]:
+    """Return a figure and {name: axes}, logarithmic panels one below the other.
+
+    heights: inches of each panel, and of what stands below them all.
+    """
+    each, below = heights
+    figure = new_figure(each * len(names) + below)
+    axes = dict(zip(names, figure.subplots(len(names), 1, squeeze=False)[:, 0], strict=True))
+    for name, ax in axes.items():
+        log_axes(ax, x_label)
+        ax.set_title(name)
+        ax.set_ylabel(y_label)
+    return figure, axes
+
+
+def legend_below(figure: Any, ax: Any, ncols: int, title: str | None = None) -> None:
+    """Put the legend of one panel below all of them."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(
+        handles, labels, title=title, loc="outside lower center", ncols=ncols, frameon=False
+    )

@@ -1,13 +1,36 @@
 """Cells of convergence figures: the trace of one run, thinned for drawing."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 import fwlab
-from fwlab.experiments.cells import DataName
+from fwlab.experiments import Cell, DataName
 
 POINTS = 150
+
+
+def trace_cells(
+    data: Mapping[str, DataName],
+    runs: Mapping[str, Mapping[str, Any]],
+    cost: float = 1.0,
+    **settings: Any,
+) -> list[Cell]:
+    """Return a cell "DATA|RUN" for each data set and run.
+
+    A run has its own arguments of `trace`; all share `settings`.
+    """
+    return [
+        Cell(f"{name}|{run}", trace, {"data": source, **settings, **own}, cost)
+        for name, source in data.items()
+        for run, own in runs.items()
+    ]
+
+
+def data_names(cells: Iterable[str]) -> list[str]:
+    """Return the data sets in the names of cells "DATA|RUN"."""
+    return list(dict.fromkeys(cell.split("|")[0] for cell in cells))
 
 
 def trace(
@@ -21,9 +44,11 @@ def trace(
     check_every: int = 1,
     time_limit: float | None = None,
 ) -> dict[str, Any]:
-    """One run from A = 0 with lam = 1 / (n C): checkpoints evenly spread in log(iteration), and
-    the certificate at the end. `reached` gives iteration and seconds of the first gap below each
-    power of ten, which thinning would lose."""
+    """Return the trace of one run from A = 0 with lam = 1 / (n C), and its last certificate.
+
+    The checkpoints are evenly spread in log(iteration). `reached` has iteration and seconds of the
+    first gap below each power of ten, which thinning would lose.
+    """
     part = data.load()
     n = len(part.y_train)
     problem = fwlab.Problem(
@@ -47,7 +72,7 @@ def trace(
 
 
 def reached(trace: fwlab.Trace) -> dict[str, list[float]]:
-    """{power of ten: [iteration, seconds]} of the first gap below it."""
+    """Return {power of ten: [iteration, seconds]} of the first gap below it."""
     found = {}
     for power in range(0, -13, -1):
         below = np.flatnonzero(trace.gap <= 10.0**power)
@@ -58,12 +83,12 @@ def reached(trace: fwlab.Trace) -> dict[str, list[float]]:
 
 
 def first_below(value: dict[str, Any], tol: float) -> int | None:
-    """The iteration at which the stored run's gap first was at most tol, a power of ten."""
+    """Return the iteration at which the stored run's gap first was at most tol, a power of ten."""
     found = value["reached"].get(f"1e{round(np.log10(tol))}")
     return None if found is None else int(found[0])
 
 
 def best_so_far(value: dict[str, Any], column: str = "gap") -> tuple[np.ndarray, np.ndarray]:
-    """Iterations from 1 on and the smallest gap until then."""
+    """Return the iterations from 1 on and the smallest gap until then."""
     gap = np.minimum.accumulate(np.array(value[column]))
     return np.array(value["iteration"])[1:], gap[1:]

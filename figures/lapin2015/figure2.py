@@ -11,7 +11,7 @@ import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import SERIES, new_figure
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 M, KS = 3, (1, 2, 3)
 SECONDS = {"quick": 3, "standard": 3, "full": 3}
@@ -19,10 +19,6 @@ SECONDS = {"quick": 3, "standard": 3, "full": 3}
 
 def cells(size: str) -> list[Cell]:
     return [Cell(f"k = {k}", simplex, {"m": M, "k": k}) for k in KS]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def simplex(m: int, k: int) -> dict[str, Any]:

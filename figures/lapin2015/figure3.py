@@ -10,7 +10,7 @@ import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import line, log_axes, new_figure, series
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 KS = (1, 5, 10)
 SETS = ("knapsack", *[f"top-{k} simplex" for k in KS])
@@ -23,6 +23,7 @@ POINTS = {"quick": 50, "standard": 1000, "full": 1000}
 # entries of a batch that are held at once, and repetitions of each
 ENTRIES, REPEATS, SEED = 10**7, 5, 0
 SECONDS = {"quick": 3, "standard": 60, "full": 600}
+ALONE = True  # times are compared
 
 
 def cells(size: str) -> list[Cell]:
@@ -30,11 +31,6 @@ def cells(size: str) -> list[Cell]:
         Cell(f"d = {d}", milliseconds, {"d": d, "points": POINTS[size]}, cost=float(d))
         for d in DIMENSIONS[size]
     ]
-
-
-def run(study: Study) -> None:
-    """One cell after the other: these are times."""
-    study.compute(cells(study.size), alone=True)
 
 
 def milliseconds(d: int, points: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What L15's Tables 1 and 2 share: the machines, the choice of C and the table of one data set.
+"""L15 Tables 1 and 2: the machines, the choice of C and the table of each data set.
 
 "alpha" is the machine that the paper's SDCA trains, on the pseudo top-k loss; beside it stands the
 true top-k SVM that the paper meant. "beta" has Usunier's loss. C is chosen on the validation part,
@@ -6,6 +6,7 @@ of a reader's own file on a third of its training part, for each column by its o
 """
 
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,13 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.own_files import missing, own_data, stored_sets
+from figures.kit.own_files import available, missing, stored_sets
+from figures.kit.script import Script
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table, agreement
 from figures.lapin2015 import printed
 from fwlab import ranking
-from fwlab.experiments.cells import Cell, DataName
-from fwlab.experiments.cross_validation import Fold, Protocol, split, sweep_cells
+from fwlab.experiments import Cell, DataName, Fold, Protocol, split, sweep_cells
 
 KS = (1, 2, 3, 4, 5, 10)
 TRAINED = (1, 2, 3, 4, 5, 10, 20)
@@ -44,13 +45,11 @@ RANKING_CS["full"] = tuple(10.0**p for p in range(-5, 4))
 RANKING_TOL = 1e-3
 # two deviations of an accuracy near 0.8 on 2307 rows, in per cent
 NEAR = 1.7
-
-
-def sources(names: Collection[str], size: str) -> dict[str, DataName]:
-    """Those of the named data sets that are at hand."""
-    here = {CALTECH: QUICK_DATA if size == "quick" else HERE}
-    own = {} if size == "quick" else own_data(names)
-    return {**{name: data for name, data in here.items() if name in names}, **own}
+# {number of the table: {data set: part of the files' names}}
+TABLES = {
+    1: {CALTECH: "", "Indoor67": "indoor67"},
+    2: {name: name.lower() for name in ("SUN397", "Places205", "ImageNet2012")},
+}
 
 
 def choosing_fold(name: str, size: str) -> Fold:
@@ -69,10 +68,10 @@ def machines(size: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def cells(names: Collection[str], size: str) -> list[Cell]:
-    """All fits on those of the named data sets that are at hand."""
-    found = sources(names, size).items()
-    return [cell for name, data in found for cell in cells_of(name, data, size)]
+def cells(size: str, names: Collection[str]) -> list[Cell]:
+    """Return all fits on the named data sets that can be loaded."""
+    sources = available({CALTECH: QUICK_DATA if size == "quick" else HERE}, names, size)
+    return [cell for name, data in sources.items() for cell in cells_of(name, data, size)]
 
 
 def cells_of(name: str, data: DataName, size: str) -> list[Cell]:
@@ -150,8 +149,14 @@ def against_the_others(
     return entries
 
 
-def plot(study: Study, name: str, number: int, part: str = "") -> list[Path]:
-    """The table of one data set, one of those in the paper's Table `number`."""
+def plot(study: Study, number: int) -> list[Path]:
+    """Save the paper's Table `number`, a part for each data set."""
+    parts = TABLES[number].items()
+    return [file for name, part in parts for file in save_table(study, name, number, part)]
+
+
+def save_table(study: Study, name: str, number: int, part: str) -> list[Path]:
+    """Save the table of one data set."""
     values, size, chosen = study.values, study.size, {}
     if stored_sets(values, [name]):
         fold = choosing_fold(name, size)
@@ -248,3 +253,20 @@ def true_against_alpha(chosen: dict[str, Any]) -> str:
         f"in {sum(d < 0 for d in differences)} of {len(differences)} entries, by "
         f"{np.mean(differences):+.2f} on average."
     )
+
+
+SCRIPTS = {
+    "table1": Script(
+        "L15 Table 1, Caltech 101 and Indoor 67: top-k accuracies of the top-k SVMs and two "
+        "baselines.",
+        {"quick": 6, "standard": 240, "full": 5 * 3600},
+        partial(cells, names=TABLES[1]),
+        partial(plot, number=1),
+    ),
+    "table2": Script(
+        "L15 Table 2: top-k accuracies on SUN 397, Places 205 and ImageNet 2012.",
+        {"quick": 1, "standard": 1, "full": 1},
+        partial(cells, names=TABLES[2]),
+        partial(plot, number=2),
+    ),
+}

@@ -17,7 +17,7 @@ from figures.kit.exponents import exponent
 from figures.kit.study import Study
 from figures.kit.style import light_grid, new_figure, series
 from fwlab import bounds
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 CLASSES = {"quick": (3, 10), "standard": (3, 10, 30, 100, 300, 1000)}
 CLASSES["full"] = (*CLASSES["standard"], 3000)
@@ -57,10 +57,6 @@ def cells(size: str) -> list[Cell]:
 
 def name(c: int, p: float) -> str:
     return f"c = {c}, p = {p:g}"
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def risk_and_bounds(c: int, p: float, n: int, n_test: int, draws: int) -> dict[str, Any]:

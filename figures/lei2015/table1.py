@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from figures.kit.captions import Caption
-from figures.kit.own_files import missing, own_data
+from figures.kit.own_files import available, missing
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 NEWS = "News 20"
 COLUMNS = ("classes", "training rows", "test rows", "attributes")
@@ -19,14 +19,10 @@ SECONDS = {"quick": 1, "standard": 3, "full": 3}
 
 
 def cells(size: str) -> list[Cell]:
-    """The data sets at hand."""
+    """Return a cell per data set that can be loaded."""
     news = DataName("digits" if size == "quick" else "news20")
-    sources = {NEWS: news, **({} if size == "quick" else own_data(PRINTED))}
+    sources = available({NEWS: news}, PRINTED, size)
     return [Cell(name, sizes, {"data": data}) for name, data in sources.items()]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def sizes(data: DataName) -> list[int]:

@@ -13,11 +13,10 @@ import scipy.sparse
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.own_files import missing, own_data, stored_sets
+from figures.kit.own_files import available, missing, stored_sets
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
-from fwlab.experiments.cells import Cell, DataName
-from fwlab.experiments.cross_validation import Protocol, accuracy_path
+from fwlab.experiments import Cell, DataName, Protocol, accuracy_path
 
 NEWS = "News 20"
 DATA = DataName("news20", "unit")
@@ -45,8 +44,8 @@ PRINTED = {
 
 
 def sources(size: str) -> dict[str, DataName]:
-    """The data sets at hand, by the names of PRINTED."""
-    return {NEWS: QUICK_DATA} if size == "quick" else {NEWS: DATA, **own_data(PRINTED)}
+    """Return the data sets that can be loaded, by the names of PRINTED."""
+    return available({NEWS: QUICK_DATA if size == "quick" else DATA}, PRINTED, size)
 
 
 def cells(size: str) -> list[Cell]:
@@ -66,10 +65,6 @@ def cells(size: str) -> list[Cell]:
 
 def name(source: str, p: float, repetition: int, fold: int | str) -> str:
     return f"{source}, p = {p:g}, repetition {repetition}, fold {fold}"
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def repetition_path(

@@ -7,27 +7,18 @@ import numpy as np
 
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import light_grid, new_figure, series
-from figures.macha2020 import fits as macha
-from figures.macha2020.fits import DIGITS, FASHION, MACHINES, PREPROCESSING
+from figures.kit.style import legend_below, light_grid, new_figure, series
+from figures.macha2020 import fashion
+from figures.macha2020.fashion import KERNELS
+from figures.macha2020.fits import MACHINES, PREPROCESSING
 
-SIGMA = 0.01
-KERNELS = {"linear": "linear kernel", "rbf": f"Gaussian kernel, sigma = {SIGMA}"}
-SECONDS = {"quick": 5, "standard": 190, "full": 20 * 3600}
-
-
-def drawn(size: str) -> str:
-    """The data set."""
-    return DIGITS if size == "quick" else FASHION
-
-
-def run(study: Study) -> None:
-    study.compute(macha.cells(drawn(study.size), study.size, (SIGMA,)))
+SECONDS = fashion.SECONDS
+cells = fashion.cells
 
 
 def plot(study: Study) -> list[Path]:
     """A row a preprocessing, a column a kernel."""
-    values, name = study.values, drawn(study.size)
+    values = study.values
     figure = new_figure(6.2)
     axes = figure.subplots(len(PREPROCESSING), len(KERNELS), sharex=True, sharey=True)
     for row, preprocessing in zip(axes, PREPROCESSING, strict=True):
@@ -35,9 +26,7 @@ def plot(study: Study) -> list[Path]:
             light_grid(ax)
             ax.set_title(f"{preprocessing},\n{title}", fontsize="medium")
             for index, machine in enumerate(MACHINES):
-                fit = macha.chosen(
-                    values, name, preprocessing, machine, kernel, study.size, (SIGMA,)
-                )
+                fit = fashion.chosen(values, study.size, preprocessing, machine, kernel)
                 found = fit["curve"]
                 places = np.linspace(0, len(found["recall"]) - 1, 6).astype(int)
                 # the first lines are wider: those below others still show
@@ -49,17 +38,16 @@ def plot(study: Study) -> list[Path]:
         ax.set_xlabel("recall")
     for ax in axes[:, 0]:
         ax.set_ylabel("precision")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    legend_below(figure, axes[0, 0], 2)
     return study.save_figure(figure, caption(values, study.size))
 
 
 def caption(values: dict[str, Any], size: str) -> Caption:
-    name, told = drawn(size), []
+    told = []
     for preprocessing in PREPROCESSING:
         means = {
             kernel: [
-                area(macha.chosen(values, name, preprocessing, machine, kernel, size, (SIGMA,)))
+                area(fashion.chosen(values, size, preprocessing, machine, kernel))
                 for machine in MACHINES
             ]
             for kernel in KERNELS
@@ -70,11 +58,11 @@ def caption(values: dict[str, Any], size: str) -> Caption:
             f"{np.mean(means['rbf']):.3f} against {np.mean(means['linear']):.3f})"
         )
     return Caption(
-        title=f"M20 Figure 1: precision-recall curves on {name}",
+        title=f"M20 Figure 1: precision-recall curves on {fashion.data_name(size)}",
         shows=(
             "Precision against recall on the test part, at thresholds that are scores of positives."
         ),
-        settings=f"sigma = {SIGMA}; {macha.shown_settings(values, size)}",
+        settings=fashion.settings(values, size),
         agreement=(
             "The paper: the Gaussian kernel is significantly better than the linear one. Here its "
             f"area under the curve is larger, {'; '.join(told)}."

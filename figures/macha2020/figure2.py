@@ -7,17 +7,14 @@ import numpy as np
 
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import SERIES, light_grid, new_figure
-from figures.macha2020 import fits as macha
-from figures.macha2020.figure1 import KERNELS, SIGMA, drawn
+from figures.kit.style import SERIES, legend_below, light_grid, new_figure
+from figures.macha2020 import fashion
+from figures.macha2020.fashion import KERNELS
 from figures.macha2020.fits import PREPROCESSING
 
 MACHINES = ("TopPush", "TopPushK, K = 5", "Pat&Mat, tau = 0.05")
-SECONDS = {"quick": 5, "standard": 190, "full": 20 * 3600}
-
-
-def run(study: Study) -> None:
-    study.compute(macha.cells(drawn(study.size), study.size, (SIGMA,)))
+SECONDS = fashion.SECONDS
+cells = fashion.cells
 
 
 def plot(study: Study) -> list[Path]:
@@ -29,16 +26,13 @@ def plot(study: Study) -> list[Path]:
         axes = figure.subplots(len(MACHINES), len(KERNELS), squeeze=False)
         for row, machine in zip(axes, MACHINES, strict=True):
             for ax, (kernel, title) in zip(row, KERNELS.items(), strict=True):
-                fit = macha.chosen(
-                    values, drawn(size), preprocessing, machine, kernel, size, (SIGMA,)
-                )
+                fit = fashion.chosen(values, size, preprocessing, machine, kernel)
                 draw(ax, fit["density"])
                 ax.set_title(f"{machine}\n{title}", fontsize="medium")
             row[0].set_ylabel("density")
         for ax in axes[-1]:
             ax.set_xlabel("score minus threshold")
-        handles, labels = axes[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        legend_below(figure, axes[0, 0], 3)
         files += study.save_figure(figure, caption(values, size, preprocessing), preprocessing)
     return files
 
@@ -60,27 +54,25 @@ def overlap(density: dict[str, Any]) -> float:
 
 
 def caption(values: dict[str, Any], size: str, preprocessing: str) -> Caption:
-    name = drawn(size)
     found = {
         machine: [
-            overlap(
-                macha.chosen(values, name, preprocessing, machine, kernel, size, (SIGMA,))[
-                    "density"
-                ]
-            )
-            for kernel in ("linear", "rbf")
+            overlap(fashion.chosen(values, size, preprocessing, machine, kernel)["density"])
+            for kernel in KERNELS
         ]
         for machine in MACHINES
     }
     shown = "; ".join(f"{m} {linear:.3f} and {rbf:.3f}" for m, (linear, rbf) in found.items())
     better = sum(rbf < linear for linear, rbf in found.values())
     return Caption(
-        title=f"M20 Figure 2: densities of test scores on {name}, {preprocessing} features",
+        title=(
+            f"M20 Figure 2: densities of test scores on {fashion.data_name(size)}, "
+            f"{preprocessing} features"
+        ),
         shows=(
             "Gaussian kernel density estimates (Scott's rule) of the scores of both classes, less "
             "the threshold; the black line is the top 5% quantile of all test scores."
         ),
-        settings=f"sigma = {SIGMA}; {macha.shown_settings(values, size)}",
+        settings=fashion.settings(values, size),
         agreement=(
             "The paper: the classes overlap less with the Gaussian kernel. Area below both "
             f"densities, linear and Gaussian: {shown}; less for {better} of {len(found)} machines."

@@ -11,9 +11,9 @@ import numpy as np
 
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import light_grid, log_axes, marked, new_figure, series
+from figures.kit.style import legend_below, light_grid, log_axes, marked, new_figure, series
 from fwlab import ranking
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 OBJECTIVES = {
     "TopPush": ranking.TopPush(),
@@ -41,10 +41,6 @@ def cells(size: str) -> list[Cell]:
         for name, objective in OBJECTIVES.items()
         for method in METHODS
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def solved(
@@ -84,12 +80,7 @@ def plot(study: Study) -> list[Path]:
     axes[0, 1].set_title("relative certified gap", fontsize="medium")
     for ax in axes[-1]:
         ax.set_xlabel("iteration")
-    figure.legend(
-        *axes[0, 1].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=len(METHODS),
-        frameon=False,
-    )
+    legend_below(figure, axes[0, 1], len(METHODS))
     return study.save_figure(figure, caption(values, study.size))
 
 

@@ -12,8 +12,7 @@ from scipy.stats import gaussian_kde
 
 from figures.macha2020.printed import RECALLS
 from fwlab import ranking
-from fwlab.experiments.cells import Cell, DataName
-from fwlab.experiments.cross_validation import fold_of_row
+from fwlab.experiments import Cell, DataName, fold_of_row
 from fwlab.metrics import precision_at_recall
 
 FASHION = "Fashion-MNIST"

@@ -8,7 +8,7 @@ from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from figures.macha2020 import fits as macha
 from figures.macha2020.printed import TABLE_2
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 PARTS = ("train", "valid", "test")
 SECONDS = {"quick": 1, "standard": 15, "full": 15}
@@ -29,10 +29,6 @@ def cells(size: str) -> list[Cell]:
     return [
         Cell(name, sizes, {"data": macha.source(name, "raw", whole)}) for name in macha.names(size)
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def plot(study: Study) -> list[Path]:

@@ -11,15 +11,15 @@ from figures.kit.tables import Compared, Entry, Table, agreement
 from figures.macha2020 import fits as macha
 from figures.macha2020.fits import KERNELS, MACHINES, PREPROCESSING
 from figures.macha2020.printed import RECALLS, TABLE_3
+from fwlab.experiments import Cell
 
 # within which a printed percentage counts as met
 NEAR = 5.0
 SECONDS = {"quick": 8, "standard": 420, "full": 45 * 3600}
 
 
-def run(study: Study) -> None:
-    found = [macha.cells(name, study.size) for name in macha.names(study.size)]
-    study.compute([cell for cells in found for cell in cells])
+def cells(size: str) -> list[Cell]:
+    return [cell for name in macha.names(size) for cell in macha.cells(name, size)]
 
 
 Means = dict[tuple[str, str, str], np.ndarray]

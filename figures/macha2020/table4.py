@@ -5,25 +5,21 @@ read from a file, and its candidates are timed without them. An iteration of the
 stands beside.
 """
 
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from figures.benchmarks.pair_steps import loop_times, stored
+from figures.benchmarks.pair_steps import (
+    OTHER_METHODS,
+    choice_time,
+    iteration_time,
+    loop_times,
+    stored,
+)
 from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from fwlab import ranking
-from fwlab.experiments.cells import Cell, DataName
-from fwlab.kernels.steps.ranking_pairs import best_pair
-from fwlab.ranking.interior_point import InteriorPoint
-from fwlab.ranking.pairwise import numbers
-from fwlab.ranking.problem import Problem
-from fwlab.ranking.start import inner_point
-from fwlab.ranking.state import Method, State
-from fwlab.ranking.subgradient import Subgradient
+from fwlab.experiments import Cell, DataName
 
 OBJECTIVES = {
     "TopPush": ranking.TopPush(),
@@ -45,11 +41,11 @@ QUICK = {"digits": DataName("digits", "unit", rows=100)}
 SETS = {name: DataName(name, "standard") for name in PRINTED if name != LARGE}
 SETS[LARGE] = DataName(LARGE, "unit", rows=ROWS)
 POSITIVE = {"digits": 0, LARGE: 0}  # the others: class 1
-OTHERS: dict[str, Method] = {"interior-point": InteriorPoint(), "subgradient": Subgradient()}
 # loops in a repeat, repeats
 LOOPS = {"quick": (20, 3), "standard": (1000, 20), "full": (1000, 20)}
 FEW = (10, 5)  # of Fashion-MNIST
 SECONDS = {"quick": 2, "standard": 90, "full": 90}
+ALONE = True  # times are compared
 
 
 def cells(size: str) -> list[Cell]:
@@ -70,51 +66,25 @@ def cells(size: str) -> list[Cell]:
     ]
 
 
-def run(study: Study) -> None:
-    study.compute(cells(study.size), alone=True)
-
-
 def times(
     data: DataName, positive: int, objective: Any, is_stored: bool, loops: list[int]
 ) -> dict[str, Any]:
-    """CPU seconds of a loop, of a candidate, and of an iteration of the other methods."""
+    """Return the CPU seconds of a loop, a candidate and an iteration of each other method."""
     part = data.load()
     X, y = part.X_train, (part.y_train == positive).astype(int)
-    problem = stored(X, y, objective) if is_stored else Problem(X, y, objective, 1.0)
+    problem = stored(X, y, objective) if is_stored else ranking.Problem(X, y, objective, 1.0)
     measured = loop_times(problem, *loops)
     found = {"n": len(y), "loop": measured.mean(), "deviation": measured.std()}
     candidates = found["loop"] if is_stored else choice_time(problem, loops[1])
-    others = {m: iteration_time(OTHERS[m], problem) for m in OTHERS} if is_stored else {}
-    return {**found, "candidate": candidates / len(y), **others}
-
-
-def choice_time(problem: Problem, repeats: int) -> float:
-    """Seconds to choose a pair, given a column."""
-    point = inner_point(problem)
-    z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
-    column = problem.signs[0] * problem.signs * problem.gram.column(0)
-    diagonal, p = problem.gram.diagonal(), problem.n_positive
-    dual, total = numbers(problem, point), float(point.alpha.sum())
-    measured = np.empty(1 + repeats)
-    for repeat in range(len(measured)):
-        start = time.process_time()
-        best_pair(0, column, diagonal, s, z, p, dual, total)
-        measured[repeat] = time.process_time() - start
-    return float(measured[1:].mean())
-
-
-def iteration_time(method: Method, problem: Problem, count: int = 10) -> float:
-    """Seconds of an iteration, the mean of the first ones."""
-    state = State(problem, inner_point(problem), np.random.default_rng(0))
-    workspace, start = method.start(state), time.process_time()
-    for _ in range(count):
-        method.iterate(state, workspace)
-    return (time.process_time() - start) / count
+    found["candidate"] = candidates / len(y)
+    if is_stored:
+        found |= {name: iteration_time(one, problem) for name, one in OTHER_METHODS.items()}
+    return found
 
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    header = ("data", "n", "objective", "ms a loop", "+-", "s a candidate", *OTHERS)
+    header = ("data", "n", "objective", "ms a loop", "+-", "s a candidate", *OTHER_METHODS)
     rows = [row(cell, value) for cell, value in values.items()]
     return study.save_table(Table(header, rows), caption(rows, values))
 
@@ -123,7 +93,7 @@ def row(cell: str, value: dict[str, Any]) -> list[Entry]:
     """A line of the table; milliseconds an iteration of the other methods."""
     name, label = cell.split("|")
     printed = PRINTED[name][list(OBJECTIVES).index(label)] if name in PRINTED else None
-    others = [Compared(1e3 * value[m]) if m in value else Compared(None) for m in OTHERS]
+    others = [Compared(1e3 * value[m]) if m in value else Compared(None) for m in OTHER_METHODS]
     loop, deviation = Compared(1e3 * value["loop"], printed), f"{1e3 * value['deviation']:.3f}"
     candidate = Compared(value["candidate"], spec=".1e")
     return [name, str(value["n"]), label, loop, deviation, candidate, *others]

@@ -14,7 +14,7 @@ import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import line, log_axes, new_figure, series
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 from fwlab.kernels.steps.bent_path import move_rows
 from fwlab.solvers.bent_path import BentPath, Directions, follow_bent_path
 from fwlab.solvers.method import State
@@ -34,10 +34,6 @@ def cells(size: str) -> list[Cell]:
         for name, pairwise in DIRECTIONS.items()
         for rule in RULES
     ]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def digits() -> fwlab.Problem:

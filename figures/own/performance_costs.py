@@ -17,7 +17,7 @@ from figures.benchmarks.timing import iteration, milliseconds, products
 from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import log_axes, method_line, new_figure, series
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 MEMORY_METHODS = ("fw", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcpfw", "ascent")
 LENGTHS = {"quick": (100, 1000), "standard": (100, 1000, 10_000, 100_000)}
@@ -25,6 +25,7 @@ LENGTHS["full"] = LENGTHS["standard"]
 SELECTED = 5
 REPEATS = {"quick": 3, "standard": 9, "full": 25}
 SECONDS = {"quick": 10, "standard": 120, "full": 400}
+ALONE = True  # times are compared
 
 
 def pass_times(n: int, d: int, m: int, k: int, repeats: int) -> dict[str, float]:
@@ -74,11 +75,6 @@ def cells(size: str) -> list[Cell]:
         for d in LENGTHS[size]
     ]
     return passes + peaks + projections
-
-
-def run(study: Study) -> None:
-    """One cell after the other: times are measured."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:

@@ -10,9 +10,9 @@ from typing import Any
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import log_axes, method_line, new_figure
-from figures.kit.traces import trace
-from fwlab.experiments.cells import Cell, DataName
+from figures.kit.style import legend_below, method_line, panels
+from figures.kit.traces import data_names, trace_cells
+from fwlab.experiments import Cell, DataName
 
 METHODS = (
     *("fw", "fw-open-loop", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcafw", "bcpfw"),
@@ -30,48 +30,32 @@ POWERS = tuple(f"1e{-digits}" for digits in range(2, 10))
 LIMIT = {"quick": 0.3, "standard": 20.0, "full": 120.0}
 MOST_ITERATIONS = 10**6
 SECONDS = {"quick": 6, "standard": 1000, "full": 5000}
+ALONE = True  # times are compared
 
 
 def cells(size: str) -> list[Cell]:
-    return [
-        Cell(
-            f"{name}|{method}",
-            trace,
-            {
-                "data": data,
-                "loss": fwlab.TopK(K),
-                "method": method,
-                "tol": TOL,
-                "max_iter": MOST_ITERATIONS,
-                "time_limit": LIMIT[size],
-            },
-            cost=LIMIT[size],
-        )
-        for name, data in (QUICK if size == "quick" else DATA).items()
-        for method in METHODS
-    ]
-
-
-def run(study: Study) -> None:
-    """One run after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
+    return trace_cells(
+        QUICK if size == "quick" else DATA,
+        {method: {"method": method} for method in METHODS},
+        LIMIT[size],
+        loss=fwlab.TopK(K),
+        tol=TOL,
+        max_iter=MOST_ITERATIONS,
+        time_limit=LIMIT[size],
+    )
 
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    names = list(dict.fromkeys(cell.split("|")[0] for cell in values))
-    figure = new_figure(4.0 * len(names) + 1.2)
-    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
-    for ax, name in zip(axes, names, strict=True):
-        log_axes(ax, "certified gap")
-        ax.set_title(name)
-        ax.set_ylabel("seconds (one thread, judging excluded)")
+    names = data_names(values)
+    seconds_label = "seconds (one thread, judging excluded)"
+    figure, axes = panels(names, (4.0, 1.2), "certified gap", seconds_label)
+    for name, ax in axes.items():
         ax.set_xlim(2e-2, 5e-10)
         for method in METHODS:
             gaps, seconds = reached(values[f"{name}|{method}"])
             ax.plot(gaps, seconds, **method_line(method), label=method)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, ax, 3)
     return study.save_figure(figure, caption(values, names, study.size))
 
 

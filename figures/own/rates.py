@@ -13,9 +13,9 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import method_line, new_figure
+from figures.kit.style import legend_below, method_line, new_figure
 from figures.kit.tables import Table
-from fwlab.experiments.cells import Cell
+from fwlab.experiments import Cell
 
 METHODS = ("fw", "fw-open-loop", "afw", "pfw", "bcfw", "ascent")
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
@@ -78,10 +78,6 @@ SETTINGS = (
 def cells(size: str) -> list[Cell]:
     settings = {"methods": list(METHODS), "iterations": ITERATIONS[size]}
     return [Cell(s.name, solve_setting, {"setting": s, **settings}) for s in SETTINGS]
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 def solve_setting(setting: Setting, methods: list[str], iterations: int) -> dict[str, Any]:
@@ -155,8 +151,7 @@ def plot(study: Study) -> list[Path]:
         rates.set(yscale="log")
     axes[-1, 0].set_xlabel("iteration (logarithmic)")
     axes[-1, 1].set_xlabel("iteration")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    legend_below(figure, axes[0, 0], 3)
     caption = _caption(values, ITERATIONS[study.size])
     return [
         *study.save_figure(figure, caption),

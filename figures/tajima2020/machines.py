@@ -4,7 +4,7 @@ Unit rows: T20 states no preprocessing.
 """
 
 import fwlab
-from fwlab.experiments.cells import DataName
+from fwlab.experiments import DataName
 
 METHODS = {"PG": "subgradient", "StdFW": "fw-open-loop", "LSFW": "fw"}
 # (2.8) with rho_j = max(0, 6 - j) / 15

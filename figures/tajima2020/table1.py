@@ -26,8 +26,7 @@ from figures.tajima2020.machines import (
     data,
 )
 from figures.tajima2020.printed import KS, TABLE_1
-from fwlab.experiments.cells import Cell, DataName
-from fwlab.experiments.cross_validation import Protocol, accuracy_path
+from fwlab.experiments import Cell, DataName, Protocol, accuracy_path
 
 OPTIMUM = "optimum (auto)"
 TOL = 1e-3  # of the optimum
@@ -105,10 +104,6 @@ def cells(size: str) -> list[Cell]:
 
 def cell_name(name: str, trial: int, method: str, fold: int | str) -> str:
     return f"{name}|trial {trial}|{method}|{fold}"
-
-
-def run(study: Study) -> None:
-    study.compute(cells(study.size))
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,14 @@ from figures.kit.study import Study
 from figures.kit.tables import Compared, Table
 from figures.tajima2020.machines import DERIVED, HERE, LOSS, METHODS, NOT_TO_BE_HAD
 from figures.tajima2020.printed import SIZES, TABLE_2
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments import Cell, DataName
 
 SMALL = "synthetic"
 REPEATS = {"quick": 3, "standard": 15, "full": 51}
 # of the paper's text: LSFW takes at most so many times what StdFW takes
 MOST = 1.5
 SECONDS = {"quick": 2, "standard": 60, "full": 150}
+ALONE = True  # times are compared
 
 
 def times(
@@ -55,11 +56,6 @@ def cells(size: str) -> list[Cell]:
         )
         for name in (SIZES if size != "quick" else shapes)
     ]
-
-
-def run(study: Study) -> None:
-    """One cell after the other: their times are compared."""
-    study.compute(cells(study.size), alone=True)
 
 
 def plot(study: Study) -> list[Path]:

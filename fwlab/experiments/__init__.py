@@ -1,18 +1,44 @@
 """Experiments: comparisons, paths along C, cross-validation, and studies made of stored cells."""
 
-from fwlab.experiments.cells import Cell, CellsFailed, DataName, run_cells
+from fwlab.experiments.cells import (
+    BACKENDS,
+    Cell,
+    CellsFailed,
+    DataName,
+    cell_records,
+    check_backend,
+    run_cells,
+)
 from fwlab.experiments.comparison import Comparison, Failure, Settings, compare
-from fwlab.experiments.cross_validation import CrossValidation, cross_validate
+from fwlab.experiments.cross_validation import (
+    CrossValidation,
+    Fold,
+    Protocol,
+    accuracy_path,
+    cross_validate,
+    fold_of_row,
+    split,
+    sweep_cells,
+)
 
 __all__ = [
+    "BACKENDS",
     "Cell",
     "CellsFailed",
     "Comparison",
     "CrossValidation",
     "DataName",
     "Failure",
+    "Fold",
+    "Protocol",
     "Settings",
+    "accuracy_path",
+    "cell_records",
+    "check_backend",
     "compare",
     "cross_validate",
+    "fold_of_row",
     "run_cells",
+    "split",
+    "sweep_cells",
 ]

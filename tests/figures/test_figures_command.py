@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from figures import __main__ as command
 from figures.kit import study as _study
 from figures.kit.captions import Caption, caption_text
+from figures.kit.script import script, script_names
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Table, agreement
 from fwlab.experiments.cells import Cell, DataName
@@ -26,19 +29,41 @@ def one(x):
     return {"x": x}
 
 
+PAPERS = {
+    "kato2019": "figure1 figure2 figure3 figure4 table1 table2 table3 table4 table5 table6 table7",
+    "lapin2015": "figure2 figure3 table1 table2",
+    "lei2015": "corollary8 table1 table2",
+    "macha2020": "figure1 figure2 figure3 table1 table2 table3 table4",
+    "tajima2020": "figure1 figure2 table1 table2 table3",
+}
+
+
 def test_the_list_has_every_script(capsys):
     assert command.main(["list"]) == 0
     listed = capsys.readouterr().out
-    papers = {
-        f"{file.parent.name}_{file.stem}"
-        for file in (ROOT / "figures").glob("*20*/*.py")
-        if file.stem.startswith(("figure", "table", "corollary"))
-    }
+    papers = {f"{folder}_{name}" for folder, names in PAPERS.items() for name in names.split()}
     scripts = papers | {"bent_path", "rates", "performance_costs", "performance_gaps"}
-    assert scripts == set(command.script_names())
+    assert scripts == set(script_names())
     for name in scripts:
-        assert f"\n{name} " in listed
-        assert set(command.script(name).SECONDS) == set(_study.SIZES)
+        assert f"\n{name} " in listed and f" {script(name).shows}\n" in listed
+        assert set(script(name).seconds) == set(_study.SIZES)
+        kind = name.partition("_")[2]
+        if match := re.fullmatch(r"(figure|table)(\d)", kind):
+            assert f" {match[1].title()} {match[2]}" in script(name).shows
+
+
+def test_times_are_measured_one_after_the_other():
+    timed = {name for name in script_names() if script(name).alone}
+    assert timed == {
+        "kato2019_figure2",
+        "lapin2015_figure3",
+        "macha2020_table1",
+        "macha2020_table4",
+        "performance_costs",
+        "performance_gaps",
+        "tajima2020_table2",
+        "tajima2020_table3",
+    }
 
 
 @pytest.mark.parametrize(
@@ -114,12 +139,11 @@ def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
 
 
 def test_a_failed_script_is_one_sentence_and_the_next_goes_on(capsys, tmp_path, monkeypatch):
-    class Failing:
-        @staticmethod
-        def run(study):
-            raise FileNotFoundError("the data file is not here.")
+    def cells(size):
+        raise FileNotFoundError("the data file is not here.")
 
-    monkeypatch.setattr(command, "script", lambda name: Failing)
+    failing = replace(script("rates"), cells=cells)
+    monkeypatch.setattr(command, "script", lambda name: failing)
     assert not command.make(Study("rates", "quick", tmp_path))
     assert capsys.readouterr().err.splitlines()[-1] == "figures: rates: the data file is not here."
 
@@ -176,8 +200,8 @@ def test_a_table_is_written_three_times_with_its_caption(tmp_path):
     latex = files[2].read_text()
     assert r"ours & 0.771 (0.759, +0.012) & a\_b \\" in latex and r"50 \%" in latex
     text = files[3].read_text()
-    for part in ("**A title**", "not asked for", "seed 0.", "quick", "code ", "digits", "--quick`"):
-        assert part in text
+    parts = ("**A title**", "not asked for", "seed 0.", "quick:", "commit ", "digits", "--quick`")
+    assert all(part in text for part in parts)
 
 
 def test_sizes_but_the_quick_one_say_how_far_they_agree():

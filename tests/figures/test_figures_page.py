@@ -1,4 +1,4 @@
-"""figures/README.md: its list is that of the scripts, its example runs, its pictures are there."""
+"""figures/GALLERY.md has the list of the scripts and pictures; the example of README.md runs."""
 
 import importlib
 import re
@@ -7,26 +7,38 @@ from pathlib import Path
 
 from figures import __main__ as command
 from figures.kit.captions import Caption
-from figures.kit.page import HEADINGS, update_readme, write_page
+from figures.kit.listing import markdown_list
+from figures.kit.page import HEAD, HEADINGS, update_gallery, write_page
+from figures.kit.script import script_of
 from figures.kit.study import Study
 from figures.kit.style import new_figure
 from figures.kit.tables import Table
 from fwlab.experiments.cells import Cell
 
 FOLDER = Path(command.__file__).parent
-PAGE = (FOLDER / "README.md").read_text()
+README = (FOLDER / "README.md").read_text()
+GALLERY = (FOLDER / "GALLERY.md").read_text()
 
 
-def test_the_page_lists_every_script_with_its_times():
-    # python -m figures list --markdown prints the rows
-    for row in command.listing(markdown=True).splitlines():
-        assert row in PAGE
+def test_the_gallery_begins_with_the_list_of_all_scripts():
+    head, _, rest = GALLERY.partition("| name |")
+    assert head == f"{HEAD}\n"
+    # `python -m figures page` writes it; a row of a new script can be added by hand
+    assert f"| name |{rest}".startswith(f"{markdown_list()}\n{next(iter(HEADINGS.values()))}")
+
+
+def test_the_readme_is_a_page_that_leads_to_the_gallery():
+    assert "(GALLERY.md)" in README and len(README.splitlines()) < 110
+    assert not any(heading in README for heading in HEADINGS.values())
 
 
 def test_the_pictures_are_small_and_there():
-    for picture in re.findall(r"\(pictures/([^)]+)\)", PAGE):
+    pictures = re.findall(r"\(pictures/([^)]+)\)", GALLERY)
+    for picture in pictures:
         most = 500_000 if picture.endswith(".gif") else 120_000
         assert (FOLDER / "pictures" / picture).stat().st_size < most
+    kept = (FOLDER / "pictures").glob("*/*")
+    assert sorted(pictures) == sorted(f"{file.parent.name}/{file.name}" for file in kept)
 
 
 def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
@@ -46,9 +58,10 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
     (here / "pictures" / "standard").mkdir(parents=True)
     (here / "pictures" / "standard" / "old.png").touch()
     first, second = HEADINGS.values()
-    (here / "README.md").write_text(f"Before.\n\n{first}\nOld.\n")
-    text = update_readme(made.out, here).read_text()
-    assert text.startswith(f"Before.\n\n{first}\n### A title\n") and "Old." not in text
+    (here / "GALLERY.md").write_text("Old.\n")
+    text = update_gallery(made.out, here).read_text()
+    assert text.startswith(f"{HEAD}\n{markdown_list()}\n{first}\n### A title\n")
+    assert "Old." not in text
     assert text.count("](pictures/standard/example") == 2 and second not in text
     pictures = sorted((here / "pictures").glob("*/*"))
     assert [file.name for file in pictures] == ["example.png", "example_animation.gif"]
@@ -58,7 +71,7 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
     full = Study("example", "full", made.out)
     full.compute([Cell("cell", nothing, {})])
     full.save_figure(new_figure(2.0), caption)
-    text = update_readme(made.out, here).read_text()
+    text = update_gallery(made.out, here).read_text()
     assert text.count(first) == text.count(second) == 1
     assert text.rindex("](pictures/full/example.png)") > text.index(second)
 
@@ -68,12 +81,13 @@ def nothing():
 
 
 def test_the_example_runs(tmp_path, monkeypatch):
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     (tmp_path / "example_of_the_page.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    module = importlib.import_module("example_of_the_page")
+    example = script_of(importlib.import_module("example_of_the_page"))
     study = Study("example", "quick", tmp_path)
-    module.run(study)
+    example.compute(study)
+    assert example.shows.startswith("How the gap falls with k")
     assert all(value["gap"] <= 1e-3 for value in study.values.values())
-    assert all(file.stat().st_size > 0 for file in module.plot(study))
+    assert all(file.stat().st_size > 0 for file in example.plot(study))
     sys.modules.pop("example_of_the_page")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fwlab
+from figures.kit.script import script
 from figures.kit.study import Study
 from figures.own import rates
 
@@ -46,7 +47,7 @@ def test_run_and_plot(tmp_path, monkeypatch):
     monkeypatch.setitem(rates.ITERATIONS, "quick", 20)
     monkeypatch.setattr(rates, "SETTINGS", rates.SETTINGS[1:3])
     study = Study("rates", "quick", tmp_path)
-    rates.run(study)
+    script("rates").compute(study)
     for value in study.values.values():
         for found in value["methods"].values():
             errors = found["error"]

@@ -10,21 +10,17 @@ from scipy.optimize import minimize
 import fwlab
 from figures.kato2019 import figure1 as kato2019_figure1
 from figures.kato2019 import figure2 as kato2019_figure2
-from figures.kato2019 import table1 as kato2019_table1
-from figures.kato2019 import table4 as kato2019_table4
 from figures.kato2019 import tables as kato2019_tables
 from figures.kato2019.printed import TABLE_1, TABLES
 from figures.kit import own_files
+from figures.kit.script import script
 from figures.kit.study import Study
 from figures.kit.traces import trace
 from figures.lapin2015 import figure2 as lapin2015_figure2
 from figures.lapin2015 import figure3 as lapin2015_figure3
-from figures.lapin2015 import table1 as lapin2015_table1
-from figures.lapin2015 import table2 as lapin2015_table2
 from figures.lapin2015 import tables as lapin2015_tables
 from figures.lapin2015.tables import PRINTED as L15_PRINTED
 from figures.lei2015 import corollary8 as lei2015_corollary8
-from figures.lei2015 import table1 as lei2015_table1
 from figures.lei2015 import table2 as lei2015_table2
 from fwlab import ranking
 from fwlab.experiments.cells import DataName
@@ -181,10 +177,12 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
     assert list(own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
     assert all(c.name.startswith("CUB, ") for c in kato2019_tables.cells("standard", ["CUB"]))
     assert list(kato2019_tables.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
-    (cell,) = (c for c in lei2015_table1.cells("standard") if c.name == "Sector")
+    (cell,) = (c for c in script("lei2015_table1").cells("standard") if c.name == "Sector")
     assert cell.function(**cell.settings) == [5, 20, 10, 4]
-    assert any(c.name.startswith("Indoor67, ") for c in lapin2015_table1.cells("standard"))
-    assert {c.settings["fold"] for c in lapin2015_table2.cells("standard")} == {0, "test"}
+    assert any(
+        c.name.startswith("Indoor67, ") for c in script("lapin2015_table1").cells("standard")
+    )
+    assert {c.settings["fold"] for c in script("lapin2015_table2").cells("standard")} == {0, "test"}
     cells = [c for c in lei2015_table2.cells("standard") if c.name.startswith("Sector, p = 2,")]
     cell = cells[-1]
     path = cell.function(**{**cell.settings, "protocol": replace(PROTOCOL, ks=(1,))})
@@ -205,27 +203,27 @@ def store_planted(study, cells, alone=False):
 
 @pytest.mark.parametrize("at_the_run", [True, False])
 @pytest.mark.parametrize(
-    ("script", "file"),
+    ("name", "file"),
     [
-        (kato2019_table1, "cub.npz"),
-        (kato2019_table4, "cub.npz"),
-        (lapin2015_table1, "indoor67.npz"),
-        (lei2015_table2, "sector.npz"),
+        ("kato2019_table1", "cub.npz"),
+        ("kato2019_table4", "cub.npz"),
+        ("lapin2015_table1", "indoor67.npz"),
+        ("lei2015_table2", "sector.npz"),
     ],
 )
-def test_drawing_asks_for_no_data(script, file, at_the_run, tmp_path, monkeypatch):
+def test_drawing_asks_for_no_data(name, file, at_the_run, tmp_path, monkeypatch):
     monkeypatch.setattr(Study, "compute", store_planted)
     study = Study("example", "standard", tmp_path / "out")
 
     def drawn(folder):
         monkeypatch.setenv("FWLAB_DATA", str(tmp_path / folder))
-        return [path.read_text() for path in script.plot(study)]
+        return [path.read_text() for path in script(name).plot(study)]
 
     for folder in ("with", "without"):
         (tmp_path / folder).mkdir()
     (tmp_path / "with" / file).touch()
     monkeypatch.setenv("FWLAB_DATA", str(tmp_path / ("with" if at_the_run else "without")))
-    script.run(study)
+    script(name).compute(study)
     assert drawn("with") == drawn("without")
     assert (file in "".join(drawn("with"))) != at_the_run  # the caption says where it belongs
 
