@@ -119,7 +119,7 @@ def as_labels(y: Any, n_classes: int | None = None) -> Integers:
     return labels.astype(np.int64)
 
 
-def as_weights(name: str, value: Any) -> tuple[float, ...]:
+def as_rho(name: str, value: Any) -> tuple[float, ...]:
     """`value` as non-increasing, non-negative weights that are not all zero (K19, section 4)."""
     weights = as_floats(name, value, ndims=(1,))
     if len(weights) == 0:
