@@ -1,4 +1,4 @@
-"""Checks of a user's Gram matrix."""
+"""Check a user's Gram matrix."""
 
 from typing import Any
 
@@ -12,10 +12,11 @@ ROUNDING = 1e-8
 
 
 def checked_gram(K: Any) -> Floats:
-    """K as a float64 array if it is square, symmetric and positive semidefinite, to rounding.
+    """Return K as a float64 array. K must be square, symmetric and positive semidefinite.
 
-    Raises ValueError otherwise. The last check is a Cholesky factorisation of K plus
-    1e-8 max|K| I (10 n eps max|K| I if that is more), n^3/3 flops on a copy of K.
+    Raises ValueError if it is not, up to rounding. Definiteness is checked by a Cholesky
+    factorisation of K + 1e-8 max|K| I (or K + 10 n eps max|K| I if that shift is larger), which
+    takes n^3/3 operations on a copy of K.
     """
     if scipy.sparse.issparse(K):
         raise TypeError(
@@ -23,7 +24,7 @@ def checked_gram(K: Any) -> Floats:
         )
     dtype = as_array("X", K).dtype
     K = as_floats("X", K, ndims=(2,))
-    # imported here: it would take most of the time that importing fwlab takes
+    # imported here because scipy.linalg would take most of the time of `import fwlab`
     from scipy.linalg import LinAlgError, cholesky, eigvalsh
 
     if K.shape[0] != K.shape[1]:
