@@ -311,7 +311,7 @@ class Problem:
             yield rows, self.polytopes.take(rows)
 
     def shifted_scores(self, A: Floats, scores: Floats) -> Floats:
-        """Return s_i + (smoothing/omega_i) a_i: plus delta_i, -n times D's gradient (T20 (2.24))."""
+        """Return s_i + (smoothing/omega_i) a_i; adding delta_i gives -n grad D   (T20 (2.24))."""
         return scores + self.ridge() * A if self.smoothing else scores
 
     def nearest_feasible(self, A: Floats, rows: slice) -> Floats:
