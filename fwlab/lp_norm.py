@@ -64,7 +64,8 @@ class LpNorm:
         Raises ValueError at p = 1.
         """
         self.require_representer("representer")
-        return self.class_weights(_square_norms("V", V))[:, None] * np.asarray(V, dtype=float)
+        beta = self.class_weights(_square_norms("V", V))
+        return np.asarray(beta[:, None] * np.asarray(V, dtype=float))
 
     def require_representer(self, name: str) -> None:
         """Raise ValueError at p = 1; `name` is the function that needs the representer."""
@@ -97,8 +98,7 @@ class LpNorm:
         shares = squares / largest
         powers = np.zeros(len(squares))
         np.power(shares, self.q / 2 - 1, out=powers, where=shares > 0)
-        scaled: Floats = powers * (powers @ shares) ** (2 / self.q - 1)
-        return scaled
+        return np.asarray(powers * (powers @ shares) ** (2 / self.q - 1))
 
     def optimal_class_weights(self, squares: Floats, floor: float) -> Floats:
         """Return the class weights beta, (m,), that minimise the quadratic form at |w_j|^2, p < 2.
@@ -118,9 +118,9 @@ def _power_norm(squares: Floats, power: float) -> float:
         return largest
     if power == 1:
         return float(squares.sum())
-    return largest * float(((squares / largest) ** power).sum()) ** (1 / power)
+    return float(largest * float(((squares / largest) ** power).sum()) ** (1 / power))
 
 
 def _square_norms(name: str, rows: Any) -> Floats:
     rows = as_floats(name, rows, ndims=(2,))
-    return np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))

@@ -17,7 +17,7 @@ from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
 from fwlab.cli.problems import Case, load, load_cases
-from fwlab.cli.reports import data_rows, environment, warmup_rows
+from fwlab.cli.reports import data_rows, installation, warmup_rows
 from fwlab.experiments.comparison import Comparison, Settings, checked_methods, compare
 from fwlab.files import write_atomically
 from fwlab.provenance import installed
@@ -132,7 +132,7 @@ def _data(options: Namespace) -> int:
 
 
 def _info(options: Namespace) -> int:
-    found = environment()
+    found = installation()
     if options.json:
         _print_json(**found)
     else:

@@ -41,7 +41,7 @@ def data_folder() -> Path:
     return Path(os.environ.get("FWLAB_DATA") or cache_folder())
 
 
-def environment() -> dict[str, Any]:
+def installation() -> dict[str, Any]:
     """Return versions, folders and numbers of threads."""
     return {
         "python": platform.python_version(),

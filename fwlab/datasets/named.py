@@ -167,7 +167,7 @@ def synthetic(
     Returns
     -------
     Dataset
-        All m classes count, even one without a sample.
+        It has m classes, even if some class has no sample.
 
     Raises
     ------

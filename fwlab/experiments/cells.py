@@ -23,10 +23,10 @@ from threadpoolctl import threadpool_limits
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
+from fwlab.experiments.source_digest import digest
 from fwlab.experiments.store import (
     CHANGED,
     Place,
-    digest,
     is_as_planned,
     load_record,
     place,

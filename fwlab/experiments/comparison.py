@@ -1,7 +1,6 @@
 """Run methods on problems, store finished runs, and show them as a table, a figure and a CSV file.
 
-This module computes no certificates: every number comes from a certificate that `solve` recomputed
-from A.
+Every number comes from a certificate that `solve` recomputed from A.
 """
 
 import csv
@@ -15,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
+from fwlab.experiments.source_digest import Unidentifiable
 from fwlab.experiments.store import (
     CHANGED,
     NOWHERE,
     Place,
-    Unidentifiable,
     is_as_planned,
     load_run,
     place,
@@ -61,19 +60,8 @@ class Failure:
 class Settings:
     """The arguments that every run of a comparison passes to `solve`.
 
-    Parameters
-    ----------
-    tol, relative, max_iter, time_limit, check_every
-        As for `solve`; time_limit is in seconds.
-    rng : int
-        Seed. A generator is not allowed, so that each run can be repeated.
-    method_options : dict
-        Further options of the methods.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `solve` does.
+    rng is a seed and not a generator, so that each run can be repeated. Raises TypeError or
+    ValueError as `solve` does.
     """
 
     tol: float
@@ -104,17 +92,11 @@ class Comparison:
 
     Attributes
     ----------
-    problems : dict of Problem
-        The problems by name.
-    methods : tuple of str
-        Names of the methods.
-    settings : Settings
-        The arguments of every run.
-    results : dict of Result
-        The finished runs, by (problem, method).
-    failures : dict of Failure
-        All other runs, by (problem, method).
-    not_stored : dict of str
+    problems, methods, settings
+        The problems by name, the names of the methods, and the arguments of every run.
+    results, failures : dict
+        The Result of each finished run and the Failure of each other run, by (problem, method).
+    not_stored : dict
         Why a run could not be stored, by (problem, method).
     """
 
@@ -315,8 +297,7 @@ def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
         else:
             from joblib import Parallel, delayed
 
-            # max_nbytes=None: no memory maps, because numba compiles a second version for
-            # read-only arrays
+            # no memory maps: numba compiles a second version for such read-only arrays
             pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
             outcomes = pool(delayed(_run)(task) for task in tasks)
         for finished in outcomes:
