@@ -1,4 +1,4 @@
-"""python -m fwlab: the command line."""
+"""Run the command line: python -m fwlab."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Names for the types of arrays in signatures."""
+"""Names for array types in signatures."""
 
 import numpy as np
 from numpy.typing import NDArray

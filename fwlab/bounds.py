@@ -1,13 +1,16 @@
-"""Generalisation bounds of LP15 and the earlier ones it compares with, as plain functions.
+"""Generalisation bounds of LP15, and the earlier bounds that it compares with.
 
-Each bound is: risk <= mean loss + complexity term + confidence term, with probability at least
-1 - delta over the sample, for every function of the class. n samples, c classes, L the Lipschitz
-constant of a regular loss (LP15 Definition 2), B its largest value. The classes are
+With probability at least 1 - delta over the sample, every function of the class satisfies
+
+    risk <= mean loss + complexity term + confidence term.
+
+There are n samples and c classes. L is the Lipschitz constant of a regular loss (LP15 Definition
+2), and B is its largest value. The function classes are
 
     H_{p,Lambda} = { x -> (<w_j, x>)_j : |w|_{2,p} <= Lambda },  1 <= p <= 2        (LP15 (5)).
 
-Monte-Carlo estimates of the complexities come with their standard errors. `python -m paper_checks
---paper LP15` tries every statement behind these functions.
+The complexities are estimated by Monte Carlo, with their standard errors. `python -m paper_checks
+--paper LP15` checks every statement behind these functions.
 """
 
 import math
@@ -23,7 +26,7 @@ Estimate = tuple[float, float]
 
 
 def confidence_term(n: int, delta: float, B: float = 1.0) -> float:
-    """3 B sqrt(log(2/delta) / (2n)), the last term of every bound. 0 < delta < 1."""
+    """Return 3 B sqrt(log(2/delta) / (2n)), the last term of every bound, 0 < delta < 1."""
     n = as_integer("n", n, low=1)
     delta = as_real("delta", delta, positive=True)
     if delta >= 1:
@@ -34,8 +37,33 @@ def confidence_term(n: int, delta: float, B: float = 1.0) -> float:
 def theorem_5(
     mean_loss: float, supremum: float, n: int, delta: float, L: float = 1.0, B: float = 1.0
 ) -> float:
-    """LP15 Theorem 5: complexity term 2 L sqrt(2 pi) / n times `supremum`, the expectation that
-    `expected_supremum` estimates."""
+    """Return the bound of LP15 Theorem 5, with the complexity term
+
+        2 L sqrt(2 pi) supremum / n.
+
+    Parameters
+    ----------
+    mean_loss : float
+        Mean loss on the sample.
+    supremum : float
+        The expectation that `expected_supremum` estimates.
+    n : int
+        Number of samples.
+    delta : float
+        Probability that the bound fails, 0 < delta < 1.
+    L, B : float
+        Lipschitz constant and largest value of the loss.
+
+    Returns
+    -------
+    float
+        The bound on the risk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
+    """
     term = 2 * math.sqrt(2 * math.pi) * as_real("supremum", supremum, positive=False)
     return _bound(mean_loss, term / as_integer("n", n, low=1), n, delta, L, B)
 
@@ -50,10 +78,39 @@ def theorem_7(
     L: float = 1.0,
     B: float = 1.0,
 ) -> float:
-    """LP15 Theorem 7 for the w with f(w) <= Lambda, f beta-strongly convex in a norm: complexity
-    term (4 L / n) sqrt(pi Lambda moment / beta), `moment` as `expected_square_norms` estimates it.
+    """Return the bound of LP15 Theorem 7, with the complexity term
 
-    For f = |w|_{2,q}^2 / 2, 1 < q <= 2, beta is q - 1; H_{q,r} is then Lambda = r^2 / 2.
+        (4 L / n) sqrt(pi Lambda moment / beta).
+
+    The class is { w : f(w) <= Lambda }, with f beta-strongly convex in a norm. For f =
+    |w|_{2,q}^2 / 2, 1 < q <= 2, beta is q - 1, and H_{q,r} is this class with Lambda = r^2 / 2.
+
+    Parameters
+    ----------
+    mean_loss : float
+        Mean loss on the sample.
+    moment : float
+        The expectation that `expected_square_norms` estimates.
+    Lambda : float
+        Upper limit of f.
+    beta : float
+        Modulus of strong convexity of f.
+    n : int
+        Number of samples.
+    delta : float
+        Probability that the bound fails, 0 < delta < 1.
+    L, B : float
+        Lipschitz constant and largest value of the loss.
+
+    Returns
+    -------
+    float
+        The bound on the risk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
     """
     Lambda, beta = as_real("Lambda", Lambda, positive=True), as_real("beta", beta, positive=True)
     moment, n = as_real("moment", moment, positive=False), as_integer("n", n, low=1)
@@ -71,25 +128,58 @@ def corollary_8(
     L: float = 1.0,
     B: float = 1.0,
 ) -> float:
-    """LP15 Corollary 8 for H_{p,Lambda}: complexity term (2 L Lambda / n) sqrt(trace) times
-    `class_factor`, with trace = sum_i k(x_i, x_i)."""
+    """Return the bound of LP15 Corollary 8 for H_{p,Lambda}, with the complexity term
+
+        (2 L Lambda / n) sqrt(trace) class_factor(c, p).
+
+    Parameters
+    ----------
+    mean_loss : float
+        Mean loss on the sample.
+    trace : float
+        sum_i k(x_i, x_i), the trace of the Gram matrix.
+    p : float
+        Exponent of the norm, 1 <= p <= 2.
+    Lambda : float
+        Largest norm in the class.
+    c : int
+        Number of classes, at least 2.
+    n : int
+        Number of samples.
+    delta : float
+        Probability that the bound fails, 0 < delta < 1.
+    L, B : float
+        Lipschitz constant and largest value of the loss.
+
+    Returns
+    -------
+    float
+        The bound on the risk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
+    """
     Lambda, n = as_real("Lambda", Lambda, positive=True), as_integer("n", n, low=1)
     root = math.sqrt(as_real("trace", trace, positive=False))
     return _bound(mean_loss, 2 * Lambda * root * class_factor(c, p) / n, n, delta, L, B)
 
 
 def class_factor(c: int, p: float) -> float:
-    """How Corollary 8 grows with c >= 2 classes, 1 <= p <= 2:
+    """Return the factor by which Corollary 8 grows with the number of classes:
 
-    sqrt(e) (4 log c)^(1 + 1/(2 log c))   for p <= 2 log c / (2 log c - 1),
-    (2p / (p-1))^(2 - 1/p) c^((p-1)/p)    above.
+        sqrt(e) (4 log c)^(1 + 1/(2 log c))   for p <= 2 log c / (2 log c - 1),
+        (2p / (p-1))^(2 - 1/p) c^((p-1)/p)    for larger p.
+
+    c is at least 2, and 1 <= p <= 2.
     """
     c, p = as_integer("c", c, low=2), _exponent(p)
     t = 2 * math.log(c)
     if p * (t - 1) <= t:
-        return math.sqrt(math.e) * (2 * t) ** (1 + 1 / t)
+        return float(math.sqrt(math.e) * (2 * t) ** (1 + 1 / t))
     q = p / (p - 1)
-    return (2 * q) ** (2 - 1 / p) * c ** (1 / q)
+    return float((2 * q) ** (2 - 1 / p) * c ** (1 / q))
 
 
 def earlier_rademacher_bound(
@@ -101,11 +191,35 @@ def earlier_rademacher_bound(
     L: float = 1.0,
     B: float = 1.0,
 ) -> float:
-    """The bound of LP15 Remark 6: complexity term 4 L c R_S, `complexity` the Rademacher complexity
-    of all components (`component_complexity`).
+    """Return the bound of LP15 Remark 6, with the complexity term 4 L c complexity.
 
-    LP15 prints a further 1/n, which Definition 3 has in R_S already; with it the bound fails
-    (LP15-rem6 in the ledger).
+    LP15 prints a further factor 1/n. Definition 3 already includes it in the complexity, and with
+    it the bound fails (LP15-rem6 in the ledger).
+
+    Parameters
+    ----------
+    mean_loss : float
+        Mean loss on the sample.
+    complexity : float
+        Rademacher complexity of all components, as `component_complexity` estimates it.
+    c : int
+        Number of classes, at least 2.
+    n : int
+        Number of samples.
+    delta : float
+        Probability that the bound fails, 0 < delta < 1.
+    L, B : float
+        Lipschitz constant and largest value of the loss.
+
+    Returns
+    -------
+    float
+        The bound on the risk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
     """
     term = 4 * as_integer("c", c, low=2) * as_real("complexity", complexity, positive=False)
     return _bound(mean_loss, term, n, delta, L, B)
@@ -114,11 +228,33 @@ def earlier_rademacher_bound(
 def class_size_independent_bound(
     least_regularised_loss: float, largest_square_norm: float, lam: float, n: int
 ) -> float:
-    """The bound (6) on the expected loss of the regularised solution: the least expected loss plus
-    lam n / (2(n+1)) |w|^2, given, plus 2 max k(x, x) / (lam n).
+    """Return the bound (6) on the expected loss of the regularised solution:
 
-    An expectation over samples, so without delta. LP15 prints the loss of one (x, y) on the right;
-    its expectation is meant (LP15-eq6 in the ledger).
+        least_regularised_loss + 2 largest_square_norm / (lam n).
+
+    The bound is on an expectation over samples, so it has no delta. LP15 prints the loss of one
+    (x, y) on the right, but means its expectation (LP15-eq6 in the ledger).
+
+    Parameters
+    ----------
+    least_regularised_loss : float
+        The least expected loss plus lam n / (2(n+1)) |w|^2.
+    largest_square_norm : float
+        Largest k(x, x).
+    lam : float
+        Regularisation constant, positive.
+    n : int
+        Number of samples.
+
+    Returns
+    -------
+    float
+        The bound on the expected loss.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
     """
     n, lam = as_integer("n", n, low=1), as_real("lam", lam, positive=True)
     largest = as_real("largest_square_norm", largest_square_norm, positive=False)
@@ -129,10 +265,36 @@ def class_size_independent_bound(
 def expected_supremum(
     X: Any, c: int, p: float, Lambda: float = 1.0, draws: int = 1000, rng: Any = 0
 ) -> Estimate:
-    """E sup over H_{p,Lambda} of sum_ij g_ij h_j(x_i), of Theorem 5, and its standard error.
+    """Estimate the expected supremum over H_{p,Lambda} of LP15 Theorem 5,
 
-    X (n, d), dense or sparse. The supremum of a draw is Lambda |(sum_i g_ij x_i)_j|_{2,q}, by the
-    dual norm.
+        E sup_h sum_ij g_ij h_j(x_i).
+
+    By the dual norm, the supremum of each draw is Lambda |(sum_i g_ij x_i)_j|_{2,q}.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+        The samples.
+    c : int
+        Number of classes, at least 2.
+    p : float
+        Exponent of the norm, 1 <= p <= 2.
+    Lambda : float
+        Largest norm in the class.
+    draws : int
+        Number of draws of the normal numbers g (n, c), at least 2.
+    rng : int or numpy.random.Generator
+        Seed or generator of the draws.
+
+    Returns
+    -------
+    mean, standard_error : float
+        The Monte-Carlo estimate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
     """
     X, c, norm = as_features("X", X), as_integer("c", c, low=2), LpNorm(_exponent(p))
     Lambda, generator = as_real("Lambda", Lambda, positive=True), as_generator(rng)
@@ -144,8 +306,35 @@ def expected_supremum(
 
 
 def expected_square_norms(X: Any, c: int, p: float, draws: int = 10_000, rng: Any = 0) -> Estimate:
-    """E sum_i |(g_i1 x_i, .., g_ic x_i)|_{2,q}^2, of Theorem 7 with the (2, p) norm, and its
-    standard error: sum_i |x_i|^2 times the mean square of the q-norm of c normal numbers."""
+    """Estimate the expected square norms of LP15 Theorem 7 with the (2, p) norm,
+
+        E sum_i |(g_i1 x_i, .., g_ic x_i)|_{2,q}^2.
+
+    This is sum_i |x_i|^2 times the mean square of the q-norm of c normal numbers.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+        The samples.
+    c : int
+        Number of classes, at least 2.
+    p : float
+        Exponent of the norm, 1 <= p <= 2.
+    draws : int
+        Number of draws of c normal numbers, at least 2.
+    rng : int or numpy.random.Generator
+        Seed or generator of the draws.
+
+    Returns
+    -------
+    mean, standard_error : float
+        The Monte-Carlo estimate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
+    """
     X, c, norm = as_features("X", X), as_integer("c", c, low=2), LpNorm(_exponent(p))
     g = as_generator(rng).standard_normal((as_integer("draws", draws, low=2), c))
     mean, error = _mean_and_error(np.array([norm.dual_square_norm(row) for row in g**2]))
@@ -154,8 +343,33 @@ def expected_square_norms(X: Any, c: int, p: float, draws: int = 10_000, rng: An
 
 
 def component_complexity(X: Any, Lambda: float = 1.0, draws: int = 1000, rng: Any = 0) -> Estimate:
-    """The Rademacher complexity of all components of H_{p,Lambda}, of Remark 6, the same for every
-    p: (Lambda / n) E |sum_i sigma_i x_i|, and its standard error."""
+    """Estimate the Rademacher complexity of all components of H_{p,Lambda}, for LP15 Remark 6,
+
+        (Lambda / n) E |sum_i sigma_i x_i|.
+
+    It does not depend on p.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+        The samples.
+    Lambda : float
+        Largest norm in the class.
+    draws : int
+        Number of draws of the signs sigma (n,), at least 2.
+    rng : int or numpy.random.Generator
+        Seed or generator of the draws.
+
+    Returns
+    -------
+    mean, standard_error : float
+        The Monte-Carlo estimate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not a number or is out of its range.
+    """
     X, Lambda = as_features("X", X), as_real("Lambda", Lambda, positive=True)
     generator, draws = as_generator(rng), as_integer("draws", draws, low=2)
     signs = (generator.choice([-1.0, 1.0], X.shape[0]) for _ in range(draws))
@@ -172,7 +386,7 @@ def _mean_and_error(sample: Floats) -> Estimate:
 
 
 def _bound(mean_loss: float, term: float, n: int, delta: float, L: float, B: float) -> float:
-    """Mean loss + L times the complexity term of L = 1 + confidence term."""
+    """Return mean_loss + L term + confidence term; `term` is the complexity term for L = 1."""
     mean_loss, L = as_real("mean_loss", mean_loss, positive=False), as_real("L", L, positive=True)
     return mean_loss + L * term + confidence_term(n, delta, B)
 

@@ -1,4 +1,7 @@
-"""Writing files so that a killed run or a full disk leaves the old file or none, and reading."""
+"""Write files atomically, and read arrays back.
+
+If a run is killed or the disk is full, the old file remains, or no file if there was none.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,8 +15,10 @@ import numpy as np
 
 
 def write_atomically(path: Path, write: Callable[[Any], Any]) -> None:
-    """Call `write` with a binary file beside `path`, then move it there. Its mode is that of any
-    new file."""
+    """Call `write` with a new binary file next to `path`, then move this file to `path`.
+
+    The file gets the same access mode as any new file.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
@@ -27,8 +32,11 @@ def write_atomically(path: Path, write: Callable[[Any], Any]) -> None:
 
 @contextmanager
 def saved_arrays(path: str | Path, owner: str) -> Iterator[dict[str, Any]]:
-    """The arrays of an .npz file; ValueError where it, or what is made of it here, is not such as
-    `owner`.save writes."""
+    """Read the arrays of an .npz file in a `with` block.
+
+    Raises ValueError if the file was not written by `owner.save`, whether reading it fails or the
+    block cannot use its arrays.
+    """
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             yield dict(stored)

@@ -1,12 +1,17 @@
 """The losses: maxima of <beta, margins> over a polytope, with their exact geometry.
 
-Margins are h_j = delta_j + s_j - s_y with delta = 1 - e_y, or a row of costs. Two truncations:
-joint, one maximum with 0 around the whole weighted sum (max hinge, top-k, weighted top-k), and
-entrywise, a maximum with 0 on each term (Usunier, weighted Usunier). The pseudo top-k leaves the
-true class out of the sum. All of them are two weight vectors to the kernels, see kernels.support.
+The margins are
 
-Scores and dual rows are (n, m) with labels y (n,), or a single row (m,) with a scalar label and
-the answer in kind.
+    h_j = delta_j + s_j - s_y,    delta = 1 - e_y or a row of costs.
+
+A loss is truncated in one of two ways. A joint loss takes one maximum with 0 around the whole
+weighted sum (max hinge, top-k, weighted top-k). An entrywise loss takes a maximum with 0 in each
+term (Usunier, weighted Usunier). The pseudo top-k loss is joint and leaves the true class out of
+the sum. The kernels represent every loss by two weight vectors; kernels.domains.vertices states
+the polytope that these describe.
+
+Scores and dual rows have shape (n, m), with labels y (n,). A single row (m,) with a scalar label is
+also accepted; the result then has no sample axis either.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_array, as_floats, as_integer, as_labels, as_real, as_weights
+from fwlab.checks.arguments import as_array, as_floats, as_integer, as_labels, as_real, as_rho
 from fwlab.operators.domains import RowPolytopes
 from fwlab.operators.jacobians import projection_jacobians
 
@@ -30,52 +35,58 @@ class Loss(ABC):
     """A loss Phi(s; y) = max over beta in B of <beta, delta + s - s_y 1>   (K19 (9), T20 (2.9))."""
 
     @abstractmethod
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        """The vectors (upper, lower) of kernels.support for m classes, each (m - 1,)."""
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return the weight vectors (upper, lower) of the polytope for m classes, each (m - 1,)."""
 
     @property
     def scale(self) -> float:
-        """Sum of the weights rho: the unit of the tolerance of `in_domain`."""
+        """The sum of the weights rho, which is the unit of the tolerance of `in_domain`."""
         return 1.0
 
     def polytopes(self, y: Integers, m: int) -> RowPolytopes:
-        """The kernels' view of this loss on samples with labels y (n,) among m classes.
+        """Return the polytopes of samples with labels y (n,) among m classes, for the kernels.
 
         Raises ValueError if the loss is not defined for m classes.
         """
-        upper, lower = self.bounds(as_integer("m", m, low=2))
+        upper, lower = self.polytope_weights(as_integer("m", m, low=2))
         return RowPolytopes(y, upper, lower, np.ones((1, m)), np.zeros(len(y), dtype=np.int64))
 
     def value(self, scores: Any, y: Any) -> Any:
-        """Loss of each row of scores, (n,)."""
+        """Return the loss of each row of scores, (n,)."""
         rows, polytopes, single = self._rows("scores", scores, y)
         values = polytopes.values(rows)
         return values[0] if single else values
 
     def subgradient(self, scores: Any, y: Any) -> Any:
-        """One subgradient a row, (n, m): the zero vector where the loss is 0."""
+        """Return one subgradient per row, (n, m): the zero vector where the loss is 0."""
         rows, polytopes, single = self._rows("scores", scores, y)
         subgradients = 0.0 - polytopes.vertices(rows)
         return subgradients[0] if single else subgradients
 
     def lmo(self, gradient: Any, y: Any) -> Any:
-        """Vertices u of the negated domain that minimise <gradient, u>, (n, m)   (K19 Lemma 3)."""
+        """Return the vertices u of the negated domain that minimise <gradient, u>, (n, m).
+
+        K19 Lemma 3. Ties go to the lowest index.
+        """
         rows, polytopes, single = self._rows("gradient", gradient, y)
         vertices = polytopes.without_costs().vertices(rows)
         return vertices[0] if single else vertices
 
     def conjugate(self, v: Any, y: Any) -> Any:
-        """Convex conjugate, (n,): -<delta, v> on the effective domain, +inf outside (K19 (10))."""
+        """Return the convex conjugate, (n,): -<delta, v> on the effective domain, +inf outside.
+
+        K19 (10).
+        """
         rows, polytopes, single = self._rows("v", v, y)
         inside = polytopes.contains(rows, DOMAIN_TOLERANCE * self.scale)
         conjugates = np.where(inside, -polytopes.cost_products(rows), np.inf)
         return conjugates[0] if single else conjugates
 
     def in_domain(self, v: Any, y: Any, tol: float = DOMAIN_TOLERANCE) -> Any:
-        """Whether rows of v lie in dom Phi*(.; y), (n,) bool (K19 (11)).
+        """Return whether each row of v lies in dom Phi*(.; y), (n,) bool   (K19 (11)).
 
-        Each bound on a partial sum, and the sum of the row, may be missed by tol times the sum of
-        rho (times 1 for StructuredHinge).
+        A row may violate each bound on a partial sum, and its own sum may differ from 0, by tol
+        times the sum of rho (times 1 for StructuredHinge).
         """
         tol = as_real("tol", tol, positive=False)
         rows, polytopes, single = self._rows("v", v, y)
@@ -83,16 +94,19 @@ class Loss(ABC):
         return inside[0] if single else inside
 
     def project(self, c: Any, y: Any) -> Any:
-        """Nearest points of -dom Phi*(.; y) to the rows of c, (n, m), exact to rounding."""
+        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m).
+
+        The projection is exact up to rounding.
+        """
         rows, polytopes, single = self._rows("c", c, y)
         points = polytopes.project(rows)
         return points[0] if single else points
 
     def projection_jacobian(self, c: Any, y: Any) -> Any:
-        """Jacobian of `project` at each row of c, (n, m, m).
+        """Return the Jacobian of `project` at each row of c, (n, m, m).
 
-        Where the projection has a kink it is one element of Clarke's generalised Jacobian. Each
-        matrix is an orthogonal projection; kernels.projection_jacobian derives it.
+        At a kink of the projection this is one element of Clarke's generalised Jacobian. Each
+        matrix is an orthogonal projection; kernels.domains.jacobian derives it.
         """
         rows, polytopes, single = self._rows("c", c, y)
         jacobians = np.zeros((*rows.shape, rows.shape[1]))
@@ -101,9 +115,11 @@ class Loss(ABC):
         return jacobians[0] if single else jacobians
 
     def moreau(self, scores: Any, y: Any, smoothing: float) -> tuple[Any, Any]:
-        """Moreau envelope min_z Phi(z; y) + |s - z|^2 / (2 smoothing)   (K19 (25), T20 (2.21)).
+        """Return the values (n,) and the minimisers z (n, m) of the Moreau envelope
 
-        Returns the values (n,) and the minimisers z (n, m). The gradient is (s - z) / smoothing.
+            min_z Phi(z; y) + |s - z|^2 / (2 smoothing).
+
+        Its gradient is (s - z) / smoothing. K19 (25), T20 (2.21).
         """
         smoothing = as_real("smoothing", smoothing, positive=True)
         rows, polytopes, single = self._rows("scores", scores, y)
@@ -112,15 +128,15 @@ class Loss(ABC):
         return (values[0], minimisers[0]) if single else (values, minimisers)
 
     def vertices(self, m: int, y: int) -> Floats:
-        """All vertices of -dom Phi*(.; y) for m classes, (v, m), the origin first.
+        """Return all vertices of -dom Phi*(.; y) for m classes, (v, m), the origin first.
 
-        Raises ValueError above 10^5 vertices.
+        Raises ValueError if there are more than 10^5 vertices.
         """
         m = as_integer("m", m, low=2)
         y = as_integer("y", y, low=0, high=m - 1)
-        upper, lower = self.bounds(m)
-        # an ordering pairs its first entries with upper and the others with lower; without any
-        # entry at upper the point is a smaller multiple of another one
+        upper, lower = self.polytope_weights(m)
+        # An ordering pairs its first entries with `upper` and the others with `lower`. A point
+        # without any entry at `upper` is a smaller multiple of another one.
         values = {tuple(sorted((*upper[:i], *lower[i:]))) for i in range(1, m)}
         count = 1 + sum(_count_orders(row) for row in values)
         if count > MOST_VERTICES:
@@ -153,10 +169,13 @@ class Loss(ABC):
 def moreau_envelope(
     polytopes: RowPolytopes, scores: Floats, smoothing: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Values (n,) and gradients (n, m) of the envelope; smoothing is a number or one a row (n, 1).
+    """Return the values (n,) and gradients (n, m) of the Moreau envelope at the scores (n, m).
 
-    The gradient g minimises smoothing/2 |g|^2 - <s + delta, g> over the effective domain: it is
-    minus the projection of -(s + delta) / smoothing.
+    smoothing is one number, or one number per row (n, 1). The gradient minimises
+
+        smoothing/2 |g|^2 - <s + delta, g>
+
+    over the effective domain: it is minus the projection of -(s + delta) / smoothing.
     """
     shifted = polytopes.add_costs(scores)
     gradients = 0.0 - polytopes.project(-shifted / smoothing)
@@ -188,20 +207,66 @@ def _padded(rho: tuple[float, ...], m: int) -> Floats:
     return np.pad(np.array(rho), (0, m - len(rho)))
 
 
+def _joint(rho: Floats) -> tuple[Floats, Floats]:
+    """Return (upper, lower) of the joint loss with the weights rho, (m,)."""
+    return rho[:-1], rho[1:]
+
+
+def _entrywise(rho: Floats) -> tuple[Floats, Floats]:
+    """Return (upper, lower) of the entrywise loss with the weights rho, (m,)."""
+    return rho[:-1], np.zeros(len(rho) - 1)
+
+
+@dataclass(frozen=True)
+class _LossWithK(Loss):
+    """A loss whose k largest margins weigh 1/k each."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", as_integer("k", self.k, low=1))
+
+    def padded_rho(self, m: int) -> Floats:
+        """Return k weights 1/k and m - k zeros. Raises ValueError if k > m."""
+        k = as_integer("k", self.k, low=1, high=m)
+        return _padded((1.0 / k,) * k, m)
+
+
+@dataclass(frozen=True)
+class _LossWithRho(Loss):
+    """A loss with given weights of the sorted margins."""
+
+    rho: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", as_rho("rho", self.rho))
+
+    @property
+    def scale(self) -> float:
+        """The sum of rho."""
+        return float(sum(self.rho))
+
+    def padded_rho(self, m: int) -> Floats:
+        """Return rho and zeros up to m weights. Raises ValueError if rho is longer than m."""
+        return _padded(self.rho, m)
+
+
 @dataclass(frozen=True)
 class MaxHinge(Loss):
     """Crammer and Singer's loss, max_j (s_j - s_y + 1 - delta_jy)   (T20 (2.2))."""
 
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        return _padded((1.0,), m - 1), np.zeros(m - 1)
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return the weight vectors (upper, lower) for m classes."""
+        return _entrywise(_padded((1.0,), m))
 
 
 @dataclass(frozen=True, eq=False)
 class StructuredHinge(Loss):
-    """max_j (s_j - s_y + costs_j)   (T20 (2.4)).
+    """The hinge loss with costs, max_j (s_j - s_y + costs_j)   (T20 (2.4)).
 
-    costs (m, m): row y holds the costs of samples of class y, costs[y, y] = 0. With per_sample,
-    costs (n, m): row i belongs to sample i, costs[i, y_i] = 0. Negative costs are refused.
+    Row y of costs (m, m) holds the costs of the samples of class y, with costs[y, y] = 0. With
+    per_sample, costs is (n, m) and row i belongs to sample i, with costs[i, y_i] = 0. Negative
+    costs are refused.
     """
 
     costs: Any
@@ -221,12 +286,14 @@ class StructuredHinge(Loss):
                 )
         object.__setattr__(self, "costs", costs)
 
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return the weight vectors (upper, lower) for m classes."""
         if self.costs.shape[1] != m:
             raise ValueError(f"costs must have m = {m} columns; got shape {self.costs.shape}.")
-        return MaxHinge().bounds(m)
+        return MaxHinge().polytope_weights(m)
 
     def polytopes(self, y: Integers, m: int) -> RowPolytopes:
+        """Return the polytopes of samples with labels y (n,), each with its row of costs."""
         rows = np.arange(len(y)) if self.per_sample else y
         shape = (len(y), m) if self.per_sample else (m, m)
         if self.costs.shape != shape:
@@ -237,86 +304,54 @@ class StructuredHinge(Loss):
             i = wrong[0]
             cost = self.costs[rows[i], y[i]]
             raise ValueError(f"costs must be 0 at the true class; got {cost} for sample {i}.")
-        return RowPolytopes(y, *self.bounds(as_integer("m", m, low=2)), self.costs, rows)
+        weights = self.polytope_weights(as_integer("m", m, low=2))
+        return RowPolytopes(y, *weights, self.costs, rows)
 
 
 @dataclass(frozen=True)
-class TopK(Loss):
+class TopK(_LossWithK):
     """max(0, mean of the k largest margins)   (K19 (3)); 1 <= k <= m."""
 
-    k: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", as_integer("k", self.k, low=1))
-
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        as_integer("k", self.k, low=1, high=m)
-        rho = _padded((1.0 / self.k,) * self.k, m)
-        return rho[:-1], rho[1:]
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return the weight vectors (upper, lower) for m classes. Raises ValueError if k > m."""
+        return _joint(self.padded_rho(m))
 
 
 @dataclass(frozen=True)
-class PseudoTopK(Loss):
+class PseudoTopK(_LossWithK):
     """max(0, mean of the k largest margins of the wrong classes)   (K19 (31)); 1 <= k <= m - 1."""
 
-    k: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", as_integer("k", self.k, low=1))
-
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        as_integer("k", self.k, low=1, high=m - 1)
-        rho = _padded((1.0 / self.k,) * self.k, m - 1)
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return the weight vectors (upper, lower) for m classes. Raises ValueError if k >= m."""
+        rho = self.padded_rho(m - 1)
         return rho, rho
 
 
 @dataclass(frozen=True)
-class Usunier(Loss):
+class Usunier(_LossWithK):
     """Mean of the positive parts of the k largest margins   (L15 (5), T20 (2.6)); 1 <= k <= m."""
 
-    k: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", as_integer("k", self.k, low=1))
-
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        as_integer("k", self.k, low=1, high=m)
-        return _padded((1.0 / self.k,) * self.k, m)[:-1], np.zeros(m - 1)
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return the weight vectors (upper, lower) for m classes. Raises ValueError if k > m."""
+        return _entrywise(self.padded_rho(m))
 
 
 @dataclass(frozen=True)
-class WeightedTopK(Loss):
+class WeightedTopK(_LossWithRho):
     """max(0, sum_j rho_j h_[j])   (K19 (8)).
 
-    rho is non-increasing, non-negative and not all zero; zeros are appended up to m weights.
+    rho is non-increasing, non-negative and not all zero. Missing weights, up to m, are 0.
     """
 
-    rho: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", as_weights("rho", self.rho))
-
-    @property
-    def scale(self) -> float:
-        return float(sum(self.rho))
-
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        rho = _padded(self.rho, m)
-        return rho[:-1], rho[1:]
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return (upper, lower) for m classes. Raises ValueError if rho is longer than m."""
+        return _joint(self.padded_rho(m))
 
 
 @dataclass(frozen=True)
-class WeightedUsunier(Loss):
+class WeightedUsunier(_LossWithRho):
     """sum_j rho_j max(0, h_[j])   (T20 (2.8)); rho as for WeightedTopK."""
 
-    rho: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", as_weights("rho", self.rho))
-
-    @property
-    def scale(self) -> float:
-        return float(sum(self.rho))
-
-    def bounds(self, m: int) -> tuple[Floats, Floats]:
-        return _padded(self.rho, m)[:-1], np.zeros(m - 1)
+    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
+        """Return (upper, lower) for m classes. Raises ValueError if rho is longer than m."""
+        return _entrywise(self.padded_rho(m))

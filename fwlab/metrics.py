@@ -1,4 +1,4 @@
-"""Measures of prediction."""
+"""Measures of prediction quality."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from fwlab.checks.arguments import as_floats, as_integer, as_labels, as_positive
 
 
 def topk_accuracy(y: Any, scores: Any, k: int) -> float:
-    """Share of rows whose class is among the k best: fewer than k other classes score at least as
-    high, so that ties count against the prediction.
+    """Return the share of samples whose class is among the k best.
 
-    y (n,), scores (n, m), 1 <= k <= m.
+    A sample counts if fewer than k other classes score at least as high as its own, so that ties
+    count against the prediction. y is (n,), scores is (n, m), and 1 <= k <= m.
     """
     scores = as_floats("scores", scores, ndims=(2,))
     y = as_labels(y, scores.shape[1])
@@ -26,10 +26,13 @@ def topk_accuracy(y: Any, scores: Any, k: int) -> float:
 
 
 def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
-    """Precision (M20 (20)) at the highest threshold t that reaches the recall: at least that share
-    of the positives scores t or more. Precision is the share of positives of all that do.
+    """Return the precision at the highest threshold that reaches the recall   (M20 (20)).
 
-    y (n,) in {0, 1} or {-1, +1} with at least one positive, scores (n,), 0 < recall <= 1.
+    A threshold t reaches the recall if at least that share of the positive samples scores t or
+    more. The precision is the share of positives among all samples that score t or more.
+
+    y (n,) holds labels in {0, 1} or {-1, +1}, at least one of them positive. scores is (n,), and
+    0 < recall <= 1.
     """
     positive = as_positive(y)
     scores = as_floats("scores", scores, ndims=(1,))
@@ -43,7 +46,7 @@ def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
     if recall > 1:
         raise ValueError(f"recall must be at most 1; got {recall}.")
     own = np.sort(scores[positive])[::-1]
-    # 0.07 of 100 positives, 7.000000000000001 in floating point, are 7
+    # 0.07 of 100 positives is 7, but 7.000000000000001 in floating point
     needed = max(1, int(np.ceil(recall * len(own) * (1 - 1e-12))))
     above = scores >= own[needed - 1]
     return float(positive[above].mean())

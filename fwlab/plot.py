@@ -1,6 +1,6 @@
-"""Drawing of arrays: certified gaps on logarithmic axes, one style per method, PNG and PDF files.
+"""Draw certified gaps on logarithmic axes, one style per method, and write PNG and PDF files.
 
-Needs matplotlib. Figures are made without pyplot, so no window opens and nothing global changes.
+Needs matplotlib. The figures do not use pyplot, so no window opens and no global state changes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from fwlab.files import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# colour, marker, line: fixed, so that a method looks the same in every figure, and apart in grey
+# (colour, marker, line). They are fixed so that a method looks the same in every figure, and chosen
+# so that methods differ in greyscale too.
 STYLES = {
     "fw": ("#4d4d4d", "^", "--"),
     "fw-open-loop": ("#999999", "v", ":"),
@@ -39,13 +40,13 @@ STYLES = {
 }
 OTHER = ("#000000", "+", "-")
 
-MARKERS_A_LINE = 8
+MARKERS_PER_LINE = 8
 GAP = "certified gap (primal \N{MINUS SIGN} dual)"
 SECONDS = "seconds (one thread, judging excluded)"
 
 
 class Gaps(NamedTuple):
-    """The columns of a trace that a curve of gaps needs, each (checkpoints,)."""
+    """The columns of a trace that a curve of gaps needs, each of shape (checkpoints,)."""
 
     iteration: Any
     seconds: Any
@@ -55,7 +56,7 @@ class Gaps(NamedTuple):
 
 
 def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
-    """Draw the gap against seconds on `ax`, new axes if None, and return the axes."""
+    """Draw the gap against seconds on `ax`, or on new axes if it is None, and return the axes."""
     from matplotlib.figure import Figure
 
     if ax is None:
@@ -67,15 +68,19 @@ def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
 
 
 def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
-    """Write path.png and path.pdf, whatever of the two `path` ends in; returns both paths."""
+    """Write path.png and path.pdf, and return both paths.
+
+    `path` may end in .png or .pdf, or in neither.
+    """
     from matplotlib import rc_context
 
     stem = path.with_suffix("") if path.suffix.lower() in (".png", ".pdf") else path
     png, pdf = (stem.with_name(stem.name + ending) for ending in (".png", ".pdf"))
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out once for both files
+    figure.set_layout_engine("none")  # both files keep the layout computed above
     write_atomically(png, lambda file: figure.savefig(file, format="png", dpi=200))
-    # no date: the same comparison gives the same bytes; 42: text in the PDF stays text
+    # Without a date the same comparison gives the same bytes. With font type 42, text in the PDF
+    # stays text.
     with rc_context({"pdf.fonttype": 42}):
         write_atomically(
             pdf, lambda file: figure.savefig(file, format="pdf", metadata={"CreationDate": None})
@@ -84,7 +89,7 @@ def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
 
 
 def log_axes(ax: Any, xlabel: str) -> None:
-    """Both axes logarithmic, with a grid behind the data."""
+    """Make both axes logarithmic, with a grid behind the data."""
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel(xlabel)
@@ -94,10 +99,26 @@ def log_axes(ax: Any, xlabel: str) -> None:
 
 
 def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: tuple[str, str, str]) -> bool:
-    """Draw one run against `x` from iteration 1 on; return whether a gap lies at the floor.
+    """Draw the gaps of one run from iteration 1 on.
 
-    A gap that rounding makes zero or negative, or that is below one unit of rounding of the
-    objectives, is drawn at that unit.
+    The floor is one unit of rounding of the objectives. A gap below it, which rounding can make
+    zero or negative, is drawn at the floor as a hollow triangle.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    gaps : Gaps
+        The columns of the run's trace.
+    x : array (checkpoints,)
+        Abscissa of each checkpoint, for example gaps.seconds. Only positive ones are drawn.
+    style : tuple of str
+        (colour, marker, line), see STYLES.
+
+    Returns
+    -------
+    bool
+        Whether a gap lies at the floor.
     """
     drawn = (gaps.iteration > 0) & (x > 0)
     x, gap = x[drawn], gaps.gap[drawn]
@@ -115,7 +136,7 @@ def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: tuple[str, str, str]) -> bool:
 
 
 def line_style(style: tuple[str, str, str]) -> dict[str, Any]:
-    """Keyword arguments of matplotlib's `plot` for a (colour, marker, line) of STYLES."""
+    """Return keyword arguments of matplotlib's `plot` for a (colour, marker, line) of STYLES."""
     color, marker, line = style
     return {
         "color": color,
@@ -129,8 +150,8 @@ def line_style(style: tuple[str, str, str]) -> dict[str, Any]:
 
 
 def marked(x: Floats) -> list[int]:
-    """Indices of markers, evenly spread along a logarithmic axis, the last point among them."""
+    """Return the indices of markers, evenly spread on a logarithmic axis, with the last point."""
     if len(x) == 0:
         return []
-    places = np.geomspace(x[0], x[-1], MARKERS_A_LINE)
+    places = np.geomspace(x[0], x[-1], MARKERS_PER_LINE)
     return sorted({*np.searchsorted(x, places).clip(max=len(x) - 1).tolist(), len(x) - 1})

@@ -1,4 +1,4 @@
-"""The checks of a problem's arguments, one sentence for each that is wrong."""
+"""Check the arguments of a problem. Each error is one sentence."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ STORAGES = ("float64", "float32")
 
 
 def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
-    """Raise unless each choice is one of those that there are, and they go together."""
+    """Raise TypeError or ValueError unless the choices exist and are compatible."""
     if not isinstance(loss, Loss):
         raise TypeError(f"loss must be one of fwlab's losses; got {loss!r}.")
     if not (kernel is None or isinstance(kernel, str)) or kernel not in KERNELS:
@@ -29,14 +29,14 @@ def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
 
 
 def checked_data(X: Any, kernel: str | None, storage: str) -> Any:
-    """X as a finite array or CSR matrix, or as a Gram matrix."""
+    """Return X as a finite array or CSR matrix, or as a Gram matrix."""
     if kernel == "precomputed":
         return checked_gram(X)
     return as_features("X", X, np.float32 if storage == "float32" else np.float64)
 
 
 def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
-    """What was done to X, a sentence each."""
+    """Return one sentence for each conversion of X."""
     if storage == "float32":
         return ("X is stored as float32, and the certificate is that of the stored X.",)
     if getattr(X, "dtype", None) == np.float32:
@@ -45,7 +45,7 @@ def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
 
 
 def checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
-    """y as classes 0 .. n_classes - 1, one a row of X."""
+    """Return y as classes 0 .. n_classes - 1, one per row of X."""
     if n_classes is not None:
         n_classes = as_integer("n_classes", n_classes, low=2)
     labels = as_labels(y, n_classes)
@@ -58,8 +58,16 @@ def checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
     return labels
 
 
+def checked_matrix(name: str, axes: str, value: Any, shape: tuple[int, int]) -> Floats:
+    """Return `value` as a finite array of the given shape; `axes` names its axes in the error."""
+    matrix = as_floats(name, value, ndims=(2,))
+    if matrix.shape != shape:
+        raise ValueError(f"{name} must be {axes} = {shape}; got shape {matrix.shape}.")
+    return matrix
+
+
 def checked_sample_weight(sample_weight: Any, n: int) -> Floats:
-    """omega, (n,), ones for None."""
+    """Return omega, (n,): the given weights, or ones for None."""
     if sample_weight is None:
         return np.ones(n)
     omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()

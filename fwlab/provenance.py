@@ -1,4 +1,4 @@
-"""Say which code, packages and machine made a result."""
+"""Record which code, packages and machine made a result."""
 
 import platform
 import subprocess
@@ -13,16 +13,16 @@ CPU_INFO = Path("/proc/cpuinfo")
 
 
 def provenance() -> dict[str, str]:
-    """Return version and commit of fwlab, versions of packages, processor and time.
+    """Return the version and commit of fwlab, the versions of packages, the processor and the time.
 
-    The commit is that of the checkout that fwlab runs from, "" for an installed copy; "+changes"
-    behind it marks sources that differ from the commit.
+    The commit is the HEAD of the checkout that fwlab runs from, followed by "+changes" if the
+    sources differ from it. For an installed copy it is "".
     """
     return {**_fixed(), "date": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
 def installed(package: str) -> str:
-    """Return the version of an installed package."""
+    """Return the version of a package, or "not installed"."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -57,7 +57,7 @@ def _git(*arguments: str) -> str:
 
 
 def _processor() -> str:
-    """The processor's name as the system tells it."""
+    """Return the processor's name as the system reports it."""
     if CPU_INFO.exists():
         for line in CPU_INFO.read_text("utf-8").splitlines():
             if line.startswith("model name"):

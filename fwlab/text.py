@@ -1,4 +1,4 @@
-"""Plain text for people: aligned tables, and one line for a loss or a problem."""
+"""Format aligned tables, and describe a loss or a problem in one line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ MOST_WEIGHTS = 5
 def format_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()
 ) -> str:
-    """Columns two spaces apart under a ruled header; those named in `right` are set flush right."""
+    """Return the rows as columns under a ruled header, two spaces apart.
+
+    The columns named in `right` are right-aligned.
+    """
     lines = [header, *rows]
     widths = [max(len(line[j]) for line in lines) for j in range(len(header))]
 
@@ -34,15 +37,18 @@ def format_table(
 
 
 def describe_loss(loss: Loss) -> str:
-    """The loss as one would build it, arrays shortened and switches that are off left out."""
-    # every loss is a dataclass, though the protocol does not say so
+    """Return the expression that builds the loss, with arrays shortened.
+
+    Switches that are off are left out.
+    """
+    # every loss is a dataclass, although `Loss` itself is not
     values = {field.name: getattr(loss, field.name) for field in fields(loss)}  # type: ignore[arg-type]
     parts = (f"{name}={_short(value)}" for name, value in values.items() if value is not False)
     return f"{type(loss).__name__}({', '.join(parts)})"
 
 
 def describe_problem(name: str, problem: Problem) -> str:
-    """One line: name, loss, sizes and every constant of the objective."""
+    """Return one line with name, loss, sizes and every constant of the objective."""
     parts = [
         f"{name}: {describe_loss(problem.loss)}",
         f"n = {problem.n_samples}",

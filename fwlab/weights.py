@@ -1,4 +1,4 @@
-"""Weight vectors for the weighted losses, K19 section 7.3; each sums to 1."""
+"""Weight vectors rho for the weighted losses; each sums to 1   (K19 section 7.3)."""
 
 import numpy as np
 
@@ -7,19 +7,19 @@ from fwlab.checks.arguments import as_integer
 
 
 def flat(k: int) -> Floats:
-    """k weights 1/k: the unweighted top-k losses."""
+    """Return k weights 1/k, as in the unweighted top-k losses."""
     k = as_integer("k", k, low=1)
     return np.full(k, 1.0 / k)
 
 
 def linear(k: int) -> Floats:
-    """k weights 2 (k + 1 - j) / (k (k + 1)), j = 1 .. k."""
+    """Return the k weights 2 (k + 1 - j) / (k (k + 1)), j = 1 .. k."""
     k = as_integer("k", k, low=1)
     return 2.0 * np.arange(k, 0, -1, dtype=np.float64) / (k * (k + 1.0))
 
 
 def exponential(k: int) -> Floats:
-    """k weights proportional to exp(-j / k), j = 1 .. k."""
+    """Return k weights proportional to exp(-j / k), j = 1 .. k."""
     k = as_integer("k", k, low=1)
     decay = np.exp(-np.arange(1, k + 1) / k)
     return np.asarray(decay / decay.sum(), dtype=np.float64)

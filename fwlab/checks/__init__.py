@@ -1,1 +1,1 @@
-"""Checks of a user's arguments: one sentence for each bad one."""
+"""Checks of a user's arguments: each error is one sentence."""

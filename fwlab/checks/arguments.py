@@ -1,4 +1,8 @@
-"""Checks of arguments: one sentence that names the argument, the value and what is allowed."""
+"""Convert and check arguments. Each error names the argument, the value and what is allowed.
+
+The functions take the name of the argument for these sentences. They raise TypeError for a value of
+the wrong kind and ValueError for a wrong shape or range.
+"""
 
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -17,7 +21,31 @@ SMALLEST = 1e-150
 def as_floats(
     name: str, value: Any, ndims: Iterable[int], dtype: type[np.floating] = np.float64
 ) -> Floats:
-    """`value` as a finite C-ordered array of `dtype` with one of the dimensions `ndims`."""
+    """Return `value` as a finite C-ordered array.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    value : array-like
+        Real numbers.
+    ndims : iterable of int
+        The allowed numbers of dimensions.
+    dtype : type
+        numpy.float64 or numpy.float32.
+
+    Returns
+    -------
+    array of `dtype`
+        `value` itself if it is such an array already.
+
+    Raises
+    ------
+    TypeError
+        If `value` does not hold real numbers.
+    ValueError
+        If its shape is wrong, or if it holds NaN, infinity or a number too large.
+    """
     array = as_array(name, value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}.")
@@ -28,25 +56,49 @@ def as_floats(
     return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
 
 
-def as_array(name: str, value: Any) -> NDArray:
-    """`value` as a numpy array of any kind."""
+def as_array(name: str, value: Any) -> NDArray[Any]:
+    """Return `value` as a numpy array of any type."""
     try:
         return np.asarray(value)
     except ValueError:
         raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
 
 
-def require_finite(name: str, values: NDArray, largest: float = LARGEST) -> None:
-    """Raise if `values` holds NaN, infinity, or a number too large; by default one whose square
-    would overflow."""
-    largest = np.float64(largest)  # of this type, so that smaller ones are compared in float64
+def require_finite(name: str, values: NDArray[Any], largest: float = LARGEST) -> None:
+    """Raise ValueError if `values` holds NaN, infinity, or a number larger than `largest`.
+
+    By default a number is too large if its square could overflow.
+    """
+    largest = np.float64(largest)  # of this type, so that float32 values are compared in float64
     if values.size and not (-largest <= values.min() and values.max() <= largest):
         bad = values.ravel()[np.flatnonzero(~(np.abs(values) <= largest))[0]]
         raise ValueError(f"{name} must be finite and at most {largest:.4g} in size; got {bad}.")
 
 
 def as_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """`value` as an int in low .. high (no upper limit if None)."""
+    """Return `value` as an int.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument.
+    value : integer
+        A Python or numpy integer, but no bool.
+    low, high : int
+        The allowed range, both ends included; no upper limit if high is None.
+
+    Returns
+    -------
+    int
+        The value.
+
+    Raises
+    ------
+    TypeError
+        If `value` is not an integer.
+    ValueError
+        If it is out of range.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer; got {value!r}.")
     number = int(value)
@@ -57,7 +109,7 @@ def as_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
 
 
 def as_real(name: str, value: Any, *, positive: bool) -> float:
-    """`value` as a finite float, > 0 if `positive`, else >= 0."""
+    """Return `value` as a finite float, > 0 if `positive`, else >= 0."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a real number; got {value!r}.")
     number = float(value)
@@ -69,14 +121,14 @@ def as_real(name: str, value: Any, *, positive: bool) -> float:
 
 
 def as_flag(name: str, value: Any) -> bool:
-    """`value` as a bool."""
+    """Return `value` as a bool."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """A numpy Generator from a seed or a Generator."""
+    """Return a numpy Generator: the one given, or a new one for a seed."""
     if isinstance(rng, np.random.Generator):
         return rng
     if isinstance(rng, bool) or not isinstance(rng, Integral) or rng < 0:
@@ -85,7 +137,7 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 
 def as_features(name: str, X: Any, dtype: type[np.floating] = np.float64) -> Any:
-    """X (n, d) as a finite array of `dtype`, or as a canonical CSR matrix if it is sparse."""
+    """Return X (n, d) as a finite array of `dtype`, or as canonical CSR if it is sparse."""
     if not scipy.sparse.issparse(X):
         X = as_floats(name, X, ndims=(2,), dtype=dtype)
     elif X.ndim != 2:
@@ -103,7 +155,7 @@ def as_features(name: str, X: Any, dtype: type[np.floating] = np.float64) -> Any
 
 
 def as_labels(y: Any, n_classes: int | None = None) -> Integers:
-    """`y` as a 1-D int64 array of classes 0 .. n_classes-1."""
+    """Return `y` as a 1-D int64 array of classes 0 .. n_classes-1."""
     labels = as_array("y", y)
     if labels.dtype.kind not in "iu":
         raise TypeError(f"y must hold integer class labels; got dtype {labels.dtype}.")
@@ -119,8 +171,11 @@ def as_labels(y: Any, n_classes: int | None = None) -> Integers:
     return labels.astype(np.int64)
 
 
-def as_weights(name: str, value: Any) -> tuple[float, ...]:
-    """`value` as non-increasing, non-negative weights that are not all zero (K19, section 4)."""
+def as_rho(name: str, value: Any) -> tuple[float, ...]:
+    """Return `value` as the weights rho of a loss   (K19 section 4).
+
+    They are non-increasing, non-negative and not all zero.
+    """
     weights = as_floats(name, value, ndims=(1,))
     if len(weights) == 0:
         raise ValueError(f"{name} must hold at least one weight; got an empty sequence.")
@@ -138,7 +193,7 @@ def as_weights(name: str, value: Any) -> tuple[float, ...]:
 
 
 def as_positive(y: Any) -> Any:
-    """Which labels are 1, of labels in {0, 1} or {-1, +1}."""
+    """Return a mask of the positive labels, for labels in {0, 1} or {-1, +1}."""
     labels = as_array("y", y)
     if labels.dtype.kind not in "iufb":
         raise TypeError(f"y must hold labels 0 and 1, or -1 and +1; got dtype {labels.dtype}.")

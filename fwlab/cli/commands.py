@@ -1,7 +1,7 @@
-"""The command line: fwlab compare | solve | data | info | warmup.
+"""The commands: fwlab compare | solve | data | info | warmup.
 
-Reports go to stdout (with --json one JSON document and nothing else), progress and errors to
-stderr. Exit code: 0 when every run finished, 1 when one failed, 2 for bad input.
+Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
+to stderr. The exit code is 0 if every run finished, 1 if one failed, and 2 for bad input.
 """
 
 import json
@@ -17,7 +17,7 @@ from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
 from fwlab.cli.problems import Case, load, load_cases
-from fwlab.cli.reports import data_rows, settings, warmup_rows
+from fwlab.cli.reports import data_rows, installation, warmup_rows
 from fwlab.experiments.comparison import Comparison, Settings, checked_methods, compare
 from fwlab.files import write_atomically
 from fwlab.provenance import installed
@@ -30,14 +30,14 @@ NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip instal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code."""
+    """Run one command and return its exit code."""
     try:
         options = parse(argv, installed("fwlab"))
         return COMMANDS[options.command](options)
     except BadInput as error:
         _complain(error)
         return 2
-    except OSError as error:  # of writing: those of reading are bad input
+    except OSError as error:  # from writing: errors of reading become BadInput
         _complain(error)
         return 1
     except KeyboardInterrupt:
@@ -132,7 +132,7 @@ def _data(options: Namespace) -> int:
 
 
 def _info(options: Namespace) -> int:
-    found = settings()
+    found = installation()
     if options.json:
         _print_json(**found)
     else:
@@ -161,7 +161,7 @@ COMMANDS = {
 
 @contextmanager
 def _bad_input(*more: type[Exception]) -> Iterator[None]:
-    """What a call refuses with one sentence is the user's input."""
+    """Turn the one-sentence errors of a call into BadInput."""
     try:
         yield
     except Exception as error:
@@ -176,25 +176,25 @@ def _solve_settings(options: Namespace) -> dict[str, Any]:
 
 
 def _check_run(options: Namespace, names: list[str]) -> None:
-    """Refuse bad settings before the data are loaded."""
+    """Check the settings and the method names before the data are loaded."""
     Settings(**_solve_settings(options))
     checked_methods(names, {})
 
 
 def _shown(options: Namespace) -> dict[str, Any]:
-    """The options that the command has, for its JSON document."""
+    """Return the options of the command, for its JSON document."""
     hidden = {"command", "json"}
     return {name: value for name, value in vars(options).items() if name not in hidden}
 
 
 def _announce(options: Namespace, cases: list[Case]) -> None:
-    """Say what will be run, before it is run."""
+    """Print one line per problem before the runs start."""
     for case in cases:
         print(case.line, file=sys.stderr if options.json else sys.stdout, flush=True)
 
 
 def _write(comparison: Comparison, cases: list[Case], folder: Path) -> dict[str, str]:
-    """The table, the traces and the figure as files; returns their paths."""
+    """Write the table, the traces and the figure, and return their paths."""
     text = "\n".join([*(case.line for case in cases), "", comparison.table(), ""])
     write_atomically(folder / "table.txt", lambda file: file.write(text.encode()))
     comparison.to_csv(folder / "comparison.csv")
@@ -208,7 +208,7 @@ def _write(comparison: Comparison, cases: list[Case], folder: Path) -> dict[str,
 
 
 def _exit_code(comparison: Comparison, options: Namespace) -> int:
-    """1 for a run that did not finish; a method of `all` may refuse a problem."""
+    """Return 1 if some run did not finish, but let a method of `all` refuse a problem."""
     results, failures = comparison.results.values(), comparison.failures.values()
     fine = {"refused"} if options.methods == "all" else set()
     failed = not results or any(failure.kind not in fine for failure in failures)
@@ -242,7 +242,7 @@ def _print_json(**document: Any) -> None:
 
 
 def _strict(value: Any) -> Any:
-    """JSON has no infinity and no NaN: they become null."""
+    """Replace infinity and NaN, which JSON does not have, by None."""
     if isinstance(value, dict):
         return {name: _strict(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):

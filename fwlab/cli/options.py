@@ -1,7 +1,7 @@
-"""The options of the command line: flags over a TOML file over defaults.
+"""Parse the options of the command line: flags first, then a TOML file, then defaults.
 
-A TOML file holds the long flags as keys (max-iter = 500, methods = ["fw", "ascent"]); its values
-pass through the same parser as the flags.
+The keys of a TOML file are long flags (max-iter = 500, methods = ["fw", "ascent"]). Its values are
+parsed like flags.
 """
 
 import argparse
@@ -68,16 +68,17 @@ class BadInput(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises BadInput where argparse prints its usage and exits."""
+    """An argparse parser that raises BadInput instead of printing its usage and exiting."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise BadInput."""
         raise BadInput(message)
 
 
 def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
-    """The options of one call: those given, those of --config, and DEFAULTS, in this order.
+    """Return the options of one call. Flags override --config, which overrides DEFAULTS.
 
-    Raises BadInput.
+    Raises BadInput with one sentence.
     """
     parser, commands = _parser(version)
     given = vars(parser.parse_args(argv))
@@ -85,7 +86,7 @@ def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     command = commands[given["command"]]
     stored = _from_config(command, config) if config is not None else {}
     if "C" in given:
-        stored.pop("lam", None)  # --lam needs no such care: it goes before C
+        stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
     names = {action.dest for action in command._actions} & set(DEFAULTS)
     defaults = {name: value for name, value in DEFAULTS.items() if name in names}
     return argparse.Namespace(**{**defaults, **stored, **given})
@@ -190,7 +191,7 @@ def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> Non
 
 
 def _from_config(parser: Parser, path: str) -> dict[str, Any]:
-    """The options that a TOML file holds, parsed as flags of the command."""
+    """Return the options in a TOML file, parsed as flags of the command."""
     try:
         table = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

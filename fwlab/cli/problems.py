@@ -1,4 +1,4 @@
-"""From options of the command line to data sets, losses and problems."""
+"""Build data sets, losses and problems from the options of the command line."""
 
 from argparse import Namespace
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A problem, the data set it was built from, and the line that names both to the user."""
+    """A problem, its data set, and the line that describes both to the user."""
 
     name: str
     dataset: Dataset
@@ -38,7 +38,7 @@ class Case:
     line: str
 
     def as_dict(self) -> dict[str, Any]:
-        """What determines the problem, ready for JSON."""
+        """Return everything that determines the problem, ready for JSON."""
         problem = self.problem
         return {
             "name": self.name,
@@ -57,7 +57,7 @@ class Case:
 
 
 def load_cases(options: Namespace) -> list[Case]:
-    """Every data set with every loss that the options name.
+    """Return one case for each data set and loss that the options name.
 
     Raises BadInput, ValueError, TypeError or OSError with one sentence.
     """
@@ -66,7 +66,7 @@ def load_cases(options: Namespace) -> list[Case]:
     short = [dataset.name for dataset in loaded.values()]
     cases = []
     for given, dataset in loaded.items():
-        # two files of the same name in different folders
+        # Two files in different folders can have the same name.
         name = dataset.name if short.count(dataset.name) == 1 else given
         for loss in losses:
             label = name if len(losses) == 1 else f"{name}/{loss}"
@@ -75,12 +75,12 @@ def load_cases(options: Namespace) -> list[Case]:
 
 
 def load(name: str, options: Namespace) -> Dataset:
-    """The data set `name`, normalised as the options say."""
+    """Load the data set `name` with the normalisation of the options."""
     return datasets.load(name, normalize=none_or(options.normalize))
 
 
 def none_or(value: str) -> str | None:
-    """The option's value for the library: its "none" is None there."""
+    """Return None for "none", and any other value as it is."""
     return None if value == "none" else value
 
 
@@ -135,7 +135,7 @@ def _loss(name: str, m: int, options: Namespace) -> Loss:
         return PseudoTopK(k)
     if name == "structured":
         return StructuredHinge(_costs(options.costs, m))
-    # among all losses, topk and usunier are those of flat weights
+    # With --loss all, the weights are for weighted-topk and weighted-usunier only.
     plain = decay in (None, "flat") or options.loss == "all"
     if name == "topk" and plain:
         return TopK(k)
@@ -146,7 +146,7 @@ def _loss(name: str, m: int, options: Namespace) -> Loss:
 
 
 def _costs(path: str | None, m: int) -> Floats:
-    """The costs in a file, else the distance of the classes' numbers, |i - j|."""
+    """Return the costs in a file, or |i - j| for classes i and j without a file."""
     if path is None:
         classes = np.arange(m, dtype=np.float64)
         return np.abs(classes[:, None] - classes)
@@ -154,7 +154,9 @@ def _costs(path: str | None, m: int) -> Floats:
         raise BadInput(f"--costs must name a file; there is none at {path!r}.")
     try:
         if path.lower().endswith(".npy"):
-            return np.load(path, allow_pickle=False)
-        return np.loadtxt(path, delimiter=",", ndmin=2)
+            costs: Floats = np.load(path, allow_pickle=False)
+        else:
+            costs = np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:
         raise BadInput(f"--costs {path} cannot be read: {error}") from error
+    return costs

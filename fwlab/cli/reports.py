@@ -1,4 +1,4 @@
-"""What `fwlab data`, `info` and `warmup` report: sets at hand, versions and folders, kernels."""
+"""The contents of `fwlab data`, `fwlab info` and `fwlab warmup`."""
 
 import os
 import platform
@@ -25,7 +25,7 @@ PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
 def data_rows() -> list[dict[str, Any]]:
-    """Every named set: whether `load` finds it without a download, and where it comes from."""
+    """Return for each named set whether `load` finds it without a download, and its source."""
     folder = data_folder()
     rows = []
     for name in datasets.names():
@@ -37,12 +37,12 @@ def data_rows() -> list[dict[str, Any]]:
 
 
 def data_folder() -> Path:
-    """Where the files of named sets are looked for first."""
+    """Return the folder in which `load` looks for the files of named sets first."""
     return Path(os.environ.get("FWLAB_DATA") or cache_folder())
 
 
-def settings() -> dict[str, Any]:
-    """Versions, folders and threads."""
+def installation() -> dict[str, Any]:
+    """Return versions, folders and numbers of threads."""
     return {
         "python": platform.python_version(),
         **{package: installed(package) for package in PACKAGES},
@@ -56,7 +56,7 @@ def settings() -> dict[str, Any]:
 
 
 def warmup_rows() -> list[dict[str, Any]]:
-    """Compile and cache every kernel; the seconds that each part took."""
+    """Compile and cache every kernel, and return the seconds that each part took."""
     X, y = np.eye(2), np.array([0, 1])
     tiny = {
         "dense": Problem(X, y, TopK(1), 1.0),

@@ -1,4 +1,4 @@
-"""Data sets: named ones, synthetic ones, and a user's own file."""
+"""Data sets: named sets, synthetic sets, and a user's own file."""
 
 from fwlab.datasets.named import Dataset, describe, load, names, read_file, synthetic
 

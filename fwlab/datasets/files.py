@@ -1,8 +1,8 @@
-"""The named data sets that live in files: their origin, and how a checked file is found.
+"""The named data sets that are stored in files: their origin, and a checked copy of each file.
 
-A file is looked for in the folder FWLAB_DATA if that variable is set, else in the user's cache
-(FWLAB_DATA_CACHE overrides its place), else it is downloaded into the cache from the base address
-FWLAB_DATA_URL. There is no public host, so there is no default address.
+If the variable FWLAB_DATA is set, the files are read from this folder. Otherwise they are read from
+the user's cache (FWLAB_DATA_CACHE overrides its location); a missing file is downloaded into the
+cache from the base address FWLAB_DATA_URL. No public host exists, so there is no default address.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHA256: Mapping[str, str] = {
 
 
 class FileSet(NamedTuple):
-    """A named set that lives in files: their names, where the data come from, the licence."""
+    """A named set that is stored in files: the file names, the origin and the licence."""
 
     files: tuple[str, ...]
     source: str
@@ -96,10 +96,10 @@ FILE_SETS = {
 
 
 def data_file(file: str, registry: Mapping[str, str] = SHA256) -> Path:
-    """The path of a checked copy of `file`, downloaded if need be.
+    """Return the path of a checked copy of `file`, downloaded if necessary.
 
-    Raises FileNotFoundError if there is no copy and no address, OSError if the download fails,
-    ValueError if the bytes are not those of the registry.
+    Raises FileNotFoundError if there is no copy and no address, OSError if the download fails, and
+    ValueError if the sha256 of the bytes differs from the registry.
     """
     expected = registry[file]
     folder = os.environ.get("FWLAB_DATA")
@@ -112,7 +112,7 @@ def data_file(file: str, registry: Mapping[str, str] = SHA256) -> Path:
     cached = cache_folder() / file
     base = os.environ.get("FWLAB_DATA_URL")
     if cached.is_file():
-        # With an address at hand a damaged copy is fetched anew, without one it is an error.
+        # A damaged copy is downloaded again if there is an address; otherwise it is an error.
         if base and file_sha256(cached) != expected:
             _download(base, cached, expected)
         else:
@@ -129,12 +129,13 @@ def data_file(file: str, registry: Mapping[str, str] = SHA256) -> Path:
 
 
 def file_sha256(path: Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
+    """Return the sha256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def cache_folder() -> Path:
+    """Return the folder of downloaded files."""
     override = os.environ.get("FWLAB_DATA_CACHE")
     if override:
         return Path(override)
@@ -150,20 +151,20 @@ def _verify(path: Path, expected: str, origin: str) -> None:
 
 
 def _download(base: str, cached: Path, expected: str) -> None:
-    """Fetch base/name beside `cached` and move it there only when whole and checked."""
+    """Download base/name next to `cached`, and move it there once it is complete and checked."""
     import pooch
 
     if not base.startswith(("http://", "https://")):
         raise ValueError(f"FWLAB_DATA_URL must begin with http:// or https://; got {base!r}.")
     url = f"{base.rstrip('/')}/{cached.name}"
-    # Streaming would leave the socket of a refused or broken answer open; the files are small.
+    # Streaming would leave a socket open after a refused or broken response. The files are small.
     downloader = pooch.HTTPDownloader(stream=False)
     cached.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
         arrived = Path(folder) / cached.name
         try:
             downloader(url, str(arrived), None)
-        except OSError as error:  # requests' own exceptions are OSErrors too
+        except OSError as error:  # including the exceptions of requests
             raise OSError(f"{url!r} could not be downloaded: {error}.") from error
         _verify(arrived, expected, url)
         arrived.replace(cached)

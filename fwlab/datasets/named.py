@@ -1,8 +1,8 @@
-"""Data sets: named ones, synthetic ones, and a user's own file, in one frozen shape.
+"""Load named, synthetic and user's own data sets as a frozen `Dataset`.
 
-Features come as they are unless `normalize` asks for more, and the dataset records what was done:
-"unit" scales every row to Euclidean length 1, "standard" brings every feature of the train part
-to mean 0 and variance 1 and applies the same shift and scale to the other parts.
+By default features are not changed. normalize="unit" scales every row to Euclidean length 1.
+normalize="standard" brings every feature of the train part to mean 0 and variance 1, and applies
+the same shift and scale to the other parts. The data set records its normalisation.
 """
 
 from __future__ import annotations
@@ -26,9 +26,20 @@ from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read
 class Dataset:
     """Features, labels and origin of one data set.
 
-    X_* (n, d) float64, dense or scipy CSR; y_* (n,) int64 in 0..m-1. The valid and test parts are
-    None where the set has none. `sha256` is the sum of the file read (two files: both sums, joined
-    by "+"), None where no file was. `classes` are the m labels as the source has them, in order.
+    Attributes
+    ----------
+    X_train, X_valid, X_test : array or scipy CSR matrix (n, d), float64
+        Features of each part. X_valid and X_test are None if the set has no such part.
+    y_train, y_valid, y_test : array (n,), int64
+        Labels 0..m-1 of each part, or None.
+    name, source, licence : str
+        Name, origin and licence of the data.
+    sha256 : str or None
+        Checksum of the file, or of two files joined by "+"; None if no file was read.
+    classes : tuple
+        The m labels as the source writes them, in sorted order.
+    normalize : str or None
+        The normalisation: None, "unit" or "standard".
     """
 
     X_train: Any
@@ -41,18 +52,19 @@ class Dataset:
     source: str
     licence: str
     sha256: str | None
-    classes: tuple
+    classes: tuple[Any, ...]
     normalize: str | None
 
     @property
     def n_classes(self) -> int:
+        """Number of classes m."""
         return len(self.classes)
 
     def __repr__(self) -> str:
         return f"<Dataset {describe(self)}>"
 
 
-# M20, Table 2: (size, positives) of the train, valid and test part, 50/25/25 and stratified.
+# (size, positives) of the train, valid and test parts: 50/25/25 and stratified   (M20 Table 2).
 _CUTS = {
     "ionosphere": ((176, 113), (87, 56), (88, 56)),
     "spambase": ((2301, 907), (1150, 453), (1150, 453)),
@@ -60,12 +72,12 @@ _CUTS = {
     "winequality_white": ((2449, 530), (1224, 265), (1225, 265)),
 }
 
-# (n, d, m, separation), each drawn with rng=0 and with rows of length 1.
+# (n, d, m, separation); each is drawn with rng=0 and has rows of length 1.
 _SYNTHETIC_SETS = {"synthetic-a": (1000, 4096, 10, 0.1), "synthetic-b": (15935, 1024, 20, 0.1)}
 
 
 def names() -> tuple[str, ...]:
-    """The names that `load` knows."""
+    """Return the names that `load` knows."""
     return ("digits", *FILE_SETS, *_SYNTHETIC_SETS)
 
 
@@ -74,15 +86,15 @@ def load(
     normalize: str | None = None,
     rng: int | np.random.Generator = 0,
 ) -> Dataset:
-    """A named set, or the user's own file if `name` is a path (see `read_file`).
+    """Load a named set, or the user's own file if `name` is a path (see `read_file`).
 
-    `rng` draws the train/valid/test cut of the four UCI binary sets and nothing else: every other
-    set has a fixed split. "synthetic-a" and "synthetic-b" are defined with rows of length 1.
-    "digits" needs no file. The other files are read from the folder FWLAB_DATA if it is set, else
-    from the user's cache, else downloaded from FWLAB_DATA_URL; their sha256 is always checked.
+    `rng` only draws the train/valid/test cut of the four UCI binary sets; every other set has a
+    fixed split. "synthetic-a" and "synthetic-b" are defined with rows of length 1. "digits" needs
+    no file. The other sets are read from the folder FWLAB_DATA if it is set, and otherwise from the
+    user's cache, after a download from FWLAB_DATA_URL if necessary. Their sha256 is always checked.
 
-    Raises ValueError for an unknown name, option or checksum, FileNotFoundError for a missing
-    file, OSError for a failed download.
+    Raises ValueError for an unknown name or option or a wrong checksum, FileNotFoundError for a
+    missing file, and OSError for a failed download.
     """
     if not isinstance(name, str | os.PathLike):
         raise TypeError(f"name must be a string or a path; got {type(name).__name__}.")
@@ -105,15 +117,15 @@ def load(
 
 
 def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dataset:
-    """A user's own data, its format told by the file's ending.
+    """Read a user's own data set. The ending of the file name decides the format.
 
-    .npz: arrays X, y, or X_train, y_train and optionally X_valid, y_valid, X_test, y_test; a CSR
-        matrix is stored as X_data, X_indices, X_indptr, X_shape (X_train_data, ... likewise).
-    .csv: the last column is the label, or the one that the header names y, label or class.
+    .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A
+        CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
+    .csv: the label is the column that the header names y, label or class, or the last column.
     .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
 
-    Labels of any sortable kind become 0..m-1 in sorted order; `classes` keeps them. All errors
-    are ValueErrors of one sentence, but FileNotFoundError for a missing file.
+    Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals. Raises
+    FileNotFoundError for a missing file, and ValueError with one sentence for any other error.
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path; got {type(path).__name__}.")
@@ -134,10 +146,33 @@ def synthetic(
     normalize: str | None = None,
     n_test: int = 0,
 ) -> Dataset:
-    """Gaussian classes: y uniform on 0..m-1, means separation * N(0, I), samples mean + N(0, I).
+    """Draw samples of Gaussian classes.
 
-    Drawn from one generator in the order y, means, noise, then y and noise of the `n_test` test
-    samples. X_train is (n, d). All m classes count, even one that no sample was drawn from.
+    Labels are uniform on 0..m-1, class means are separation * N(0, I), and samples are their class
+    mean + N(0, I).
+
+    Parameters
+    ----------
+    n, d, m : int
+        Numbers of training samples, features and classes, m >= 2.
+    separation : float
+        Scale of the class means, at least 0.
+    rng : int or numpy.random.Generator
+        Seed or generator. It draws y, means and noise, then y and noise of the test part.
+    normalize : None, "unit" or "standard"
+        The normalisation.
+    n_test : int
+        Number of test samples.
+
+    Returns
+    -------
+    Dataset
+        It has m classes, even if some class has no sample.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range.
     """
     n, d = as_integer("n", n, 1), as_integer("d", d, 1)
     m, n_test = as_integer("m", m, 2), as_integer("n_test", n_test, 0)
@@ -159,7 +194,7 @@ def synthetic(
 
 
 def describe(dataset: Dataset) -> str:
-    """One line: sizes, density, normalisation, source and licence."""
+    """Return one line with sizes, density, normalisation, source and licence."""
     X = dataset.X_train
     parts = [
         f"{len(y)} {part}"
@@ -190,7 +225,7 @@ def _synthetic_set(name: str, normalize: str | None) -> Dataset:
 
 
 def _digits(normalize: str | None) -> Dataset:
-    """scikit-learn's 8x8 digits, cut 75/25 and stratified by train_test_split(random_state=0)."""
+    """Load scikit-learn's 8x8 digits, cut 75/25 and stratified, with random_state=0."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -223,7 +258,7 @@ def _cut(
     sizes: tuple[tuple[int, int], ...],
     generator: np.random.Generator,
 ) -> Parts:
-    """A random cut into parts of the given (size, positives), each in the order of the file."""
+    """Cut the samples at random into parts of the given (size, positives), each in file order."""
     positives = generator.permutation(np.flatnonzero(y == 1))
     negatives = generator.permutation(np.flatnonzero(y == 0))
     parts: Parts = {}
@@ -245,7 +280,7 @@ def _generator(rng: int | np.random.Generator) -> np.random.Generator:
 
 def _dataset(
     parts: Parts,
-    classes: tuple,
+    classes: tuple[Any, ...],
     normalize: str | None,
     name: str,
     source: str,

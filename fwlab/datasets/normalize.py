@@ -1,6 +1,6 @@
-"""The two normalisations of data sets, in place: rows to length 1, features to mean 0, variance 1.
+"""Normalise data sets in place: rows to length 1, or features to mean 0 and variance 1.
 
-Values are first scaled by exact powers of two, so that no square overflows or vanishes.
+Values are first scaled by exact powers of two, so that no square overflows or underflows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NORMALIZATIONS = (None, "unit", "standard")
 
 
 def check_normalize(normalize: str | None, is_sparse: bool = False) -> None:
-    """Refuse an unknown normalisation, and the one that would fill a sparse matrix."""
+    """Raise ValueError for an unknown normalisation, or for "standard" with sparse features."""
     if normalize not in NORMALIZATIONS:
         raise ValueError(f"normalize must be None, 'unit' or 'standard'; got {normalize!r}.")
     if is_sparse and normalize == "standard":
@@ -27,7 +27,7 @@ def check_normalize(normalize: str | None, is_sparse: bool = False) -> None:
 
 
 def normalize_parts(parts: Parts, normalize: str | None) -> None:
-    """Normalise the features of every part in place (float64, C-ordered or CSR)."""
+    """Normalise the features of every part in place; they are float64, C-ordered or CSR."""
     check_normalize(normalize, is_sparse=any(sparse.issparse(X) for X, _ in parts.values()))
     if normalize == "unit":
         for X, _ in parts.values():
@@ -37,7 +37,7 @@ def normalize_parts(parts: Parts, normalize: str | None) -> None:
 
 
 def _unit_rows(X: Any) -> None:
-    """x / |x|_2 for every row; a zero row stays zero."""
+    """Divide every row by its Euclidean length; a zero row stays zero."""
     if not sparse.issparse(X):
         exponent = np.frexp(_largest(X, axis=1))[1]
         np.ldexp(X, -exponent[:, None], out=X)
@@ -53,9 +53,12 @@ def _unit_rows(X: Any) -> None:
 
 
 def _standard_features(train: np.ndarray, matrices: list[np.ndarray]) -> None:
-    """(x - mean) / deviation by the train part (one of `matrices`); constants are only centred."""
-    # Subtracting a row first makes constant features exactly zero and spares the others the
-    # cancellation of a mean far from zero.
+    """Centre each feature and divide it by its standard deviation in the train part.
+
+    `matrices` includes `train`. Constant features are only centred.
+    """
+    # Subtracting a row first makes constant features exactly zero, and avoids cancellation if a
+    # mean is far from zero.
     origin = train[0].copy()
     with np.errstate(over="ignore", invalid="ignore"):
         for X in matrices:
@@ -76,5 +79,5 @@ def _standard_features(train: np.ndarray, matrices: list[np.ndarray]) -> None:
 
 
 def _largest(X: np.ndarray, axis: int) -> np.ndarray:
-    """The largest absolute value along an axis, without a copy of X."""
-    return np.maximum(X.max(axis=axis), -X.min(axis=axis))
+    """Return the largest absolute value along an axis, without a copy of X."""
+    return np.asarray(np.maximum(X.max(axis=axis), -X.min(axis=axis)))

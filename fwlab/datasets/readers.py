@@ -1,7 +1,7 @@
-"""Readers of data files: .npz, .csv and LIBSVM, and the checks that every set passes.
+"""Read .npz, .csv and LIBSVM files, and check every data set.
 
-A reader gives `Parts`: {"train": (X, y)} and, where the file has them, "valid" and "test", with
-the labels as the file holds them. `checked` turns these into float64 features and labels 0..m-1.
+A reader returns `Parts`: {"train": (X, y)} and, if the file has them, "valid" and "test", with the
+labels as the file writes them. `checked` converts them to float64 features and labels 0..m-1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Parts = dict[str, Part]
 
 LABEL_NAMES = ("y", "label", "class")
 
-# For each part, the names of its arrays in an .npz, the first pair found is read.
+# For each part, the possible names of its arrays in an .npz file. The first pair found is read.
 _PART_ARRAYS = {
     "train": (("X_train", "y_train"), ("train", "y_train"), ("X", "y")),
     "valid": (("X_valid", "y_valid"), ("X_val", "y_val")),
@@ -32,9 +32,10 @@ _PART_ARRAYS = {
 
 
 def read_npz(path: Path) -> Parts:
-    """Arrays X and y, or X_train, y_train and optionally X_valid, y_valid, X_test, y_test.
+    """Read an .npz file.
 
-    A CSR matrix X is stored as X_data, X_indices, X_indptr, X_shape.
+    It holds X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A CSR
+    matrix X is stored as X_data, X_indices, X_indptr, X_shape.
     """
     if not zipfile.is_zipfile(path):  # numpy would try to unpickle it
         raise ValueError(f"{str(path)!r} is not an .npz archive.")
@@ -85,9 +86,10 @@ def _npz_matrix(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> Any:
 
 
 def read_csv(path: Path) -> Parts:
-    """Comma-separated rows of numbers; the last column is the label unless a header names it.
+    """Read comma-separated rows of numbers.
 
-    A header names the label column y, label or class. Labels are numbers or strings.
+    A header may name the label column y, label or class; otherwise the label is the last column.
+    Labels are numbers or strings.
     """
     rows = _csv_rows(path)
     line, first = next(rows, (0, []))
@@ -118,7 +120,7 @@ def read_csv(path: Path) -> Parts:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line number and stripped cells of every row that is not blank."""
+    """Yield the line number and stripped cells of every row that is not blank."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             reader = csv.reader(stream)
@@ -141,9 +143,9 @@ def _label_column(path: Path, first: list[str]) -> int:
 
 
 def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> bool:
-    """No cell is a number, or a cell is a label column's name.
+    """Return whether no cell of the first row is a number, or a cell names the label column.
 
-    A last cell 'y' beside numbers is a header unless it is the label of other rows too.
+    If the row ends in 'y' after numbers, it is a header unless 'y' is also a label of other rows.
     """
     if not any(_is_number(cell) for cell in first):
         return True
@@ -157,7 +159,7 @@ def _is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return "_" not in cell  # Python reads 1_0 as 10, a data file does not mean that
+    return "_" not in cell  # Python reads 1_0 as 10, but a data file does not mean that
 
 
 def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
@@ -183,7 +185,7 @@ def _floats(path: Path, line: int, row: list[str], label_column: int) -> np.ndar
 
 
 def _label_array(labels: list[str]) -> np.ndarray:
-    """Integers if all are, else floats if all are, else the strings."""
+    """Return the labels as integers or floats if all of them can be read so, else as strings."""
     strings = np.array(labels)
     if all(_is_number(label) for label in labels):
         try:
@@ -194,7 +196,10 @@ def _label_array(labels: list[str]) -> np.ndarray:
 
 
 def read_svmlight(path: Path) -> Parts:
-    """LIBSVM's text format, plain or .bz2; column 0 is index 0 if any row has one, else index 1."""
+    """Read LIBSVM's text format, plain or .bz2.
+
+    Column 0 of X is index 0 if any row has this index, and index 1 otherwise.
+    """
     from sklearn.datasets import load_svmlight_file
 
     try:
@@ -206,7 +211,7 @@ def read_svmlight(path: Path) -> Parts:
 
 
 def _bad_svmlight_line(path: Path) -> str:
-    """', line N' for the first line that breaks the format, '' if none is found."""
+    """Return ', line N' for the first line that breaks the format, or '' if there is none."""
     opener: Callable[..., Any] = bz2.open if path.suffix.lower() == ".bz2" else open
     try:
         with opener(path, "rb") as stream:
@@ -242,7 +247,10 @@ READERS: Mapping[str, Callable[[Path], Parts]] = {
 
 
 def read_parts(path: Path) -> Parts:
-    """Read a file by its ending; ValueError for an unknown one, FileNotFoundError for no file."""
+    """Read a file in the format that its ending names.
+
+    Raises ValueError for an unknown ending, FileNotFoundError for a missing file.
+    """
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"path must end in one of {', '.join(READERS)}; got {str(path)!r}.")
@@ -251,10 +259,10 @@ def read_parts(path: Path) -> Parts:
     return reader(path)
 
 
-def checked(where: str, parts: Parts) -> tuple[Parts, tuple]:
-    """Float64 features and labels 0..m-1 of every part, and the m classes in sorted order.
+def checked(where: str, parts: Parts) -> tuple[Parts, tuple[Any, ...]]:
+    """Return the parts with float64 features and labels 0..m-1, and the m classes in sorted order.
 
-    A class counts if any part holds it. `where` names the data in error messages.
+    A class counts if any part contains it. `where` names the data in error messages.
     """
     matrices = {part: _features(f"{where}: X of part {part}", X) for part, (X, _) in parts.items()}
     for part, (_, y) in parts.items():
@@ -281,7 +289,7 @@ def _numeric(where: str, values: np.ndarray) -> None:
 
 
 def _features(where: str, X: Any) -> Any:
-    """C-ordered float64 or canonical float64 CSR, finite, with at least one row and column."""
+    """Return X as finite float64, C-ordered or canonical CSR, with at least one row and column."""
     _numeric(where, X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"{where} must be (n, d) with n, d >= 1; got shape {X.shape}.")
@@ -301,7 +309,10 @@ def _features(where: str, X: Any) -> Any:
     return X
 
 
-def _class_numbers(where: str, labels: dict[str, np.ndarray]) -> tuple[dict, tuple]:
+def _class_numbers(
+    where: str, labels: dict[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], tuple[Any, ...]]:
+    """Return the labels of each part as 0..m-1, and the m classes in sorted order."""
     textual = {y.dtype.kind in "US" for y in labels.values()}
     if len(textual) > 1:
         raise ValueError(f"{where}: y must hold strings in every part or numbers in every part.")

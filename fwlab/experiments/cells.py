@@ -1,8 +1,8 @@
-"""Cells: computations of a study, stored by content, so that none is done twice or lost.
+"""Run the cells of a study, and store each result so that it is computed only once.
 
-A cell is a function with its settings. Its result is found again by a hash of the settings, of the
-data named in them, and of all code that the result depends on. Finished cells are written at once
-and atomically: a study that is killed goes on where it was.
+A cell is a function with its settings. The key of its result is a hash of the settings, of the data
+that they name, and of all code that the result depends on. Each finished cell is written at once
+and atomically, so that a killed study can continue where it stopped.
 """
 
 import json
@@ -23,10 +23,10 @@ from threadpoolctl import threadpool_limits
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
+from fwlab.experiments.source_digest import digest
 from fwlab.experiments.store import (
     CHANGED,
     Place,
-    digest,
     is_as_planned,
     load_record,
     place,
@@ -42,13 +42,19 @@ SECONDS_TO_CONNECT = 10
 
 @dataclass(frozen=True)
 class DataName:
-    """A data set by name, which each worker loads for itself.
+    """The name of a data set, which each worker loads itself.
 
-    name, normalize and rng are those of `datasets.load`; join_valid adds the validation part to
-    the train part; rows keeps the first so many rows of each part.
+    Parameters
+    ----------
+    name, normalize, rng
+        The arguments of `datasets.load`.
+    join_valid : bool
+        Whether to append the validation part to the train part.
+    rows : int, optional
+        Number of rows to keep, from the start of each part; all by default.
     """
 
-    # in a key, the numbers of the data stand for the code that reads them
+    # In a key, the numbers in the data stand for the code that reads them.
     IDENTIFIED_BY_VALUE: ClassVar = True
 
     name: str
@@ -58,7 +64,7 @@ class DataName:
     rows: int | None = None
 
     def load(self) -> datasets.Dataset:
-        """The data set, read once in a process."""
+        """Return the data set, which is read once per process."""
         return _load(self)
 
 
@@ -66,9 +72,16 @@ class DataName:
 class Cell:
     """One computation: `function(**settings)`.
 
-    name: for people, and unique in a study. function: returns what JSON holds, arrays become lists.
-    settings: numbers, strings, arrays, losses, DataNames and
-    containers of them. cost: expected seconds, for the time left; only ratios count.
+    Parameters
+    ----------
+    name : str
+        A readable name, unique in the study.
+    function : callable
+        Returns a value that JSON can store; arrays become lists.
+    settings : dict
+        Numbers, strings, arrays, losses, DataNames and containers of them.
+    cost : float
+        Expected seconds, for the estimate of the time left; only ratios matter.
     """
 
     name: str
@@ -78,7 +91,7 @@ class Cell:
 
 
 class CellsFailed(RuntimeError):
-    """Some cells raised; the message names them and the first error."""
+    """Some cells raised an exception. The message gives their number and the first error."""
 
 
 def run_cells(
@@ -88,14 +101,40 @@ def run_cells(
     backend: str = "loky",
     scheduler: str | None = None,
 ) -> dict[str, Any]:
-    """The results {cell name: result}, read from `folder` or computed and stored there.
+    """Return {cell name: result}, read from `folder` or computed and stored there.
 
-    n_jobs processes of this machine, each with one BLAS thread; or backend="dask" with the address
-    of a running scheduler, through joblib. Progress with the time left goes to stderr. Ctrl-C
-    raises KeyboardInterrupt; cells that are finished stay stored.
+    Progress and the time left are printed to stderr.
 
-    Raises ValueError or TypeError before any work, and CellsFailed after the other cells are done
-    if some raised.
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The computations, with different names.
+    folder : path
+        Where results are stored.
+    n_jobs : int
+        Number of processes on this machine, each with one BLAS thread.
+    backend : "loky" or "dask"
+        "dask" computes on a cluster, through joblib.
+    scheduler : str, optional
+        Address of a running dask scheduler, for backend="dask".
+
+    Returns
+    -------
+    dict
+        In the order of `cells`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before any cell runs, if an argument is wrong.
+    ImportError
+        If backend is "dask" and the package distributed is not installed.
+    OSError
+        If no dask scheduler answers at the address.
+    CellsFailed
+        After all other cells have run, if some raised an exception.
+    KeyboardInterrupt
+        On Ctrl-C. Finished cells stay stored.
     """
     records = cell_records(cells, folder, n_jobs, backend, scheduler)
     return {name: record["value"] for name, record in records.items()}
@@ -108,9 +147,10 @@ def cell_records(
     backend: str = "loky",
     scheduler: str | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return {cell name: record} as `run_cells` computes them, with "value", "seconds", "made_by".
+    """Return {cell name: record}; arguments and errors are as for `run_cells`.
 
-    made_by says which code and machine made the value, at the time when it was computed.
+    A record holds the "value", the "seconds" that it took, and "made_by": the code and the machine
+    that computed it.
     """
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
     check_backend(backend, scheduler)
@@ -122,7 +162,7 @@ def cell_records(
     failed: dict[str, str] = {}
     changed = []
     if waiting:
-        # workers of this machine store what they finish, even when this process has been killed
+        # Workers on this machine store their results themselves, even if this process is killed.
         tasks = [(cell, places[cell.name], backend == "loky") for cell in waiting]
         with _workers(n_jobs, backend, scheduler) as work:
             for name, outcome in _with_progress(waiting, len(cells), work(tasks)):
@@ -145,7 +185,7 @@ def cell_records(
 
 
 def check_backend(backend: Any, scheduler: Any) -> None:
-    """Raise ValueError, or ImportError without dask's distributed, for what cannot work."""
+    """Raise ValueError for a wrong backend, ImportError for "dask" without distributed."""
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}.")
     if (backend == "dask") != (scheduler is not None):
@@ -153,7 +193,7 @@ def check_backend(backend: Any, scheduler: Any) -> None:
         raise ValueError(f"scheduler {needed}; got backend {backend!r}, scheduler {scheduler!r}.")
     if backend == "dask":
         try:
-            import distributed  # noqa: F401 - only asks whether it is there
+            import distributed  # noqa: F401 - only checks that it is installed
         except ImportError:
             raise ImportError(
                 "backend 'dask' needs the package distributed: pip install 'fwlab[cluster]'."
@@ -161,7 +201,7 @@ def check_backend(backend: Any, scheduler: Any) -> None:
 
 
 def cell_places(cells: Sequence[Cell], folder: Path) -> dict[str, Place]:
-    """Return where each cell's result is stored, or why it is not."""
+    """Return for each cell where its result is stored, or why it is not stored."""
     places = {cell.name: place(folder, cell.name, ".json", _code(cell), None) for cell in cells}
     if len(places) < len(cells):
         raise ValueError("cells must have different names; some name occurs twice.")
@@ -169,12 +209,12 @@ def cell_places(cells: Sequence[Cell], folder: Path) -> dict[str, Place]:
 
 
 def _code(cell: Cell) -> tuple[Any, ...]:
-    """What a cell runs, with the numbers of its data."""
+    """Return the function of a cell and its settings, with digests of its data."""
     return cell.function, _with_data(cell.settings)
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON gives it back: arrays and tuples are lists, keys are strings."""
+    """Return `value` as JSON reads it back: arrays and tuples are lists, keys are strings."""
     return json.loads(json.dumps(value, default=_plain_array))
 
 
@@ -185,7 +225,7 @@ def _plain_array(value: Any) -> Any:
 
 
 def _with_data(value: Any) -> Any:
-    """The settings with the data themselves, as a hash, beside their names."""
+    """Return the settings with a digest of the data next to each name of a data set."""
     if isinstance(value, DataName):
         return "data", *astuple(value), _data_digest(value)
     if isinstance(value, dict):
@@ -216,7 +256,7 @@ def _load(name: DataName) -> datasets.Dataset:
 
 
 def _compute(cell: Cell, planned: Place, store: bool) -> tuple[str, dict[str, Any]]:
-    """The cell's name, and its record, stored if it can be, or its error."""
+    """Return the cell's name with its record or its error; store the record if `store`."""
     began = time.perf_counter()
     as_planned = planned.file is None or is_as_planned(planned, _code(cell))
     try:
@@ -232,14 +272,14 @@ def _compute(cell: Cell, planned: Place, store: bool) -> tuple[str, dict[str, An
 
 @contextmanager
 def _workers(n_jobs: int, backend: str, scheduler: str | None) -> Iterator[Callable[..., Any]]:
-    """A function that computes cells at their places, in any order."""
+    """Provide a function that computes cells and yields their outcomes in any order."""
     if backend == "loky" and n_jobs == 1:
         yield lambda tasks: starmap(_compute, tasks)
         return
     from joblib import Parallel, delayed, parallel_config
 
     def work(tasks: list[tuple[Cell, Place, bool]]) -> Any:
-        # no memory maps: those are read-only arrays, to the kernels another type
+        # no memory maps: they are read-only, and numba compiles a second version for such arrays
         options = {"max_nbytes": None} if backend == "loky" else {}
         workers = Parallel(return_as="generator_unordered", **options)
         return workers(delayed(_compute)(*task) for task in tasks)
@@ -256,7 +296,7 @@ def _workers(n_jobs: int, backend: str, scheduler: str | None) -> Iterator[Calla
         raise OSError(f"no dask scheduler answers at {scheduler!r} ({error}).") from None
     with client, parallel_config("dask"):
         if sum(client.ncores().values()) < 2:
-            # joblib would quietly do the work in this process
+            # joblib would silently compute in this process
             raise ValueError(f"scheduler {scheduler!r} must have workers with 2 threads in all.")
         yield work
 
@@ -264,7 +304,7 @@ def _workers(n_jobs: int, backend: str, scheduler: str | None) -> Iterator[Calla
 def _with_progress(
     cells: list[Cell], n_all: int, outcomes: Iterator[tuple[str, Any]]
 ) -> Iterator[tuple[str, Any]]:
-    """The outcomes as they come in; stderr shows their number and the time left."""
+    """Yield the outcomes as they arrive, and show their number and the time left on stderr."""
     from tqdm import tqdm
 
     costs = {cell.name: cell.cost for cell in cells}

@@ -1,6 +1,6 @@
-"""Problems x methods: run them, keep what is finished, and show it as a table, a figure, a CSV.
+"""Run methods on problems, store finished runs, and show them as a table, a figure and a CSV file.
 
-Nothing here judges: every number comes from the certificates that `solve` recomputed from A.
+Every number comes from a certificate that `solve` recomputed from A.
 """
 
 import csv
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
+from fwlab.experiments.source_digest import Unidentifiable
 from fwlab.experiments.store import (
     CHANGED,
     NOWHERE,
     Place,
-    Unidentifiable,
     is_as_planned,
     load_run,
     place,
@@ -47,7 +47,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Failure:
-    """A run without a result: kind is "refused", "failed" or "not run", message says why."""
+    """A run without a result. kind is "refused", "failed" or "not run"; message says why."""
 
     kind: str
     message: str
@@ -60,7 +60,8 @@ class Failure:
 class Settings:
     """The arguments that every run of a comparison passes to `solve`.
 
-    Raises ValueError or TypeError as `solve` does; rng is a seed, so that a run can be repeated.
+    rng is a seed and not a generator, so that each run can be repeated. Raises TypeError or
+    ValueError as `solve` does.
     """
 
     tol: float
@@ -80,18 +81,23 @@ class Settings:
         as_integer("check_every", self.check_every, low=1)
 
     def arguments(self) -> dict[str, Any]:
-        """The keyword arguments of `solve`."""
+        """Return the keyword arguments for `solve`."""
         named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
         return {**named, **self.method_options}
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What `compare` returns.
+    """The results of `compare`.
 
-    results {(problem, method): Result} and failures {(problem, method): Failure} have no key in
-    common and together one for each problem and method. not_stored {(problem, method): reason}
-    names the runs that a stored comparison could not keep.
+    Attributes
+    ----------
+    problems, methods, settings
+        The problems by name, the names of the methods, and the arguments of every run.
+    results, failures : dict
+        The Result of each finished run and the Failure of each other run, by (problem, method).
+    not_stored : dict
+        Why a run could not be stored, by (problem, method).
     """
 
     problems: dict[str, Problem]
@@ -102,14 +108,14 @@ class Comparison:
     not_stored: dict[Key, str] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict a run in the order asked for: COLUMNS, success and message.
+        """Return one dict per run, in the requested order: COLUMNS, success and message.
 
         The numbers of a run without a result are None.
         """
         return [self._row(name, method) for name in self.problems for method in self.methods]
 
     def table(self) -> str:
-        """The rows as text, and below them a sentence for each status that occurs."""
+        """Return the rows as text, followed by a sentence for each status that occurs."""
         rows = self.rows()
         lines = [[_cell(row, column) for column in COLUMNS] for row in rows]
         text = [format_table(COLUMNS, lines, right=tuple(NUMBERS)), ""]
@@ -118,9 +124,9 @@ class Comparison:
         return "\n".join(text).rstrip()
 
     def to_csv(self, path: str | Path) -> None:
-        """Write the traces, one row a checkpoint: problem, method and every column of a Trace.
+        """Write one row per checkpoint: problem, method and every column of the trace.
 
-        A column that a run does not have is empty there.
+        A column is empty for a run that does not have it.
         """
         columns = [f.name for f in fields(Trace)]
         text = io.StringIO()
@@ -134,7 +140,7 @@ class Comparison:
         write_atomically(Path(path), lambda file: file.write(text.getvalue().encode()))
 
     def plot(self, path: str | Path) -> tuple[Path, Path]:
-        """Draw the gaps and write path.png and path.pdf; returns both paths. Needs matplotlib."""
+        """Draw the gaps, write path.png and path.pdf, and return both paths. Needs matplotlib."""
         from fwlab.experiments.figure import comparison_figure
         from fwlab.plot import save_figure
 
@@ -161,7 +167,7 @@ class Comparison:
         return [status for status in Status if status in seen]
 
 
-# a run's key, what came of it, and whether its code had changed since it was planned
+# the key of a run, its outcome, and whether its code changed after it was planned
 Outcome = tuple[Key, Result | Failure, bool]
 
 
@@ -178,20 +184,40 @@ def compare(
     check_every: int = 1,
     **method_options: Any,
 ) -> Comparison:
-    """Run every method on every problem, one after the other or in n_jobs processes.
+    """Run every method on every problem.
 
-    problems: {name: Problem}; methods: names of fwlab.methods(); the other arguments are those of
-    `solve`. Progress goes to stderr. A method that refuses a problem, and a run that fails, become
-    rows of the table. Ctrl-C ends the current run and returns what there is.
+    Progress is printed to stderr. If a method refuses a problem or a run fails, this becomes a row
+    of the table. Ctrl-C ends the current run; the finished runs are returned.
 
-    out: a folder; every finished run is stored in out/runs at once. The next comparison with the
-    same data, settings, code and versions of packages reads it there. The code includes your own:
-    an edit in a loss or in anything that it reaches, comments and docstrings excepted, makes
-    another run. A run that cannot be identified so is not stored; a NotStored warning says why.
+    Parameters
+    ----------
+    problems : dict of Problem
+        The problems by name.
+    methods : list of str
+        Names from fwlab.methods().
+    tol, max_iter, relative, time_limit, check_every
+        As for `solve`; time_limit is in seconds and holds for each run.
+    n_jobs : int
+        Number of processes. They share the machine, so leave it at 1 to compare times.
+    out : path, optional
+        Folder of a stored comparison. Every finished run is stored in out/runs at once, and the
+        next comparison with the same data, settings, code and versions of packages reads it there.
+        The code includes your own: an edit in a loss, or in anything that it uses, except in
+        comments and docstrings, makes another run. A run that cannot be identified in this way is
+        not stored, and a NotStored warning says why.
+    rng : int
+        Seed of every run.
+    method_options
+        Further options of the methods.
 
-    The runs of several processes share the machine: for times to compare, leave n_jobs at 1.
+    Returns
+    -------
+    Comparison
 
-    Raises ValueError or TypeError before any work.
+    Raises
+    ------
+    TypeError, ValueError
+        Before any run, if an argument is wrong.
     """
     settings = Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options)
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
@@ -208,13 +234,13 @@ def compare(
             if isinstance(outcome, Result) and outcome.status is Status.INTERRUPTED:
                 break
     except KeyboardInterrupt:
-        pass  # what is finished is kept
+        pass  # keep the finished runs
     return _comparison(problems, methods, settings, outcomes, not_stored)
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """One run, and where it is kept."""
+    """One run, and where it is stored."""
 
     key: Key
     problem: Problem
@@ -223,7 +249,7 @@ class _Task:
 
     @property
     def code(self) -> tuple[Any, ...]:
-        """What runs: the method with its settings, and the problem's own classes."""
+        """The method with its settings, and the classes that the problem consists of."""
         problem, method = self.problem, self.key[1]
         own = type(problem), problem.loss, problem.regularizer
         return method, REGISTRY[method], self.settings, own
@@ -243,7 +269,7 @@ def _tasks(
 
 
 def _placed(tasks: list[_Task], folder: Path) -> list[_Task]:
-    """The tasks of one problem with their places in a folder."""
+    """Return the tasks of one problem with their places in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
         data = problem_digest(tasks[0].problem)
@@ -254,7 +280,7 @@ def _placed(tasks: list[_Task], folder: Path) -> list[_Task]:
 
 
 def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
-    """The tasks' outcomes as they come in, with a progress bar on stderr."""
+    """Yield the outcomes as they arrive, and show a progress bar on stderr."""
     from tqdm import tqdm
 
     seconds = 0.2 if sys.stderr.isatty() else 30.0
@@ -271,7 +297,7 @@ def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
         else:
             from joblib import Parallel, delayed
 
-            # max_nbytes=None: memory maps are read-only arrays, to the kernels another type
+            # no memory maps: numba compiles a second version for such read-only arrays
             pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
             outcomes = pool(delayed(_run)(task) for task in tasks)
         for finished in outcomes:
@@ -281,7 +307,7 @@ def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
 
 
 def _run(task: _Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:
-    """Read the run, or compute and store it; an exception becomes a Failure."""
+    """Read a stored run, or compute and store it. An exception becomes a Failure."""
     file = task.place.file
     changed = file is not None and not is_as_planned(task.place, task.code)
     if file is not None and not changed and (stored := load_run(file)) is not None:
@@ -342,7 +368,7 @@ def _checked_problems(problems: Any) -> dict[str, Problem]:
 
 
 def checked_methods(methods: Any, options: dict[str, Any]) -> tuple[str, ...]:
-    """The names as a tuple. Raises ValueError or TypeError for unknown ones and their options."""
+    """Return the names as a tuple. Raises TypeError or ValueError for unknown names or options."""
     if isinstance(methods, str) or not isinstance(methods, Sequence):
         raise TypeError(f"methods must be a list of method names; got {methods!r}.")
     if not methods:

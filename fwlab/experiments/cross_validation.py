@@ -1,7 +1,7 @@
-"""Sweeps along C and cross-validation: each path of a fold is a cell, with warm starts along C.
+"""Cross-validate machines along C. Each path of a fold is a cell, with warm starts along C.
 
-The paths of the folds and the one on all training rows do not depend on each other: all run at
-once, and the choice of constants reads the folds alone.
+The paths of the folds and the path on all training rows do not depend on each other, so all of them
+can run at once. The choice of constants uses only the folds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,29 @@ Fold = int | str
 
 @dataclass(frozen=True)
 class Protocol:
-    """What all paths of a cross-validation share.
+    """The settings that all paths of a cross-validation share.
 
-    Cs ascending, for warm starts; ks of the accuracies; n_folds stratified folds drawn by rng, of
-    which the first n_held_out are held out in turn, all if None. max_iter and tol (absolute gap)
-    are those of each fit.
+    Parameters
+    ----------
+    Cs : tuple of float
+        Values of C = 1 / (lam n), ascending, for warm starts.
+    ks : tuple of int
+        Values of k of the top-k accuracies.
+    n_folds : int
+        Number of stratified folds.
+    n_held_out : int, optional
+        How many folds are held out in turn, from the first one on; all by default.
+    tol : float
+        Absolute gap at which each fit stops.
+    max_iter, check_every : int
+        As for `solve`.
+    rng : int
+        Seed of the folds and of each fit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If n_folds, n_held_out or Cs are not as described.
     """
 
     Cs: tuple[float, ...]
@@ -65,10 +83,37 @@ def accuracy_path(
     method: str = "ascent",
     regularizer: LpNorm | None = None,
 ) -> list[dict[str, Any]]:
-    """One entry a C: top-k accuracies on the part held out, and the certificate of the fit.
+    """Fit a machine along C, and measure its top-k accuracies on the part held out.
 
-    fold: 0 .. n_folds-1 holds out a part of the training rows; "valid" and "test" train on all of
-    them and are judged on that part of the data set.
+    Parameters
+    ----------
+    data : DataName or Dataset
+        The data set.
+    loss : Loss
+        The loss of the machine.
+    smoothing : float
+        Constant of the Moreau envelope.
+    fold : int, "valid" or "test"
+        A fold 0 .. n_folds-1 is held out of the training rows. "valid" and "test" train on all
+        training rows and are judged on this part of the data set.
+    protocol : Protocol
+        The settings of the fits.
+    method : str
+        A name from fwlab.methods().
+    regularizer : LpNorm, optional
+        LpNorm(2) by default.
+
+    Returns
+    -------
+    list of dict
+        One per C: C, the entries of `fitted`, and "accuracy" with one number per k <= n_classes.
+
+    Raises
+    ------
+    ValueError
+        If the data set has no such part.
+    KeyboardInterrupt
+        On Ctrl-C.
     """
     dataset = data.load() if isinstance(data, DataName) else data
     X, y, X_new, y_new = split(dataset, fold, protocol)
@@ -94,7 +139,7 @@ def accuracy_path(
 
 
 def fitted(result: Result) -> dict[str, Any]:
-    """The certificate of a fit as plain numbers."""
+    """Return the certificate of a fit as plain numbers."""
     own = result.trace.own_gap
     return {
         "gap": result.gap,
@@ -107,14 +152,14 @@ def fitted(result: Result) -> dict[str, Any]:
 
 
 def accuracies(result: Result, X: Any, y: Integers, ks: Sequence[int]) -> list[float]:
-    """Top-k accuracies of a linear machine, one a k."""
+    """Return the top-k accuracies of a linear machine on X (n, d), y (n,), one per k."""
     assert result.W is not None
     scores = np.asarray(X @ result.W.T)
     return [topk_accuracy(y, scores, k) for k in ks]
 
 
 def split(dataset: Dataset, fold: Fold, protocol: Protocol) -> tuple[Any, Any, Any, Any]:
-    """X, y to train on, and X, y to be judged on."""
+    """Return X and y to train on, and X and y to be judged on."""
     X, y = dataset.X_train, dataset.y_train
     if isinstance(fold, str):
         X_new, y_new = getattr(dataset, f"X_{fold}"), getattr(dataset, f"y_{fold}")
@@ -126,7 +171,7 @@ def split(dataset: Dataset, fold: Fold, protocol: Protocol) -> tuple[Any, Any, A
 
 
 def fold_of_row(y: Integers, n_folds: int, rng: int) -> Integers:
-    """The fold 0 .. n_folds-1 of each row: stratified, class by class in a random order."""
+    """Return the fold 0 .. n_folds-1 of each row: stratified, and random within each class."""
     order = np.random.default_rng(rng).permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
     folds = np.empty(len(y), dtype=np.int64)
@@ -142,10 +187,28 @@ def sweep_cells(
     cost: float = 1.0,
     data_name: str | None = None,
 ) -> list[Cell]:
-    """A cell for each machine and fold; by default the folds of `protocol` and "test".
+    """Return one cell for each machine and fold.
 
-    machines: {name: {"loss": Loss, "smoothing": float, "method": str}}, the last two optional.
-    data_name: what the cells' names begin with; the data's own name if None.
+    Parameters
+    ----------
+    data : DataName or Dataset
+        The data set.
+    machines : dict of dict
+        {name: {"loss": Loss, "smoothing": float, "method": str, "regularizer": LpNorm}}; only the
+        loss is required.
+    protocol : Protocol
+        The settings of the fits.
+    folds : sequence, optional
+        Folds as for `accuracy_path`; by default the folds of the protocol and "test".
+    cost : float
+        Expected seconds of each cell.
+    data_name : str, optional
+        Beginning of the names of the cells; by default the name of the data set.
+
+    Returns
+    -------
+    list of Cell
+        Cells named "data_name, machine, fold f".
     """
     data_name = data.name if data_name is None else data_name
     folds = [*protocol.held_out, "test"] if folds is None else folds
@@ -160,7 +223,21 @@ def sweep_cells(
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """Accuracies of paths: validation {machine: (folds, Cs, ks)} and test {machine: (Cs, ks)}."""
+    """Accuracies of machines along C.
+
+    Attributes
+    ----------
+    protocol : Protocol
+        The settings of the fits.
+    validation : dict of array (folds, Cs, ks)
+        Accuracies on the folds held out, by machine.
+    test : dict of array (Cs, ks)
+        Accuracies on the test part, by machine.
+    values : dict
+        The results of `accuracy_path`, by the name of the cell.
+    data_name : str
+        Beginning of the names of the cells.
+    """
 
     protocol: Protocol
     validation: dict[str, Floats]
@@ -172,7 +249,7 @@ class CrossValidation:
     def of(
         cls, data_name: str, machines: Sequence[str], protocol: Protocol, values: dict[str, Any]
     ) -> "CrossValidation":
-        """From the results of `sweep_cells`."""
+        """Collect the results {cell name: value} of the cells of `sweep_cells`."""
 
         def array(machine: str, fold: Fold) -> Floats:
             entries = values[f"{data_name}, {machine}, fold {fold}"]
@@ -183,17 +260,18 @@ class CrossValidation:
         return cls(protocol, validation, test, values, data_name)
 
     def best(self, machines: Sequence[str], k_index: int) -> tuple[str, int]:
-        """The machine and the index of C with the best mean accuracy over the folds at one k.
+        """Return the machine and the index of C with the best mean accuracy over the folds.
 
-        Ties go to the machine named first and the smallest C.
+        k_index chooses the k. Ties go to the machine named first and to the smallest C.
         """
         means = np.array([self.validation[m][:, :, k_index].mean(axis=0) for m in machines])
         row, column = np.unravel_index(means.argmax(), means.shape)
         return machines[int(row)], int(column)
 
     def fit(self, machine: str, C_index: int, fold: Fold = "test") -> dict[str, Any]:
-        """The entry of one fit, as `accuracy_path` returns it."""
-        return self.values[f"{self.data_name}, {machine}, fold {fold}"][C_index]
+        """Return the entry of one fit, as `accuracy_path` describes it."""
+        entry: dict[str, Any] = self.values[f"{self.data_name}, {machine}, fold {fold}"][C_index]
+        return entry
 
 
 def cross_validate(
@@ -210,10 +288,39 @@ def cross_validate(
     backend: str = "loky",
     scheduler: str | None = None,
 ) -> CrossValidation:
-    """Cross-validate every machine along Cs and judge every fit on the test part too.
+    """Cross-validate every machine along Cs, and judge every fit on the test part too.
 
-    machines as in `sweep_cells`; out, n_jobs, backend and scheduler as in `run_cells`: what is
-    stored in `out` is not computed again. Raises ValueError or TypeError before any work.
+    Parameters
+    ----------
+    data : DataName or Dataset
+        The data set.
+    machines : dict of dict
+        As for `sweep_cells`.
+    Cs : sequence of float
+        Values of C = 1 / (lam n), ascending.
+    ks : sequence of int
+        Values of k of the top-k accuracies.
+    n_folds : int
+        Number of stratified folds.
+    tol : float
+        Absolute gap at which each fit stops.
+    max_iter : int
+        Iterations of each fit.
+    rng : int
+        Seed of the folds and of each fit.
+    out : path
+        Folder of stored cells, which are not computed again.
+    n_jobs, backend, scheduler
+        As for `run_cells`.
+
+    Returns
+    -------
+    CrossValidation
+
+    Raises
+    ------
+    TypeError, ValueError
+        Before any fit, if an argument is wrong.
     """
     protocol = Protocol(tuple(Cs), tuple(ks), n_folds, tol=tol, max_iter=max_iter, rng=rng)
     cells = sweep_cells(data, machines, protocol)

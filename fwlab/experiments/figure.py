@@ -1,4 +1,4 @@
-"""The figure of a comparison: the certified gap against seconds and against iterations.
+"""Draw the figure of a comparison: certified gaps against seconds and against iterations.
 
 Needs matplotlib.
 """
@@ -25,7 +25,7 @@ NOTHING = "no finished run to draw"
 
 
 def comparison_figure(comparison: Comparison) -> Figure:
-    """Two panels a problem: gap against seconds and against iterations; one legend below."""
+    """Draw two panels per problem, gap against seconds and against iterations, and one legend."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
@@ -48,7 +48,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 
 def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
-    """Title and two panels of one problem; whether some gap was drawn at the floor."""
+    """Draw the two panels of one problem, and return whether some gap lies at the floor."""
     figure.suptitle(describe_problem(name, comparison.problems[name]))
     by_seconds, by_iterations = figure.subplots(1, 2, sharey=True)
     log_axes(by_seconds, SECONDS)
@@ -67,7 +67,7 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
 
 
 def _finish(ax: Any, comparison: Comparison) -> None:
-    """Ticks and a line at tol below the data, or a sentence where there are none."""
+    """Add ticks and a line at tol, behind the data, or a sentence if there are no data."""
     tol, relative = comparison.settings.tol, comparison.settings.relative
     if not any(len(line.get_xdata()) for line in ax.lines):
         ax.text(0.5, 0.5, NOTHING, transform=ax.transAxes, ha="center")
@@ -87,7 +87,7 @@ def _finish(ax: Any, comparison: Comparison) -> None:
 
 
 def _show_two_decades(ax: Any) -> None:
-    """Widen the x axis until two powers of ten label it; labels between them would collide."""
+    """Widen the x axis until two powers of ten label it. Labels between them would overlap."""
     from matplotlib.ticker import NullFormatter
 
     ax.xaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""A problem solved at several C = 1 / (lam n), each run from the end of the one before."""
+"""Solve a problem at several C = 1 / (lam n), starting each run where the previous one ended."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,15 +10,15 @@ from fwlab.solvers.solve import solve
 
 
 def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> list[Result]:
-    """One result for each C, in the order of Cs.
+    """Return one result for each C, in the order of Cs.
 
     The domain of the dual does not depend on lam, so the A of one C is a feasible start for the
-    next: ascending Cs gain most. solve_options are those of `solve`; A0 starts the first run.
-    Ctrl-C ends the path: the last result is then the interrupted one.
+    next one. Ascending Cs gain most. solve_options go to `solve`; A0 starts the first run. Ctrl-C
+    ends the path, and the last result is then the interrupted one.
 
-    Methods with an active set take this A as one dense atom. To hand on their own atoms gained no
-    more: on 400 rows of digits at five C it saved bpfw a third of the iterations at best and cost
-    afw as much.
+    Methods with an active set receive this A as one dense atom. Passing on their own atoms gained
+    no more: on 400 rows of digits at five C it saved bpfw at best a third of the iterations, and
+    cost afw a third more.
     """
     results: list[Result] = []
     A0 = solve_options.pop("A0", None)

@@ -112,4 +112,4 @@ def _next_weights(problem: Problem, workspace: AlternateWorkspace) -> Floats:
     if p >= 2:
         return problem.regularizer.class_weights(np.maximum(squares, floor**2 * squares.max()))
     used = LpNorm(max(p, 1 + (FIRST_P - 1) / k**2))
-    return used.weights_of_machine(workspace.beta**2 * squares, floor)
+    return used.optimal_class_weights(workspace.beta**2 * squares, floor)

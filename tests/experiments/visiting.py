@@ -26,7 +26,7 @@ UNUSED = 1
 
 
 class Base(Loss):
-    def bounds(self, m):
+    def polytope_weights(self, m):
         """The two weight vectors."""
         upper = np.zeros(m - 1)
         upper[0] = scaled(TOP) * self.factor()  # one weight

@@ -72,7 +72,7 @@ def test_the_weights_of_a_machine_minimise_the_quadratic_form(p):
     """LP15 (14): among |beta|_{p/(2-p)} <= 1, and the minimum is R(W)."""
     regularizer, exponent = fwlab.LpNorm(p), p / (2 - p)
     squares = (rows() ** 2).sum(axis=1)
-    beta = regularizer.weights_of_machine(squares, 0.0)
+    beta = regularizer.optimal_class_weights(squares, 0.0)
     assert np.linalg.norm(beta, exponent) == pytest.approx(1)
     least = (squares / beta).sum() / 2
     assert least == pytest.approx(regularizer.value(rows()), rel=1e-13)
@@ -83,9 +83,9 @@ def test_the_weights_of_a_machine_minimise_the_quadratic_form(p):
 
 def test_the_floor_of_the_weights():
     squares = np.array([4.0, 0.0, 1.0])
-    beta = fwlab.LpNorm(1.5).weights_of_machine(squares, 0.01)
+    beta = fwlab.LpNorm(1.5).optimal_class_weights(squares, 0.01)
     assert beta[1] / beta[0] == pytest.approx(0.01**0.5)
-    np.testing.assert_allclose(fwlab.LpNorm(1).weights_of_machine(0 * squares, 0.01), 1 / 3)
+    np.testing.assert_allclose(fwlab.LpNorm(1).optimal_class_weights(0 * squares, 0.01), 1 / 3)
 
 
 @pytest.mark.parametrize("p", [0.999, 0, -1, np.inf, -np.inf, np.nan, 1e200])

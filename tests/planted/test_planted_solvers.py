@@ -51,8 +51,8 @@ DEFECTS = [
         "the joint loss has the entrywise domain",
         "test_certificates.py::test_the_final_certificate_by_hand",
         "losses",
-        "        rho = _padded(self.rho, m)\n        return rho[:-1], rho[1:]",
-        "        rho = _padded(self.rho, m)\n        return rho[:-1], np.zeros(m - 1)",
+        "return rho[:-1], rho[1:]",
+        "return rho[:-1], np.zeros(len(rho) - 1)",
     ),
     Defect(
         "lower weights taken for upper ones",
