@@ -22,8 +22,9 @@ from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.pairwise import numbers
 from fwlab.ranking.problem import Problem
 from fwlab.ranking.start import inner_point
-from fwlab.ranking.state import Method, State
+from fwlab.ranking.state import State
 from fwlab.ranking.subgradient import Subgradient
+from fwlab.solvers.method import Method
 
 OBJECTIVES = {
     "TopPush": ranking.TopPush(),

@@ -34,10 +34,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.ranking.newton_systems import NewtonSystem, newton_system
+from fwlab.ranking.newton_systems import NewtonSystem, bytes_needed, newton_system
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 NEAR = 0.1  # squared Newton decrement, in units of mu, at which mu falls
 WIDE = 2.0  # the certified gap, in units of mu times the number of slacks, at which mu falls
@@ -101,8 +102,19 @@ class Move:
 
 
 @dataclass(frozen=True)
-class InteriorPoint:
+class InteriorPoint(Method):
     """Newton steps with multipliers of the slacks; one iteration is one step."""
+
+    sentence = "Primal-dual Newton steps for the dual with a barrier."
+
+    def refuses(self, problem: Problem) -> str | None:
+        needed, allowed = bytes_needed(problem), problem.max_memory
+        if needed <= allowed:
+            return None
+        return (
+            f"max_memory must be at least {needed} bytes for the kernel matrix and its factor with "
+            f"this method; got {allowed}."
+        )
 
     def start(self, state: State) -> Workspace:
         dual = dual_of(state.problem)

@@ -18,6 +18,7 @@ from fwlab.arrays import Floats
 from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 
 @dataclass(eq=False)
@@ -30,8 +31,10 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Pairwise:
-    """One iteration is n repeat loops, O(n) each but for the two columns of the kernel."""
+class Pairwise(Method):
+    """One iteration is n repeat loops, O(n) each besides two columns of the kernel matrix."""
+
+    sentence = "Pairwise coordinate ascent, Algorithm 3.1 of M20; it can stall."
 
     def start(self, state: State) -> Workspace:
         problem = state.problem

@@ -18,10 +18,10 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_positive, as_real
 from fwlab.checks.gram import checked_gram
-from fwlab.problem import Certificate
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
 from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
+from fwlab.result import Certificate
 
 KERNELS = ("linear", "rbf", "precomputed")
 TOLERANCE = 1e-12  # allowed rounding of the constraints, a fraction of sum(alpha)
@@ -156,7 +156,8 @@ class Problem:
         losses = self.C * self.loss.value(t - positives).sum()
         primal = float(self.coefficients(point) @ scores / 2 + losses)
         dual = self.dual(point, scores)
-        return Certificate(primal, dual, primal - dual, primal - dual)
+        gap = primal - dual
+        return Certificate(primal, dual, gap, augmented_gap=gap, from_scratch=True)
 
 
 def _checked_sigma(kernel: str, sigma: float | None) -> float:

@@ -20,14 +20,14 @@ import numpy as np
 
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 
 @dataclass(frozen=True)
-class Subgradient:
+class Subgradient(Method):
     """One iteration is one step, a few products with the kernel matrix."""
 
-    def start(self, state: State) -> None:
-        """Any feasible start will do."""
+    sentence = "Subgradient descent on the primal, for comparison."
 
     def iterate(self, state: State, workspace: None) -> None:
         problem, point = state.problem, state.point

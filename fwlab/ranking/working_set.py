@@ -20,6 +20,7 @@ from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 FIRST = 200  # rows of each kind
 GAIN = 1e-2  # the small problem's relative gap, as a share of the whole problem's
@@ -38,8 +39,10 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class WorkingSet:
+class WorkingSet(Method):
     """One iteration is one round."""
+
+    sentence = "The same on a growing set of rows, for large n."
 
     def start(self, state: State) -> Workspace:
         inside = np.concatenate([state.point.alpha, state.point.beta]) > 0
