@@ -1,4 +1,4 @@
-"""What a run leaves behind: certificate, status, trace and result, with saving and loading."""
+"""The outcome of a run: certificate, status, trace and result, with saving and loading."""
 
 import json
 from dataclasses import dataclass, field, fields
@@ -196,7 +196,7 @@ def save_result(result: Any, path: str | Path) -> None:
 def stored_fields(stored: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a result from the arrays that `save_result` wrote.
 
-    Raises KeyError or TypeError if they are not those of a result.
+    Raises KeyError or TypeError if `save_result` did not write them.
     """
     plain = {name: array for name, array in stored.items() if not name.startswith("trace_")}
     return {

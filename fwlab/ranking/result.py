@@ -1,4 +1,4 @@
-"""What a ranking run leaves behind."""
+"""The result of a ranking run."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -24,7 +24,7 @@ MAX_MEMORY = 2**30
 
 
 class RankingProgress(Progress):
-    """What a callback sees of a ranking run; the arrays are read-only."""
+    """The argument of a callback of a ranking run; the arrays are read-only."""
 
     @property
     def alpha(self) -> Floats:

@@ -11,7 +11,7 @@ from fwlab.solvers.method import RunState
 
 @dataclass(eq=False)
 class State(RunState):
-    """Where a ranking run stands; a method replaces or changes `point`.
+    """The state of a ranking run; a method replaces or changes `point`.
 
     active counts the rows whose dual variable is not 0.
     """

@@ -1,4 +1,4 @@
-"""What a method is, what it may need, and the state of a training run that it works on."""
+"""The base class of methods, the needs that they declare, and the state of a training run."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,7 +16,7 @@ SHOWS = 1e-14
 
 @dataclass(frozen=True)
 class Needs:
-    """What a method needs of its `State`, and the driver provides.
+    """The parts of `State` that a method needs; the driver provides them.
 
     scores: state.scores, the scores of state.link; the method changes both together.
     coefficients: state.coefficients C (n, m), at first a copy of A. The primal point is the
@@ -34,10 +34,10 @@ class Needs:
 
 
 class Method:
-    """A way to solve problems, for training or for ranking: an object that holds its options.
+    """A way to solve problems, of training or of ranking: an object that holds its options.
 
-    A method is a frozen dataclass; its fields are its options. All that changes during a run is in
-    the state and in the workspace.
+    A method is a frozen dataclass whose fields are its options. Everything that changes during a
+    run is in the state and in the workspace.
     """
 
     # whether the method takes an LpNorm other than LpNorm(2)
@@ -45,7 +45,7 @@ class Method:
 
     @property
     def sentence(self) -> str:
-        """What the method does, for the user."""
+        """One sentence that tells the user what the method does."""
         raise NotImplementedError
 
     def refuses(self, problem: Any) -> str | None:
@@ -70,7 +70,7 @@ class Method:
 
 @dataclass(eq=False, kw_only=True)
 class RunState:
-    """What the loop knows of a state: the columns of `Trace` that a method counts, and judges."""
+    """The part of a state that the loop uses: the counters in `Trace`, and certificates."""
 
     n_lmo: int = 0
     n_steps: int = 0
@@ -88,11 +88,11 @@ class RunState:
 
 @dataclass(eq=False)
 class State(RunState):
-    """Where a training run stands. A method changes it in place.
+    """The state of a training run; a method changes it in place.
 
     A (n, m) is the dual point and link its link V(A), which is W(A) except with an LpNorm (with a
     Gram matrix A^T K / (lam n)); a method changes both together. `needs` says what else there is.
-    problem has the products that are used now: those of given_problem or of its Gram matrix.
+    problem is given_problem, or gram_problem, which takes its products from the Gram matrix.
     own_problem is the problem with the method's own loss. max_memory: bytes that the Gram matrix
     may take, 0 unless the method needs it. judged: n_steps and certificate when it was last judged.
     """
@@ -124,7 +124,7 @@ class State(RunState):
 
     @property
     def machine(self) -> Floats:
-        """The coefficients of the link: those of the method, or else A."""
+        """The coefficients of the link: A unless the method has its own."""
         return self.A if self.coefficients is None else self.coefficients
 
     def weights(self) -> Floats:
@@ -169,8 +169,7 @@ class State(RunState):
         return certificate
 
     def certify(self) -> Certificate:
-        """Return the certificate of A alone: nothing tracked enters, and outside the domain D is
-        -inf."""
+        """Return the certificate of A alone, from scratch; outside the domain D is -inf."""
         if self.problem is not self.given_problem:
             self._change_problem(self.given_problem)
         self.round_to_domain()

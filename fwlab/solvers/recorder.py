@@ -1,4 +1,4 @@
-"""What a run tells on its way: the rows of the trace, progress lines, and the user's callback."""
+"""The record of a run: the rows of the trace, progress lines, and the user's callback."""
 
 import sys
 import time
@@ -17,7 +17,7 @@ SECONDS_BETWEEN_LINES = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a callback sees of a run; a kind of problem adds read-only views of its variables."""
+    """The argument of a callback. Subclasses add read-only views of the variables."""
 
     iteration: int
     seconds: float
@@ -31,7 +31,7 @@ class Progress:
 class Reporter:
     """Tells the user at each checkpoint; the callback, or Ctrl-C during it, can end the run.
 
-    progress is the class of what the callback sees.
+    progress is the class of the callback's argument.
     """
 
     method: str

@@ -3,8 +3,8 @@
 This domain (L15 Algorithm 1 with Proposition 4, K19 (30)) is the domain of PseudoTopK (K19 (31))
 and a part of TopK's domain. So a point is feasible for either loss and the dual has the same value,
 but on a TopK problem with k > 1 the maximum that these methods reach may be less than the dual's
-maximum: the gap of the problem stays positive while their own gap, that of the PseudoTopK problem,
-goes to 0 (K19 section 8).
+maximum: the gap of the problem stays positive while their own gap, the gap of the PseudoTopK
+problem, goes to 0 (K19 section 8).
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Sdca(BlockMethod):
-    """A pass of n block steps on the dual of PseudoTopK; the options are those of BlockMethod."""
+    """A pass of n block steps on the dual of PseudoTopK, with the options of BlockMethod."""
 
     @property
     def sentence(self) -> str:

@@ -23,7 +23,7 @@ MAX_MEMORY = 2**30
 
 
 class TrainingProgress(Progress):
-    """What a callback sees of a training run; A and W are read-only."""
+    """The argument of a callback of a training run; A and W are read-only."""
 
     @property
     def A(self) -> Floats:

@@ -24,7 +24,7 @@ class Limits:
     def met(self, certificate: Certificate) -> Status | None:
         """Return the status that a small gap gives, or None. tol = 0 is never met.
 
-        The gap may be that of the problem, or that of another problem which the method solves.
+        The small gap may belong to another problem that the method solves.
         """
         if self._small(certificate):
             return Status.CONVERGED
