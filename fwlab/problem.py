@@ -13,7 +13,6 @@ block norm (fwlab.lp_norm), R(W) replaces |W|^2 / 2, and with the link V(A) = A^
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,24 +31,9 @@ from fwlab.problem_input import (
     checked_sample_weight,
     conversion_notes,
 )
+from fwlab.result import Certificate
 
 CHUNK = 1024
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """Values that bound each other: primal >= optimum >= dual, gap = primal - dual.
-
-    augmented_gap is the gap of the problem in d + n dimensions that has the same dual
-    (K19 (27)); without smoothing it is the gap. own_gap is the gap of the problem that a method
-    solves where it may be another one.
-    """
-
-    primal: float
-    dual: float
-    gap: float
-    augmented_gap: float
-    own_gap: float | None = None
 
 
 class Problem:

@@ -1,4 +1,4 @@
-"""What a run leaves behind: status, trace and result, with saving and loading."""
+"""The outcome of a run: certificate, status, trace and result, with saving and loading."""
 
 import json
 from dataclasses import dataclass, field, fields
@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 
+@dataclass(frozen=True)
+class Certificate:
+    """Values that bound each other: primal >= optimum >= dual, gap = primal - dual.
+
+    augmented_gap is the gap of the problem in d + n dimensions that has the same dual
+    (K19 (27)); without smoothing it is the gap. own_gap is the gap of the problem that a method
+    solves, if that may be another one. from_scratch says that nothing which a method tracked
+    entered: all numbers were computed from the dual point alone.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    augmented_gap: float
+    own_gap: float | None = None
+    from_scratch: bool = False
+
+
 class Status(Enum):
     """Why a run ended; the value is the sentence a user reads."""
 
@@ -34,12 +52,12 @@ class Status(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One entry a checkpoint in every column, (checkpoints,).
+    """The checkpoints of a run: every column is an array with one entry per checkpoint.
 
     iteration; seconds (solver time, judging excluded); primal, dual and gap; n_lmo, calls of the
-    LMO on one row; n_steps, block or whole-matrix steps; active, atoms held (0 for methods that
-    hold none); step, the last step size (nan where there is none). augmented_gap only with
-    smoothing, own_gap only for methods that solve another problem; None elsewhere.
+    LMO for one sample; n_steps, block or whole-matrix steps; active, atoms held (0 for methods that
+    hold none); step, the last step size (nan if there is none). augmented_gap exists only with
+    smoothing, own_gap only for methods that solve another problem; elsewhere they are None.
     """
 
     iteration: Integers
@@ -55,7 +73,7 @@ class Trace:
     own_gap: Floats | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The columns that this run has, by name."""
+        """Return the columns that this run has, by name."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: column for name, column in columns.items() if column is not None}
 
@@ -65,7 +83,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
-        """Read what `save` wrote; ValueError for another file."""
+        """Read a file that `save` wrote. Raises ValueError for any other file."""
         with saved_arrays(path, "Trace") as columns:
             return cls(**columns)
 
@@ -83,14 +101,15 @@ class Trace:
 class Result:
     """The outcome of `solve`; every number is recomputed from A at the end of the run.
 
-    W (m, d), None with a precomputed kernel: problem.weights(A), but the method's own for
-    `subgradient` and `alternate`, and for `direct` below LpNorm(1.04), and the best primal point
-    seen for `newton` and `auto`. A (n, m). gap = primal - dual, both recomputed, with the primal at
-    W; problem.gap(A) is the gap at weights(A); infeasibility, the largest distance of an entry of A
-    from its domain; success, whether the certified gap is at most tol; nit, iterations; seconds,
-    solver time without judging; lam_n, lam times n; coefficients (n, m), those of the machine with
-    a precomputed kernel where they are not A (the subgradient method, LpNorm), None elsewhere;
-    made_by, versions, commit, processor and date (`fwlab.provenance`).
+    W (m, d) is problem.weights(A), with these exceptions: None with a precomputed kernel; the
+    method's own iterate for `subgradient` and `alternate`, and for `direct` below LpNorm(1.04);
+    the best primal point seen for `newton` and `auto`. A (n, m). gap = primal - dual, both
+    recomputed, with the primal at W; problem.gap(A) is the gap at weights(A). infeasibility is the
+    largest distance of an entry of A from its domain. success says whether the certified gap is at
+    most tol. nit counts iterations; seconds is solver time without judging. lam_n is lam times n.
+    coefficients (n, m) are the coefficients of the machine with a precomputed kernel if they are
+    not A (the subgradient method, LpNorm), otherwise None. made_by holds versions, commit,
+    processor and date (`fwlab.provenance`).
     """
 
     W: Floats | None
@@ -111,7 +130,7 @@ class Result:
     made_by: dict[str, str] = field(default_factory=provenance)
 
     def predict(self, X_new: Any) -> Integers:
-        """Class of the largest score, (n_new,), ties to the lowest class.
+        """Return the class of the largest score, (n_new,); ties go to the lowest class.
 
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
@@ -123,33 +142,20 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file."""
-        scalars = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _SPECIAL}
-        named = {"A": self.A, "W": self.W, "coefficients": self.coefficients}
-        arrays = {name: array for name, array in named.items() if array is not None}
-        trace = {f"trace_{name}": column for name, column in self.trace.as_dict().items()}
-        made = json.dumps(self.made_by)
-        everything = {**scalars, **arrays, **trace, "status": self.status.name, "made_by": made}
-        write_atomically(Path(path), lambda file: np.savez_compressed(file, **everything))
+        save_result(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read what `save` wrote; ValueError for another file."""
+        """Read a file that `save` wrote. Raises ValueError for any other file."""
         with saved_arrays(path, "Result") as stored:
-            columns = {k.removeprefix("trace_"): v for k, v in stored.items() if "trace_" in k}
-            scalars = {f.name: stored[f.name].item() for f in fields(cls) if f.name not in _SPECIAL}
-            return cls(
-                W=stored.get("W"),
-                coefficients=stored.get("coefficients"),
-                A=stored["A"],
-                status=Status[stored["status"].item()],
-                trace=Trace(**columns),
-                made_by=json.loads(stored["made_by"].item()) if "made_by" in stored else {},
-                **scalars,
-            )
+            made_by = json.loads(stored.pop("made_by").item()) if "made_by" in stored else {}
+            return cls(**{"W": None, **stored_fields(stored)}, made_by=made_by)
 
     def to_optimize_result(self) -> "OptimizeResult":
-        """The same as scipy's OptimizeResult: fun is the primal and x is W, or without one the
-        coefficients of the machine."""
+        """Return the result as scipy's OptimizeResult.
+
+        fun is the primal; x is W, or the coefficients of the machine if there is no W.
+        """
         from scipy.optimize import OptimizeResult
 
         return OptimizeResult(
@@ -167,4 +173,39 @@ class Result:
         return self.A if self.coefficients is None else self.coefficients
 
 
-_SPECIAL = ("W", "A", "coefficients", "status", "trace", "made_by")
+def save_result(result: Any, path: str | Path) -> None:
+    """Write all fields of a result, a dataclass with a trace and a status, to an .npz file.
+
+    Columns of the trace are called trace_iteration and so on; parts of any other field that has
+    `as_dict` are named likewise. A field that is None is left out.
+    """
+    arrays: dict[str, Any] = {}
+    for name in (column.name for column in fields(result)):
+        value = getattr(result, name)
+        if hasattr(value, "as_dict"):
+            arrays |= {f"{name}_{part}": array for part, array in value.as_dict().items()}
+        elif isinstance(value, Status):
+            arrays[name] = value.name
+        elif isinstance(value, dict):
+            arrays[name] = json.dumps(value)
+        elif value is not None:
+            arrays[name] = value
+    write_atomically(Path(path), lambda file: np.savez_compressed(file, **arrays))
+
+
+def stored_fields(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a result from the arrays that `save_result` wrote.
+
+    Raises KeyError or TypeError if `save_result` did not write them.
+    """
+    plain = {name: array for name, array in stored.items() if not name.startswith("trace_")}
+    return {
+        **{name: array if array.ndim else array.item() for name, array in plain.items()},
+        "status": Status[stored["status"].item()],
+        "trace": Trace(**part_of(stored, "trace_")),
+    }
+
+
+def part_of(stored: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the arrays whose names begin with the prefix, without it."""
+    return {k.removeprefix(prefix): v for k, v in stored.items() if k.startswith(prefix)}

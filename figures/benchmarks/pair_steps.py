@@ -18,8 +18,9 @@ from fwlab.ranking import Problem
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.pairwise import Pairwise, numbers, repeat_loop
 from fwlab.ranking.start import inner_point
-from fwlab.ranking.state import Method, State
+from fwlab.ranking.state import State
 from fwlab.ranking.subgradient import Subgradient
+from fwlab.solvers.method import Method
 from fwlab.text import format_table
 
 SIZES = (500, 1000, 2000, 4000, 8000)

@@ -31,10 +31,8 @@ def milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dic
 
 def iteration(problem: fwlab.Problem, method: str, **options: Any) -> Callable[[], object]:
     """A call that makes the next iteration of a run from A = 0."""
-    state = State(
-        problem, np.zeros((problem.n_samples, problem.n_classes)), np.random.default_rng(0)
-    )
-    solver = build(method, options)
+    solver, A = build(method, options), np.zeros((problem.n_samples, problem.n_classes))
+    state = State(problem, A, np.random.default_rng(0), solver.needs(problem))
     workspace = solver.start(state)
     return lambda: solver.iterate(state, workspace)
 

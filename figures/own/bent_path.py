@@ -60,7 +60,7 @@ def solve(
 ) -> tuple[list[Any], list[int]]:
     """Certificates and numbers of atoms after some of the iterations, from A = 0 on."""
     A = np.zeros((problem.n_samples, problem.n_classes))
-    state = State(problem, A, np.random.default_rng(0))
+    state = State(problem, A, np.random.default_rng(0), method.needs(problem))
     sets = method.start(state)
     certificates, atoms = [], []
     for iteration in range(1, max(seen) + 1):

@@ -1,6 +1,6 @@
 """Kernel matrices of the training rows: stored, through the rows of X, or column by column.
 
-Each kind offers products with K, its diagonal, and some of its columns and rows.
+Each kind offers products with K, the diagonal of K, and some columns and rows of K.
 """
 
 from collections.abc import Iterator
@@ -21,19 +21,19 @@ class Gram(Protocol):
     def size(self) -> int: ...
 
     def product(self, c: Floats) -> Floats:
-        """K c, (n,)."""
+        """Return K c, (n,)."""
 
     def diagonal(self) -> Floats:
-        """(n,)."""
+        """Return the diagonal of K, (n,)."""
 
     def column(self, i: int) -> Floats:
-        """K e_i, (n,); not to be changed."""
+        """Return column i of K, (n,); the caller must not change it."""
 
     def block(self, rows: Integers) -> Floats:
-        """Columns of K, (n, len(rows))."""
+        """Return the columns `rows` of K, (n, len(rows))."""
 
     def restricted(self, rows: Integers) -> Floats:
-        """Rows and columns of K, (len(rows), len(rows))."""
+        """Return K at these rows and columns, (len(rows), len(rows))."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class StoredGram:
 
 @dataclass(frozen=True, eq=False)
 class LinearGram:
-    """K = X X^T for dense or CSR rows."""
+    """K = X X^T for a dense or CSR X."""
 
     X: Any
 
@@ -90,8 +90,10 @@ class LinearGram:
 
 @dataclass(eq=False)
 class RbfGram:
-    """K_ij = exp(-sigma |x_i - x_j|^2), stored if half of max_memory holds it. Otherwise columns
-    are computed on demand, and the first ones are kept until they fill max_memory."""
+    """K_ij = exp(-sigma |x_i - x_j|^2), stored as an array if half of max_memory holds it.
+
+    Otherwise columns are computed on demand, and the first ones are kept until max_memory is full.
+    """
 
     X: Any
     sigma: float
@@ -159,7 +161,7 @@ class RbfGram:
         return out
 
     def _columns(self, rows: Integers) -> Floats:
-        """Those of K, one a row, (len(rows), n)."""
+        """Return columns of K, one per row of the result, (len(rows), n)."""
         columns = rbf_kernel(self.X[rows], self.X, self.sigma, self.norms[rows], self.norms)
         columns[np.arange(len(rows)), rows] = 1.0
         return columns
@@ -173,22 +175,28 @@ class RbfGram:
 def rbf_kernel(
     X: Any, Z: Any, sigma: float, X_norms: Floats | None = None, Z_norms: Floats | None = None
 ) -> Floats:
-    """exp(-sigma |x - z|^2) for the rows x of X and z of Z, whose squared norms may be given.
+    """Return exp(-sigma |x - z|^2) for the rows x of X and z of Z, (len(X), len(Z)).
 
-    Rounding must not make a squared distance negative.
+    Parameters
+    ----------
+    X, Z : arrays or CSR matrices (n, d), (n_new, d)
+    sigma : float
+    X_norms, Z_norms : arrays (n,), (n_new,), optional
+        The squared norms of the rows, if the caller has them.
     """
     K = _dense(X @ Z.T)
     K *= -2
     K += (_square_norms(X) if X_norms is None else X_norms)[:, None]
     K += _square_norms(Z) if Z_norms is None else Z_norms
-    np.maximum(K, 0, out=K)
+    np.maximum(K, 0, out=K)  # rounding must not make a squared distance negative
     K *= -sigma
     return np.exp(K, out=K)
 
 
 def chunks(rows: Integers) -> Iterator[Integers]:
-    """The rows, so many at a time that their columns take little memory."""
-    return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
+    """Yield the rows in chunks whose columns take little memory."""
+    for start in range(0, len(rows), CHUNK):
+        yield rows[start : start + CHUNK]
 
 
 def _square_norms(X: Any) -> Floats:

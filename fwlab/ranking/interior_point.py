@@ -6,27 +6,28 @@ For a barrier weight mu the dual is maximised with mu log(slack) added for every
     slacks    alpha_i,  C largest - alpha_i,  beta_j,  cap r - beta_j,  r (where it divides)
 
 subject to the equalities. Each iteration is one Newton step for F with a line search, where every
-slack has a multiplier of its own that follows mu/slack: multiplier/slack stands for mu/slack^2 in
-the Hessian. mu falls by a constant factor when the minimum is near, or earlier, when the certified
-gap is already down to what mu allows.
+slack has its own multiplier that follows mu/slack: multiplier/slack stands for mu/slack^2 in the
+Hessian. mu falls by a constant factor when the minimum is near, or earlier, when the certified gap
+is already down to what mu allows.
 
 Why it cannot stall. F is smooth and convex where the slacks are positive, and strictly so: every
-variable is a slack, but r, which is one or makes one with beta_j. Its level sets are compact: alpha
-is held by its bound or by the square in l*, beta by the sum of alpha, delta by its price, and the
-logarithms by the boundary. The multipliers are kept within a constant factor of mu/slack, so that
-on a level set the matrices of the steps are bounded and bounded away from singular ones. A line
-search to a tenth of the first slope then leads to the minimum of F for every mu; the steps shrink,
-the multipliers tend to mu/slack, and the minimum counts as near. So mu falls below any number, but
-in the computer not below what rounding leaves of the dual, where the steps would be noise.
-Where it fell because of the gap, the gap falls with it. Where it fell near a minimum: the
-stationarity conditions there are those of the dual with multipliers mu/slack, D is within mu times
-the number of slacks of its maximum but for a factor near 1, and it is strongly concave in w. Hence
-w tends to the optimal w, the thresholds are continuous in the scores, and the certified gap of
+variable is a slack, except r, which is one or makes one with beta_j. The level sets of F are
+compact: alpha is held by its bound or by the square in l*, beta by the sum of alpha, delta by its
+price, and the logarithms by the boundary. The multipliers are kept within a constant factor of
+mu/slack, so that on a level set the matrices of the steps are bounded and bounded away from
+singular matrices. A line search to a tenth of the first slope then leads to the minimum of F for
+every mu; the steps shrink, the multipliers tend to mu/slack, and the minimum counts as near. So mu
+falls below any number, though in floating point not below the rounding errors of the dual, where
+the steps would be noise.
+If mu fell because of the gap, the gap falls with it. If mu fell near a minimum, the stationarity
+conditions of the dual hold there with multipliers mu/slack, D is within mu times the number of
+slacks of its maximum up to a factor near 1, and D is strongly concave in w. Hence w tends to the
+optimal w, the thresholds are continuous in the scores, and the certified gap of
 (alpha, beta, delta) tends to 0. There is no coordinate along which the method could rest: all
-variables move at once, along the ray of (beta, delta) too.
+variables move at once, also along the ray of (beta, delta).
 
-A bound beta_j <= sum(beta)/K with K = n_negative leaves one beta, sum(alpha)/K in every entry. The
-negatives are then replaced by their mean, which is the same problem with K = 1.
+With K = n_negative the bound beta_j <= sum(beta)/K allows only one beta, sum(alpha)/K in every
+entry. The negatives are then replaced by their mean, which is the same problem with K = 1.
 """
 
 from dataclasses import dataclass
@@ -34,14 +35,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.ranking.newton_systems import NewtonSystem, newton_system
+from fwlab.ranking.newton_systems import NewtonSystem, bytes_needed, newton_system
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 NEAR = 0.1  # squared Newton decrement, in units of mu, at which mu falls
 WIDE = 2.0  # the certified gap, in units of mu times the number of slacks, at which mu falls
-APART = 1e10  # most factor between a slack's multiplier and mu/slack
+APART = 1e10  # largest factor between a slack's multiplier and mu/slack
 FALL = 0.1  # mu falls by this factor
 INWARD = 0.1  # how far a start moves from the boundary
 LEAST_GAP = 1e-12  # relative, for the first mu of an optimal start
@@ -53,7 +55,7 @@ REFINEMENTS = 2
 
 @dataclass(eq=False)
 class Dual:
-    """The numbers of the dual in z = (alpha, beta), p + q of them, and r; A z + b r = 0."""
+    """The dual in the p + q variables z = (alpha, beta), and r, with A z + b r = 0."""
 
     p: int
     q: int
@@ -70,18 +72,21 @@ class Dual:
 
     @property
     def has_r(self) -> bool:
-        """Whether r is a variable: delta, or the sum of beta where it bounds every beta."""
+        """Whether r is a variable: delta, or the sum of beta if it bounds every beta."""
         return self.free or self.cap < np.inf
 
     @property
     def r_has_slack(self) -> bool:
-        """r > 0 follows from beta <= cap r, and from beta > 0 where r is their sum."""
+        """Whether r > 0 is a constraint of its own.
+
+        It follows from beta <= cap r, and from beta > 0 if r is the sum of beta.
+        """
         return self.free and self.cap == np.inf
 
 
 @dataclass(eq=False)
 class Workspace:
-    """Where the method stands: z = (alpha, beta), r, mu, multipliers of equalities and slacks."""
+    """The iterate z = (alpha, beta), r, mu, and the multipliers of equalities and slacks."""
 
     dual: Dual
     z: Floats
@@ -101,8 +106,19 @@ class Move:
 
 
 @dataclass(frozen=True)
-class InteriorPoint:
+class InteriorPoint(Method):
     """Newton steps with multipliers of the slacks; one iteration is one step."""
+
+    sentence = "Primal-dual Newton steps for the dual with a barrier."
+
+    def refuses(self, problem: Problem) -> str | None:
+        needed, allowed = bytes_needed(problem), problem.max_memory
+        if needed <= allowed:
+            return None
+        return (
+            f"max_memory must be at least {needed} bytes for the kernel matrix and its factor with "
+            f"this method; got {allowed}."
+        )
 
     def start(self, state: State) -> Workspace:
         dual = dual_of(state.problem)
@@ -136,7 +152,8 @@ class InteriorPoint:
 
 
 def dual_of(problem: Problem) -> Dual:
-    """The dual of a problem; the negatives as one where the bound leaves no choice."""
+    """Return the dual of a problem, with one variable for all negatives if the bound allows only
+    equal beta."""
     rule, loss, p = problem.threshold, problem.loss, problem.n_positive
     merged = not rule.free and rule.cap * problem.n_negative <= 1
     q = 1 if merged else problem.n_negative
@@ -159,7 +176,10 @@ def dual_of(problem: Problem) -> Dual:
 
 
 def equalities(p: int, q: int, r_is_sum: bool) -> tuple[Floats, Floats]:
-    """sum(alpha) = sum(beta), and = r where r is their sum: A (rows, p + q) and b (rows,)."""
+    """Return A (rows, p + q) and b (rows,) of the equalities.
+
+    They say sum(alpha) = sum(beta), with r_is_sum also sum(alpha) = r.
+    """
     positive, negative = np.repeat([1.0, 0.0], [p, q]), np.repeat([0.0, 1.0], [p, q])
     if r_is_sum:
         return np.stack([positive, negative]), np.array([-1.0, -1.0])
@@ -167,19 +187,19 @@ def equalities(p: int, q: int, r_is_sum: bool) -> tuple[Floats, Floats]:
 
 
 def numbers_of(point: Point, dual: Dual) -> tuple[Floats, float]:
-    """z and r of a point; several negatives that became one have the sum of their beta."""
+    """Return z and r of a point; negatives that share a variable have the sum of their beta."""
     beta = point.beta if dual.q == len(point.beta) else point.beta.sum(keepdims=True)
     return np.concatenate([point.alpha, beta]), point.r
 
 
 def slacks(d: Dual, z: Floats, r: float) -> Floats:
-    """All slacks in one array, a linear map of (z, r) and a constant."""
+    """Return all slacks in one array: a linear map of (z, r) plus a constant."""
     most = [d.most - z[: d.p]] if d.most < np.inf else []
     return np.concatenate([z, *most, *_slacks_with_r(d, z, r)])
 
 
 def slack_moves(d: Dual, dz: Floats, dr: float) -> Floats:
-    """How `slacks` changes."""
+    """Return the change of `slacks` if (z, r) change by (dz, dr)."""
     most = [-dz[: d.p]] if d.most < np.inf else []
     return np.concatenate([dz, *most, *_slacks_with_r(d, dz, dr)])
 
@@ -190,7 +210,7 @@ def _slacks_with_r(d: Dual, z: Floats, r: float) -> list[Floats]:
 
 
 def pulled_back(d: Dual, v: Floats) -> tuple[Floats, float]:
-    """The transpose of `slack_moves`: v (slacks,) in z and r."""
+    """Apply the transpose of `slack_moves` to v (slacks,); return the parts of z and of r."""
     z, rest, r = v[: d.p + d.q].copy(), v[d.p + d.q :], 0.0
     if d.most < np.inf:
         z[: d.p] -= rest[: d.p]
@@ -203,7 +223,7 @@ def pulled_back(d: Dual, v: Floats) -> tuple[Floats, float]:
 
 
 def smooth_gradient(w: Workspace, z: Floats, r: float) -> tuple[Floats, float]:
-    """Gradient of F at (z, r) in z and r, without the quadratic form of Q."""
+    """Return the gradient of F at (z, r) in z and in r, without the quadratic form of Q."""
     d, alpha, share = w.dual, z[: w.dual.p], z[w.dual.p :] / r
     bz, br = pulled_back(d, w.mu / slacks(d, z, r))
     gz = -d.slope - bz
@@ -213,12 +233,14 @@ def smooth_gradient(w: Workspace, z: Floats, r: float) -> tuple[Floats, float]:
 
 
 def smooth_hessian(w: Workspace) -> tuple[Floats, Floats, float]:
-    """Hessian of F less Q, with multiplier/slack for mu/slack^2: its diagonal in z, the cross
-    column of z and r, and the entry of r."""
+    """Return the Hessian of F without Q, with multiplier/slack in place of mu/slack^2.
+
+    Its parts are the diagonal in z, the column of z and r, and the entry of r.
+    """
     d, r, share = w.dual, w.r, w.z[w.dual.p :] / w.r
-    weights = w.slack_multipliers / slacks(d, w.z, r)
-    diagonal, cross = weights[: d.p + d.q].copy(), np.zeros_like(w.z)
-    rest = weights[d.p + d.q :]
+    barrier = w.slack_multipliers / slacks(d, w.z, r)
+    diagonal, cross = barrier[: d.p + d.q].copy(), np.zeros_like(w.z)
+    rest = barrier[d.p + d.q :]
     diagonal[: d.p] += d.alpha_curvature
     diagonal[d.p :] += d.curvature / r
     cross[d.p :] = -d.curvature * share / r
@@ -235,14 +257,14 @@ def smooth_hessian(w: Workspace) -> tuple[Floats, Floats, float]:
 
 
 def newton_step(w: Workspace, gz: Floats, gr: float) -> tuple[Move, float]:
-    """The Newton step (dz, dr) under the equalities, with the change dv of their multipliers v, and
-    the squared Newton decrement, its square norm in the Hessian:
+    """Return the Newton step (dz, dr) under the equalities, with the change dv of their multipliers
+    v, and the squared Newton decrement, the square norm of the step in the Hessian:
 
         M dz + c dr + A^T dv = -(gz + A^T v),   c^T dz + h dr + b^T dv = -(gr + b^T v),
         A dz + b dr = -(A z + b r)
 
-    where M = Q + diagonal. Near the minimum the right sides are small, thanks to v. What rounding
-    leaves of them is solved for again.
+    where M = Q + diagonal. Near the minimum the right sides are small, thanks to v. The system is
+    solved again for the residuals that rounding leaves.
     """
     d, system = w.dual, w.dual.system
     diagonal, cross, corner = smooth_hessian(w)
@@ -264,10 +286,10 @@ def newton_step(w: Workspace, gz: Floats, gr: float) -> tuple[Move, float]:
 
 
 def line_search(w: Workspace, move: Move) -> float:
-    """The step along the move at which F has nearly stopped to fall, by bisection.
+    """Return the step along the move at which F has nearly stopped falling, by bisection.
 
-    The multipliers change no slope, as the move keeps the equalities, but they make its terms
-    small where F is nearly flat.
+    The multipliers change no slope, because the move keeps the equalities, but they make the terms
+    of the slope small where F is nearly flat.
     """
     A, b, Q = w.dual.A, w.dual.b, w.dual.system
     linear = (Q.product(w.z) + A.T @ w.multipliers) @ move.z + b @ w.multipliers * move.r
@@ -296,18 +318,18 @@ def line_search(w: Workspace, move: Move) -> float:
 
 
 def is_centred(w: Workspace) -> bool:
-    """Whether the multipliers are mu/slack to a factor of two."""
+    """Return whether all multipliers are mu/slack up to a factor of two."""
     ratios = w.slack_multipliers * slacks(w.dual, w.z, w.r) / w.mu
     return bool(ratios.min() >= 0.5 and ratios.max() <= 2.0)
 
 
 def longest_step(values: Floats, moves: Floats) -> float:
-    """The step at which the first of some positive values vanishes; at most 10^6."""
+    """Return the step at which the first of these positive values vanishes; at most 10^6."""
     return 1 / max(1e-6, float(np.max(-moves / values)))
 
 
 def advance(w: Workspace, move: Move, step: float) -> None:
-    """Make the step, and that of the slacks' multipliers towards mu/slack."""
+    """Make the step, and move the slacks' multipliers towards mu/slack."""
     d, multipliers = w.dual, w.slack_multipliers
     before, moves = slacks(d, w.z, w.r), slack_moves(d, move.z, move.r)
     change = (w.mu - multipliers * moves) / before - multipliers
@@ -318,7 +340,7 @@ def advance(w: Workspace, move: Move, step: float) -> None:
 
 
 def publish(state: State, w: Workspace) -> None:
-    """Hand the point to the driver, with the sum of beta that of alpha to the last digit."""
+    """Write the point to the state, with sum(beta) = sum(alpha) to the last digit."""
     alpha, beta = w.z[: w.dual.p].copy(), w.z[w.dual.p :]
     count = state.problem.n_negative
     if len(beta) < count:

@@ -1,4 +1,4 @@
-"""What a ranking run has learnt: the scores of new rows, for every kernel."""
+"""The machine that a ranking run has learnt: it scores new rows, with every kernel."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -13,10 +13,11 @@ from fwlab.ranking.gram import chunks, rbf_kernel
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A row z scores sum_i c_i k(x_i, z), M20 (16).
+    """The score of a row z is sum_i c_i k(x_i, z), M20 (16).
 
-    coefficients: w (d,) with kernel="linear"; c of the rows with c_i != 0 with "rbf"; c (n,) in the
-    order of X with "precomputed". rows: those rows, dense or CSR, with "rbf", None elsewhere.
+    coefficients: w (d,) with kernel="linear"; the c_i that are not 0 with "rbf"; c (n,), in the
+    order of X, with "precomputed". rows: the x_i of these c_i, dense or CSR, with "rbf";
+    otherwise None.
     """
 
     kernel: str
@@ -25,7 +26,10 @@ class Machine:
     sigma: float = np.nan
 
     def scores(self, Z: Any) -> Floats:
-        """(n_new,) for new rows (n_new, d), or for kernel values (n_new, n) with "precomputed"."""
+        """Return the scores (n_new,) of new rows (n_new, d).
+
+        With a "precomputed" kernel Z holds kernel values (n_new, n).
+        """
         Z = as_features("Z", Z)
         width = len(self.coefficients) if self.rows is None else self.rows.shape[1]
         if Z.shape[1] != width:
@@ -37,8 +41,8 @@ class Machine:
             out += self.coefficients[chunk] @ rbf_kernel(self.rows[chunk], Z, self.sigma)
         return out
 
-    def as_arrays(self) -> dict[str, Any]:
-        """What an .npz file can hold of it."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return the machine as arrays that an .npz file can hold."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         rows = arrays.pop("rows")
         if scipy.sparse.issparse(rows):
@@ -48,8 +52,8 @@ class Machine:
         return arrays if rows is None else {**arrays, "rows": rows}
 
     @classmethod
-    def from_arrays(cls, arrays: Any) -> "Machine":
-        """The machine of the arrays of `as_arrays`."""
+    def from_dict(cls, arrays: dict[str, Any]) -> "Machine":
+        """Return the machine of the arrays that `as_dict` returned."""
         rows = arrays.get("rows")
         if "rows_data" in arrays:
             parts = tuple(arrays[f"rows_{name}"] for name in ("data", "indices", "indptr"))

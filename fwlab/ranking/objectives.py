@@ -13,14 +13,14 @@ LEAST_TAU = 1e-15  # below, rounding of the scores hides the budget
 
 
 class Objective(Protocol):
-    """What is summed over the positives, and which threshold they are compared with."""
+    """A surrogate loss, summed over the positives, and the threshold they are compared with."""
 
     @property
     def loss(self) -> Surrogate:
-        """l of the sum C sum_i l(t - s_i)."""
+        """The surrogate l of the sum C sum_i l(t - s_i)."""
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
-        """The threshold for so many samples. Raises ValueError where there is none."""
+        """Return the threshold for these numbers of samples. Raises ValueError if none exists."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ class TopPushK:
 
 
 def TopPush(surrogate: str = "quadratic", theta: float = 1.0) -> TopPushK:
-    """TopPushK with K = 1: the threshold is the largest score of a negative."""
+    """Return TopPushK with K = 1, whose threshold is the largest score of a negative."""
     return TopPushK(1, surrogate, theta)
 
 
 @dataclass(frozen=True)
 class PatMat:
-    """The threshold t solves sum_j l2(s_j - t) = tau n over the negatives.
+    """The threshold t solves sum_j l2(s_j - t) = tau n, a sum over the negatives.
 
-    1e-15 <= tau < 1. n counts all training rows with budget="all", as M20 prints, and the negatives
-    with "negatives". l2 has the same form as the loss, and the scale theta2 (theta if None).
+    1e-15 <= tau < 1. With budget="all" n counts all training rows, as M20 prints; with "negatives"
+    it counts the negatives. l2 has the form of the loss, and the scale theta2 (theta if None).
     """
 
     tau: float

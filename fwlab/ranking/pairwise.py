@@ -1,13 +1,13 @@
-"""Pairwise coordinate ascent, M20 Algorithm 3.1, with the steps its formulas must be.
+"""Pairwise coordinate ascent, M20 Algorithm 3.1, with corrected step formulas.
 
-A repeat loop draws a coordinate, tries it with every other one, and makes the best pair step. For
-the quadratic Pat&Mat delta then becomes the best one for beta (M20 (32)); the steps are made at
-fixed delta, as M20 does. For the hinge delta is max(beta)/theta2 throughout.
+A repeat loop draws a coordinate, tries it with every other coordinate, and makes the best pair
+step. For the quadratic Pat&Mat, steps are made at fixed delta, as M20 does, and delta then becomes
+the best delta for beta (M20 (32)). For the hinge delta is max(beta)/theta2 throughout.
 
-The method can rest away from the optimum, which is why it is not the default. From zero no pair may
-move with K >= 2, as one beta is at most a K-th of the sum; with the quadratic Pat&Mat delta = 0
-forbids every beta > 0. Away from zero too, several beta at the bound sum(alpha)/K, or at the
-largest beta, could only move together.
+The method can rest away from the optimum, which is why it is not the default. From zero, no pair
+can move if K >= 2, because one beta is at most a K-th of the sum; with the quadratic Pat&Mat
+delta = 0 forbids every beta > 0. Also away from zero, several beta at the bound sum(alpha)/K, or at
+the largest beta, could only move together.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,12 @@ from fwlab.arrays import Floats
 from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 
 @dataclass(eq=False)
 class Workspace:
-    """z = (alpha, beta), the signed scores s of z, and what does not change."""
+    """z = (alpha, beta), the signed scores s of z, and the diagonal of the kernel matrix."""
 
     z: Floats
     s: Floats
@@ -30,8 +31,10 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Pairwise:
-    """One iteration is n repeat loops, O(n) each but for the two columns of the kernel."""
+class Pairwise(Method):
+    """One iteration is n repeat loops, O(n) each besides two columns of the kernel matrix."""
+
+    sentence = "Pairwise coordinate ascent, Algorithm 3.1 of M20; it can stall."
 
     def start(self, state: State) -> Workspace:
         problem = state.problem
@@ -47,7 +50,7 @@ class Pairwise:
 
 
 def repeat_loop(k: int, state: State, w: Workspace) -> None:
-    """Steps 3 to 9 of the algorithm for the drawn coordinate k."""
+    """Make steps 3 to 9 of the algorithm for the drawn coordinate k."""
     problem, point = state.problem, state.point
     p, signs = problem.n_positive, problem.signs
     column = signs[k] * signs * problem.gram.column(k)
@@ -68,7 +71,7 @@ def repeat_loop(k: int, state: State, w: Workspace) -> None:
 
 
 def best_delta(problem: Problem, beta: Floats) -> float | None:
-    """The delta that is best for beta: M20 (32), and max(beta)/theta2 for the hinge."""
+    """Return the best delta for beta: M20 (32), or max(beta)/theta2 for the hinge."""
     rule = problem.threshold
     if not rule.free:
         return None
@@ -78,7 +81,7 @@ def best_delta(problem: Problem, beta: Floats) -> float | None:
 
 
 def numbers(problem: Problem, point: Point) -> Floats:
-    """The array `dual` of kernels.ranking_pairs at this delta."""
+    """Return the array `dual` of kernels.steps.ranking_pairs at the delta of this point."""
     rule, loss = problem.threshold, problem.loss
     curvature = rule.curvature
     if curvature:

@@ -5,8 +5,8 @@
                      + slope sum(beta) - curvature/2 sum_j beta_j^2 / r - price r
     w              = sum_i alpha_i phi(x_i) - sum_j beta_j phi(x_j),   M20 (13)
 
-over 0 <= alpha_i <= C largest, 0 <= beta_j <= cap r and sum(alpha) = sum(beta), where r = delta, or
-sum(beta) where the threshold has no delta (thresholds.py). Rows are kept with the positives first.
+over 0 <= alpha_i <= C largest, 0 <= beta_j <= cap r and sum(alpha) = sum(beta). r is delta, or
+sum(beta) if the threshold has no delta (thresholds.py). Rows are kept with the positives first.
 """
 
 from copy import copy
@@ -18,18 +18,18 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_positive, as_real
 from fwlab.checks.gram import checked_gram
-from fwlab.problem import Certificate
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
 from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
+from fwlab.result import Certificate
 
 KERNELS = ("linear", "rbf", "precomputed")
-TOLERANCE = 1e-12  # allowed rounding of the constraints, a fraction of sum(alpha)
+TOLERANCE = 1e-12  # allowed rounding errors of the constraints, a fraction of sum(alpha)
 
 
 @dataclass(eq=False)
 class Point:
-    """Dual variables: alpha (n_positive,), beta (n_negative,), delta (None if there is none)."""
+    """The dual variables alpha (n_positive,), beta (n_negative,) and delta, None for TopPushK."""
 
     alpha: Floats
     beta: Floats
@@ -37,14 +37,24 @@ class Point:
 
     @property
     def r(self) -> float:
-        """delta, or the sum of beta in its place."""
+        """delta, or the sum of beta if there is no delta."""
         return float(self.beta.sum()) if self.delta is None else self.delta
 
 
 class Problem:
-    """min 1/2 |w|^2 + C sum over the positives of l(t - score); the arguments are those of solve.
+    """min 1/2 |w|^2 + C sum over the positives of l(t - score).
 
-    Raises TypeError or ValueError with one sentence for anything else.
+    Parameters
+    ----------
+    X, y, objective, C, kernel, sigma
+        As in `fwlab.ranking.solve`.
+    max_memory : int
+        Bytes for kernel matrices.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With one sentence, if an argument is not allowed.
     """
 
     def __init__(
@@ -89,7 +99,10 @@ class Problem:
             self.gram = RbfGram(X[self.order], self.sigma, max_memory)
 
     def restricted(self, rows: Integers) -> "Problem":
-        """The problem of some rows (ascending, positives first) with the same K or budget."""
+        """Return the problem of some rows (ascending, positives first).
+
+        K or the budget stays as it is.
+        """
         small = copy(self)
         small.n_positive = int((rows < self.n_positive).sum())
         small.n_negative = len(rows) - small.n_positive
@@ -101,15 +114,15 @@ class Problem:
         return small
 
     def coefficients(self, point: Point) -> Floats:
-        """(alpha; -beta), those of the machine."""
+        """Return the coefficients of the machine, (alpha; -beta)."""
         return np.concatenate([point.alpha, -point.beta])
 
     def scores(self, point: Point) -> Floats:
-        """Scores of the training rows, positives first."""
+        """Return the scores of the training rows, positives first."""
         return self.gram.product(self.coefficients(point))
 
     def machine(self, point: Point) -> Machine:
-        """What scores new rows."""
+        """Return the machine of a point, which scores new rows."""
         c, gram = self.coefficients(point), self.gram
         if isinstance(gram, LinearGram):
             return Machine(self.kernel, gram.X.T @ c)
@@ -119,11 +132,11 @@ class Problem:
         return Machine(self.kernel, c[np.argsort(self.order)])
 
     def threshold_at(self, point: Point) -> float:
-        """t of the machine with these dual variables."""
+        """Return the threshold t of the training scores."""
         return self.threshold.value(self.scores(point)[self.n_positive :])
 
     def dual(self, point: Point, scores: Floats | None = None) -> float:
-        """D at a point; -inf outside the constraints."""
+        """Return D at a point; -inf if it violates a constraint."""
         if not self.is_feasible(point):
             return -np.inf
         scores = self.scores(point) if scores is None else scores
@@ -137,7 +150,7 @@ class Problem:
         return float(value - self.coefficients(point) @ scores / 2)
 
     def is_feasible(self, point: Point) -> bool:
-        """Whether the constraints hold, the bounds of alpha and the signs without tolerance."""
+        """Return whether the constraints hold to rounding, and the signs exactly."""
         alpha, beta, r, rule = point.alpha, point.beta, point.r, self.threshold
         slack = TOLERANCE * float(alpha.sum())
         most = self.C * self.loss.largest
@@ -149,14 +162,15 @@ class Problem:
         return below_cap and abs(alpha.sum() - beta.sum()) <= slack
 
     def certificate(self, point: Point) -> Certificate:
-        """Primal, dual and gap from the point alone."""
+        """Return primal, dual and gap, computed from the point alone."""
         scores = self.scores(point)
         positives, negatives = np.split(scores, [self.n_positive])
         t = self.threshold.value(negatives)
         losses = self.C * self.loss.value(t - positives).sum()
         primal = float(self.coefficients(point) @ scores / 2 + losses)
         dual = self.dual(point, scores)
-        return Certificate(primal, dual, primal - dual, primal - dual)
+        gap = primal - dual
+        return Certificate(primal, dual, gap, augmented_gap=gap, from_scratch=True)
 
 
 def _checked_sigma(kernel: str, sigma: float | None) -> float:

@@ -1,86 +1,45 @@
-"""The driver of ranking's methods: arguments, the choice of a method, and the result."""
+"""`solve`: the arguments of a ranking run, and its result; fwlab.solvers runs the iterations."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer, as_real
-from fwlab.problem import Certificate
-from fwlab.ranking.interior_point import InteriorPoint
-from fwlab.ranking.newton_systems import bytes_needed
 from fwlab.ranking.objectives import Objective
-from fwlab.ranking.pairwise import Pairwise
 from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.registry import AUTO, METHODS, chosen, methods
 from fwlab.ranking.result import Result
-from fwlab.ranking.start import inner_point
-from fwlab.ranking.state import Method, State
-from fwlab.ranking.subgradient import Subgradient
-from fwlab.ranking.working_set import WorkingSet, sparse_point
+from fwlab.ranking.state import State
 from fwlab.result import Status
 from fwlab.solvers.interrupt import deferred_interrupt
-from fwlab.solvers.loop import Limits, checked_limits, run_loop
-from fwlab.solvers.recorder import Recorder, Reporter, read_only
+from fwlab.solvers.loop import End, run_loop
+from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
+from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.threads import blas_threads
 
 MAX_MEMORY = 2**30
-AUTO = "auto"
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A method, and the point that it begins with where the user gives none."""
-
-    sentence: str
-    method: Method
-    first_point: Callable[[Problem], Point] = inner_point
-
-
-METHODS = {
-    "interior-point": Entry(
-        "Primal-dual Newton steps for the dual with a barrier.", InteriorPoint()
-    ),
-    "working-set": Entry(
-        "The same on a growing set of rows, for large n.", WorkingSet(), sparse_point
-    ),
-    "pairwise": Entry(
-        "Pairwise coordinate ascent, Algorithm 3.1 of M20; it can stall.", Pairwise()
-    ),
-    "subgradient": Entry("Subgradient descent on the primal, for comparison.", Subgradient()),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """What a callback sees of a run; the arrays are read-only."""
-
-    iteration: int
-    seconds: float
-    primal: float
-    dual: float
-    gap: float
-    state: State = field(repr=False)
+class RankingProgress(Progress):
+    """The argument of a callback of a ranking run; the arrays are read-only."""
 
     @property
     def alpha(self) -> Floats:
-        """(n_positive,)."""
+        """The dual variables of the positives, (n_positive,)."""
         return read_only(self.state.point.alpha)
 
     @property
     def beta(self) -> Floats:
-        """(n_negative,)."""
+        """The dual variables of the negatives, (n_negative,)."""
         return read_only(self.state.point.beta)
 
     @property
     def delta(self) -> float | None:
-        """None for TopPushK."""
+        """The dual variable of the threshold; None for TopPushK."""
         return self.state.point.delta
-
-
-Callback = Callable[[Progress], None]
 
 
 def solve(
@@ -96,7 +55,7 @@ def solve(
     time_limit: float | None = None,
     start: tuple[Any, Any, float | None] | None = None,
     rng: int | np.random.Generator = 0,
-    callback: Callback | None = None,
+    callback: Callable[[RankingProgress], None] | None = None,
     check_every: int = 1,
     verbose: int = 0,
     n_threads: int = 1,
@@ -104,20 +63,59 @@ def solve(
 ) -> Result:
     """Fit a ranking machine of M20: minimise 1/2 |w|^2 + C sum over the positives of l(t - score).
 
-    X (n, d), dense or sparse, or with kernel="precomputed" the matrix k(x_i, x_j) (n, n). y: labels
-    in {0, 1} or {-1, +1}. objective: TopPush, TopPushK or PatMat. kernel: "linear", "rbf", which is
-    exp(-sigma |x - z|^2), or "precomputed". method: a name of `methods()`; "auto" is
-    "interior-point", or "working-set" where two n x n arrays would take more than max_memory. The
-    run ends when the certified gap is at most tol max(|primal|, |dual|); tol = 0 runs to max_iter
-    iterations. start: a feasible (alpha, beta, delta), delta None for TopPushK; alpha and beta
-    follow the order of X. callback(progress) is called at every checkpoint, each check_every
-    iterations, and may raise StopIteration. time_limit: seconds of the whole call. verbose: 1
-    prints a line a second to stderr, 2 one a checkpoint. n_threads: threads of the matrix products.
-    max_memory: bytes for kernel matrices; "working-set" keeps columns of an rbf kernel in them, and
-    takes some 24 bytes a squared row of the set besides. Ctrl-C ends the run after the current
-    iteration with a valid result.
+    Ctrl-C ends the run after the current iteration with a valid result.
 
-    Raises ValueError or TypeError with one sentence before any work.
+    Parameters
+    ----------
+    X : array (n, d), scipy.sparse matrix, or array (n, n)
+        The features, or with kernel="precomputed" the matrix k(x_i, x_j).
+    y : array (n,)
+        Labels in {0, 1} or {-1, +1}.
+    objective : TopPush, TopPushK or PatMat
+    C : float
+        The weight of the sum over the positives, positive.
+    kernel : "linear", "rbf" or "precomputed"
+        "rbf" is exp(-sigma |x - z|^2).
+    sigma : float, optional
+        The constant of "rbf"; None for the other kernels.
+    method : str
+        A name of `methods()`. "auto" is "interior-point", or "working-set" if two n x n arrays
+        would take more than max_memory.
+    tol : float
+        The run ends when the certified gap is at most tol max(|primal|, |dual|). tol = 0 runs to
+        max_iter iterations.
+    max_iter : int
+        The largest number of iterations.
+    time_limit : float, optional
+        Seconds that the whole call may take; an iteration is never cut short.
+    start : tuple (alpha, beta, delta), optional
+        A feasible dual point to start from; alpha and beta follow the order of X, and delta is
+        None for TopPushK.
+    rng : int or numpy Generator
+        The seed of all random choices.
+    callback : callable, optional
+        callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
+        gap, alpha, beta and delta as read-only attributes. It may raise StopIteration to end the
+        run.
+    check_every : int
+        Iterations between checkpoints.
+    verbose : int
+        1 prints at most one line per second to stderr, 2 prints one per checkpoint.
+    n_threads : int
+        Threads of the matrix products.
+    max_memory : int
+        Bytes for kernel matrices. "working-set" keeps columns of an rbf kernel in them; besides,
+        it takes about 24 bytes per pair of rows of the set.
+
+    Returns
+    -------
+    Result
+        Dual point, threshold, machine, trace, and a certificate.
+
+    Raises
+    ------
+    ValueError, TypeError
+        With one sentence, before any work, if an argument is not allowed.
     """
     if not isinstance(method, str) or method not in methods():
         raise ValueError(f"method must be one of {', '.join(methods())}; got {method!r}.")
@@ -131,68 +129,18 @@ def solve(
     began = time.perf_counter()
     with blas_threads(n_threads):
         problem = Problem(X, y, objective, C, kernel, sigma, max_memory)
-        name = _name(method, problem)
-        reporter = Reporter(name, callback, verbose, Progress)
-        if start is None:
-            point = METHODS[name].first_point(problem)
-        else:
-            point = _as_point(problem, start)
-        return _run(METHODS[name].method, State(problem, point, generator), limits, reporter, began)
-
-
-def methods() -> dict[str, str]:
-    """The names of all methods, each with a sentence."""
-    sentences = {name: entry.sentence for name, entry in METHODS.items()}
-    return {AUTO: "interior-point where it fits max_memory, else working-set.", **sentences}
-
-
-def _name(method: str, problem: Problem) -> str:
-    """The method that runs."""
-    needed, allowed = bytes_needed(problem), problem.max_memory
-    if method == AUTO:
-        return "interior-point" if needed <= allowed else "working-set"
-    if method == "interior-point" and needed > allowed:
-        raise ValueError(
-            f"max_memory must be at least {needed} bytes for the kernel matrix and its factor with "
-            f"this method; got {allowed}."
-        )
-    return method
-
-
-def _run(method: Method, state: State, limits: Limits, reporter: Reporter, began: float) -> Result:
-    recorder = Recorder()
-
-    def judge() -> Certificate:
-        return state.problem.certificate(state.point)
-
-    def note(certificate: Certificate, iteration: int, seconds: float) -> Status | None:
-        recorder.record(state, certificate, iteration, seconds)
-        return reporter.report(state, certificate, iteration, seconds)
-
-    with deferred_interrupt() as interrupt:
-        end = run_loop(method, state, judge, note, limits, began, interrupt)
-    problem, point = state.problem, state.point
-    status = limits.met(end.certificate) or end.status
-    return Result(
-        alpha=point.alpha,
-        beta=point.beta,
-        delta=point.delta,
-        threshold=problem.threshold_at(point),
-        primal=end.certificate.primal,
-        dual=end.certificate.dual,
-        gap=end.certificate.gap,
-        success=status is Status.CONVERGED,
-        status=status,
-        message=f"{status.value} Method: {reporter.method}.",
-        nit=end.iteration,
-        seconds=end.seconds,
-        method=reporter.method,
-        trace=recorder.trace(),
-        machine=problem.machine(point),
-    )
+        name = chosen(method, problem)
+        solver, first_point = METHODS[name]
+        point = first_point(problem) if start is None else _as_point(problem, start)
+        state = State(problem, point, generator)
+        recorder = Recorder(Reporter(name, callback, verbose, RankingProgress))
+        with deferred_interrupt() as interrupt:
+            end = run_loop(solver, state, limits, recorder, began, interrupt)
+        return _result(name, state, end, recorder)
 
 
 def _as_point(problem: Problem, start: Any) -> Point:
+    """Return the checked start, a copy."""
     free = problem.threshold.free
     if not isinstance(start, tuple) or len(start) != 3:
         kind = type(start).__name__
@@ -211,3 +159,24 @@ def _as_point(problem: Problem, start: Any) -> Point:
     if not problem.is_feasible(point):
         raise ValueError("start must meet the constraints of the dual; got a point that does not.")
     return point
+
+
+def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
+    problem, point, certificate = state.problem, state.point, end.certificate
+    return Result(
+        alpha=point.alpha,
+        beta=point.beta,
+        delta=point.delta,
+        threshold=problem.threshold_at(point),
+        primal=certificate.primal,
+        dual=certificate.dual,
+        gap=certificate.gap,
+        success=end.status is Status.CONVERGED,
+        status=end.status,
+        message=f"{end.status.value} Method: {name}.",
+        nit=end.iteration,
+        seconds=end.seconds,
+        method=name,
+        trace=recorder.trace(),
+        machine=problem.machine(point),
+    )

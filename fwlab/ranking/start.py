@@ -1,4 +1,4 @@
-"""A feasible start inside all bounds of the dual."""
+"""A feasible start that is strictly inside all bounds of the dual."""
 
 import numpy as np
 
@@ -6,9 +6,10 @@ from fwlab.ranking.problem import Point, Problem
 
 
 def inner_point(problem: Problem) -> Point:
-    """Equal alpha and equal beta, at the scale where the dual is largest on their ray.
+    """Return equal alpha and equal beta, at the scale where the dual is largest on their ray.
 
-    The quadratic Pat&Mat takes the best delta for beta (M20 (32)), the hinge twice the least one.
+    delta is the best one for beta with the quadratic Pat&Mat (M20 (32)), and twice the least
+    feasible one with the hinge.
     """
     p, q, rule = problem.n_positive, problem.n_negative, problem.threshold
     alpha, beta = np.ones(p), np.full(q, p / q)

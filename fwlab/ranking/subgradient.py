@@ -1,17 +1,18 @@
-"""The primal baseline: subgradient descent on P, with a step that its certificate gives.
+"""The primal baseline: subgradient descent on P, with a step length from the certificate.
 
 At w the machine u = w - g of a subgradient g of P is w(alpha, beta) for
 
     alpha_i = C l'(t - s_i),   (beta, delta) = sum(alpha) times what attains the threshold t,
 
 a feasible dual point that maximises the dual with its quadratic form linearised at w. A step
-gamma <= 1 from w to u is the same step from the dual point of w to that of u, which therefore stays
-feasible and has the machine w. It raises D by at least gamma gap - gamma^2/2 |u - w|^2, so that
+gamma <= 1 from w to u is the same step from the dual point of w to the dual point of u, which
+therefore stays feasible and keeps w as its machine. It raises D by at least
+gamma gap - gamma^2/2 |u - w|^2, so that
 
     gamma = min(1, gap / |u - w|^2)
 
 never lowers D. The level sets of D are bounded and so is |u - w| on them, hence the gap tends to 0,
-like 1/t. A step 1/t would need bounded subgradients, which the quadratic surrogate has not.
+like 1/t. A step 1/t would need bounded subgradients, which the quadratic surrogate does not have.
 """
 
 from dataclasses import dataclass
@@ -20,14 +21,14 @@ import numpy as np
 
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 
 @dataclass(frozen=True)
-class Subgradient:
+class Subgradient(Method):
     """One iteration is one step, a few products with the kernel matrix."""
 
-    def start(self, state: State) -> None:
-        """Any feasible start will do."""
+    sentence = "Subgradient descent on the primal, for comparison."
 
     def iterate(self, state: State, workspace: None) -> None:
         problem, point = state.problem, state.point
@@ -45,11 +46,11 @@ class Subgradient:
 
 
 def subgradient_point(problem: Problem, point: Point) -> Point:
-    """The dual point of a subgradient of P at the machine of `point`."""
+    """Return the dual point of a subgradient of P at the machine of `point`."""
     positives, negatives = np.split(problem.scores(point), [problem.n_positive])
     rule = problem.threshold
     t = rule.value(negatives)
     alpha = problem.C * problem.loss.slope(t - positives)
-    weights, r = rule.attained(negatives, t)
+    q, r = rule.attained(negatives, t)
     total = float(alpha.sum())
-    return Point(alpha, total * weights, total * r if rule.free else None)
+    return Point(alpha, total * q, total * r if rule.free else None)

@@ -28,26 +28,26 @@ class Surrogate:
 
     @property
     def power(self) -> int:
-        """p of the definition."""
+        """The power p of the definition."""
         return POWERS[self.name]
 
     @property
     def curvature(self) -> float:
-        """Second derivative of the conjugate inside its domain."""
+        """The second derivative of the conjugate inside its domain."""
         return 0.0 if self.power == 1 else 1 / (2 * self.theta**2)
 
     @property
     def largest(self) -> float:
-        """Upper end of the conjugate's domain, the largest slope of l."""
+        """The upper end of the conjugate's domain, which is the largest slope of l."""
         return self.theta if self.power == 1 else np.inf
 
     def value(self, s: Floats) -> Floats:
-        """l(s), entry by entry."""
+        """Return l(s), entry by entry."""
         inside = np.maximum(0.0, 1 + self.theta * s)
         return inside if self.power == 1 else inside * inside
 
     def slope(self, s: Floats) -> Floats:
-        """l'(s); 0 at the kink of the hinge."""
+        """Return l'(s), 0 at the kink of the hinge."""
         inside = 1 + self.theta * s
         if self.power == 1:
             return np.where(inside > 0, self.theta, 0.0)

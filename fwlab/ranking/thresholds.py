@@ -20,7 +20,7 @@ from fwlab.ranking.surrogates import Surrogate
 
 
 class Threshold(Protocol):
-    """A threshold and the numbers of its supremum; cap = inf means no bound."""
+    """A threshold and the constants of its supremum; cap = inf means no bound."""
 
     @property
     def slope(self) -> float: ...
@@ -36,16 +36,16 @@ class Threshold(Protocol):
 
     @property
     def free(self) -> bool:
-        """Whether r is a variable of its own, M20's delta, and not the sum of beta."""
+        """Whether r is a variable, M20's delta, instead of the sum of beta."""
 
     def value(self, scores: Floats) -> float:
-        """t of the negatives' scores, (n_negative,)."""
+        """Return t of the negatives' scores (n_negative,)."""
 
     def level(self, scores: Floats) -> float:
-        """The score above which one more negative would raise the threshold."""
+        """Return the score above which one more negative would raise the threshold."""
 
     def attained(self, scores: Floats, t: float) -> tuple[Floats, float]:
-        """Weights q and the number r that attain the supremum at t = value(scores)."""
+        """Return the q and r that attain the supremum at t = value(scores)."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MeanOfLargest:
 
     @property
     def cap(self) -> float:
-        """With K = 1 the bound q_j <= sum q says nothing."""
+        """1/K; no bound with K = 1, where q_j <= sum q always holds."""
         return np.inf if self.K == 1 else 1 / self.K
 
     def value(self, scores: Floats) -> float:
@@ -77,7 +77,10 @@ class MeanOfLargest:
 
 @dataclass(frozen=True)
 class SurrogateQuantile:
-    """The t with sum_j l(s_j - t) = budget, 0 < budget <= n_negative; l falls strictly there."""
+    """The t with sum_j l(s_j - t) = budget, 0 < budget <= n_negative.
+
+    The sum is strictly decreasing in t where it is positive.
+    """
 
     surrogate: Surrogate
     budget: float
@@ -100,8 +103,14 @@ class SurrogateQuantile:
         return self.surrogate.largest
 
     def value(self, scores: Floats) -> float:
-        """With u = theta s from the largest, offset to u_1 = 0, and T = theta t - 1, the equation
-        is sum (u_j - T)_+^p = budget. Entry j is above T if the sum at T = u_j is below budget."""
+        """Return the root of the equation, from sorted scores.
+
+        With u_j = theta (s_j - max s), in decreasing order, and T = theta (t - max s) - 1, it is
+
+            sum_j (u_j - T)_+^p = budget.
+
+        Entry j is above T if the sum at T = u_j is below the budget.
+        """
         theta, largest = self.surrogate.theta, float(scores.max())
         u = np.sort(theta * (scores - largest))[::-1]
         count, total = np.arange(1, len(u) + 1), np.cumsum(u)

@@ -1,13 +1,13 @@
 """The default method on a growing set of rows, for kernel matrices that do not fit into memory.
 
 A round solves the problem of the rows in the set, with the same K or budget, by the interior-point
-method, which begins at the last round's point; zeros for the other rows make its dual point a
-feasible one of the whole problem. Then the rows enter that this point does not serve: positives
-with a loss, and negatives above the level from which on they raise the threshold of the set.
+method, which starts at the last round's point. With zeros for the other rows, the dual point of
+this small problem is feasible for the whole problem. Then the rows enter that this point does not
+serve: positives with a loss, and negatives above the level at which they raise the threshold.
 
-Why it cannot stall. If no row enters, the whole threshold is that of the set, no positive outside
-has a loss, and the gap of the whole problem is that of the small one, which falls below any number
-as rounds ask for more. If rows enter, the set grows, which happens at most n times.
+Why it cannot stall. If no row enters, the set has the threshold of all rows, no positive outside
+has a loss, and the whole problem has the gap of the small one, which falls below any number because
+each round asks for a smaller gap. If rows enter, the set grows, which happens at most n times.
 """
 
 from dataclasses import dataclass
@@ -20,12 +20,13 @@ from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
+from fwlab.solvers.method import Method
 
 FIRST = 200  # rows of each kind
 GAIN = 1e-2  # the small problem's relative gap, as a share of the whole problem's
 FINEST = 1e-11
-# at most so many rows of a kind enter, as a share of the set: a positive's loss does not depend on
-# the other ones, while one new negative can make the next one needless
+# the largest number of rows of each kind that enter, as a share of the set: the loss of a positive
+# does not depend on other positives, while one new negative can make the next one unnecessary
 POSITIVES, NEGATIVES = 1.0, 0.15
 STEPS = 500
 
@@ -38,8 +39,10 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class WorkingSet:
+class WorkingSet(Method):
     """One iteration is one round."""
+
+    sentence = "The same on a growing set of rows, for large n."
 
     def start(self, state: State) -> Workspace:
         inside = np.concatenate([state.point.alpha, state.point.beta]) > 0
@@ -61,25 +64,25 @@ class WorkingSet:
 
 
 def sparse_point(problem: Problem) -> Point:
-    """An inner point of the problem of `first_rows`, with zeros for the other rows."""
+    """Return an inner point of the problem of `first_rows`, with zeros for the other rows."""
     rows = first_rows(problem)
     return spread(problem, rows, inner_point(problem.restricted(rows)))
 
 
 def first_rows(problem: Problem) -> Integers:
-    """Some rows of each kind, evenly spread, with more negatives than a threshold needs."""
+    """Return rows of each kind, evenly spread, with more negatives than a threshold needs."""
     p, q, rule = problem.n_positive, problem.n_negative, problem.threshold
     needed = 2 * int(rule.price if rule.free else round(1 / min(1.0, rule.cap)))
     return np.concatenate([spaced(p, FIRST), p + spaced(q, max(FIRST, needed))])
 
 
 def spaced(n: int, count: int) -> Integers:
-    """`count` of 0 .. n-1, evenly spread; all if there are fewer."""
+    """Return `count` of the numbers 0 .. n-1, evenly spread; all of them if n <= count."""
     return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
 def solved(problem: Problem, start: Point, rng: np.random.Generator, goal: float) -> Point:
-    """The dual point of a small problem at this relative gap."""
+    """Return a dual point of a small problem with this relative gap."""
     small, method = State(problem, start, rng), InteriorPoint()
     workspace = method.start(small)
     for _ in range(STEPS):
@@ -91,20 +94,20 @@ def solved(problem: Problem, start: Point, rng: np.random.Generator, goal: float
 
 
 def restriction(problem: Problem, rows: Integers, point: Point) -> Point:
-    """The part of a point that the rows hold; the other rows have zeros."""
+    """Return the part of a point that belongs to these rows; the others must have zeros."""
     p = problem.n_positive
     return Point(point.alpha[rows[rows < p]], point.beta[rows[rows >= p] - p], point.delta)
 
 
 def spread(problem: Problem, rows: Integers, point: Point) -> Point:
-    """The point of the small problem with zeros for the other rows."""
+    """Return the point of the small problem with zeros for the other rows."""
     z = np.zeros(problem.n_positive + problem.n_negative)
     z[rows] = np.concatenate([point.alpha, point.beta])
     return Point(z[: problem.n_positive], z[problem.n_positive :], point.delta)
 
 
 def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Integers:
-    """The rows outside that belong into the set, of each kind the worst served ones."""
+    """Return the rows that enter the set, of each kind those that the point serves worst."""
     p, most = problem.n_positive, int(inside.sum())
     positives, negatives = np.split(problem.scores(point), [p])
     in_set = negatives[inside[p:]]
@@ -118,6 +121,6 @@ def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Integ
 
 
 def largest(values: Floats, count: int) -> Integers:
-    """Positions of the so many largest of the positive values."""
+    """Return the positions of the `count` largest values, of the positive ones alone."""
     order = np.argsort(-values)[:count]
     return order[values[order] > 0]

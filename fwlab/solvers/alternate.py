@@ -28,7 +28,7 @@ import numpy as np
 from fwlab.arrays import Floats
 from fwlab.lp_norm import LpNorm
 from fwlab.problem import Problem
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.segment import best_share, move
 
 LEAST = 1e-10
@@ -47,15 +47,21 @@ class AlternateWorkspace:
 
 
 @dataclass(frozen=True)
-class Alternate:
+class Alternate(Method):
     """One pass over all rows in random order, then new class weights."""
+
+    sentence = "Passes at fixed class weights, then new weights (Algorithm 1 of LP15, repaired)."
+    any_norm = True
+
+    def needs(self, problem: Problem) -> Needs:
+        return Needs(coefficients=True)
 
     def start(self, state: State) -> AlternateWorkspace:
         problem = state.problem
         A, link = state.A.copy(), state.link.copy(order="K")
         beta = np.full(problem.n_classes, problem.n_classes ** (1 - 2 / problem.regularizer.p))
         workspace = AlternateWorkspace(A, link, state.link.copy(order="K"), beta)
-        state.coefficients = np.empty_like(A)
+        assert state.coefficients is not None
         _take_machine(state, state.coefficients, workspace)
         return workspace
 

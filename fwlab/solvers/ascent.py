@@ -28,6 +28,8 @@ class Ascent(BlockMethod):
     "uniform" and "gap", whose passes are not over all rows.
     """
 
+    sentence = "Exact block ascent on the true domain."
+
     shrink: bool = True
 
     def __post_init__(self) -> None:

@@ -4,20 +4,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from fwlab.kernels.steps.passes import EXACT
+from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
-from fwlab.solvers.method import Method, State
-from fwlab.solvers.newton import Newton, refuses_kernels
+from fwlab.solvers.method import Method, Needs, State
+from fwlab.solvers.newton import Newton
 
 
 @dataclass(frozen=True)
-class Auto:
-    """Newton's method, whose first phase is block ascent and lasts while that gains enough; block
-    ascent alone with a kernel."""
+class Auto(Method):
+    """Newton's method, whose first phase is block ascent and lasts while that gains enough; with a
+    kernel, block ascent alone."""
+
+    sentence = "Newton where there is a W, with a kernel block ascent."
+
+    def choice(self, problem: Problem) -> Method:
+        """Return the method for this problem."""
+        return Ascent(EXACT) if Newton().refuses(problem) else Newton()
+
+    def needs(self, problem: Problem) -> Needs:
+        return self.choice(problem).needs(problem)
 
     def start(self, state: State) -> tuple[Method, Any]:
-        method = Ascent(EXACT) if refuses_kernels(state.problem) else Newton()
+        method = self.choice(state.problem)
         return method, method.start(state)
 
     def iterate(self, state: State, workspace: tuple[Method, Any]) -> None:
         method, its_workspace = workspace
         method.iterate(state, its_workspace)
+
+    def warm_up(self, state: State) -> None:
+        self.choice(state.problem).warm_up(state)

@@ -16,8 +16,9 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.kernels.steps.row_active_sets import NOISE, TIES
+from fwlab.problem import Problem
 from fwlab.solvers.atoms import ActiveSet, Vertex
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Method, Needs, State
 
 # largest relative rounding error that A may collect before it is combined again from its atoms
 ROUNDING = 1e-14
@@ -42,13 +43,21 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class AwaySteps:
+class AwaySteps(Method):
     """One step for all blocks along U - A or A - V, or if pairwise along U - V."""
 
     pairwise: bool
 
+    @property
+    def sentence(self) -> str:
+        return (
+            f"{'Pairwise' if self.pairwise else 'Away-step'} Frank-Wolfe over whole-matrix atoms."
+        )
+
+    def needs(self, problem: Problem) -> Needs:
+        return Needs(scores=True)
+
     def start(self, state: State) -> Workspace:
-        state.keep_scores()
         state.active = 1
         return Workspace(ActiveSet.holding(state.problem, state.A))
 

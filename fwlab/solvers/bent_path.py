@@ -15,7 +15,8 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.steps.bent_path import choose_directions, move_rows, write_free_slots
-from fwlab.solvers.method import State
+from fwlab.problem import Problem
+from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
 
@@ -31,13 +32,20 @@ class Directions:
 
 
 @dataclass(frozen=True)
-class BentPath:
+class BentPath(Method):
     """One step for all blocks, each cut at its own bound."""
 
     pairwise: bool
 
+    @property
+    def sentence(self) -> str:
+        kind = "Pairwise" if self.pairwise else "Away-step"
+        return f"{kind} Frank-Wolfe, one active set a sample and one bent path for all blocks."
+
+    def needs(self, problem: Problem) -> Needs:
+        return Needs(scores=True)
+
     def start(self, state: State) -> RowActiveSets:
-        state.keep_scores()
         active_sets = RowActiveSets.holding(state.problem, state.A)
         state.active = active_sets.size
         return active_sets

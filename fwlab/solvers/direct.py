@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.problem import Problem
 from fwlab.solvers.alternate import Alternate, AlternateWorkspace, pass_over_rows
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.segment import best_share, move
 
 PASSES_BETWEEN = 3
@@ -34,8 +35,16 @@ class DirectWorkspace:
 
 
 @dataclass(frozen=True)
-class Direct:
+class Direct(Method):
     """A pass of block steps on the full dual; each third one is followed by an extrapolation."""
+
+    sentence = (
+        "Block steps on the full dual of an LpNorm, and extrapolation, both with line search."
+    )
+    any_norm = True
+
+    def needs(self, problem: Problem) -> Needs:
+        return Alternate().needs(problem) if problem.regularizer.p < NEAR_ONE else Needs()
 
     def start(self, state: State) -> DirectWorkspace | AlternateWorkspace:
         if state.problem.regularizer.p < NEAR_ONE:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab.solvers.method import State
+from fwlab.problem import Problem
+from fwlab.solvers.method import Method, Needs, State
 
 
 @dataclass(frozen=True)
-class FrankWolfe:
+class FrankWolfe(Method):
     """A <- A + step (U - A), U the LMO's vertex at the gradient.
 
     With line_search the step is the exact maximiser of the dual in [0, 1]   (K19 (20), T20 (2.26));
@@ -21,8 +22,14 @@ class FrankWolfe:
 
     line_search: bool
 
-    def start(self, state: State) -> None:
-        state.keep_scores()
+    @property
+    def sentence(self) -> str:
+        if self.line_search:
+            return "Frank-Wolfe with exact line search."
+        return "Frank-Wolfe with the step 2/(t+1), t = 1, 2, .."
+
+    def needs(self, problem: Problem) -> Needs:
+        return Needs(scores=True)
 
     def iterate(self, state: State, workspace: None) -> None:
         problem, polytopes = state.problem, state.problem.polytopes

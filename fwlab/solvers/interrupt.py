@@ -20,9 +20,9 @@ class Interrupt:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Interrupt]:
-    """Note the first Ctrl-C instead of raising; the second one raises KeyboardInterrupt.
+    """Note the first Ctrl-C instead of raising; a second one raises KeyboardInterrupt.
 
-    Signals reach the main thread alone: elsewhere nothing is changed.
+    Signals reach only the main thread: in other threads nothing changes.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
@@ -45,8 +45,10 @@ def deferred_interrupt() -> Iterator[Interrupt]:
 
 @contextmanager
 def interrupted_runs_raise() -> Iterator[None]:
-    """Runs inside raise KeyboardInterrupt after Ctrl-C and return nothing: for work whose result
-    must be whole or not there."""
+    """Make runs inside raise KeyboardInterrupt after Ctrl-C instead of returning.
+
+    For work that must be done completely or not at all.
+    """
     token = _raise_at_end.set(True)
     try:
         yield

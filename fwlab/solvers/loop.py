@@ -1,99 +1,24 @@
-"""The loop of every run: it owns the clock, the stopping test and interruption.
+"""The loop of every run, of training and of ranking: it owns the clock and interruption.
 
-A method only iterates. At each checkpoint the state is judged, outside the clock, and noted. What
-the judge and the note do is the business of the driver of a problem.
+A method only iterates. At each checkpoint, outside the clock, the state is judged from what the
+method tracks. Once, before the run ends, the certificate is computed from scratch: when the gap
+looks small enough to stop, because the drift of tracked numbers must not decide, or else after the
+last iteration.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
 
-import numpy as np
-
-from fwlab.checks.arguments import as_flag, as_integer, as_real
-from fwlab.problem import Certificate
-from fwlab.result import Status
+from fwlab.result import Certificate, Status
 from fwlab.solvers.interrupt import Interrupt
-
-ROUNDING_FLOOR = 32 * np.finfo(float).eps
-
-Judge = Callable[[], Certificate]
-Note = Callable[[Certificate, int, float], Status | None]
-
-
-class Iterative(Protocol):
-    """A method to the loop: whatever `start` returns is handed to every iteration."""
-
-    def start(self, state: Any) -> Any: ...
-
-    def iterate(self, state: Any, workspace: Any) -> None: ...
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop and how often to judge. time_limit counts all time since `began`."""
-
-    tol: float
-    relative: bool
-    max_iter: int
-    time_limit: float | None
-    check_every: int = 1
-
-    def met(self, certificate: Certificate) -> Status | None:
-        """The status if the gap, or that of the problem which the method solves, is at most tol.
-
-        tol = 0 is never met.
-        """
-        if self._small(certificate):
-            return Status.CONVERGED
-        own_gap, dual = certificate.own_gap, certificate.dual
-        if own_gap is None:
-            return None
-        own = replace(certificate, primal=dual + own_gap, gap=own_gap)
-        return Status.SOLVED_OTHER_PROBLEM if self._small(own) else None
-
-    def at_floor(self, certificate: Certificate) -> bool:
-        """Whether the gap cannot be told from rounding errors; never so with tol = 0."""
-        return self.tol > 0 and bool(
-            certificate.gap <= ROUNDING_FLOOR * _scale(certificate) < np.inf
-        )
-
-    def time_is_over(self, seconds: float) -> bool:
-        """Whether the run has taken its time."""
-        return self.time_limit is not None and seconds >= self.time_limit
-
-    def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
-        """The reason to stop here, if there is one."""
-        if met := self.met(certificate):
-            return met
-        if self.at_floor(certificate):
-            return Status.ROUNDING_FLOOR
-        if iteration >= self.max_iter:
-            return Status.MAX_ITER
-        return Status.TIME_LIMIT if self.time_is_over(seconds) else None
-
-    def _small(self, certificate: Certificate) -> bool:
-        scale = _scale(certificate) if self.relative else 1.0
-        return self.tol > 0 and certificate.gap <= self.tol * scale < np.inf
-
-
-def checked_limits(
-    tol: Any, relative: Any, max_iter: Any, time_limit: Any, check_every: Any
-) -> Limits:
-    """The limits from a user's arguments. Raises ValueError or TypeError with one sentence."""
-    return Limits(
-        as_real("tol", tol, positive=False),
-        as_flag("relative", relative),
-        as_integer("max_iter", max_iter, low=0),
-        None if time_limit is None else as_real("time_limit", time_limit, positive=False),
-        as_integer("check_every", check_every, low=1),
-    )
+from fwlab.solvers.method import Method, RunState
+from fwlab.solvers.recorder import Recorder
+from fwlab.solvers.stopping import Limits
 
 
 @dataclass(frozen=True)
 class End:
-    """The last checkpoint of a loop; seconds of the method alone."""
+    """The last checkpoint of a run; seconds of the method alone."""
 
     certificate: Certificate
     status: Status
@@ -102,26 +27,39 @@ class End:
 
 
 def run_loop(
-    method: Iterative,
-    state: Any,
-    judge: Judge,
-    note: Note,
+    method: Method,
+    state: RunState,
     limits: Limits,
+    recorder: Recorder,
     began: float,
     interrupt: Interrupt,
 ) -> End:
-    """Iterate until a limit is met, Ctrl-C was pressed, or `note` returns a status to stop with."""
+    """Iterate until a limit is met, Ctrl-C was pressed, or the callback stops the run.
+
+    Parameters
+    ----------
+    method : what `start` of the method returns is handed to every iteration.
+    state : the state of the run, which the method changes in place.
+    limits : the stopping test.
+    recorder : keeps the trace and tells the user.
+    began : time.perf_counter() at the time from which on the time limit counts.
+    interrupt : says whether Ctrl-C was pressed.
+
+    Returns
+    -------
+    The last checkpoint, whose certificate was computed from scratch.
+    """
     clock = time.perf_counter()
     workspace = method.start(state)
     seconds, iteration = time.perf_counter() - clock, 0
     while True:
-        certificate = judge()
+        certificate = _judged(state, limits)
         status = limits.status(certificate, iteration, time.perf_counter() - began)
-        status = note(certificate, iteration, seconds) or status
+        status = recorder.note(state, certificate, iteration, seconds) or status
         if interrupt.pressed:
             status = Status.INTERRUPTED
         if status is not None:
-            return End(certificate, status, iteration, seconds)
+            break
         clock = time.perf_counter()
         for _ in range(min(limits.check_every, limits.max_iter - iteration)):
             method.iterate(state, workspace)
@@ -129,7 +67,14 @@ def run_loop(
             if interrupt.pressed or limits.time_is_over(time.perf_counter() - began):
                 break
         seconds += time.perf_counter() - clock
+    if not certificate.from_scratch:
+        certificate = state.certify()
+        recorder.correct(state, certificate, iteration, seconds)
+    return End(certificate, limits.met(certificate) or status, iteration, seconds)
 
 
-def _scale(certificate: Certificate) -> float:
-    return max(abs(certificate.primal), abs(certificate.dual))
+def _judged(state: RunState, limits: Limits) -> Certificate:
+    """Return the certificate of a checkpoint, from scratch if it may end the run."""
+    certificate = state.judge()
+    may_end = limits.met(certificate) or limits.at_floor(certificate)
+    return state.certify() if may_end and not certificate.from_scratch else certificate

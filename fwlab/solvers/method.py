@@ -1,87 +1,142 @@
-"""The state that every method shares, and what a method is to the driver."""
+"""The base class of methods, the needs that they declare, and the state of a training run."""
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.problem import Certificate, Problem
+from fwlab.losses import Loss
+from fwlab.problem import Problem
+from fwlab.result import Certificate
 
 # the projection of a feasible row moves it by less
 SHOWS = 1e-14
 
 
-@dataclass(eq=False)
-class State:
-    """Where a run stands. A method changes it in place, one iteration a call.
+@dataclass(frozen=True)
+class Needs:
+    """The parts of `State` that a method needs; the driver provides them.
 
-    link is V(A), which is W(A) but for an LpNorm (with a Gram matrix A^T K / (lam n)), tracked by
-    the method; scores are those of link for a method that keeps them. A method whose primal point
-    is not W(A) sets `coefficients` C (n, m): link is then their combination. One that keeps_best
-    has for primal point the best link that it or the driver offered. own_problem is the problem
-    that a method solves where it may be another one. A method may change over to the Gram matrix
-    if that takes at most max_memory bytes. judged are the steps made until the last checkpoint,
-    and its certificate.
+    scores: state.scores, the scores of state.link; the method changes both together.
+    coefficients: state.coefficients C (n, m), at first a copy of A. The primal point is the
+        combination of C instead of W(A), and state.link is the link of C; the method changes both.
+    best_primal: the primal point is the best one that the method or a checkpoint offered.
+    gram: the method may call state.use_gram(), within max_memory.
+    own_loss: the loss whose dual the method maximises, if it is not the problem's.
+    """
+
+    scores: bool = False
+    coefficients: bool = False
+    best_primal: bool = False
+    gram: bool = False
+    own_loss: Loss | None = None
+
+
+class Method:
+    """A way to solve problems, of training or of ranking: an object that holds its options.
+
+    A method is a frozen dataclass whose fields are its options. Everything that changes during a
+    run is in the state and in the workspace.
+    """
+
+    # whether the method takes an LpNorm other than LpNorm(2)
+    any_norm = False
+
+    @property
+    def sentence(self) -> str:
+        """One sentence that tells the user what the method does."""
+        raise NotImplementedError
+
+    def refuses(self, problem: Any) -> str | None:
+        """Return the reason why the method does not take a problem, or None if it does."""
+        return None
+
+    def needs(self, problem: Problem) -> Needs:
+        """Return what the method needs of the state of a training run."""
+        return Needs()
+
+    def start(self, state: Any) -> Any:
+        """Prepare the run and return a workspace, which is handed to every iteration."""
+        return None
+
+    def iterate(self, state: Any, workspace: Any) -> None:
+        """Make one iteration: change the dual point, and all that follows it, in place."""
+        raise NotImplementedError
+
+    def warm_up(self, state: Any) -> None:
+        """Call the compiled functions that a first iteration does not reach."""
+
+
+@dataclass(eq=False, kw_only=True)
+class RunState:
+    """The part of a state that the loop uses: the counters in `Trace`, and certificates."""
+
+    n_lmo: int = 0
+    n_steps: int = 0
+    active: int = 0
+    step: float = np.nan
+
+    def judge(self) -> Certificate:
+        """Return the certificate of a checkpoint; it may rest on what the method tracks."""
+        return self.certify()
+
+    def certify(self) -> Certificate:
+        """Return the certificate of the dual point alone, computed from scratch."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class State(RunState):
+    """The state of a training run; a method changes it in place.
+
+    A (n, m) is the dual point and link its link V(A), which is W(A) except with an LpNorm (with a
+    Gram matrix A^T K / (lam n)); a method changes both together. `needs` says what else there is.
+    problem is given_problem, or gram_problem, which takes its products from the Gram matrix.
+    own_problem is the problem with the method's own loss. max_memory: bytes that the Gram matrix
+    may take, 0 unless the method needs it. judged: n_steps and certificate when it was last judged.
     """
 
     problem: Problem
     A: Floats
     rng: np.random.Generator
+    needs: Needs = Needs()
+    max_memory: int = 0
     link: Floats = field(init=False)
     scores: Floats = field(init=False)
-    keeps_scores: bool = False
-    n_lmo: int = 0
-    n_steps: int = 0
-    active: int = 0
-    step: float = np.nan
-    coefficients: Floats | None = None
-    own_problem: Problem | None = None
-    max_memory: int = 0
+    coefficients: Floats | None = field(init=False, default=None)
+    own_problem: Problem | None = field(init=False, default=None)
     given_problem: Problem = field(init=False)
-    gram_problem: Problem | None = None
-    keeps_best: bool = False
+    gram_problem: Problem | None = field(init=False, default=None)
     best_link: Floats = field(init=False)
-    best_primal: float = np.inf
-    judged: tuple[int, Certificate] | None = None
+    best_primal: float = field(init=False, default=np.inf)
+    judged: tuple[int, Certificate] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.given_problem = self.problem
-        self.link = self.problem.link(self.A)
+        if not self.needs.gram:
+            self.max_memory = 0
+        if self.needs.coefficients:
+            self.coefficients = self.A.copy()
+        if self.needs.own_loss is not None:
+            self.own_problem = self.problem.with_loss(self.needs.own_loss)
+        self.refresh()
 
     @property
     def machine(self) -> Floats:
-        """C with the combination link: the coefficients of the method, or else A."""
+        """The coefficients of the link: A unless the method has its own."""
         return self.A if self.coefficients is None else self.coefficients
 
-    def use_gram(self) -> None:
-        """From here on the products go through the Gram matrix, which is computed once."""
-        if self.problem is self.gram_problem:
-            return
-        self.gram_problem = self.gram_problem or self.given_problem.with_gram()
-        self._change_problem(self.gram_problem)
-
-    def use_given(self) -> None:
-        """From here on the products are those of the problem that was given."""
-        if self.problem is not self.given_problem:
-            self._change_problem(self.given_problem)
-
-    def _change_problem(self, problem: Problem) -> None:
-        self.problem = problem
-        if self.own_problem is not None:
-            self.own_problem = problem.with_loss(self.own_problem.loss)
-        self.refresh()
-
     def weights(self) -> Floats:
-        """The primal point, (m, d)."""
-        if self.keeps_best:
+        """Return the primal point, (m, d)."""
+        if self.needs.best_primal:
             return np.ascontiguousarray(self.best_link)
         if self.coefficients is not None:
             return self.problem.combination(self.coefficients)
         return self.problem.weights(self.A)
 
     def expansion(self) -> Floats | None:
-        """Coefficients whose combination is the primal point, None where they are A."""
+        """Return the coefficients whose combination is the primal point, None if they are A."""
         if self.coefficients is not None or self.problem.regularizer.plain:
             return self.coefficients
         return self.problem.expansion(self.A)
@@ -91,8 +146,41 @@ class State:
         if primal < self.best_primal:
             self.best_link, self.best_primal = link.copy(), primal
 
+    def use_gram(self) -> None:
+        """Take products through the Gram matrix from now on; it is computed once."""
+        if self.problem is self.gram_problem:
+            return
+        self.gram_problem = self.gram_problem or self.given_problem.with_gram()
+        self._change_problem(self.gram_problem)
+
+    def judge(self) -> Certificate:
+        """Return the certificate of what the method tracks; offer the link if that is needed."""
+        A, link, own = self.A, self.link, self.own_problem
+        scores = self.scores if self.needs.scores else self.problem.features.scores(link)
+        certificate = self.problem.certificate(A, link, scores, self.coefficients)
+        if self.needs.best_primal:
+            self.offer(link, certificate.primal)
+            gap = self.best_primal - certificate.dual
+            certificate = replace(certificate, primal=self.best_primal, gap=gap)
+        if own is not None:
+            own_gap = own.certificate(A, link, scores).gap if own.is_feasible(A) else np.inf
+            certificate = replace(certificate, own_gap=own_gap)
+        self.judged = self.n_steps, certificate
+        return certificate
+
+    def certify(self) -> Certificate:
+        """Return the certificate of A alone, from scratch; outside the domain D is -inf."""
+        if self.problem is not self.given_problem:
+            self._change_problem(self.given_problem)
+        self.round_to_domain()
+        self.refresh()
+        certificate = replace(self.judge(), from_scratch=True)
+        if self.problem.is_feasible(self.A):
+            return certificate
+        return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)
+
     def round_to_domain(self) -> None:
-        """Where A misses the domain by rounding errors that show, project it.
+        """Project A if it misses the domain by rounding errors that show.
 
         A block step projects a point as large as its own weight is small, with the rounding errors
         of that point.
@@ -104,24 +192,15 @@ class State:
                     self.A[rows] = nearest
 
     def refresh(self) -> None:
-        """Recompute what the method tracked from A and, if it has them, its coefficients."""
+        """Recompute what the method tracks from A and, if it has them, its coefficients."""
         self.link = self.problem.link(self.machine)
-        if self.keeps_scores:
+        if self.needs.scores:
             self.scores = self.problem.features.scores(self.link)
-        if self.keeps_best and np.isfinite(self.best_primal):
+        if self.needs.best_primal and np.isfinite(self.best_primal):
             self.best_primal = self.problem.primal(self.best_link)
 
-    def keep_scores(self) -> None:
-        """From here on the method keeps `scores` up to date."""
-        self.keeps_scores = True
-        self.scores = self.problem.features.scores(self.link)
-
-
-class Method(Protocol):
-    """A frozen object with the options of a method."""
-
-    def start(self, state: State) -> Any:
-        """Prepare the run, once; what is returned is handed to every iteration."""
-
-    def iterate(self, state: State, workspace: Any) -> None:
-        """One iteration: change A and all that follows it."""
+    def _change_problem(self, problem: Problem) -> None:
+        self.problem = problem
+        if self.needs.own_loss is not None:
+            self.own_problem = problem.with_loss(self.needs.own_loss)
+        self.refresh()

@@ -31,7 +31,7 @@ from fwlab.operators.jacobians import projection_jacobians
 from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.blocks import Workspace
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, Curvature
 
 # phase 1 ends when a tenth of the gap would take more passes than the Newton steps that gain as
@@ -135,7 +135,7 @@ class NewtonWorkspace:
 
 
 @dataclass(frozen=True)
-class Newton:
+class Newton(Method):
     """Passes of shrunken block ascent while they gain enough, then one Newton step an iteration;
     back to passes where iterative steps turn out to gain less.
 
@@ -144,15 +144,25 @@ class Newton:
     The second phase holds about ten arrays of the shape of A.
     """
 
+    sentence = (
+        "Block ascent, then proximal point steps on the dual by a semismooth Newton method in W."
+    )
+
     passes: int | None = None
 
     def __post_init__(self) -> None:
         if self.passes is not None:
             as_integer("passes", self.passes, low=1)
 
+    def refuses(self, problem: Problem) -> str | None:
+        if problem.kernel is not None:
+            return f"its kernel must be None, a Newton step is one in W; got {problem.kernel!r}."
+        return None
+
+    def needs(self, problem: Problem) -> Needs:
+        return Needs(best_primal=True)  # no Gram matrix: the second phase needs the link to be W
+
     def start(self, state: State) -> NewtonWorkspace:
-        state.keeps_best = True
-        state.max_memory = 0  # the second phase needs the link to be W
         return NewtonWorkspace(Ascent(EXACT).start(state))
 
     def iterate(self, state: State, workspace: NewtonWorkspace) -> None:
@@ -167,6 +177,15 @@ class Newton:
         else:
             _newton_iteration(state, workspace, *workspace.inner)
             self.give_up_if_slower(passes, state, workspace)
+
+    def warm_up(self, state: State) -> None:
+        proximal = Proximal(state.problem, state.A, 1.0)
+        point = proximal.at(state.link, state.problem.features.scores(state.link))
+        gradient = proximal.gradient(point)
+        proximal.newton_step(point, gradient)
+        curvature = proximal.curvature(point)
+        curvature.diagonal()
+        curvature.product(gradient)
 
     def _switches(self, passes: float, state: State, workspace: NewtonWorkspace) -> bool:
         if self.passes is not None:
@@ -252,23 +271,3 @@ def _accept(state: State, A: Floats) -> bool:
         return False
     state.A[:], state.link[:] = A, link
     return True
-
-
-def refuses_kernels(problem: Problem) -> str | None:
-    """Why Newton does not take the problem, None if it does."""
-    if problem.kernel is not None:
-        return f"its kernel must be None, a Newton step is one in W; got {problem.kernel!r}."
-    return None
-
-
-def reach_newton_kernels(state: State) -> None:
-    """Use the kernels of the second phase."""
-    if refuses_kernels(state.problem):
-        return
-    proximal = Proximal(state.problem, state.A, 1.0)
-    point = proximal.at(state.link, state.problem.features.scores(state.link))
-    gradient = proximal.gradient(point)
-    proximal.newton_step(point, gradient)
-    curvature = proximal.curvature(point)
-    curvature.diagonal()
-    curvature.product(gradient)

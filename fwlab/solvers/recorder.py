@@ -1,119 +1,49 @@
-"""What leaves a run on the way: the trace's rows, progress lines, and the user's callback."""
+"""The record of a run: the rows of the trace, progress lines, and the user's callback."""
 
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.problem import Certificate
-from fwlab.result import Status, Trace
-from fwlab.solvers.method import State
+from fwlab.result import Certificate, Status, Trace
+from fwlab.solvers.method import RunState
 
 SECONDS_BETWEEN_LINES = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a callback sees of a run; A and W are read-only."""
+    """The argument of a callback. Subclasses add read-only views of the variables."""
 
     iteration: int
     seconds: float
     primal: float
     dual: float
     gap: float
-    state: State = field(repr=False)
-
-    @property
-    def A(self) -> Floats:
-        """The dual variable, (n, m)."""
-        return read_only(self.state.A)
-
-    @property
-    def W(self) -> Floats | None:
-        """The primal variable, (m, d); None with a precomputed kernel."""
-        state, kernel = self.state, self.state.problem.kernel
-        if kernel == "precomputed":
-            return None
-        is_link = state.coefficients is not None or state.problem.regularizer.plain
-        tracked = kernel is None and is_link and not state.keeps_best
-        return read_only(state.link if tracked else state.weights())
-
-
-Callback = Callable[[Progress], None]
-
-
-class Counters(Protocol):
-    """What a state counts, see `Trace`."""
-
-    n_lmo: int
-    n_steps: int
-    step: float
-
-    @property
-    def active(self) -> int: ...
-
-
-@dataclass(eq=False)
-class Recorder:
-    """Rows of the trace, one a checkpoint."""
-
-    keeps_augmented_gap: bool = False
-    rows: list[dict[str, Any]] = field(default_factory=list)
-
-    def record(
-        self, state: Counters, certificate: Certificate, iteration: int, seconds: float
-    ) -> None:
-        """Append a checkpoint."""
-        row = {
-            "iteration": iteration,
-            "seconds": seconds,
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
-            "n_lmo": state.n_lmo,
-            "n_steps": state.n_steps,
-            "active": state.active,
-            "step": state.step,
-        }
-        if self.keeps_augmented_gap:
-            row["augmented_gap"] = certificate.augmented_gap
-        if certificate.own_gap is not None:
-            row["own_gap"] = certificate.own_gap
-        self.rows.append(row)
-
-    def replace_last(
-        self, state: Counters, certificate: Certificate, iteration: int, seconds: float
-    ) -> None:
-        """Write the last checkpoint again."""
-        self.rows.pop()
-        self.record(state, certificate, iteration, seconds)
-
-    def trace(self) -> Trace:
-        """The rows as columns."""
-        return Trace(**{name: np.array([row[name] for row in self.rows]) for name in self.rows[0]})
+    state: Any = field(repr=False)
 
 
 @dataclass(eq=False)
 class Reporter:
-    """Tells the user at each checkpoint; a callback or Ctrl-C in it can end the run.
+    """Tells the user at each checkpoint; the callback, or Ctrl-C during it, can end the run.
 
-    `progress` builds what the callback sees from iteration, seconds, primal, dual, gap and state.
+    progress is the class of the callback's argument.
     """
 
     method: str
     callback: Callable[[Any], None] | None
     verbose: int
-    progress: Callable[..., Any]
+    progress: type[Progress]
     last_line: float = -np.inf
 
     def report(
-        self, state: Any, certificate: Certificate, iteration: int, seconds: float
+        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
     ) -> Status | None:
-        """Print a line if it is time, call the callback; the status to stop with, or None."""
+        """Print a line if it is time, call the callback; return a status to stop with, or None."""
         if self.verbose == 2 or (
             self.verbose == 1 and time.monotonic() >= self.last_line + SECONDS_BETWEEN_LINES
         ):
@@ -132,8 +62,54 @@ class Reporter:
         return None
 
 
+@dataclass(eq=False)
+class Recorder:
+    """Keeps one row of the trace per checkpoint, and reports it."""
+
+    reporter: Reporter
+    keeps_augmented_gap: bool = False
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def note(
+        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
+    ) -> Status | None:
+        """Record and report a checkpoint; return a status to stop with, if any."""
+        self.rows.append(self._row(state, certificate, iteration, seconds))
+        return self.reporter.report(state, certificate, iteration, seconds)
+
+    def correct(
+        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
+    ) -> None:
+        """Write the last checkpoint again, with another certificate."""
+        self.rows[-1] = self._row(state, certificate, iteration, seconds)
+
+    def trace(self) -> Trace:
+        """Return the rows as columns."""
+        return Trace(**{name: np.array([row[name] for row in self.rows]) for name in self.rows[0]})
+
+    def _row(
+        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
+    ) -> dict[str, Any]:
+        row = {
+            "iteration": iteration,
+            "seconds": seconds,
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+            "n_lmo": state.n_lmo,
+            "n_steps": state.n_steps,
+            "active": state.active,
+            "step": state.step,
+        }
+        if self.keeps_augmented_gap:
+            row["augmented_gap"] = certificate.augmented_gap
+        if certificate.own_gap is not None:
+            row["own_gap"] = certificate.own_gap
+        return row
+
+
 def read_only(array: Floats) -> Floats:
-    """A view that cannot be written to."""
+    """Return a view that cannot be written to."""
     view = array.view()
     view.setflags(write=False)
     return view

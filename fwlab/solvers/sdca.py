@@ -1,38 +1,46 @@
 """The published SDCA methods for the top-k SVM: exact block steps on the pseudo top-k domain.
 
-That domain (L15 Algorithm 1 with Proposition 4, K19 (30)) is the one of PseudoTopK (K19 (31)) and a
-part of TopK's. So a point is feasible for either loss and the dual has the same value, but on a
-TopK problem with k > 1 what these methods maximise may be less than the dual's maximum: the gap of
-the problem stays positive where their own gap, that of PseudoTopK, goes to 0 (K19 section 8).
+This domain (L15 Algorithm 1 with Proposition 4, K19 (30)) is the domain of PseudoTopK (K19 (31))
+and a part of TopK's domain. So a point is feasible for either loss and the dual has the same value,
+but on a TopK problem with k > 1 the maximum that these methods reach may be less than the dual's
+maximum: the gap of the problem stays positive while their own gap, the gap of the PseudoTopK
+problem, goes to 0 (K19 section 8).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.losses import PseudoTopK, TopK
 from fwlab.problem import Problem
-from fwlab.solvers.blocks import BlockMethod, Workspace
-from fwlab.solvers.method import State
+from fwlab.solvers.blocks import BlockMethod
+from fwlab.solvers.method import Needs
+
+SENTENCES = {
+    BIASED_PROJECTION: "SDCA on the pseudo top-k domain, its block step by a biased projection.",
+    SEMISMOOTH_NEWTON: "The same SDCA, its block step by a semismooth Newton iteration.",
+    VARIABLE_FIXING: "The same SDCA, its block step by Newton's iteration or by variable fixing.",
+}
 
 
 @dataclass(frozen=True)
 class Sdca(BlockMethod):
-    """A pass of n block steps on the dual of PseudoTopK; the options are those of BlockMethod."""
+    """A pass of n block steps on the dual of PseudoTopK, with the options of BlockMethod."""
 
-    def start(self, state: State) -> Workspace:
-        problem = state.problem
-        if isinstance(problem.loss, TopK):
-            problem = problem.with_loss(PseudoTopK(problem.loss.k))
-        state.own_problem = problem
-        return super().start(state)
+    @property
+    def sentence(self) -> str:
+        return SENTENCES[self.rule]
 
+    def refuses(self, problem: Problem) -> str | None:
+        loss, m = problem.loss, problem.n_classes
+        if not isinstance(loss, TopK | PseudoTopK):
+            return f"its loss must be TopK or PseudoTopK; got {type(loss).__name__}."
+        if problem.smoothing > 0:
+            return f"its smoothing must be 0; got {problem.smoothing}."
+        if loss.k >= m:
+            return f"its k must be at most m - 1 = {m - 1}; got {loss.k}."
+        return None
 
-def refuses_pseudo(problem: Problem) -> str | None:
-    """Why the SDCA methods do not take the problem, None if they do."""
-    loss, m = problem.loss, problem.n_classes
-    if not isinstance(loss, TopK | PseudoTopK):
-        return f"its loss must be TopK or PseudoTopK; got {type(loss).__name__}."
-    if problem.smoothing > 0:
-        return f"its smoothing must be 0; got {problem.smoothing}."
-    if loss.k >= m:
-        return f"its k must be at most m - 1 = {m - 1}; got {loss.k}."
-    return None
+    def needs(self, problem: Problem) -> Needs:
+        loss = problem.loss
+        own_loss = PseudoTopK(loss.k) if isinstance(loss, TopK) else loss
+        return replace(super().needs(problem), own_loss=own_loss)

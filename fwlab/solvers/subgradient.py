@@ -1,14 +1,14 @@
 """The projected subgradient method that T20 calls PG (Pegasos, Shalev-Shwartz et al. 2011).
 
-With g_i a subgradient of omega_i Phi_i at the scores (of the envelope where there is smoothing) and
-u_i = -g_i, a step t = 1, 2, .. of length 1/(lam t) on P is
+Let g_i be a subgradient of omega_i Phi_i (with smoothing, of its envelope) at the scores of row i,
+and u_i = -g_i. A step t = 1, 2, .. of length 1/(lam t) on P is
 
     W <- (1 - 1/t) W + (1/t) W(U),     W(U) = U^T X / (lam n),
 
-and then the projection onto the ball |W|^2 <= P(0) / lam. The ball contains the solution: strong
+followed by the projection onto the ball |W|^2 <= P(0) / lam. The ball contains the solution: strong
 duality gives lam |W*|^2 = mean of -Phi_i^*(-a_i*) less the mean loss, the loss is not negative, and
 -Phi_i^* <= Phi_i(0). (P(W*) <= P(0) alone gives twice this bound.) The rows u_i lie in the negated
-domain, which is convex, and so do their averages, which make A.
+domain, which is convex, and so do their averages, which form A.
 """
 
 from dataclasses import dataclass
@@ -18,22 +18,24 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.problem import Problem
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Method, Needs, State
 
 Rows = Integers | slice
 
 
 @dataclass(frozen=True)
-class Subgradient:
-    """An iteration of ceil(n / batch) steps; W is an iterate of its own.
+class Subgradient(Method):
+    """An iteration makes ceil(n / batch) steps; W is an iterate of its own.
 
-    batch: rows of a step, by default all of them. With fewer, each iteration cuts a fresh
+    batch: the number of rows per step, by default all. With fewer, each iteration cuts a fresh
     permutation of the rows into batches, the last of which may be short. Row i of A is the average
-    of all u_i so far, one an iteration. A start A0 gives W(A0), which the first step forgets.
+    of all u_i so far, one per iteration. A start A0 gives W(A0), which the first step forgets.
 
-    The method keeps W as W(C) with coefficients C. With a precomputed kernel, where there is no W,
-    the primal is that of the machine of C, and result.coefficients holds C.
+    The method keeps W as the combination W(C) of coefficients C. With a precomputed kernel, which
+    has no W, the primal value is the value at the machine of C, and result.coefficients holds C.
     """
+
+    sentence = "Projected subgradient, step 1/(lam t)."
 
     batch: int | None = None
 
@@ -41,16 +43,18 @@ class Subgradient:
         if self.batch is not None:
             as_integer("batch", self.batch, low=1)
 
+    def needs(self, problem: Problem) -> Needs:
+        return Needs(coefficients=True)
+
     def start(self, state: State) -> float:
-        """The radius of the ball."""
+        """Return the radius of the ball."""
         problem = state.problem
-        state.coefficients = state.A.copy()
         at_zero = problem.certificate(
             np.zeros_like(state.A), np.zeros_like(state.link), np.zeros_like(state.A)
         )
         return float(np.sqrt(at_zero.primal / problem.lam))
 
-    def iterate(self, state: State, workspace: float) -> None:
+    def iterate(self, state: State, radius: float) -> None:
         problem, A, C, V = state.problem, state.A, state.machine, state.link
         n, scale = problem.n_samples, 1.0
         batches = self._batches(n, state.rng)
@@ -70,8 +74,8 @@ class Subgradient:
             product *= growth / problem.lam_n
             V += product
             norm = scale * np.sqrt(max(0.0, problem.features.link_norm(V, C, problem.lam_n)))
-            if norm > workspace:
-                scale *= workspace / norm
+            if norm > radius:
+                scale *= radius / norm
         C *= scale
         V *= scale
         state.step = 1.0 / (problem.lam * state.n_steps)
@@ -86,7 +90,7 @@ class Subgradient:
 
 
 def _step(problem: Problem, rows: Rows, scale: float, V: Floats) -> tuple[Floats, Floats]:
-    """Minus the subgradients of these rows at W = scale V, U (b, m), and U^T X, (m, width)."""
+    """Return U (b, m), minus the subgradients of these rows at W = scale V, and U^T X."""
     features, polytopes = problem.features, problem.polytopes
     if not isinstance(rows, slice):
         features, polytopes = features.rows(rows), polytopes.take(rows)

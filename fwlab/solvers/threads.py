@@ -1,7 +1,7 @@
-"""Threads of BLAS during a run.
+"""Limit the threads of BLAS during a run.
 
-threadpoolctl looks through all loaded libraries for BLAS, which takes milliseconds: longer than a
-small run. It does so again only when modules have been imported since.
+threadpoolctl searches all loaded libraries for BLAS, which takes milliseconds, longer than a small
+run. The search is repeated only after modules were imported.
 """
 
 import sys
@@ -12,11 +12,11 @@ from threadpoolctl import ThreadpoolController
 
 
 def blas_threads(n_threads: int) -> AbstractContextManager[object]:
-    """A context in which BLAS uses at most so many threads."""
+    """Return a context in which BLAS uses at most n_threads threads."""
     return _controller(len(sys.modules)).limit(limits=n_threads, user_api="blas")
 
 
 @lru_cache(maxsize=1)
 def _controller(n_modules: int) -> ThreadpoolController:
-    """The BLAS libraries that are loaded while there are so many modules."""
+    """Return the BLAS libraries that are loaded while there are n_modules modules."""
     return ThreadpoolController()

@@ -8,14 +8,13 @@ import scipy.sparse
 
 from fwlab.losses import TopK
 from fwlab.problem import Problem
-from fwlab.solvers.method import State
-from fwlab.solvers.registry import REGISTRY, build
+from fwlab.solvers.method import Method, State
 
 
-def warm_up(problem: Problem, method: str) -> None:
-    """Run one iteration of `method` on two samples, stored as those of `problem` are.
+def warm_up(problem: Problem, method: Method) -> None:
+    """Run one iteration of the method on two samples, stored as the samples of the problem are.
 
-    To the compiler a read-only array, a memory map say, is of another type, and so is float32.
+    numba compiles a second version for read-only arrays, such as memory maps, and for float32.
     """
     sparse = scipy.sparse.issparse(problem.X)
     values = problem.X.data if sparse else problem.X
@@ -26,7 +25,7 @@ def warm_up(problem: Problem, method: str) -> None:
 
 @cache
 def _iterate_once(
-    method: str, kernel: str | None, indices: str | None, writeable: bool, storage: str
+    method: Method, kernel: str | None, indices: str | None, writeable: bool, storage: str
 ) -> None:
     X: Any = np.eye(2, dtype=storage)
     if indices is not None:
@@ -37,12 +36,12 @@ def _iterate_once(
         tiny = Problem(
             X, np.array([0, 1]), TopK(1), 1.0, smoothing=smoothing, kernel=kernel, storage=storage
         )
-        if REGISTRY[method].refuses(tiny):
+        if method.refuses(tiny):
             continue
-        state = State(tiny, np.zeros((2, 2)), np.random.default_rng(0))
-        solver = build(method, {})
-        solver.iterate(state, solver.start(state))
-        REGISTRY[method].reach_kernels(state)
+        rng = np.random.default_rng(0)
+        state = State(tiny, np.zeros((2, 2)), rng, method.needs(tiny))
+        method.iterate(state, method.start(state))
+        method.warm_up(state)
         tiny.certificate(state.A)
         tiny.infeasibility(state.A)
         tiny.is_feasible(state.A)

@@ -24,10 +24,10 @@ MOST_LINES = 400
 LAYERS = (
     ("fwlab.arrays", "fwlab.files", "fwlab.text", "fwlab.provenance", "fwlab.kernels*"),
     ("fwlab.checks*", "fwlab.plot"),
+    ("fwlab.result",),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
     ("fwlab.losses", "fwlab.lp_norm", "fwlab.projections", "fwlab.bounds"),
     ("fwlab.problem", "fwlab.problem_input"),
-    ("fwlab.result",),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
     ("fwlab.datasets*",),

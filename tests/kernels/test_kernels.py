@@ -20,7 +20,7 @@ from loss_table import entries, some_ks
 import fwlab
 from fwlab import kernels
 from fwlab.solvers.method import State
-from fwlab.solvers.newton import reach_newton_kernels
+from fwlab.solvers.newton import Newton
 from fwlab.solvers.registry import REGISTRY
 
 KEPT = 2  # calls of each kernel a run
@@ -125,8 +125,8 @@ def use_solvers(rng):
         problem = fwlab.Problem(
             data, y, loss, 0.1, rng.choice([0.0, 0.5]), kernel, n_classes=m, sample_weight=weight
         )
-        for method, entry in REGISTRY.items():
-            if entry.refuses(problem) is None:
+        for method, default in REGISTRY.items():
+            if default().refuses(problem) is None:
                 fwlab.solve(problem, method, tol=0.0, max_iter=2)
         regularizer = fwlab.LpNorm(rng.choice([1.0, 1.5, 3.0]))
         for norm_loss in (fwlab.MaxHinge(), loss):
@@ -135,7 +135,8 @@ def use_solvers(rng):
             )
             fwlab.solve(normed, "direct", tol=0.0, max_iter=2)
         fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
-        reach_newton_kernels(State(problem, np.zeros((n, m)), rng))
+        if Newton().refuses(problem) is None:
+            Newton().warm_up(State(problem, np.zeros((n, m)), rng))
     single = fwlab.Problem(X, y, loss, 0.1, n_classes=m, storage="float32")
     fwlab.solve(single, "subgradient", tol=0.0, max_iter=2)
 

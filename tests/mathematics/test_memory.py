@@ -19,7 +19,9 @@ def runs():
     """Every method with and without smoothing where it takes such a problem."""
     for smoothing in (0.0, 0.1):
         tiny = fwlab.Problem(np.eye(M), np.arange(M), fwlab.TopK(3), 0.1, smoothing=smoothing)
-        yield from ((m, smoothing) for m, e in REGISTRY.items() if e.refuses(tiny) is None)
+        yield from (
+            (m, smoothing) for m, default in REGISTRY.items() if default().refuses(tiny) is None
+        )
 
 
 def bytes_of(X):

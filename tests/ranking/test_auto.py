@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fwlab.ranking import PatMat, TopPush, TopPushK, methods, solve
-from fwlab.ranking.solve import METHODS
+from fwlab.ranking.registry import METHODS
 
 N = 60
 X = np.random.default_rng(0).normal(size=(N, 3))

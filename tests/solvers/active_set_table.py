@@ -43,7 +43,7 @@ def start_point(case: Case, start: str) -> np.ndarray:
 def begin(problem: Problem, method: str, A0: np.ndarray, **options: Any) -> tuple[Any, State, Any]:
     """The method, its state and its workspace before the first iteration."""
     solver = build(method, options)
-    state = State(problem, A0.copy(), np.random.default_rng(0))
+    state = State(problem, A0.copy(), np.random.default_rng(0), solver.needs(problem))
     return solver, state, solver.start(state)
 
 

@@ -14,13 +14,14 @@ import scipy.sparse
 from loss_table import Entry, entries
 
 import fwlab
-from fwlab.solvers.registry import REGISTRY, takes_all
+from fwlab.solvers.method import Method
+from fwlab.solvers.registry import REGISTRY, build
 
 # methods that refuse some problems meet test_certificates, and have tests of their own
-METHODS = tuple(m for m in fwlab.methods() if REGISTRY[m].refuses is takes_all)
+METHODS = tuple(m for m in REGISTRY if type(build(m, {})).refuses is Method.refuses)
 # every method whose primal point is not W(A)
 OWN_W = {"subgradient", "alternate", "newton", "auto"}
-BLOCK_METHODS = tuple(m for m in REGISTRY if "order" in signature(REGISTRY[m].build).parameters)
+BLOCK_METHODS = tuple(m for m in REGISTRY if "order" in signature(REGISTRY[m]).parameters)
 # passes in random order without an option for it; they, or line searches near the optimum, differ
 # with the form of the data
 RANDOM_FIRST = {"alternate", "direct", "newton", "auto"}
@@ -128,8 +129,8 @@ GRID = tuple(
 PAIRS = [
     (method, case)
     for case in GRID
-    for method, entry in REGISTRY.items()
-    if entry.refuses(case.problem()) is None
+    for method in REGISTRY
+    if build(method, {}).refuses(case.problem()) is None
 ]
 
 

@@ -9,7 +9,7 @@ from solvers.solver_table import FORMS, LOSSES, SMOOTHINGS, WEIGHTED, Case
 
 import fwlab
 from fwlab.experiments import compare
-from fwlab.solvers import registry
+from fwlab.solvers.method import Method
 
 pytestmark = pytest.mark.small
 
@@ -82,7 +82,7 @@ def test_what_is_in_the_table_runs(method):
 @each_method
 def test_what_is_not_in_the_table_is_refused_before_work(method, monkeypatch):
     monkeypatch.setattr("fwlab.solvers.solve.warm_up", never)
-    monkeypatch.setattr("fwlab.solvers.solve._run", never)
+    monkeypatch.setattr("fwlab.solvers.solve.run_loop", never)
     refused = [case for case in CASES if case not in TABLE[method]]
     assert bool(refused) == (TABLE[method] is not EVERYTHING)
     for case in refused:
@@ -113,6 +113,5 @@ def test_compare_shows_what_is_refused():
     assert "must be TopK or PseudoTopK; got MaxHinge" in rows[1]["message"]
 
 
-def test_an_entry_takes_all_problems_unless_it_says_no():
-    entry = registry.Entry("Does nothing.", lambda: None)
-    assert entry.refuses(Case().problem()) is None
+def test_a_method_takes_all_problems_unless_it_says_no():
+    assert Method().refuses(Case().problem()) is None

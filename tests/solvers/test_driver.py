@@ -18,9 +18,10 @@ from solvers.solver_table import (
 
 import fwlab
 from fwlab import Status
-from fwlab.problem import Certificate
+from fwlab.result import Certificate
 from fwlab.solvers import registry
-from fwlab.solvers.loop import Limits
+from fwlab.solvers.method import Method, Needs
+from fwlab.solvers.stopping import Limits
 
 pytestmark = pytest.mark.small
 
@@ -38,21 +39,17 @@ def use_method(monkeypatch):
     """Enter a method object in the registry as "planted" for the length of a test."""
 
     def enter(method):
-        entry = registry.Entry("A method with a flaw.", lambda: method)
         monkeypatch.setattr("fwlab.solvers.solve.warm_up", lambda *_: None)
-        monkeypatch.setitem(registry.REGISTRY, "planted", entry)
+        monkeypatch.setitem(registry.REGISTRY, "planted", lambda: method)
 
     return enter
 
 
 @dataclass(frozen=True)
-class Planted:
-    """A method whose iteration is a function of the state."""
+class Planted(Method):
+    """A method with a flaw, whose iteration is a function of the state."""
 
     act: object
-
-    def start(self, state):
-        return None
 
     def iterate(self, state, workspace):
         self.act(state)
@@ -261,9 +258,8 @@ def test_a_flattering_score_table_is_not_success(use_method):
 
     @dataclass(frozen=True)
     class Flatterer(Planted):
-        def start(self, state):
-            state.scores = np.zeros_like(state.A)
-            state.keeps_scores = True
+        def needs(self, problem):
+            return Needs(scores=True)
 
     use_method(Flatterer(flatter))
     problem = Case().problem()

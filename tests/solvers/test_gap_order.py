@@ -49,7 +49,7 @@ def test_a_step_tells_the_gap_it_met(method, form, monkeypatch):
     problem, i = case.problem(), 3
     A = random_feasible(case, np.random.default_rng(2))
     solver = build(method, {"order": "gap"})
-    state = State(problem, A.copy(), np.random.default_rng(0))
+    state = State(problem, A.copy(), np.random.default_rng(0), solver.needs(problem))
     workspace = solver.start(state)
     monkeypatch.setattr(blocks, "draw_by_gaps", lambda gaps, rng: [np.array([i])])
     solver.iterate(state, workspace)
@@ -135,7 +135,7 @@ def test_rows_whose_known_gap_is_wrong_come_back(method):
     """Known gaps of 0 would never be drawn again without the uniform share and the exact ones."""
     problem = Case(n=40).problem()
     solver = build(method, {"order": "gap"})
-    state = State(problem, np.zeros((40, 4)), np.random.default_rng(0))
+    state = State(problem, np.zeros((40, 4)), np.random.default_rng(0), solver.needs(problem))
     workspace = solver.start(state)
     solver.iterate(state, workspace)
     workspace.gaps[5:] = 0.0

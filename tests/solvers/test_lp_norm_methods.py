@@ -50,7 +50,7 @@ def test_the_other_methods_refuse_it_before_work(method, monkeypatch):
 
 
 def test_the_table_says_who_takes_it():
-    assert tuple(name for name, entry in REGISTRY.items() if entry.any_norm) == METHODS
+    assert tuple(name for name, default in REGISTRY.items() if default().any_norm) == METHODS
 
 
 @each

@@ -158,10 +158,8 @@ def test_iterative_steps_that_gain_less_than_passes_did_are_given_up(
     decay, newton_passes, given_up
 ):
     problem = Case().problem()
-    state = State(
-        problem, np.zeros((problem.n_samples, problem.n_classes)), np.random.default_rng(0)
-    )
-    method = build("newton", {})
+    method, A = build("newton", {}), np.zeros((problem.n_samples, problem.n_classes))
+    state = State(problem, A, np.random.default_rng(0), method.needs(problem))
     workspace = method.start(state)
     certificate = problem.certificate(state.A, state.link)
     state.offer(state.link, certificate.primal)

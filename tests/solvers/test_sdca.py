@@ -19,9 +19,9 @@ from fwlab.kernels.steps.pseudo import (
     VARIABLE_FIXING,
     thresholds,
 )
-from fwlab.problem import Certificate
+from fwlab.result import Certificate
 from fwlab.solvers.blocks import ORDERS
-from fwlab.solvers.loop import Limits
+from fwlab.solvers.stopping import Limits
 
 pytestmark = pytest.mark.small
 

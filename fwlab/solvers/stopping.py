@@ -1,0 +1,79 @@
+"""The stopping test: when a certificate, the iterations or the time are reasons to end a run."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fwlab.checks.arguments import as_flag, as_integer, as_real
+from fwlab.result import Certificate, Status
+
+ROUNDING_FLOOR = 32 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop and how often to judge; time_limit counts the seconds of the whole run."""
+
+    tol: float
+    relative: bool
+    max_iter: int
+    time_limit: float | None
+    check_every: int = 1
+
+    def met(self, certificate: Certificate) -> Status | None:
+        """Return the status that a small gap gives, or None. tol = 0 is never met.
+
+        The small gap may belong to another problem that the method solves.
+        """
+        if self._small(certificate):
+            return Status.CONVERGED
+        own_gap, dual = certificate.own_gap, certificate.dual
+        if own_gap is None:
+            return None
+        own = replace(certificate, primal=dual + own_gap, gap=own_gap)
+        return Status.SOLVED_OTHER_PROBLEM if self._small(own) else None
+
+    def at_floor(self, certificate: Certificate) -> bool:
+        """Return whether the gap is at the level of rounding errors; False with tol = 0."""
+        return self.tol > 0 and bool(
+            certificate.gap <= ROUNDING_FLOOR * _scale(certificate) < np.inf
+        )
+
+    def time_is_over(self, seconds: float) -> bool:
+        """Return whether the run has taken its time."""
+        return self.time_limit is not None and seconds >= self.time_limit
+
+    def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
+        """Return the reason to stop here, or None."""
+        if met := self.met(certificate):
+            return met
+        if self.at_floor(certificate):
+            return Status.ROUNDING_FLOOR
+        if iteration >= self.max_iter:
+            return Status.MAX_ITER
+        return Status.TIME_LIMIT if self.time_is_over(seconds) else None
+
+    def _small(self, certificate: Certificate) -> bool:
+        scale = _scale(certificate) if self.relative else 1.0
+        return self.tol > 0 and certificate.gap <= self.tol * scale < np.inf
+
+
+def checked_limits(
+    tol: Any, relative: Any, max_iter: Any, time_limit: Any, check_every: Any
+) -> Limits:
+    """Return the limits of a user's arguments.
+
+    Raises ValueError or TypeError with one sentence if an argument is not allowed.
+    """
+    return Limits(
+        as_real("tol", tol, positive=False),
+        as_flag("relative", relative),
+        as_integer("max_iter", max_iter, low=0),
+        None if time_limit is None else as_real("time_limit", time_limit, positive=False),
+        as_integer("check_every", check_every, low=1),
+    )
+
+
+def _scale(certificate: Certificate) -> float:
+    return max(abs(certificate.primal), abs(certificate.dual))
