@@ -19,7 +19,7 @@ kink J is that of one of the pieces that meet there, an element of Clarke's gene
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit
 from fwlab.kernels.domains.projection import (
     make_projection_scratch,
@@ -33,7 +33,7 @@ from fwlab.kernels.products.blocks import dot
 GOLDEN = 0.6180339887498949
 
 
-@kernel
+@compiled
 def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
     """Write the pools of sorted entries [start, stop) by class; the sum of their weights."""
     end, pool, total = 0, 0, 0.0
@@ -50,7 +50,7 @@ def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
     return total
 
 
-@kernel
+@compiled
 def jacobian_row(point, y, bounds, scratch, pools, normal):
     """Write J at `point` as pools (m) and normal (m); return whether it is not 0.
 
@@ -96,7 +96,7 @@ def jacobian_row(point, y, bounds, scratch, pools, normal):
     return True
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def jacobian_rows(points, y, bounds, pools, normals, free):
     """jacobian_row beside every row of `points` (n, m), off kinks.
 
@@ -111,7 +111,7 @@ def jacobian_rows(points, y, bounds, pools, normals, free):
         free[i] = jacobian_row(near, y[i], bounds, scratch, pools[i], normals[i])
 
 
-@kernel
+@compiled
 def pool_sizes(pools, sizes):
     """sizes[p] = how many classes have the pool p."""
     sizes[:] = 0
@@ -119,7 +119,7 @@ def pool_sizes(pools, sizes):
         sizes[pools[j]] += 1
 
 
-@kernel
+@compiled
 def apply_jacobian(pools, normal, sizes, touched, v, sums, out):
     """out = J v on the classes `touched`, outside of which J is 0. sums (m) is scratch."""
     slope = 0.0
@@ -135,7 +135,7 @@ def apply_jacobian(pools, normal, sizes, touched, v, sums, out):
             out[j] += v[j] - sums[pool] / sizes[pool]
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def apply_jacobians(pools, normals, V, out):
     """out[i] = J_i V[i]."""
     m = V.shape[1]
@@ -145,7 +145,7 @@ def apply_jacobians(pools, normals, V, out):
         apply_jacobian(pools[i], normals[i], sizes, classes, V[i], sums, out[i])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def jacobian_diagonals(pools, normals, out):
     """out[i] = the diagonal of J_i."""
     sizes = np.empty(pools.shape[1], dtype=np.int64)

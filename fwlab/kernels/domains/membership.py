@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.sorting import sort_descending
 
 
-@kernel
+@compiled
 def in_polytope(beta, upper, lower, slack):
     """Whether some zeta in [0, 1] meets every bound of kernels.support up to `slack`.
 
@@ -29,7 +29,7 @@ def in_polytope(beta, upper, lower, slack):
     return least <= most
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def in_domain_rows(v, y, upper, lower, slack, out):
     """out[i] = whether row i of v sums to 0 and, without entry y[i], lies in the polytope."""
     m = v.shape[1]

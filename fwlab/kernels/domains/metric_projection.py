@@ -12,7 +12,7 @@ S is convex and falls, so Newton's steps towards either root stay to the left of
 is met by steps with the largest h_j for all j: each one a Euclidean projection that cannot go up.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.projection import project_row
 
 NEWTON_STEPS = 100
@@ -21,7 +21,7 @@ EUCLIDEAN_STEPS = 10
 NEGLIGIBLE = 0.05
 
 
-@kernel
+@compiled
 def project_in_metric(linear, metric, old, y, weight, bounds, scratch, new):
     """new = the minimiser for g = linear and h = metric > 0; up to the last Euclidean steps where
     the domain is no simplex. scratch: three vectors of m entries and those of project_row."""
@@ -31,7 +31,7 @@ def project_in_metric(linear, metric, old, y, weight, bounds, scratch, new):
         _approach(linear, metric, old, y, weight, bounds, scratch, new)
 
 
-@kernel
+@compiled
 def _project_on_simplex(linear, metric, old, y, most, new):
     m = len(old)
     lowest = linear[y] - metric[y] * old[y]
@@ -64,7 +64,7 @@ def _project_on_simplex(linear, metric, old, y, most, new):
     new[y] = total
 
 
-@kernel
+@compiled
 def _approach(linear, metric, old, y, weight, bounds, scratch, new):
     """Steps new <- projection of new - gradient / largest, from old."""
     point, last, _, projection = scratch

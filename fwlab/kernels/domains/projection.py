@@ -19,7 +19,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
@@ -31,7 +31,7 @@ from fwlab.kernels.domains.sorting import (
 NEWTON_STEPS = 100
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def true_class_residual(count, total, fit_upper, fit_lower):
     """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B); return v_y, prefix, suffix start.
 
@@ -58,7 +58,7 @@ def true_class_residual(count, total, fit_upper, fit_lower):
     return residual, prefix, suffix
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
     """Over the pools that meet [start, stop): sum w (fit - v_y), sum w, and sum w^2 / size."""
     slope, weight, curvature = 0.0, 0.0, 0.0
@@ -74,7 +74,7 @@ def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
     return slope, weight, curvature
 
 
-@kernel
+@compiled
 def _slope_at_origin(count, b, upper, lower):
     """Minus half the derivative of the distance at zeta = 0, where A = B = b and v_y = 0."""
     slope = 0.0
@@ -83,7 +83,7 @@ def _slope_at_origin(count, b, upper, lower):
     return slope
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def nearest_in_polytope(count, b, bounds, scratch, beta):
     """Nearest beta for c_y = 0 and the sorted b, `count` of them; returns zeta, 0 for the origin
     (beta is then not set).
@@ -137,7 +137,7 @@ def nearest_in_polytope(count, b, bounds, scratch, beta):
     return zeta
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def _bound(first, last, bounds):
     """An entry of b at most this large is 0 in the projection; b_first is the n_upper-th largest
     entry and b_last the n_lower-th.
@@ -152,7 +152,7 @@ def _bound(first, last, bounds):
     return max(below, first - bounds[0][0])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def make_projection_scratch(m):
     """Scratch arrays of a projection of m entries: the two fits, their pools' sums of weights and
     lengths; the entries of the point without y, the sorted candidates and their indices."""
@@ -170,7 +170,7 @@ def make_projection_scratch(m):
     )
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def _sort_candidates(bounds, scratch):
     """Sort the entries of b that can differ from 0, descending, with their indices, and return
     their number."""
@@ -199,7 +199,7 @@ def _sort_candidates(bounds, scratch):
     return count
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def sorted_candidates(point, y, bounds, scratch):
     """Sort what can differ from 0 in the projection, with its indices; returns the number.
 
@@ -214,7 +214,7 @@ def sorted_candidates(point, y, bounds, scratch):
     return _sort_candidates(bounds, scratch)
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def project_row(point, y, bounds, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`.
 
@@ -237,7 +237,7 @@ def project_row(point, y, bounds, scratch, out):
     out[y] = total
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def project_rows(points, y, bounds, out):
     """project_row on every row of `points` (n, m)."""
     scratch = make_projection_scratch(points.shape[1])

@@ -13,11 +13,11 @@ with non-increasing upper >= lower >= 0. Over this set the maximum pairs the sor
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.sorting import select_largest
 
 
-@kernel
+@compiled
 def margins_without(scores, costs, y, margins):
     """margins[j'] = costs_j + s_j - s_y over the classes j != y, in their order."""
     for j in range(y):
@@ -26,7 +26,7 @@ def margins_without(scores, costs, y, margins):
         margins[j - 1] = costs[j] + (scores[j] - scores[y])
 
 
-@kernel
+@compiled
 def best_vertex(margins, y, upper, lower, order, weights):
     """Return (max over the polytope of <beta, margins>, number of entries the maximiser touches).
 
@@ -46,7 +46,7 @@ def best_vertex(margins, y, upper, lower, order, weights):
     return value, len(order)
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def values_rows(scores, y, costs, cost_rows, upper, lower, support, out):
     """out[i] = loss of row i. costs[cost_rows[i]] are its costs; `support` non-zeros in upper."""
     margins = np.empty(scores.shape[1] - 1)
@@ -56,7 +56,7 @@ def values_rows(scores, y, costs, cost_rows, upper, lower, support, out):
         out[i] = best_vertex(margins, y[i], upper, lower, order, weights)[0]
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def vertex_rows(scores, y, costs, cost_rows, upper, lower, columns, entries, values):
     """Compact vertices u_i of the negated domain that minimise <scores_i + costs_i, u>.
 
@@ -79,7 +79,7 @@ def vertex_rows(scores, y, costs, cost_rows, upper, lower, columns, entries, val
         entries[i, support] = total
 
 
-@kernel
+@compiled
 def cost_products_rows(points, y, costs, cost_rows, out):
     """out[i] = sum over j != y_i of costs_ij points_ij."""
     for i in range(points.shape[0]):

@@ -1,10 +1,10 @@
 """X^T U for a matrix U of few non-zeros a row: only the columns that a row touches are visited."""
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.products.blocks import add_multiple
 
 
-@kernel
+@compiled
 def dense_product(X, columns, entries, out):
     """out (m, d) += U^T X with U[i, columns[i, l]] = entries[i, l]."""
     for i in range(X.shape[0]):
@@ -13,7 +13,7 @@ def dense_product(X, columns, entries, out):
                 add_multiple(out[columns[i, place]], entries[i, place], X[i])
 
 
-@kernel
+@compiled
 def sparse_product(data, indices, indptr, columns, entries, out_T):
     """out_T (d, m) += X^T U for a CSR matrix X."""
     for i in range(len(indptr) - 1):
@@ -23,7 +23,7 @@ def sparse_product(data, indices, indptr, columns, entries, out_T):
                 row[columns[i, touched]] += data[place] * entries[i, touched]
 
 
-@kernel
+@compiled
 def vertices_product(gradient, y, classes, entries):
     """<gradient, U> for vertices U with entries at classes and minus their sum at y."""
     total = 0.0
@@ -34,7 +34,7 @@ def vertices_product(gradient, y, classes, entries):
     return total
 
 
-@kernel
+@compiled
 def add_vertices(A, factor, y, classes, entries):
     """A += factor U for such vertices."""
     for i in range(len(y)):

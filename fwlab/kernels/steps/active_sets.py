@@ -4,12 +4,12 @@ The dual along the block is that of kernels.block_steps; the step is the exact m
 and the largest feasible one.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.vertices import best_vertex, margins_without
 from fwlab.kernels.steps.row_active_sets import choose_direction, move_row
 
 
-@kernel
+@compiled
 def active_set_block(pairwise, row, scores, costs, bounds, scratch, sets, old, new):
     """new = block i after one step; its set holds the new weights.
 
@@ -34,7 +34,7 @@ def active_set_block(pairwise, row, scores, costs, bounds, scratch, sets, old, n
     move_row(sets, i, towards, away, step, limit, y, new)
 
 
-@kernel
+@compiled
 def write_free_slot(scores, costs, y, weight, bounds, scratch, sets, i):
     """Put omega times the LMO's vertex into the free slot of row i."""
     places, vertex, margins, _, _ = scratch

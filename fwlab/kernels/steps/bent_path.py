@@ -11,14 +11,14 @@ R gains b_i l_i: a change of rank one in the classes that d_i touches. M and R a
 are, transposed for CSR rows, times K for a Gram matrix.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.products.blocks import add_multiple, dot
 from fwlab.kernels.steps.row_active_sets import TIES, choose_direction, move_row
 
 DENSE, SPARSE, GRAM = 0, 1, 2
 
 
-@kernel
+@compiled
 def write_free_slots(columns, entries, omega, sets):
     """Put omega_i times the compact vertex of row i (RowPolytopes) into the free slot of row i."""
     counts = sets[3]
@@ -28,7 +28,7 @@ def write_free_slots(columns, entries, omega, sets):
             sets[1][i, counts[i], place] = omega[i] * entries[i, place]
 
 
-@kernel
+@compiled
 def choose_directions(pairwise, gradient, y, reaches, sets, A, directions, slots, slopes, limits):
     """choose_direction for every row; slots (n, 2) are those towards and away."""
     for i in range(len(y)):
@@ -37,14 +37,14 @@ def choose_directions(pairwise, gradient, y, reaches, sets, A, directions, slots
         )
 
 
-@kernel
+@compiled
 def move_rows(sets, slots, steps, limits, y, A):
     """move_row for every row."""
     for i in range(len(y)):
         move_row(sets, i, slots[i, 0], slots[i, 1], steps[i], limits[i], y[i], A[i])
 
 
-@kernel
+@compiled
 def leave_dense(x, direction, bound, lam_n, moving, rested):
     """Take block i from M to R; return <M, l_i> and <R, l_i> before."""
     with_moving, with_rested = 0.0, 0.0
@@ -58,7 +58,7 @@ def leave_dense(x, direction, bound, lam_n, moving, rested):
     return with_moving, with_rested
 
 
-@kernel
+@compiled
 def leave_sparse(values, indices, direction, bound, lam_n, moving_T, rested_T):
     """leave_dense for a row with few non-zeros, and M, R transposed."""
     with_moving, with_rested = 0.0, 0.0
@@ -72,7 +72,7 @@ def leave_sparse(values, indices, direction, bound, lam_n, moving_T, rested_T):
     return with_moving, with_rested
 
 
-@kernel
+@compiled
 def leave_gram(K, i, direction, bound, lam_n, moving, rested):
     """leave_dense where column i of M K and R K holds the products with x_i."""
     with_moving, with_rested = 0.0, 0.0
@@ -86,7 +86,7 @@ def leave_gram(K, i, direction, bound, lam_n, moving, rested):
     return with_moving, with_rested
 
 
-@kernel
+@compiled
 def leave(kind, X, csr, i, direction, bound, lam_n, moving, rested):
     """The one of the three above that fits X."""
     values, indices, indptr = csr
@@ -98,7 +98,7 @@ def leave(kind, X, csr, i, direction, bound, lam_n, moving, rested):
     return leave_dense(X[i], direction, bound, lam_n, moving, rested)
 
 
-@kernel
+@compiled
 def first_maximum(kind, X, csr, order, directions, moving, rested, blocks, square, lam, lam_n):
     """eta at the first maximum of the dual along the bent path.
 

@@ -9,12 +9,12 @@ times the negated domain. `exact_block` returns its maximiser, a projection; a F
 block goes to the best point between a_old and the vertex that the LMO finds at the gradient.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.projection import project_row
 from fwlab.kernels.domains.vertices import best_vertex, margins_without
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old, new):
     """new = the maximiser: omega times the projection of (q a - s - delta) / ((q + r) omega).
 
@@ -35,7 +35,7 @@ def exact_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old
         new[j] *= weight
 
 
-@kernel
+@compiled
 def write_vertex(margins, y, weight, bounds, places, weights, out):
     """out = omega times the vertex of the negated domain at these margins; returns the loss."""
     value, count = best_vertex(margins, y, bounds[0], bounds[1], places, weights)
@@ -49,7 +49,7 @@ def write_vertex(margins, y, weight, bounds, places, weights, out):
     return value
 
 
-@kernel
+@compiled
 def frank_wolfe_block(scores, costs, y, weight, curvature, ridge, bounds, scratch, old, new):
     """new = old + step (vertex - old) with the exact step in [0, 1]."""
     places, weights, margins, gradient, _ = scratch
@@ -71,7 +71,7 @@ def frank_wolfe_block(scores, costs, y, weight, curvature, ridge, bounds, scratc
         new[j] = old[j] + step * (new[j] - old[j])
 
 
-@kernel
+@compiled
 def block_gap(scores, costs, y, weight, ridge, bounds, scratch, old):
     """<grad, a_old - vertex> with the LMO's vertex: n times the block's share of the gap."""
     places, weights, margins, gradient, _ = scratch

@@ -14,7 +14,7 @@ results by line search, so that the dual cannot fall.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.metric_projection import project_in_metric
 from fwlab.kernels.domains.projection import make_projection_scratch
 
@@ -27,7 +27,7 @@ FLAT = 0.05
 LEVEL = 1e-12
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def make_norm_scratch(m):
     """Scratch of a block step: linear terms, metric, direction, class weights, changed squares, and
     those of the projection."""
@@ -35,7 +35,7 @@ def make_norm_scratch(m):
     return vectors, (np.empty(m), np.empty(m), np.empty(m), make_projection_scratch(m))
 
 
-@kernel
+@compiled
 def power_weights(squares, q, out):
     """out = beta, 0 where v_j = 0."""
     largest = 0.0
@@ -55,13 +55,13 @@ def power_weights(squares, q, out):
         out[j] *= factor
 
 
-@kernel
+@compiled
 def _write_linear(scores, beta, costs, y, ridge, old, linear):
     for j in range(len(old)):
         linear[j] = beta[j] * scores[j] + ridge * old[j] + (costs[j] if j != y else 0.0)
 
 
-@kernel
+@compiled
 def _lift(metric):
     """No entry below a small part of the largest."""
     largest = 0.0
@@ -71,7 +71,7 @@ def _lift(metric):
         metric[j] = max(metric[j], LEAST_METRIC * largest)
 
 
-@kernel
+@compiled
 def weighted_block(scores, costs, row, bounds, beta, scratch, old, new):
     """new = the maximiser at fixed class weights, or an approach to it (project_in_metric)."""
     vectors, projection = scratch
@@ -84,7 +84,7 @@ def weighted_block(scores, costs, row, bounds, beta, scratch, old, new):
     project_in_metric(linear, metric, old, y, weight, bounds, projection, new)
 
 
-@kernel
+@compiled
 def full_block(scores, costs, row, bounds, lam_n, q, squares, scratch, old, new):
     """new = the row after its step on the full dual; squares follow."""
     vectors, projection = scratch
@@ -124,7 +124,7 @@ def full_block(scores, costs, row, bounds, lam_n, q, squares, scratch, old, new)
         squares[j] = max(0.0, squares[j] + grown)
 
 
-@kernel
+@compiled
 def _search(scores, direction, squares, start, fixed, curvature, ridge, lam_n, q, moved, beta):
     """The step in [0, 1] along the direction, up to a slope of FLAT times that at the start: never
     beyond the minimum."""

@@ -7,20 +7,20 @@ Algorithm 1, or the squares |v_j|^2, which follow too, for steps on the full dua
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.vertices import margins_without
 from fwlab.kernels.products.blocks import add_multiple, dot
 from fwlab.kernels.steps.block import write_vertex
 from fwlab.kernels.steps.norm_block import full_block, make_norm_scratch, weighted_block
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def _make_scratch(m, support):
     """Scratch arrays of the LMO's vertex, and of kernels.norm_blocks."""
     return np.empty(support, np.int64), np.empty(support), np.empty(m - 1), make_norm_scratch(m)
 
 
-@kernel
+@compiled
 def _step(i, scores, rows, smoothing, bounds, lam_n, norm, scratch, A, change):
     """Move row i of A; `change` becomes the difference over lam n.
 
@@ -44,7 +44,7 @@ def _step(i, scores, rows, smoothing, bounds, lam_n, norm, scratch, A, change):
         old[j] = new
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def dense_norm_pass(order, X, is_gram, V, A, rows, smoothing, bounds, lam_n, norm):
     """One pass over dense X (n, d) with V (m, d). With is_gram X is the Gram matrix K, (n, n), and
     V = A^T K / (lam n) holds the scores."""
@@ -62,7 +62,7 @@ def dense_norm_pass(order, X, is_gram, V, A, rows, smoothing, bounds, lam_n, nor
                 add_multiple(V[j], change[j], X[i])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def sparse_norm_pass(order, data, indices, indptr, V_T, A, rows, smoothing, bounds, lam_n, norm):
     """One pass over the rows of a CSR matrix, with the transpose of V, (d, m)."""
     m = A.shape[1]

@@ -9,7 +9,7 @@ asks, and moves the sum of the changes of its entries.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.domains.projection import make_projection_scratch
 from fwlab.kernels.products.blocks import (
@@ -28,7 +28,7 @@ from fwlab.kernels.steps.pseudo import pseudo_block
 EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def make_scratch(m, support):
     """Scratch arrays of a block step, see kernels.block_steps."""
     return (
@@ -40,7 +40,7 @@ def make_scratch(m, support):
     )
 
 
-@kernel(fastmath=True, inline=True)
+@compiled(fastmath=True, inline=True)
 def _replace_row(old, scale, change):
     """`change`, the new row, becomes `scale` times the difference and `old` the new row; returns
     the sum of the differences' sizes."""
@@ -54,7 +54,7 @@ def _replace_row(old, scale, change):
     return moved
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
     y, costs, cost_rows, weights, curvatures, gaps, moves = rows
@@ -83,7 +83,7 @@ def step_block(rule, i, scores, rows, smoothing, bounds, scratch, lam_n, sets, A
     moves[i] = _replace_row(old, 1.0 / lam_n, change)
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def _prefetch_block(start, stop, grams, A, rows):
     """Ask for what the steps of a block read beside its scores."""
     y, _, cost_rows, weights, curvatures, _, moves = rows
@@ -96,7 +96,7 @@ def _prefetch_block(start, stop, grams, A, rows):
     prefetch(moves[start:stop])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, lam_n, sets):
     """One pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
 
@@ -146,7 +146,7 @@ def dense_pass(rule, order, X, grams, is_gram, W, A, rows, smoothing, bounds, la
     W[:] = padded[:, : X.shape[1]]
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def sparse_pass(rule, order, data, indices, indptr, W_T, A, rows, smoothing, bounds, lam_n, sets):
     """One pass over the rows of a CSR matrix, with the transpose of W, (d, m)."""
     m = A.shape[1]

@@ -7,12 +7,12 @@ X with J_i not 0; pools, normals and factors f have one row each.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.jacobian import apply_jacobian, pool_sizes
 from fwlab.kernels.products.blocks import add_multiple, dot
 
 
-@kernel
+@compiled
 def touched_classes(pools, normal, sizes, touched):
     """Write the classes that J meets; return how many. sizes become those of the pools."""
     pool_sizes(pools, sizes)
@@ -24,7 +24,7 @@ def touched_classes(pools, normal, sizes, touched):
     return count
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def dense_curvature_product(pools, normals, factors, index, X, V, out):
     """out += sum_i f_i J_i (x) x_i x_i^T applied to V (m, d), for dense X (n, d)."""
     m = len(V)
@@ -40,7 +40,7 @@ def dense_curvature_product(pools, normals, factors, index, X, V, out):
             add_multiple(out[j], factors[i] * image[j], x)
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def sparse_curvature_product(pools, normals, factors, index, data, indices, indptr, V_T, out_T):
     """The same for the rows of a CSR matrix and transposed V and out, (d, m)."""
     m = V_T.shape[1]
@@ -59,7 +59,7 @@ def sparse_curvature_product(pools, normals, factors, index, data, indices, indp
                 out_T[indices[place], j] += factors[i] * image[j] * data[place]
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def add_curvature(pools, normals, factors, X, H):
     """H[j, :, k, :] += sum_i f_i J_i[j, k] x_i x_i^T; H (m, d, m, d)."""
     m, d = pools.shape[1], X.shape[1]

@@ -8,7 +8,7 @@ With q = |x_i|^2 / (lam n) and the weight omega, x_j = -a_j / omega over j != y 
 with a the row before the step. All three find this minimiser; only their time differs.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.selection import sort_ascending
 from fwlab.kernels.domains.vertices import margins_without
 from fwlab.kernels.simplices.topk_newton import thresholds_by_fixing, thresholds_by_newton
@@ -19,7 +19,7 @@ from fwlab.kernels.steps.block import write_vertex
 BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING = 4, 5, 6
 
 
-@kernel
+@compiled
 def thresholds(rule, values, top):
     """(t - pivot, u, pivot) of the projection with bias 1 and r = 1; changes `values`."""
     if rule == SEMISMOOTH_NEWTON:
@@ -30,7 +30,7 @@ def thresholds(rule, values, top):
     return sorted_thresholds(values, len(top), 1.0, 1.0)
 
 
-@kernel
+@compiled
 def pseudo_block(rule, scores, costs, y, weight, curvature, bounds, scratch, old, new):
     """new = the maximiser of the dual over the block. Without curvature it is the LMO's vertex."""
     places, top, b, _, projection = scratch

@@ -15,13 +15,13 @@ D.1 the minima and maxima stand the wrong way round).
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 
 # numbers of a dual in the array `dual`, see ranking.pairwise
 ALPHA_SLOPE, BETA_SLOPE, ALPHA_CURVATURE, BETA_CURVATURE, MOST, SHARE, FOLLOW = range(7)
 
 
-@kernel
+@compiled
 def largest_entries(beta):
     """Positions of the three largest entries, -1 where there are fewer."""
     first, second, third = -1, -1, -1
@@ -35,7 +35,7 @@ def largest_entries(beta):
     return first, second, third
 
 
-@kernel
+@compiled
 def largest_other(beta, largest, i, j):
     """Largest entry but for the positions i and j, 0 if there is none."""
     for place in largest:
@@ -44,7 +44,7 @@ def largest_other(beta, largest, i, j):
     return 0.0
 
 
-@kernel
+@compiled
 def bounds(k, j, z, p, dual, total, other):
     """Steps at which the constraints hold; SHARE = 1/K of beta_j <= sum(alpha)/K, 0 for none."""
     most, share = dual[MOST], dual[SHARE]
@@ -62,7 +62,7 @@ def bounds(k, j, z, p, dual, total, other):
     return low, high
 
 
-@kernel
+@compiled
 def best_step(rise, curve, low, high):
     """The best step of a concave quadratic between bounds; 0 where there is no room."""
     if high <= low:
@@ -74,7 +74,7 @@ def best_step(rise, curve, low, high):
     return high if rise > 0.0 else low
 
 
-@kernel
+@compiled
 def best_bent_step(rise, curve, low, high, grow, shrink, other, follow):
     """The same with the term -follow max(other, grow + step, shrink - step); shrink = -inf where
     one beta moves. Returns the step and its gain."""
@@ -100,7 +100,7 @@ def best_bent_step(rise, curve, low, high, grow, shrink, other, follow):
     return best, gain
 
 
-@kernel
+@compiled
 def best_pair(k, column, diagonal, s, z, p, dual, total):
     """The partner of coordinate k, its step and gain: (-1, 0, 0) where no pair gains.
 
@@ -132,7 +132,7 @@ def best_pair(k, column, diagonal, s, z, p, dual, total):
     return partner, step, gain
 
 
-@kernel
+@compiled
 def slope_at(i, s, z, p, dual):
     """Derivative of the dual in coordinate i, at fixed delta."""
     if i < p:
@@ -140,7 +140,7 @@ def slope_at(i, s, z, p, dual):
     return dual[BETA_SLOPE] - s[i] - dual[BETA_CURVATURE] * z[i]
 
 
-@kernel
+@compiled
 def curvature_at(i, p, dual):
     """The part of minus the second derivative that is not the kernel's."""
     return dual[ALPHA_CURVATURE] if i < p else dual[BETA_CURVATURE]

@@ -9,7 +9,7 @@ No vertex is held twice: equal vertices have equal products with the gradient, a
 the first atom whose product is as low as that of the LMO's vertex, before it goes to that vertex.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.products.blocks import add_multiple, dot
 
 START = -1
@@ -24,7 +24,7 @@ NOISE = 1e-14
 NO_WEIGHT = 1e-15
 
 
-@kernel
+@compiled
 def atom_product(gradient, y, sets, i, slot):
     """<gradient, v> for an atom v of row i."""
     classes, entries, _, _, starts = sets
@@ -36,7 +36,7 @@ def atom_product(gradient, y, sets, i, slot):
     return total
 
 
-@kernel
+@compiled
 def add_atom(row, factor, y, sets, i, slot):
     """row += factor v for an atom v of row i."""
     classes, entries, _, _, starts = sets
@@ -49,7 +49,7 @@ def add_atom(row, factor, y, sets, i, slot):
         row[y] -= entry
 
 
-@kernel
+@compiled
 def combine(sets, i, y, row):
     """row = sum of weights times atoms."""
     weights, counts = sets[2], sets[3]
@@ -58,7 +58,7 @@ def combine(sets, i, y, row):
         add_atom(row, weights[i, slot], y, sets, i, slot)
 
 
-@kernel
+@compiled
 def extreme_atoms(gradient, y, sets, i, tie):
     """Slots and products of the atoms with the lowest and the highest <gradient, v>.
 
@@ -77,7 +77,7 @@ def extreme_atoms(gradient, y, sets, i, tie):
     return towards, lowest, away, highest
 
 
-@kernel
+@compiled
 def choose_direction(pairwise, gradient, y, reach, sets, i, old, direction):
     """Write the direction of row i; return its slots (towards, away), slope and largest step.
 
@@ -111,7 +111,7 @@ def choose_direction(pairwise, gradient, y, reach, sets, i, old, direction):
     return towards, away, slope, limit
 
 
-@kernel
+@compiled
 def away_limit(sets, i, slot):
     """w / (1 - w) for the weight w of an atom, with 1 - w the sum of the other weights."""
     weights, counts = sets[2], sets[3]
@@ -122,7 +122,7 @@ def away_limit(sets, i, slot):
     return weights[i, slot] / others
 
 
-@kernel
+@compiled
 def move_row(sets, i, towards, away, step, limit, y, row):
     """Move by step <= limit along choose_direction; at the limit the away atom goes exactly.
 
@@ -149,7 +149,7 @@ def move_row(sets, i, towards, away, step, limit, y, row):
     combine(sets, i, y, row)
 
 
-@kernel
+@compiled
 def settle(sets, i):
     """Drop the atoms without weight, the last one taking their slot; scale the rest to sum 1."""
     classes, entries, weights, counts, _ = sets
