@@ -31,6 +31,7 @@ SHAPES_ONLY = {
     "products.dense.copy_in_lines",
     "steps.block.make_block_scratch",
     "domains.projection.make_projection_scratch",
+    "domains.metric_projection.make_metric_scratch",
     "domains.vertices.make_vertex_scratch",
     "steps.norm_block.make_norm_scratch",
 }
@@ -51,7 +52,9 @@ def all_kernels():
 KERNELS = all_kernels()
 pytestmark = [
     pytest.mark.small,
-    pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="without the JIT a kernel is its Python source"),
+    pytest.mark.skipif(
+        bool(numba.config.DISABLE_JIT), reason="without the JIT a kernel is its Python source"
+    ),
 ]
 
 
