@@ -1,1 +1,1 @@
-"""Compiled kernels: flat functions, arrays in, arrays out, one subject a file."""
+"""Compiled kernels: flat functions of arrays and named layouts, one concept per file."""

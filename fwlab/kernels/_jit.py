@@ -1,8 +1,8 @@
-"""The one decorator of all kernels: numba's njit with a cache that never goes stale.
+"""The decorator of all compiled functions: numba's njit with a cache that never goes stale.
 
 numba does not notice an edit in a helper that lives in another file: a cached caller keeps the old
-machine code. The cache folder is therefore named by a hash of all kernel sources together with
-whatever else changes the code that is made: numba's version, bounds checking and the processor.
+machine code. The name of the cache folder is therefore a hash of all sources in this package and of
+whatever else changes the machine code: numba's version, bounds checking and the processor.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ config: Any = numba.config
 
 
 def cache_root() -> Path:
-    """Folder that holds one sub-folder of machine code for each version of the kernels."""
+    """Return the folder that holds one sub-folder of machine code per version of the sources."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / "fwlab"
     if sys.platform == "win32":
@@ -37,18 +37,22 @@ def cache_root() -> Path:
 
 
 def cache_key(folder: Path) -> str:
-    """Hash of every kernel source in `folder` and of what else changes the machine code."""
+    """Return a hash of every source below `folder` and of what else changes the machine code.
+
+    NUMBA_CPU_NAME replaces the host's processor as the target of the compiler.
+    """
     digest = hashlib.sha256()
     for source in sorted(folder.rglob("*.py")):
         digest.update(source.relative_to(folder).as_posix().encode())
         digest.update(source.read_bytes())
-    settings = (numba.__version__, bool(config.BOUNDSCHECK), binding.get_host_cpu_name())
+    processor = binding.get_host_cpu_name(), config.CPU_NAME
+    settings = (numba.__version__, bool(config.BOUNDSCHECK), *processor)
     digest.update(repr(settings).encode())
     return digest.hexdigest()[:24]
 
 
 def _writable_cache() -> Path | None:
-    """The cache folder of these sources, made if need be; None where nothing can be written."""
+    """Return the cache folder of these sources, created if missing; None if it is not writable."""
     root = cache_root()
     folder = root / cache_key(Path(__file__).parent)
     try:
@@ -62,6 +66,7 @@ def _writable_cache() -> Path | None:
 
 
 def _prune(root: Path, keep: Path) -> None:
+    """Delete the folders of other versions that no process has used for DAYS_KEPT days."""
     oldest = time.time() - DAYS_KEPT * 86400
     for folder in root.iterdir():
         if folder != keep and folder.is_dir() and folder.stat().st_mtime < oldest:
@@ -71,7 +76,7 @@ def _prune(root: Path, keep: Path) -> None:
 _CACHE = _writable_cache()
 
 
-def kernel(
+def compiled(
     function: Callable | None = None,
     *,
     fastmath: bool = False,
@@ -80,16 +85,25 @@ def kernel(
 ) -> Any:
     """Compile a flat function on first use and cache it on disk.
 
-    `fastmath=True` is for leaf reductions alone: sums may be reordered and products contracted,
-    NaN and infinity keep their meaning. `inline=True` spares a call, which costs some 100 ns where
-    many arrays are passed: for what runs once a row and is called from one place.
+    Parameters
+    ----------
+    function : the function to compile; None returns a decorator with these options.
+    fastmath : allow the compiler to reorder sums and contract products. For leaf reductions alone;
+        NaN and infinity keep their meaning.
+    inline : compile the function into its caller. A call costs some 100 ns where many arrays are
+        passed; for functions that run once per row and have one caller.
+    allocates : the function creates arrays, or copies one into another by a slice. numba then
+        counts references to every array that the function touches. All other functions take their
+        arrays from the caller and count none, which makes the projection of a short row five times
+        as fast.
 
-    `allocates=True` is for those that make arrays or copy one into another by a slice: numba then
-    counts references to every array that they touch. All others take their arrays from the caller
-    and count none, which makes the projection of a short row five times as fast.
+    Returns
+    -------
+    numba's dispatcher of the function.
+
     """
     if function is None:
-        return lambda f: kernel(f, fastmath=fastmath, inline=inline, allocates=allocates)
+        return lambda f: compiled(f, fastmath=fastmath, inline=inline, allocates=allocates)
     options: dict[str, Any] = {
         "cache": _CACHE is not None,
         "fastmath": {"reassoc", "contract"} if fastmath else False,

@@ -1,11 +1,12 @@
-"""What the kernels need of a loss on given samples: two weight vectors, the costs, the labels.
+"""A loss on given samples, as the kernels take it: two weight vectors, the costs, the labels.
 
-Every loss of the lab is max over beta in B of <beta, h> with margins h_j = delta_j + s_j - s_y.
-kernels.support states the polytope that `upper` and `lower` describe. Nothing here is checked:
-the losses and Problem check once, at the door.
+Every loss of the family is the maximum over beta in B of <beta, h>, with the margins
+h_j = delta_j + s_j - s_y. kernels.domains.vertices states the polytope B that `upper` and `lower`
+describe. This module checks no argument: the losses and Problem have done so.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from fwlab.arrays import Floats, Integers
 from fwlab.kernels.domains.membership import in_domain_rows
 from fwlab.kernels.domains.projection import project_rows
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
+from fwlab.kernels.layouts import PolytopeWeights, SamplePolytopes
 
 
 @dataclass(frozen=True, eq=False)
 class RowPolytopes:
-    """One polytope a sample. costs[cost_rows[i]] are the costs delta_i, its entry y[i] unused."""
+    """One polytope per sample; costs[cost_rows[i]] are the costs delta_i, entry y[i] unused."""
 
     y: Integers
     upper: Floats
@@ -25,84 +27,80 @@ class RowPolytopes:
     costs: Floats
     cost_rows: Integers
 
-    @property
-    def support(self) -> int:
-        """Entries a vertex touches, the true class apart."""
-        return int(np.count_nonzero(self.upper))
+    @cached_property
+    def weights(self) -> PolytopeWeights:
+        """The weights of the polytopes, counted and summed for the kernels."""
+        upper, lower = self.upper, self.lower
+        counts = int(np.count_nonzero(upper)), int(np.count_nonzero(lower))
+        return PolytopeWeights(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
 
     @property
-    def bounds(self) -> tuple[Floats, Floats, int, int, float, float]:
-        """upper and lower, how many of each are not zero, and their sums."""
-        upper, lower = self.upper, self.lower
-        sums = float(upper.sum()), float(lower.sum())
-        return upper, lower, self.support, int(np.count_nonzero(lower)), *sums
+    def layout(self) -> SamplePolytopes:
+        """What the kernels take."""
+        return SamplePolytopes(self.y, self.costs, self.cost_rows, self.weights)
+
+    @property
+    def support(self) -> int:
+        """Number of entries that a vertex touches, without the true class."""
+        return self.weights.n_upper
 
     @property
     def n_classes(self) -> int:
         return len(self.upper) + 1
 
     def take(self, rows: Integers | slice) -> "RowPolytopes":
-        """Those of some of the samples."""
+        """Return the polytopes of the given samples."""
         return replace(self, y=self.y[rows], cost_rows=self.cost_rows[rows])
 
     def without_costs(self) -> "RowPolytopes":
-        """The same polytopes with delta = 0."""
+        """Return the same polytopes with delta = 0."""
         zeros = np.zeros((1, self.n_classes))
         return replace(self, costs=zeros, cost_rows=np.zeros(len(self.y), dtype=np.int64))
 
     def values(self, scores: Floats) -> Floats:
-        """Loss of every row, (n,)."""
+        """Return the loss of every row, (n,)."""
         out = np.empty(len(scores))
-        values_rows(
-            scores, self.y, self.costs, self.cost_rows, self.upper, self.lower, self.support, out
-        )
+        values_rows(scores, self.layout, out)
         return out
 
     def compact_vertices(self, scores: Floats) -> tuple[Integers, Floats, Floats]:
-        """LMO at gradient scores + delta: classes and entries (n, support + 1), and the losses."""
+        """Call the LMO at gradient scores + delta.
+
+        Returns classes and entries (n, support + 1) of the vertices, and the losses (n,).
+        """
         shape = (len(scores), self.support + 1)
         columns, entries = np.empty(shape, dtype=np.int64), np.empty(shape)
         values = np.empty(len(scores))
-        vertex_rows(
-            scores,
-            self.y,
-            self.costs,
-            self.cost_rows,
-            self.upper,
-            self.lower,
-            columns,
-            entries,
-            values,
-        )
+        vertex_rows(scores, self.layout, columns, entries, values)
         return columns, entries, values
 
     def vertices(self, scores: Floats) -> Floats:
-        """The same LMO as a dense (n, m) array."""
+        """Return the vertices of compact_vertices as a dense (n, m) array."""
         columns, entries, _ = self.compact_vertices(scores)
         dense = np.zeros((len(scores), self.n_classes))
         np.put_along_axis(dense, columns, entries, axis=1)
         return dense
 
     def project(self, points: Floats) -> Floats:
-        """Nearest points of the negated domains, (n, m)."""
+        """Return the nearest points of the negated domains, (n, m)."""
         out = np.empty_like(points)
-        project_rows(points, self.y, self.bounds, out)
+        project_rows(points, self.y, self.weights, out)
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
-        """Whether rows of v lie in the (not negated) domains, up to `slack` in each bound."""
+        """Return whether rows of v lie in the (not negated) domains, up to `slack` in each bound."""
         out = np.empty(len(v), dtype=np.bool_)
-        in_domain_rows(v, self.y, self.upper, self.lower, slack, out)
+        in_domain_rows(v, self.y, self.weights, slack, out)
         return out
 
     def cost_products(self, points: Floats) -> Floats:
-        """<delta_i, row i of points>, (n,)."""
+        """Return <delta_i, row i of points>, (n,)."""
         out = np.empty(len(points))
-        cost_products_rows(points, self.y, self.costs, self.cost_rows, out)
+        cost_products_rows(points, self.layout, out)
         return out
 
     def add_costs(self, scores: Floats) -> Floats:
-        """scores + delta, (n, m)."""
+        """Return scores + delta, (n, m)."""
         shared = len(self.costs) == 1
         shifted = scores + (self.costs if shared else self.costs[self.cost_rows])
         rows = np.arange(len(scores))

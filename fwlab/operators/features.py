@@ -1,7 +1,7 @@
-"""The data side of the dual: W = A^T X / (lam n), scores X W^T and |W|^2, for each kind of X.
+"""Products with X, for each kind of X: W = A^T X / (lam n), scores X W^T and |W|^2.
 
-For a Gram matrix K there is no W; its place is taken by A^T K / (lam n), (m, n), the transposed
-scores. Each kind offers the same few products and its compiled pass of a block method.
+For a Gram matrix K there is no W; the link is then A^T K / (lam n), (m, n), the transposed scores.
+Each kind also runs its compiled pass of a block method.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
+from fwlab.kernels.layouts import AnyRows, BentPath, BlockNorm, Csr, DenseBlocks, Dual, StepRecord
 from fwlab.kernels.products.dense import (
     block_entries,
     block_grams,
@@ -23,9 +24,9 @@ from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 
-# stand for the other kind of X in a kernel that takes both
+# stand for the other kinds of X in a kernel that takes all of them
 _NO_X = np.empty((0, 0))
-_NO_CSR = (np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
+_NO_CSR = Csr(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 # BLAS is faster on rows below this length
 SHORT_ROWS = 128
 
@@ -37,39 +38,91 @@ class Features(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     def rows(self, index: Integers) -> "Features":
-        """These rows of X for products alone, links keep their width."""
+        """Return these rows of X for products alone; links keep their width."""
 
     def square_norms(self) -> Floats:
-        """|x_i|^2, (n,)."""
+        """Return |x_i|^2, (n,)."""
 
     def transposed_product(self, A: Floats) -> Floats:
-        """A^T X, (m, width)."""
+        """Return A^T X, (m, width)."""
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
-        """U^T X, (m, width), for compact vertices U (polytope.compact_vertices)."""
+        """Return U^T X, (m, width), for compact vertices U (RowPolytopes.compact_vertices)."""
 
     def scores(self, W: Floats) -> Floats:
-        """X W^T, (n, m), for a link W."""
+        """Return X W^T, (n, m), for a link W."""
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
-        """|W|^2 for the link W of A."""
+        """Return |W|^2 for the link W of A."""
 
     def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
-        """<w_j, other_j>, (m,), for links W and `other`, the link of A."""
+        """Return <w_j, other_j>, (m,), for links W and `other`, the link of A."""
 
     def block_grams(self, size: int) -> Floats:
-        """<x_i, x_r> for the rows r of the group of row i, groups of `size` rows, (n, size)."""
+        """Return <x_i, x_r> for the rows r of the block of row i, blocks of `size` rows, (n, size)."""
 
-    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        """One pass of a block method, see kernels.passes; changes the link and A."""
+    def block_pass(
+        self,
+        rule: int,
+        order: Integers,
+        grams: Floats,
+        link: Floats,
+        A: Floats,
+        dual: Dual,
+        record: StepRecord,
+        /,
+    ) -> None:
+        """Make one pass of a block method (kernels.steps.passes); change the link and A.
 
-    def norm_pass(self, order: Integers, *rest: Any) -> None:
-        """One pass with an LpNorm, see kernels.norm_passes; changes the link and A."""
+        Parameters
+        ----------
+        rule : EXACT, FRANK_WOLFE, AWAY, PAIRWISE or a rule of kernels.steps.pseudo.
+        order : rows to visit; with dense X all rows of a block one after the other.
+        grams : (n, b), what block_grams(b) returned.
+        link : (m, width).
+        A : (n, m).
+        dual : the dual problem.
+        record : receives gaps and moves, and holds the active sets.
+
+        """
+
+    def norm_pass(
+        self, order: Integers, link: Floats, A: Floats, dual: Dual, norm: BlockNorm, /
+    ) -> None:
+        """Make one pass with an LpNorm (kernels.steps.norm_passes); change the link and A.
+
+        Parameters
+        ----------
+        order : rows to visit.
+        link : (m, width).
+        A : (n, m).
+        dual : the dual problem.
+        norm : class weights or squares, which follow the steps.
+
+        """
 
     def first_maximum(
-        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+        self,
+        order: Integers,
+        path: BentPath,
+        moving: Floats,
+        rested: Floats,
+        square: float,
+        lam: float,
+        lam_n: float,
+        /,
     ) -> float:
-        """The step of kernels.bent_path; moving and rested become those at the step."""
+        """Return the step of kernels.steps.bent_path; moving and rested become those at the step.
+
+        Parameters
+        ----------
+        order : blocks with a positive slope, by limit.
+        path : the directions.
+        moving, rested : (m, width), links of the blocks that move and of those at their limit.
+        square : |moving|^2 before.
+        lam, lam_n : lam, and lam times n.
+
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,27 +176,32 @@ class DenseFeatures:
         return out
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        dense_pass(rule, order, self.X, grams, False, *rest)
+        dense_pass(rule, order, DenseBlocks(self.X, grams, False), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
 
-    def first_maximum(
-        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
-    ) -> float:
-        return first_maximum(DENSE, self.X, _NO_CSR, order, D, moving, rested, *rest)
+    def first_maximum(self, *rest: Any) -> float:
+        return first_maximum(AnyRows(DENSE, self.X, _NO_CSR), *rest)
 
 
 def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
-    """`part`, read-only if `whole` is: kernels are compiled for the one kind or the other."""
+    """Return `part`, read-only if `whole` is: numba compiles a version of its own for each."""
     part.flags.writeable = whole.flags.writeable
     return part
 
 
+def csr_of(X: Any) -> Csr:
+    """Return the arrays of a CSR matrix."""
+    return Csr(X.data, X.indices, X.indptr)
+
+
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:
-    """Rows of a scipy CSR matrix, float64 or float32. Links are (m, d) views of (d, m) arrays: a
-    non-zero of X meets all classes at once."""
+    """Rows of a scipy CSR matrix, float64 or float32.
+
+    Links are (m, d) views of (d, m) arrays: a non-zero of X meets all classes at once.
+    """
 
     X: Any
 
@@ -166,7 +224,7 @@ class SparseFeatures:
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         out = np.zeros((self.X.shape[1], m))
-        sparse_product(self.X.data, self.X.indices, self.X.indptr, columns, entries, out)
+        sparse_product(csr_of(self.X), columns, entries, out)
         return out.T
 
     def scores(self, W: Floats) -> Floats:
@@ -179,22 +237,22 @@ class SparseFeatures:
         return np.einsum("ij,ij->j", W.T, other.T)
 
     def block_grams(self, size: int) -> Floats:
-        """Of single rows: sparse passes go row by row."""
+        """Return the products of single rows: sparse passes go row by row."""
         return self.square_norms()[:, None]
 
-    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        X, (link, *others) = self.X, rest
-        sparse_pass(rule, order, X.data, X.indices, X.indptr, link.T, *others)
+    def block_pass(
+        self, rule: int, order: Integers, grams: Floats, link: Floats, *rest: Any
+    ) -> None:
+        sparse_pass(rule, order, csr_of(self.X), link.T, *rest)
 
-    def norm_pass(self, order: Integers, *rest: Any) -> None:
-        X, (link, *others) = self.X, rest
-        sparse_norm_pass(order, X.data, X.indices, X.indptr, link.T, *others)
+    def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
+        sparse_norm_pass(order, csr_of(self.X), link.T, *rest)
 
     def first_maximum(
-        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
+        self, order: Integers, path: BentPath, moving: Floats, rested: Floats, *rest: Any
     ) -> float:
-        csr = self.X.data, self.X.indices, self.X.indptr
-        return first_maximum(SPARSE, _NO_X, csr, order, D, moving.T, rested.T, *rest)
+        data = AnyRows(SPARSE, _NO_X, csr_of(self.X))
+        return first_maximum(data, order, path, moving.T, rested.T, *rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,19 +293,17 @@ class GramFeatures:
         return out
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        dense_pass(rule, order, self.K, grams, True, *rest)
+        dense_pass(rule, order, DenseBlocks(self.K, grams, True), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.K, True, *rest)
 
-    def first_maximum(
-        self, order: Integers, D: Floats, moving: Floats, rested: Floats, *rest: Any
-    ) -> float:
-        return first_maximum(GRAM, self.K, _NO_CSR, order, D, moving, rested, *rest)
+    def first_maximum(self, *rest: Any) -> float:
+        return first_maximum(AnyRows(GRAM, self.K, _NO_CSR), *rest)
 
 
 def features_of(X: Any, kernel: str | None) -> Features:
-    """The products of X, or through X X^T with kernel="linear"."""
+    """Return the products of X, or through X X^T with kernel="linear"."""
     if kernel == "precomputed":
         return GramFeatures(X)
     if kernel == "linear":

@@ -1,6 +1,6 @@
-"""Generalised Jacobians of the projection onto the negated domains, one a sample, never dense.
+"""Generalised Jacobians of the projection onto the negated domains, one per sample, never dense.
 
-kernels.projection_jacobian derives J = I - Pi + w w^T / |w|^2.
+kernels.domains.jacobian derives J = I - Pi + w w^T / |w|^2.
 """
 
 from dataclasses import dataclass
@@ -27,28 +27,28 @@ class Jacobians:
     normals: Floats
 
     def product(self, V: Floats) -> Floats:
-        """J_i V_i in row i, (n, m)."""
+        """Return J_i V_i in row i, (n, m)."""
         out = np.empty_like(V)
         apply_jacobians(self.pools, self.normals, V, out)
         return out
 
     def diagonals(self) -> Floats:
-        """The diagonal of J_i in row i, (n, m)."""
+        """Return the diagonal of J_i in row i, (n, m)."""
         out = np.empty_like(self.normals)
         jacobian_diagonals(self.pools, self.normals, out)
         return out
 
     def dense(self) -> Floats:
-        """All matrices, (n, m, m)."""
+        """Return all matrices, (n, m, m)."""
         units = np.eye(self.pools.shape[1])
         columns = [self.product(np.tile(unit, (len(self.pools), 1))) for unit in units]
         return np.stack(columns, axis=2)
 
 
 def projection_jacobians(polytopes: RowPolytopes, points: Floats) -> tuple[Integers, Jacobians]:
-    """The samples whose Jacobian at `points` (n, m) is not 0, and their Jacobians."""
+    """Return the samples whose Jacobian at `points` (n, m) is not 0, and their Jacobians."""
     pools, normals = np.empty(points.shape, dtype=np.int64), np.empty_like(points)
     free = np.empty(len(points), dtype=np.bool_)
-    jacobian_rows(points, polytopes.y, polytopes.bounds, pools, normals, free)
+    jacobian_rows(points, polytopes.y, polytopes.weights, pools, normals, free)
     index = np.flatnonzero(free)
     return index, Jacobians(pools[index], normals[index])

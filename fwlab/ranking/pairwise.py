@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.kernels.layouts import RankingDual
 from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
@@ -80,8 +81,8 @@ def best_delta(problem: Problem, beta: Floats) -> float | None:
     return float(np.sqrt(rule.curvature * (beta @ beta) / (2 * rule.price)))
 
 
-def numbers(problem: Problem, point: Point) -> Floats:
-    """Return the array `dual` of kernels.steps.ranking_pairs at the delta of this point."""
+def numbers(problem: Problem, point: Point) -> RankingDual:
+    """Return the dual at this delta as kernels.steps.ranking_pairs takes it."""
     rule, loss = problem.threshold, problem.loss
     curvature = rule.curvature
     if curvature:
@@ -90,4 +91,4 @@ def numbers(problem: Problem, point: Point) -> Floats:
     follow = rule.price / rule.cap if rule.free and rule.cap < np.inf else 0.0
     most = problem.C * loss.largest
     numbers = (1 / loss.theta, rule.slope, loss.curvature / problem.C, curvature, most)
-    return np.array([*numbers, share, follow])
+    return RankingDual(*map(float, (*numbers, share, follow)))

@@ -26,8 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.kernels.layouts import BlockNorm
 from fwlab.lp_norm import LpNorm
 from fwlab.problem import Problem
+from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.segment import best_share, move
 
@@ -82,26 +84,20 @@ class Alternate(Method):
 
 
 def pass_over_rows(state: State, A: Floats, link: Floats, beta: Floats, squares: Floats) -> None:
-    """Block steps on all rows of A in random order, at fixed beta or with squares on the full
-    dual (kernels.norm_passes)."""
-    problem, polytopes = state.problem, state.problem.polytopes
-    rows = (
-        polytopes.y,
-        polytopes.costs,
-        polytopes.cost_rows,
-        problem.sample_weight,
-        problem.curvatures,
-    )
-    problem.features.norm_pass(
-        state.rng.permutation(problem.n_samples),
-        link,
-        A,
-        rows,
-        problem.smoothing,
-        polytopes.bounds,
-        problem.lam_n,
-        (beta, squares, problem.regularizer.q),
-    )
+    """Make block steps on all rows of A in random order (kernels.steps.norm_passes).
+
+    Parameters
+    ----------
+    state : the run; its random order and its count of steps change.
+    A, link : (n, m) and its link V; both change.
+    beta : (m,), class weights of the steps where `squares` is empty.
+    squares : (m,), |v_j|^2, for steps on the full dual; they follow.
+
+    """
+    problem = state.problem
+    norm = BlockNorm(beta, squares, problem.regularizer.q)
+    order = state.rng.permutation(problem.n_samples)
+    problem.features.norm_pass(order, link, A, dual_of(problem), norm)
     state.n_steps += problem.n_samples
 
 

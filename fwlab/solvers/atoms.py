@@ -1,7 +1,8 @@
 """The active set of whole matrices: A as a convex combination of points of the domain (n, m).
 
 No vertex is held twice: equal vertices have equal products with the gradient, and a step goes to
-the first atom whose product is as low as that of the LMO's vertex, before it goes to that vertex.
+the first atom whose product is as low as the product of the LMO's vertex, before it goes to that
+vertex.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.products.vertices import add_vertices, vertices_product
-from fwlab.kernels.steps.row_active_sets import NO_WEIGHT
+from fwlab.kernels.steps.pairwise_rule import NO_WEIGHT, largest_step, move_weights
 from fwlab.problem import Problem
 
 
@@ -20,13 +21,13 @@ class Atom(Protocol):
     """A point of the domain (n, m) as the active set sees it."""
 
     def product(self, gradient: Floats) -> float:
-        """<gradient, this>."""
+        """Return <gradient, this>."""
 
     def add_to(self, A: Floats, factor: float) -> None:
-        """A += factor times this."""
+        """Add factor times this to A."""
 
     def link(self, problem: Problem) -> Floats:
-        """Its link, as Problem.link."""
+        """Return its link, as Problem.link."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +56,13 @@ class Vertex:
 
     @classmethod
     def zero(cls, problem: Problem) -> "Vertex":
-        """The vertex 0."""
+        """Return the vertex 0."""
         shape = (problem.n_samples, problem.polytopes.support)
         return cls(problem.polytopes.y, np.zeros(shape, dtype=np.int32), np.zeros(shape))
 
     @classmethod
     def lowest(cls, problem: Problem, shifted: Floats) -> "Vertex":
-        """The LMO's vertex at gradient shifted + delta, times omega."""
+        """Return omega times the LMO's vertex at gradient shifted + delta."""
         columns, entries, _ = problem.polytopes.compact_vertices(shifted)
         entries = entries[:, :-1] * problem.sample_weight[:, None]
         return cls(problem.polytopes.y, columns[:, :-1].astype(np.int32), entries)
@@ -83,47 +84,40 @@ class ActiveSet:
     """Atoms and their weights, which are positive and sum to 1."""
 
     atoms: list[Atom]
-    weights: Floats
+    atom_weights: Floats
 
     @classmethod
     def holding(cls, problem: Problem, A: Floats) -> "ActiveSet":
-        """A as the only atom: the vertex 0, or else a dense start."""
+        """Return a set with A as the only atom: the vertex 0, or else a dense start."""
         atom: Atom = Start(A.copy()) if A.any() else Vertex.zero(problem)
         return cls([atom], np.ones(1))
 
     def products(self, gradient: Floats) -> Floats:
-        """<gradient, atom> for every atom."""
+        """Return <gradient, atom> for every atom."""
         return np.array([atom.product(gradient) for atom in self.atoms])
 
     def combine(self, A: Floats) -> None:
-        """A becomes the sum of weights times atoms, (n, m)."""
+        """Set A (n, m) to the sum of the atoms times their weights."""
         A[:] = 0.0
-        for atom, weight in zip(self.atoms, self.weights, strict=True):
+        for atom, weight in zip(self.atoms, self.atom_weights, strict=True):
             atom.add_to(A, weight)
 
-    def away_limit(self, place: int) -> float:
-        """w / (1 - w) for an atom's weight w, with 1 - w the sum of the other weights."""
-        return float(self.weights[place] / np.delete(self.weights, place).sum())
+    def largest_step(self, towards: int, away: int) -> float:
+        """Return the largest feasible step between two places (kernels.steps.pairwise_rule)."""
+        return float(largest_step(self.atom_weights, towards, away))
 
     def enter(self, atom: Atom) -> int:
         """Append an atom without weight, which the next `move` drops unless it goes there."""
         self.atoms.append(atom)
-        self.weights = np.append(self.weights, 0.0)
+        self.atom_weights = np.append(self.atom_weights, 0.0)
         return len(self.atoms) - 1
 
-    def move(self, towards: int | None, away: int | None, step: float, limit: float) -> None:
-        """A += step (atom at `towards` - atom at `away`), where None stands for A.
+    def move(self, towards: int, away: int, step: float, limit: float) -> None:
+        """Move A by step times (atom at `towards` - atom at `away`), where POINT stands for A.
 
         At the limit the away atom goes exactly, and with it every atom without weight.
         """
-        if away is None:
-            self.weights *= 1.0 - step
-        elif towards is None:
-            self.weights *= 1.0 + step
-        if away is not None:
-            self.weights[away] = 0.0 if step >= limit else self.weights[away] - step
-        if towards is not None:
-            self.weights[towards] += step
-        kept = np.flatnonzero(self.weights > NO_WEIGHT)
+        move_weights(self.atom_weights, towards, away, step, limit)
+        kept = np.flatnonzero(self.atom_weights > NO_WEIGHT)
         self.atoms = [self.atoms[place] for place in kept]
-        self.weights = self.weights[kept] / self.weights[kept].sum()
+        self.atom_weights = self.atom_weights[kept] / self.atom_weights[kept].sum()

@@ -1,13 +1,8 @@
 """Away-step and pairwise Frank-Wolfe over whole-matrix atoms (Lacoste-Julien and Jaggi 2015).
 
-An atom is a vertex of the product of all blocks' domains, as K19 ran these methods. With U the
-LMO's vertex at the gradient and V the atom of the active set that the gradient likes least:
-
-    afw   the steeper of U - A (step at most 1) and A - V (step at most w / (1 - w), w the weight
-          of V);
-    pfw   U - V (step at most w).
-
-The step is the exact maximiser of the dual; at its limit V leaves the active set.
+An atom is a vertex of the product of all blocks' domains, as K19 ran these methods. `afw` takes the
+away rule and `pfw` the pairwise rule of kernels.steps.pairwise_rule. The step is the exact maximiser
+of the dual; at its limit the away atom leaves the active set.
 """
 
 from dataclasses import dataclass
@@ -15,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.kernels.steps.row_active_sets import NOISE, TIES
+from fwlab.kernels.layouts import Products
+from fwlab.kernels.steps.exact_step import exact_step
+from fwlab.kernels.steps.pairwise_rule import POINT, TIES, choose_ends, scale_of_the_rest
 from fwlab.problem import Problem
 from fwlab.solvers.atoms import ActiveSet, Vertex
 from fwlab.solvers.method import Method, Needs, State
+from fwlab.solvers.segment import move
 
 # largest relative rounding error that A may collect before it is combined again from its atoms
 ROUNDING = 1e-14
@@ -34,17 +32,17 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Direction:
-    """From the atom at place `away` towards that at place `towards`, where None stands for A."""
+    """From the atom at place `away` to the atom at place `towards`, where POINT stands for A."""
 
-    towards: int | None
-    away: int | None
+    towards: int
+    away: int
     slope: float
     limit: float
 
 
 @dataclass(frozen=True)
 class AwaySteps(Method):
-    """One step for all blocks along U - A or A - V, or if pairwise along U - V."""
+    """One step for all blocks by the away rule, or by the pairwise rule."""
 
     pairwise: bool
 
@@ -69,11 +67,7 @@ class AwaySteps(Method):
         del shifted, gradient
         step = _move(state, active_set, direction)
         active_set.move(direction.towards, direction.away, step, direction.limit)
-        growth = 1.0
-        if direction.away is None:
-            growth = 1.0 - step
-        elif direction.towards is None:
-            growth = 1.0 + step
+        growth = scale_of_the_rest(direction.towards, direction.away, step)
         workspace.rounding = growth * workspace.rounding + (1.0 + step) * np.finfo(float).eps
         if workspace.rounding > ROUNDING:
             active_set.combine(state.A)
@@ -85,47 +79,35 @@ class AwaySteps(Method):
         state.n_lmo += problem.n_samples
 
     def choose(self, active_set: ActiveSet, vertex: Vertex, gradient: Floats) -> Direction:
-        """The direction at this gradient; the vertex enters the active set unless it is there."""
+        """Return the direction at this gradient; the vertex enters the active set if it is new."""
         products, lowest = active_set.products(gradient), vertex.product(gradient)
         size = max(abs(lowest), float(np.abs(products).max()))
-        mean, highest = float(active_set.weights @ products), float(products.max())
+        mean, highest = float(active_set.atom_weights @ products), float(products.max())
         lows = np.flatnonzero(products <= lowest + TIES * size)
         towards = int(lows[0]) if len(lows) else active_set.enter(vertex)
         away = int(np.argmax(products >= highest - TIES * size))
-        if self.pairwise:
-            limit = float(active_set.weights[away])
-            return Direction(towards, away, _positive(highest - lowest, size), limit)
-        if len(products) == 1 or mean - lowest >= highest - mean - TIES * size:
-            return Direction(towards, None, _positive(mean - lowest, size), 1.0)
-        limit = active_set.away_limit(away)
-        return Direction(None, away, _positive(highest - mean, size), limit)
-
-
-def _positive(slope: float, size: float) -> float:
-    """A slope that is more than rounding, else 0."""
-    return slope if slope > NOISE * size else 0.0
+        towards, away, slope = choose_ends(
+            self.pairwise, towards, away, len(products), Products(lowest, mean, highest, size)
+        )
+        return Direction(towards, away, slope, active_set.largest_step(towards, away))
 
 
 def _move(state: State, active_set: ActiveSet, direction: Direction) -> float:
     """Change A, link and scores by the exact step, and return it."""
     problem, D, link = state.problem, *_difference(state, active_set, direction)
-    slope, bend = direction.slope / problem.n_samples, problem.curvature(D, link)
-    if slope <= 0.0:
-        return 0.0
-    step = direction.limit if slope >= direction.limit * bend else slope / bend
-    D *= step
-    link *= step
-    state.A += D
-    state.link += link
-    state.scores += problem.features.scores(link)
-    return step
+    curvature = problem.curvature(D, link)
+    step = exact_step(direction.slope / problem.n_samples, curvature, direction.limit)
+    if step > 0.0:
+        move(state.A, state.link, D, link, step)
+        state.scores += problem.features.scores(link)
+    return float(step)
 
 
 def _difference(state: State, active_set: ActiveSet, direction: Direction) -> tuple[Floats, Floats]:
-    """The direction (n, m) and its link."""
+    """Return the direction (n, m) and its link."""
     D, link = np.zeros_like(state.A), np.zeros_like(state.link)
     for place, sign in ((direction.towards, 1.0), (direction.away, -1.0)):
-        if place is None:
+        if place == POINT:
             D += sign * state.A
             link += sign * state.link
         else:

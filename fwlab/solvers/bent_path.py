@@ -1,8 +1,8 @@
-"""Away-step and pairwise Frank-Wolfe with one active set a sample and one step for all.
+"""Away-step and pairwise Frank-Wolfe with one active set per sample and one step for all.
 
 Block i moves min(eta, b_i) along its own direction, b_i its largest feasible step: `bafw` takes the
 steeper of its Frank-Wolfe and its away direction, `bpfw` the pairwise one. eta is the first maximum
-of the dual along this bent path, found exactly by kernels.bent_path. A block that reaches its bound
+of the dual along this bent path, found exactly by kernels.steps.bent_path. A block that reaches its bound
 drops its atom.
 
 Simpler rules fail: one step for all blocks that respects every bound is held by the smallest weight
@@ -13,22 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
-from fwlab.kernels.steps.bent_path import choose_directions, move_rows, write_free_slots
+from fwlab.kernels import layouts
+from fwlab.kernels.layouts import Directions
+from fwlab.kernels.steps.bent_path import choose_directions, move_rows
 from fwlab.problem import Problem
+from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.row_active_sets import RowActiveSets
-
-
-@dataclass(frozen=True, eq=False)
-class Directions:
-    """A direction a block, (n, m), with its slots towards and away, (n, 2), its slope and its
-    largest feasible step, (n,)."""
-
-    D: Floats
-    slots: Integers
-    slopes: Floats
-    limits: Floats
 
 
 @dataclass(frozen=True)
@@ -66,33 +57,18 @@ class BentPath(Method):
         state.n_lmo += problem.n_samples
 
     def choose(self, state: State, active_sets: RowActiveSets) -> Directions:
-        """The direction of every block; its LMO vertex is left in its set's free slot."""
-        problem, A, scores = state.problem, state.A, state.scores
-        n, omega, ridge = problem.n_samples, problem.sample_weight, problem.ridge()
+        """Return the direction of every block; its LMO vertex is left in its set's free slot."""
+        A, n = state.A, state.problem.n_samples
         found = Directions(
             np.empty_like(A), np.empty((n, 2), dtype=np.int64), np.empty(n), np.empty(n)
         )
-        for rows, polytopes in problem.chunks():
-            sets, shifted = active_sets.take(rows), scores[rows] + ridge[rows] * A[rows]
-            columns, entries, _ = polytopes.compact_vertices(shifted)
-            write_free_slots(columns, entries, omega[rows], sets)
-            choose_directions(
-                self.pairwise,
-                polytopes.add_costs(shifted),
-                polytopes.y,
-                omega[rows] * polytopes.upper.sum(),
-                sets,
-                A[rows],
-                found.D[rows],
-                found.slots[rows],
-                found.slopes[rows],
-                found.limits[rows],
-            )
+        dual, sets = dual_of(state.problem), active_sets.arrays
+        choose_directions(self.pairwise, state.scores, dual, sets, A, found)
         return found
 
 
 def follow_bent_path(state: State, directions: Directions) -> float:
-    """eta at the first maximum; the link moves there."""
+    """Move the link to the first maximum along the bent path; return eta there."""
     problem, features, D = state.problem, state.problem.features, directions.D
     moving = features.transposed_product(D)
     moving /= problem.lam_n
@@ -100,22 +76,11 @@ def follow_bent_path(state: State, directions: Directions) -> float:
     squares = np.einsum("ij,ij->i", D, D)
     candidates = np.flatnonzero(directions.slopes > 0.0)
     order = candidates[np.argsort(directions.limits[candidates], kind="stable")]
-    blocks = (
-        directions.slopes,
-        directions.limits,
-        squares * problem.curvatures / problem.lam_n,
-        squares * problem.ridge()[:, 0],
-    )
-    step = features.first_maximum(
-        order,
-        D,
-        moving,
-        rested,
-        blocks,
-        features.link_norm(moving, D, problem.lam_n),
-        problem.lam,
-        problem.lam_n,
-    )
+    link_norms = squares * problem.curvatures / problem.lam_n
+    path = layouts.BentPath(directions, link_norms, squares * problem.ridge()[:, 0])
+    square = features.link_norm(moving, D, problem.lam_n)
+    lam, lam_n = problem.lam, problem.lam_n
+    step = features.first_maximum(order, path, moving, rested, square, lam, lam_n)
     moving *= step
     state.link += moving
     state.link += rested

@@ -1,8 +1,8 @@
-"""Block-coordinate methods: one row of A a step, its scores fresh, W following at once.
+"""Block-coordinate methods: each step changes one row of A at fresh scores, and W follows at once.
 
-`ascent` maximises the dual over the row exactly, a projection onto the true domain; `bcfw` goes
+`ascent` maximises the dual over the row exactly, by a projection onto the true domain; `bcfw` goes
 to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013); `bcafw` and
-`bcpfw` take its away and pairwise steps, with one active set a row.
+`bcpfw` take away and pairwise steps, with one active set per row.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,10 @@ import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
+from fwlab.kernels.layouts import StepRecord
 from fwlab.kernels.steps.passes import AWAY, FRANK_WOLFE, PAIRWISE
 from fwlab.problem import Problem
+from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.row_active_sets import RowActiveSets
@@ -32,9 +34,12 @@ BLOCK_ROWS, GRAM_BLOCK_ROWS = 8, 16
 
 @dataclass(eq=False)
 class Workspace:
-    """Products <x_i, x_r> within each group of rows, (n, block_size), for order "gap" the gap of
-    each block when last seen, (n,), the size |change|_1 of the last step of each, (n,), the active
-    sets of the rules that have them, and the rows that a shrunken method visits next (None: all).
+    """What a block method keeps between passes.
+
+    grams: products <x_i, x_r> within each block of rows, (n, block_size). gaps: for order "gap" the
+    gap of each block when last seen, (n,), else empty. moves: the size |change|_1 of the last step
+    of each block, (n,). active_sets: empty for the rules without them. moving: the rows that a
+    shrunken method visits next; None for all.
     """
 
     grams: Floats
@@ -51,9 +56,9 @@ class BlockMethod(Method):
 
     order: "permutation", contiguous groups of block_size rows in fresh random order and the rows of
     a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are;
-    "gap", n rows drawn by their block gaps, see solvers._gap_order. block_size: rows whose scores
-    are computed at once, which changes the time and, but for the order, not the iterates; by
-    default 8 (16 with a Gram matrix), less for few classes, 1 for "uniform", "gap" and sparse X.
+    "gap", n rows drawn by their block gaps, see solvers.gap_order. block_size: rows whose scores
+    are computed at once. It changes the time but, in a given order, not the iterates. By default it
+    is 8 (16 with a Gram matrix), less for few classes, and 1 for "uniform", "gap" and sparse X.
     """
 
     rule: int
@@ -109,32 +114,15 @@ class BlockMethod(Method):
     def _visit(
         self, order: Integers, problem: Problem, link: Floats, A: Floats, workspace: Workspace
     ) -> None:
-        polytopes, active_sets = problem.polytopes, workspace.active_sets
+        active_sets = workspace.active_sets
         active_sets.reserve(order)
-        rows = (
-            polytopes.y,
-            polytopes.costs,
-            polytopes.cost_rows,
-            problem.sample_weight,
-            problem.curvatures,
-            workspace.gaps,
-            workspace.moves,
-        )
+        record = StepRecord(workspace.gaps, workspace.moves, active_sets.arrays)
         problem.features.block_pass(
-            self.rule,
-            order,
-            workspace.grams,
-            link,
-            A,
-            rows,
-            problem.smoothing,
-            polytopes.bounds,
-            problem.lam_n,
-            active_sets.arrays,
+            self.rule, order, workspace.grams, link, A, dual_of(problem), record
         )
 
     def _block_size(self, problem: Problem) -> int:
-        """At most 2 m rows, so that the products take no more room than two arrays like A."""
+        """Return the rows of a block; at most 2 m, so that grams is no larger than two arrays like A."""
         if self.order in ROW_BY_ROW:
             return 1
         size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)
@@ -152,7 +140,7 @@ class BlockMethod(Method):
 
 
 def steps_until_gram(problem: Problem, max_memory: int) -> float:
-    """Block steps after which a method changes over to the Gram matrix; infinity for never.
+    """Return the block steps after which a method goes over to the Gram matrix, infinity for never.
 
     Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over
     X up to 4 n d m: K is computed when the passes made have cost as much, so that no more than

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.problem import Problem
 from fwlab.solvers.method import Method, Needs, State
 
@@ -36,7 +37,7 @@ class FrankWolfe(Method):
         shifted = problem.shifted_scores(state.A, state.scores)
         columns, entries, losses = polytopes.compact_vertices(shifted)
         entries *= problem.sample_weight[:, None]
-        gap = float(
+        n_gap = float(
             np.vdot(shifted, state.A)
             + polytopes.cost_products(state.A).sum()
             + np.vdot(problem.sample_weight, losses)
@@ -48,8 +49,8 @@ class FrankWolfe(Method):
         scores -= state.scores
 
         if self.line_search:
-            bend = problem.vertex_curvature(state.A, columns, entries, link, scores)
-            step = _exact_step(gap / problem.n_samples, bend)
+            curvature = problem.vertex_curvature(state.A, columns, entries, link, scores)
+            step = float(exact_step(n_gap / problem.n_samples, curvature, 1.0))
         else:
             step = 2.0 / (state.n_steps + 2.0)
 
@@ -62,10 +63,3 @@ class FrankWolfe(Method):
         state.step = step
         state.n_steps += 1
         state.n_lmo += problem.n_samples
-
-
-def _exact_step(slope: float, bend: float) -> float:
-    """Maximiser over [0, 1] of step slope - step^2 bend / 2."""
-    if slope <= 0.0:
-        return 0.0
-    return 1.0 if slope >= bend else slope / bend

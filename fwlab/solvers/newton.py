@@ -32,7 +32,7 @@ from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.blocks import Workspace
 from fwlab.solvers.method import Method, Needs, State
-from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, Curvature
+from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, ProximalHessian
 
 # phase 1 ends when a tenth of the gap would take more passes than the Newton steps that gain as
 # much, each worth so many passes where H is factorised, or where conjugate gradients stand for that
@@ -96,27 +96,27 @@ class Proximal:
         error = float(np.vdot(gradient, gradient)) / (2 * self.problem.lam_n)
         return error <= self.distance(point.A) / 2
 
-    def curvature(self, point: Point) -> Curvature:
-        """H at a point."""
+    def hessian(self, point: Point) -> ProximalHessian:
+        """Return H at a point."""
         problem = self.problem
         index, jacobians = projection_jacobians(problem.polytopes, point.targets)
         t = np.where(problem.sample_weight > 0, np.broadcast_to(self.t[:, 0], len(point.A)), 0.0)
-        return Curvature(problem.lam_n, problem.X, index, jacobians, t[index])
+        return ProximalHessian(problem.lam_n, problem.X, index, jacobians, t[index])
 
     def newton_step(self, point: Point, gradient: Floats) -> tuple[Point, float]:
         """W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough, and the passes
         that the products with H were worth."""
-        curvature = self.curvature(point)
-        direction = -curvature.solve(gradient)
+        hessian = self.hessian(point)
+        direction = -hessian.solve(gradient)
         scores = self.problem.features.scores(direction)
         slope = float(np.vdot(gradient, direction))
         step = 1.0
         for _ in range(MOST_HALVINGS):
             new = self.at(point.W + step * direction, point.scores + step * scores)
             if new.value <= point.value + ARMIJO * step * slope + ROUNDING * abs(point.value):
-                return new, curvature.passes
+                return new, hessian.passes
             step /= 2
-        return point, curvature.passes
+        return point, hessian.passes
 
 
 @dataclass(eq=False)
@@ -183,9 +183,9 @@ class Newton(Method):
         point = proximal.at(state.link, state.problem.features.scores(state.link))
         gradient = proximal.gradient(point)
         proximal.newton_step(point, gradient)
-        curvature = proximal.curvature(point)
-        curvature.diagonal()
-        curvature.product(gradient)
+        hessian = proximal.hessian(point)
+        hessian.diagonal()
+        hessian.product(gradient)
 
     def _switches(self, passes: float, state: State, workspace: NewtonWorkspace) -> bool:
         if self.passes is not None:

@@ -1,7 +1,7 @@
 """The generalised Hessian H = L I + sum_i f_i J_i (x) x_i x_i^T of a proximal dual step.
 
-H is made and factorised where it is small; else H^-1 is a few steps of conjugate gradients, with
-the diagonal of H as preconditioner.
+A small H is computed and factorised. For a large one H^-1 is replaced by a few steps of conjugate
+gradients, with the diagonal of H as preconditioner.
 """
 
 from dataclasses import dataclass
@@ -11,24 +11,29 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
+from fwlab.kernels.layouts import JacobianRows
 from fwlab.kernels.steps.proximal_hessian import (
-    add_curvature,
-    dense_curvature_product,
-    sparse_curvature_product,
+    add_hessian,
+    dense_hessian_product,
+    sparse_hessian_product,
 )
+from fwlab.operators.features import csr_of
 from fwlab.operators.jacobians import Jacobians
 
 MOST_UNKNOWNS = 1000
 ACCURACY = 0.1
 MOST_PASSES = 16
-# arrays like W that a step of conjugate gradients reads or writes; a pass meets m numbers an entry
+# arrays like W that a step of conjugate gradients reads or writes; a pass reads m numbers per entry
 ARRAYS_A_STEP = 10
 
 
 @dataclass(eq=False)
-class Curvature:
-    """H on arrays like W (m, d). jacobians and factors (f) belong to the rows `index` of X;
-    `passes` over all rows would take as long as the products made so far."""
+class ProximalHessian:
+    """H on arrays like W (m, d).
+
+    jacobians and factors (f) belong to the rows `index` of X. `passes` is the number of passes over
+    all rows that would take as long as the products made so far.
+    """
 
     L: float
     X: Any
@@ -37,32 +42,37 @@ class Curvature:
     factors: Floats
     passes: float = 0.0
 
+    @property
+    def _rows(self) -> JacobianRows:
+        pools, normals = self.jacobians.pools, self.jacobians.normals
+        return JacobianRows(pools, normals, self.factors, self.index)
+
     def product(self, V: Floats) -> Floats:
-        """H V."""
+        """Return H V."""
         n, d = self.X.shape
         entries = self.X.nnz if scipy.sparse.issparse(self.X) else n * d
         self.passes += len(self.index) / n + ARRAYS_A_STEP * d / entries
-        rows = self.jacobians.pools, self.jacobians.normals, self.factors, self.index
         if scipy.sparse.issparse(self.X):
-            csr = self.X.data, self.X.indices, self.X.indptr
             V_T = np.ascontiguousarray(V.T)
             out_T = self.L * V_T
-            sparse_curvature_product(*rows, *csr, V_T, out_T)
+            sparse_hessian_product(self._rows, csr_of(self.X), V_T, out_T)
             return out_T.T
         out = self.L * V
-        dense_curvature_product(*rows, self.X, V, out)
+        dense_hessian_product(self._rows, self.X, V, out)
         return out
 
     def diagonal(self) -> Floats:
-        """The diagonal of H, (m, d)."""
+        """Return the diagonal of H, (m, d)."""
         X = self.X[self.index]
         squares = X.multiply(X) if scipy.sparse.issparse(X) else X * X
         weighted = self.factors[:, None] * self.jacobians.diagonals()
         return self.L + np.asarray(squares.T @ weighted).T
 
     def solve(self, target: Floats) -> Floats:
-        """H^-1 target, or V with |H V - target| <= 0.1 |target| where that
-        takes no more than 16 passes."""
+        """Return H^-1 target, or an approximation where H is large.
+
+        Conjugate gradients end at |H V - target| <= 0.1 |target| or after 16 passes.
+        """
         return self._direct(target) if target.size <= MOST_UNKNOWNS else self._iterative(target)
 
     def _direct(self, target: Floats) -> Floats:
@@ -71,7 +81,7 @@ class Curvature:
         m, d = target.shape
         H = np.zeros((m * d, m * d))
         blocks = H.reshape(m, d, m, d)
-        add_curvature(self.jacobians.pools, self.jacobians.normals, self.factors, X, blocks)
+        add_hessian(self._rows, X, blocks)
         H[np.diag_indices_from(H)] += self.L
         return np.asarray(np.linalg.solve(H, target.ravel()), dtype=float).reshape(m, d)
 

@@ -1,7 +1,7 @@
-"""One active set a sample, for methods that step away from the vertices of single blocks.
+"""One active set per sample, for methods that step away from the vertices of single blocks.
 
-The arrays are those of kernels.row_active_sets. After every step a row of A is combined again from
-its set, whose weights are scaled to sum 1: the two agree to rounding at any time.
+kernels.steps.active_sets says what the arrays hold. After every step it combines a row of A again
+from its set and scales the atom weights to sum 1: the two agree to rounding at any time.
 """
 
 from dataclasses import dataclass
@@ -10,59 +10,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.steps.row_active_sets import START
+from fwlab.kernels.layouts import ActiveSets
+from fwlab.kernels.steps.active_sets import START
 from fwlab.problem import Problem
 
 Classes = NDArray[np.int32]
-Arrays = tuple[Classes, Floats, Floats, Integers, Floats]
 FIRST_CAPACITY = 4
 
 
 @dataclass(eq=False)
 class RowActiveSets:
-    """classes and entries (n, capacity, support), weights (n, capacity), counts (n,).
+    """classes and entries (n, capacity, support), atom_weights (n, capacity), counts (n,).
 
     starts is A0 (n, m) if it is not 0, else it has no row.
     """
 
     classes: Classes
     entries: Floats
-    weights: Floats
+    atom_weights: Floats
     counts: Integers
     starts: Floats
 
     @classmethod
     def holding(cls, problem: Problem, A: Floats) -> "RowActiveSets":
-        """Every row of A as the only atom of its set: the vertex 0, or else a dense start."""
+        """Return sets with each row of A as the only atom: the vertex 0, or else a dense start."""
         n, support = problem.n_samples, problem.polytopes.support
         classes = np.zeros((n, FIRST_CAPACITY, support), dtype=np.int32)
-        entries, weights = np.zeros(classes.shape), np.zeros((n, FIRST_CAPACITY))
-        weights[:, 0] = 1.0
+        entries, atom_weights = np.zeros(classes.shape), np.zeros((n, FIRST_CAPACITY))
+        atom_weights[:, 0] = 1.0
         dense = A.any(axis=1)
         classes[dense, 0] = START
         starts = A if dense.any() else A[:0]
-        return cls(classes, entries, weights, np.ones(n, dtype=np.int64), starts.copy())
+        return cls(classes, entries, atom_weights, np.ones(n, dtype=np.int64), starts.copy())
 
     @classmethod
     def none(cls) -> "RowActiveSets":
-        """Nothing, for a method that holds no atoms."""
+        """Return no sets, for a method that holds no atoms."""
         classes, entries = np.empty((0, 0, 0), dtype=np.int32), np.empty((0, 0, 0))
         counts = np.empty(0, dtype=np.int64)
         return cls(classes, entries, np.empty((0, 0)), counts, np.empty((0, 0)))
 
     @property
-    def arrays(self) -> Arrays:
+    def arrays(self) -> ActiveSets:
         """What the kernels take."""
-        return self.classes, self.entries, self.weights, self.counts, self.starts
-
-    def take(self, rows: slice) -> Arrays:
-        """The same for some of the rows."""
-        classes, entries, weights, counts, starts = self.arrays
-        return classes[rows], entries[rows], weights[rows], counts[rows], starts[rows]
+        return ActiveSets(self.classes, self.entries, self.atom_weights, self.counts, self.starts)
 
     @property
     def size(self) -> int:
-        """Atoms held in all."""
+        """Number of atoms in all sets."""
         return int(self.counts.sum())
 
     def reserve(self, visits: Integers) -> None:
@@ -70,14 +65,14 @@ class RowActiveSets:
         if not len(self.counts):
             return
         room = np.bincount(visits, minlength=len(self.counts))
-        needed, capacity = int((self.counts + room).max()), self.weights.shape[1]
+        needed, capacity = int((self.counts + room).max()), self.atom_weights.shape[1]
         if needed <= capacity:
             return
         while capacity < needed:
             capacity *= 2
         self.classes = _padded(self.classes, capacity)
         self.entries = _padded(self.entries, capacity)
-        self.weights = _padded(self.weights, capacity)
+        self.atom_weights = _padded(self.atom_weights, capacity)
 
 
 def _padded(array: np.ndarray, capacity: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Line search on the completely dualised objective, for dual points that a method combines."""
+"""Moves along a direction of the dual variable, and a line search on the completely dualised dual."""
 
 import numpy as np
 
@@ -9,22 +9,29 @@ HALVINGS = 60
 
 
 def best_share(problem: Problem, A: Floats, link: Floats, D: Floats, D_link: Floats) -> float:
-    """The t in [0, 1] that maximises the dual at A + t D, never beyond it; links are those of each.
+    """Return the t in [0, 1] that maximises the dual at A + t D, never beyond it.
 
     The dual is concave along the segment, so the sign of its slope is enough.
+
+    Parameters
+    ----------
+    problem : the problem.
+    A, link : (n, m) and its link.
+    D, D_link : direction (n, m) and its link.
+
     """
     start, own = problem.square_norms(link, A), problem.square_norms(D_link, D)
     cross = problem.features.class_products(link, D_link, D, problem.lam_n)
     ridge = problem.ridge()[:, 0] / problem.n_samples
     linear = float(np.mean(problem.polytopes.cost_products(D)))
     linear += float(np.einsum("i,ij,ij", ridge, A, D))
-    bend = float(np.einsum("i,ij,ij", ridge, D, D))
+    curvature = float(np.einsum("i,ij,ij", ridge, D, D))
 
     def falls(t: float) -> bool:
-        """Whether the dual falls at t."""
+        """Return whether the dual falls at t; curvature is the part of the smoothing."""
         squares = np.maximum(start + 2 * t * cross + t * t * own, 0.0)
         slope = problem.regularizer.class_weights(squares) @ (cross + t * own)
-        return bool(problem.lam * slope + linear + t * bend > 0)
+        return bool(problem.lam * slope + linear + t * curvature > 0)
 
     if not falls(1.0):
         return 1.0
@@ -36,7 +43,10 @@ def best_share(problem: Problem, A: Floats, link: Floats, D: Floats, D_link: Flo
 
 
 def move(A: Floats, link: Floats, D: Floats, D_link: Floats, share: float) -> None:
-    """A += share D, and its link likewise, in place; D and its link are used up."""
+    """Move A (n, m) by share D and its link by share D_link, in place.
+
+    D and D_link become the changes.
+    """
     D *= share
     D_link *= share
     A += D

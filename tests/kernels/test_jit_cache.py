@@ -14,12 +14,12 @@ import pytest
 
 from fwlab.kernels import _jit
 
-HELPER = "from fwlab.kernels._jit import kernel\n\n@kernel\ndef helper(x):\n    return {body}\n"
+HELPER = "from fwlab.kernels._jit import compiled\n\n@compiled\ndef helper(x):\n    return {body}\n"
 CALLER = """
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.helper import helper
 
-@kernel
+@compiled
 def caller(x):
     return helper(x) + 1.0
 """
@@ -27,6 +27,26 @@ MAIN = """
 import numpy as np
 from fwlab.kernels.caller import caller
 value = caller(np.zeros(3))
+print(value, sum(caller.stats.cache_hits.values()))
+"""
+LAYOUTS = """
+from typing import NamedTuple
+
+class Pair(NamedTuple):
+    {first}: float
+    {second}: float
+"""
+CALLER_OF_A_LAYOUT = """
+from fwlab.kernels._jit import compiled
+
+@compiled
+def caller(pair):
+    return pair.low
+"""
+MAIN_OF_A_LAYOUT = """
+from fwlab.kernels.caller import caller
+from fwlab.kernels.layouts import Pair
+value = caller(Pair(1.0, 100.0))
 print(value, sum(caller.stats.cache_hits.values()))
 """
 
@@ -46,13 +66,13 @@ def write_helper(package, body):
     (package / "helper.py").write_text(HELPER.format(body=body))
 
 
-def run(package, **settings):
-    """(value, cache hits) that the package prints in a process of its own, or its error."""
+def run(package, main=MAIN, **settings):
+    """Return (value, cache hits) that `main` prints in a process of its own, or its error."""
     switches = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "COVERAGE_PROCESS_START")
     environment = {name: value for name, value in os.environ.items() if name not in switches}
     environment |= {"NUMBA_CACHE_DIR": str(package.parents[1] / "cache")} | settings
     result = subprocess.run(
-        [sys.executable, "-c", MAIN],
+        [sys.executable, "-c", main],
         cwd=package.parents[1],
         env=environment,
         capture_output=True,
@@ -71,6 +91,30 @@ def test_an_edit_in_another_file_reaches_the_cached_caller(package):
     assert run(package) == (2.0, 1)  # from the cache
     write_helper(package, "x[0] + 100.0")
     assert run(package) == (101.0, 0)
+
+
+def test_an_edit_in_a_subfolder_reaches_the_cached_caller(package):
+    write_helper(package, "x[0] + 1.0")
+    folder = package / "domains"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (package / "helper.py").rename(folder / "helper.py")
+    (package / "caller.py").write_text(CALLER.replace("kernels.helper", "kernels.domains.helper"))
+    assert run(package) == (2.0, 0)
+    assert run(package) == (2.0, 1)
+    source = (folder / "helper.py").read_text()
+    (folder / "helper.py").write_text(source.replace("1.0", "100.0"))
+    assert run(package) == (101.0, 0)
+
+
+def test_an_edit_of_a_layout_reaches_the_cached_caller(package):
+    """A layout keeps its cache in a second process; its fields change places in a third."""
+    (package / "layouts.py").write_text(LAYOUTS.format(first="low", second="high"))
+    (package / "caller.py").write_text(CALLER_OF_A_LAYOUT)
+    assert run(package, MAIN_OF_A_LAYOUT) == (1.0, 0)
+    assert run(package, MAIN_OF_A_LAYOUT) == (1.0, 1)
+    (package / "layouts.py").write_text(LAYOUTS.format(first="high", second="low"))
+    assert run(package, MAIN_OF_A_LAYOUT) == (100.0, 0)
 
 
 def test_bounds_are_checked_although_unchecked_code_is_cached(package):
@@ -99,7 +143,12 @@ def test_what_the_key_of_the_cache_depends_on(tmp_path, monkeypatch):
     keys.add(_jit.cache_key(tmp_path))
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another processor")
     keys.add(_jit.cache_key(tmp_path))
-    assert len(keys) == 6
+    monkeypatch.setattr(_jit.config, "CPU_NAME", "generic")
+    keys.add(_jit.cache_key(tmp_path))
+    (tmp_path / "domains").mkdir()
+    (tmp_path / "domains" / "a.py").write_text("one")
+    keys.add(_jit.cache_key(tmp_path))
+    assert len(keys) == 8
 
 
 def test_old_code_is_pruned_and_new_code_kept(tmp_path):

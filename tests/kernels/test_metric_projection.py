@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import fwlab
-from fwlab.kernels.domains.metric_projection import EUCLIDEAN_STEPS, project_in_metric
-from fwlab.kernels.domains.projection import make_projection_scratch
+from fwlab.kernels.domains.metric_projection import (
+    EUCLIDEAN_STEPS,
+    make_metric_scratch,
+    project_in_metric,
+)
 
 pytestmark = pytest.mark.small
 
@@ -20,12 +23,11 @@ def case(loss, m, seed, spread):
 
 def solved(loss, linear, metric, old, y, weight, repeats=1):
     m = len(linear)
-    bounds = loss.polytopes(np.array([y]), m).bounds
-    scratch = (np.empty(m), np.empty(m), np.empty(m), make_projection_scratch(m))
+    polytope, scratch = loss.polytopes(np.array([y]), m).weights, make_metric_scratch(m)
     new, start = np.empty(m), old
     for _ in range(repeats):
         shifted = linear + metric * (start - old)
-        project_in_metric(shifted, metric, start, y, weight, bounds, scratch, new)
+        project_in_metric(shifted, metric, start, y, weight, polytope, scratch, new)
         start = new.copy()
     return new
 

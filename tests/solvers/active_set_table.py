@@ -76,7 +76,7 @@ def written_out(
             dense(atom.classes, atom.entries, y) if isinstance(atom, Vertex) else atom.A
             for atom in held.atoms
         ]
-        return [(held.weights.copy(), np.array(atoms))]
+        return [(held.atom_weights.copy(), np.array(atoms))]
     sets = []
     for i, count in enumerate(held.counts):
         atoms = [
@@ -85,7 +85,7 @@ def written_out(
             else dense(held.classes[i, slot : slot + 1], held.entries[i, slot : slot + 1], y[[i]])
             for slot in range(count)
         ]
-        sets.append((held.weights[i, :count].copy(), np.array(atoms)))
+        sets.append((held.atom_weights[i, :count].copy(), np.array(atoms)))
     return sets
 
 

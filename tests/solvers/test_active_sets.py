@@ -25,7 +25,8 @@ from solvers.active_set_table import (
 from solvers.solver_table import Case, M
 
 import fwlab
-from fwlab.kernels.steps.row_active_sets import POINT, away_limit, move_row
+from fwlab.kernels.steps.active_sets import move_row
+from fwlab.kernels.steps.pairwise_rule import POINT, largest_step
 from fwlab.solvers.atoms import ActiveSet, Vertex
 from fwlab.solvers.blocks import ORDERS
 from fwlab.solvers.row_active_sets import RowActiveSets
@@ -281,17 +282,17 @@ def test_a_heavy_atom_leaves_exactly(heavy, share):
     rows, whole = RowActiveSets.holding(problem, np.zeros((2, 2))), np.zeros((2, 2))
     other = Vertex.lowest(problem, np.zeros((2, 2)))
     held = ActiveSet([Vertex.zero(problem), other], np.array([heavy, light]))
-    limit = held.away_limit(0)
-    held.move(None, 0, share * limit, limit)
+    limit = held.largest_step(POINT, 0)
+    held.move(POINT, 0, share * limit, limit)
     held.combine(whole)
     rows.classes[0, 1], rows.entries[0, 1] = other.classes[0], other.entries[0]
-    rows.weights[0, :2], rows.counts[0] = (heavy, light), 2
-    assert away_limit(rows.arrays, 0, 0) == limit
+    rows.atom_weights[0, :2], rows.counts[0] = (heavy, light), 2
+    assert largest_step(rows.atom_weights[0, :2], POINT, 0) == limit
     A = np.zeros((2, 2))
     move_row(rows.arrays, 0, POINT, 0, share * limit, limit, 0, A[0])
     count = 1 if share == 1.0 else 2
-    assert rows.counts[0] == len(held.weights) == count
-    for weights in (rows.weights[0, :count], held.weights):
+    assert rows.counts[0] == len(held.atom_weights) == count
+    for weights in (rows.atom_weights[0, :count], held.atom_weights):
         assert abs(weights.sum() - 1.0) <= 3e-16
         assert weights[-1] == pytest.approx(light * (1 + share * limit), rel=1e-6)
     assert_array_equal(A[0], whole[0])
@@ -385,5 +386,5 @@ def test_rows_visited_often_find_room(method, order):
         combined = [np.tensordot(weights, atoms, 1) for weights, atoms in written_out(held, case.y)]
         assert_allclose(np.concatenate(combined), state.A, rtol=0, atol=1e-12)
     held.reserve(np.zeros(50, dtype=np.int64))
-    assert held.weights.shape[1] >= held.counts[0] + 50
-    assert held.weights.shape == held.classes.shape[:2] == held.entries.shape[:2]
+    assert held.atom_weights.shape[1] >= held.counts[0] + 50
+    assert held.atom_weights.shape == held.classes.shape[:2] == held.entries.shape[:2]

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.sorting import sort_descending
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
     """Write into `fit` the non-increasing vector nearest to values - zeta weights.
 
@@ -36,7 +36,7 @@ def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
     return pools
 
 
-@kernel
+@compiled
 def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
     """out = values - fit on [start, stop), free of cancellation where the values are large.
 
@@ -63,7 +63,7 @@ def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
             out[j] = first + (values[j] - values[left])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def project_permutahedron(points, rho, out):
     """Rows of `out` become the nearest points, to rows of `points`, of conv(permutations of rho).
 

@@ -1,6 +1,6 @@
 """Generalised Jacobian of the projection onto the negated domain, row by row.
 
-Near a point c that is no kink, kernels.block_projection ends with the same zeta at an end of
+Near a point c that is no kink, kernels.domains.projection ends with the same zeta at an end of
 [0, 1] or inside it, and with the same pools: those of the fit at `upper` for a prefix of the sorted
 entries, of the fit at `lower` for a suffix, and one of y with all entries between them. The
 residual v = u - c is constant on each pool; w is the rate at which it falls with zeta:
@@ -19,7 +19,7 @@ kink J is that of one of the pieces that meet there, an element of Clarke's gene
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit
 from fwlab.kernels.domains.projection import (
     make_projection_scratch,
@@ -33,9 +33,9 @@ from fwlab.kernels.products.blocks import dot
 GOLDEN = 0.6180339887498949
 
 
-@kernel
+@compiled
 def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
-    """Write the pools of sorted entries [start, stop) by class; the sum of their weights."""
+    """Write the pools of sorted entries [start, stop) by class; return the sum of their weights."""
     end, pool, total = 0, 0, 0.0
     while end < stop:
         left, end = max(end, start), end + sizes[pool]
@@ -50,28 +50,28 @@ def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
     return total
 
 
-@kernel
-def jacobian_row(point, y, bounds, scratch, pools, normal):
+@compiled
+def jacobian_row(point, y, polytope, scratch, pools, normal):
     """Write J at `point` as pools (m) and normal (m); return whether it is not 0.
 
     pools[j] is one class of the pool of class j, the same for all of it; normal is w / |w|, or 0
-    where zeta is fixed. The other arguments are those of project_row.
+    where zeta is fixed.
     """
     for j in range(len(point)):
         pools[j] = j
     normal[:] = 0.0
-    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower = scratch[:6]
-    beta, b, order = scratch[6:]
-    count = sorted_candidates(point, y, bounds, scratch)
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, order = scratch
+    upper, lower, _, n_lower, sum_upper, sum_lower = polytope
+    count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return False
-    zeta = nearest_in_polytope(count, b, bounds, scratch, beta)
+    zeta = nearest_in_polytope(count, polytope, scratch)
     if zeta == 0.0:
         return False
-    decreasing_fit(count, b, bounds[0], zeta, fit_upper, sizes_upper, sums_upper)
-    decreasing_fit(count, b, bounds[1], zeta, fit_lower, sizes_lower, sums_lower)
-    residual, prefix, suffix = true_class_residual(count, zeta * bounds[5], fit_upper, fit_lower)
-    rounding = 1e-14 * (abs(b[0]) + abs(b[count - 1]) + bounds[4])
+    decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+    decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+    residual, prefix, suffix = true_class_residual(count, zeta * sum_lower, fit_upper, fit_lower)
+    rounding = 1e-14 * (abs(b[0]) + abs(b[count - 1]) + sum_upper)
     total = _label_pools(y, order, sizes_upper, sums_upper, 0, prefix, pools, normal)
     total += _label_pools(y, order, sizes_lower, sums_lower, suffix, count, pools, normal)
     for j in range(prefix, suffix):
@@ -87,8 +87,8 @@ def jacobian_row(point, y, bounds, scratch, pools, normal):
             fit = fit_upper[j] if j < prefix else fit_lower[j]
             slope += normal[order[j] + (order[j] >= y)] * (fit - residual)
     norm = np.sqrt(dot(normal, normal))
-    entrywise = bounds[3] == 0 and zeta == 1.0
-    if norm == 0.0 or entrywise or (zeta == 1.0 and slope > rounding * bounds[4]):
+    entrywise = n_lower == 0 and zeta == 1.0
+    if norm == 0.0 or entrywise or (zeta == 1.0 and slope > rounding * sum_upper):
         normal[:] = 0.0
         return free
     for j in range(len(normal)):
@@ -96,32 +96,32 @@ def jacobian_row(point, y, bounds, scratch, pools, normal):
     return True
 
 
-@kernel(allocates=True)
-def jacobian_rows(points, y, bounds, pools, normals, free):
-    """jacobian_row beside every row of `points` (n, m), off kinks.
+@compiled(allocates=True)
+def jacobian_rows(points, y, polytope, pools, normals, free):
+    """Write J beside every row of `points` (n, m), off kinks, and whether it is not 0.
 
-    Each entry is moved by less than 1e-10 of the row's size, all differently, so that ties are
-    those of a piece next to the row.
+    Each entry is moved by less than 1e-10 of the row's size, all differently, so that the point
+    lies inside a piece next to the row.
     """
     near, scratch = np.empty(points.shape[1]), make_projection_scratch(points.shape[1])
     for i in range(points.shape[0]):
-        size = 1e-10 * (np.abs(points[i]).max() + bounds[4])
+        size = 1e-10 * (np.abs(points[i]).max() + polytope.sum_upper)
         for j in range(len(near)):
             near[j] = points[i, j] + size * ((j * GOLDEN) % 1.0)
-        free[i] = jacobian_row(near, y[i], bounds, scratch, pools[i], normals[i])
+        free[i] = jacobian_row(near, y[i], polytope, scratch, pools[i], normals[i])
 
 
-@kernel
+@compiled
 def pool_sizes(pools, sizes):
-    """sizes[p] = how many classes have the pool p."""
+    """Set sizes[p] to the number of classes in pool p."""
     sizes[:] = 0
     for j in range(len(pools)):
         sizes[pools[j]] += 1
 
 
-@kernel
+@compiled
 def apply_jacobian(pools, normal, sizes, touched, v, sums, out):
-    """out = J v on the classes `touched`, outside of which J is 0. sums (m) is scratch."""
+    """Set out = J v on the classes `touched`, outside of which J is 0. sums (m) is scratch."""
     slope = 0.0
     for j in touched:
         sums[pools[j]] = 0.0
@@ -135,9 +135,9 @@ def apply_jacobian(pools, normal, sizes, touched, v, sums, out):
             out[j] += v[j] - sums[pool] / sizes[pool]
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def apply_jacobians(pools, normals, V, out):
-    """out[i] = J_i V[i]."""
+    """Set out[i] = J_i V[i]."""
     m = V.shape[1]
     sums, sizes, classes = np.empty(m), np.empty(m, dtype=np.int64), np.arange(m)
     for i in range(V.shape[0]):
@@ -145,9 +145,9 @@ def apply_jacobians(pools, normals, V, out):
         apply_jacobian(pools[i], normals[i], sizes, classes, V[i], sums, out[i])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def jacobian_diagonals(pools, normals, out):
-    """out[i] = the diagonal of J_i."""
+    """Set out[i] to the diagonal of J_i."""
     sizes = np.empty(pools.shape[1], dtype=np.int64)
     for i in range(pools.shape[0]):
         pool_sizes(pools[i], sizes)

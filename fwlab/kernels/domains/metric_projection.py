@@ -9,11 +9,15 @@ hinge, then with b_j = g_j - h_j old_j and S = a_y the solution is
     tau = b_y + h_y S(tau)  and  S(tau) = omega r,    S(tau) = sum_{j != y} max(0, b_j - tau) / h_j.
 
 S is convex and falls, so Newton's steps towards either root stay to the left of it. Another domain
-is met by steps with the largest h_j for all j: each one a Euclidean projection that cannot go up.
+is approached by steps with the largest h_j for all j: each is a Euclidean projection that cannot go
+up.
 """
 
-from fwlab.kernels._jit import kernel
-from fwlab.kernels.domains.projection import project_row
+import numpy as np
+
+from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.projection import make_projection_scratch, project_row
+from fwlab.kernels.layouts import MetricScratch
 
 NEWTON_STEPS = 100
 EUCLIDEAN_STEPS = 10
@@ -21,17 +25,25 @@ EUCLIDEAN_STEPS = 10
 NEGLIGIBLE = 0.05
 
 
-@kernel
-def project_in_metric(linear, metric, old, y, weight, bounds, scratch, new):
-    """new = the minimiser for g = linear and h = metric > 0; up to the last Euclidean steps where
-    the domain is no simplex. scratch: three vectors of m entries and those of project_row."""
-    if bounds[2] == 1 and bounds[3] == 0:
-        _project_on_simplex(linear, metric, old, y, weight * bounds[0][0], new)
+@compiled
+def project_in_metric(linear, metric, old, y, omega, polytope, scratch, new):
+    """Set `new` to the minimiser for g = linear and h = metric > 0.
+
+    Where the domain is no simplex the last Euclidean steps are missing.
+    """
+    if polytope.n_upper == 1 and polytope.n_lower == 0:
+        _project_on_simplex(linear, metric, old, y, omega * polytope.upper[0], new)
     else:
-        _approach(linear, metric, old, y, weight, bounds, scratch, new)
+        _approach(linear, metric, old, y, omega, polytope, scratch, new)
 
 
-@kernel
+@compiled(allocates=True)
+def make_metric_scratch(m):
+    """Return the scratch of a projection of m entries in a diagonal metric."""
+    return MetricScratch(np.empty(m), np.empty(m), make_projection_scratch(m))
+
+
+@compiled
 def _project_on_simplex(linear, metric, old, y, most, new):
     m = len(old)
     lowest = linear[y] - metric[y] * old[y]
@@ -64,10 +76,10 @@ def _project_on_simplex(linear, metric, old, y, most, new):
     new[y] = total
 
 
-@kernel
-def _approach(linear, metric, old, y, weight, bounds, scratch, new):
-    """Steps new <- projection of new - gradient / largest, from old."""
-    point, last, _, projection = scratch
+@compiled
+def _approach(linear, metric, old, y, omega, polytope, scratch, new):
+    """Take steps new <- projection of new - gradient / largest, from old."""
+    point, last, projection = scratch
     largest = 0.0
     for j in range(len(old)):
         largest = max(largest, metric[j])
@@ -77,11 +89,11 @@ def _approach(linear, metric, old, y, weight, bounds, scratch, new):
         for j in range(len(old)):
             last[j] = new[j]
             gradient = linear[j] + metric[j] * (last[j] - old[j])
-            point[j] = (last[j] - gradient / largest) / weight
-        project_row(point, y, bounds, projection, new)
+            point[j] = (last[j] - gradient / largest) / omega
+        project_row(point, y, polytope, projection, new)
         moved = 0.0
         for j in range(len(old)):
-            new[j] *= weight
+            new[j] *= omega
             moved = max(moved, abs(new[j] - last[j]))
         if repeat == 0:
             first = moved

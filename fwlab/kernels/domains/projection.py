@@ -4,7 +4,7 @@ With u_j = -beta_j (j != y) and u_y = sum(beta) the projection of c minimises
 
     sum_{j != y} (beta_j - b_j)^2 + (sum(beta) - c_y)^2,     b_j = -c_j,
 
-over the polytope of kernels.support. Write v = u - c for the residual. For fixed zeta let A and B
+over the polytope of kernels.domains.vertices. Write v = u - c for the residual. For fixed zeta let A and B
 be the decreasing isotonic fits of the sorted b - zeta upper and b - zeta lower. Then
 
     v_j = min(max(v_y, A_j), B_j),     v_y + sum_j v_j = -sum(c),
@@ -19,7 +19,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
@@ -27,11 +27,12 @@ from fwlab.kernels.domains.sorting import (
     select_largest,
     sort_descending,
 )
+from fwlab.kernels.layouts import ProjectionScratch
 
 NEWTON_STEPS = 100
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def true_class_residual(count, total, fit_upper, fit_lower):
     """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B); return v_y, prefix, suffix start.
 
@@ -58,9 +59,9 @@ def true_class_residual(count, total, fit_upper, fit_lower):
     return residual, prefix, suffix
 
 
-@kernel(inline=True)
+@compiled(inline=True)
 def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
-    """Over the pools that meet [start, stop): sum w (fit - v_y), sum w, and sum w^2 / size."""
+    """Return sum w (fit - v_y), sum w and sum w^2 / size over the pools that meet [start, stop)."""
     slope, weight, curvature = 0.0, 0.0, 0.0
     end, pool = 0, 0
     while end < stop:
@@ -74,44 +75,43 @@ def _slope_of_pools(fit, sizes, pool_weights, start, stop, residual):
     return slope, weight, curvature
 
 
-@kernel
+@compiled
 def _slope_at_origin(count, b, upper, lower):
-    """Minus half the derivative of the distance at zeta = 0, where A = B = b and v_y = 0."""
+    """Return minus half the derivative of the distance at zeta = 0, where A = B = b and v_y = 0."""
     slope = 0.0
     for j in range(count):
         slope += b[j] * (upper[j] if b[j] > 0.0 else lower[j])
     return slope
 
 
-@kernel(inline=True)
-def nearest_in_polytope(count, b, bounds, scratch, beta):
-    """Nearest beta for c_y = 0 and the sorted b, `count` of them; returns zeta, 0 for the origin
-    (beta is then not set).
+@compiled(inline=True)
+def nearest_in_polytope(count, polytope, scratch):
+    """Write the nearest beta for c_y = 0 and the first `count` sorted candidates b; return zeta.
 
-    The search for zeta follows Newton's steps and halves the bracket where a step would leave it.
+    zeta = 0 stands for the origin; beta is then not set. The search for zeta follows Newton's steps and halves the bracket where a step would leave it.
     It starts at 1 or, near the origin, at a bound of the root: sum(beta) >= zeta sum(lower), and
     the projection is no longer than the positive part of b.
     """
-    upper, lower, _, _, total_upper, total_lower = bounds
-    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower = scratch[:6]
+    upper, lower, _, _, sum_upper, sum_lower = polytope
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
     if _slope_at_origin(count, b, upper, lower) <= 0.0:
         return 0.0
     size = abs(b[0]) + abs(b[count - 1])
     zeta = 1.0
-    if total_lower > 0.0:
-        zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / total_lower)
+    if sum_lower > 0.0:
+        zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / sum_lower)
     low, high = 0.0, zeta
     prefix, suffix, residual = 0, 0, 0.0
     for _ in range(NEWTON_STEPS):
         decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
         decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
         residual, prefix, suffix = true_class_residual(
-            count, zeta * total_lower, fit_upper, fit_lower
+            count, zeta * sum_lower, fit_upper, fit_lower
         )
         first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
         last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
         slope = first[0] + last[0]
-        rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * total_upper)
+        rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * sum_upper)
         if abs(slope) <= rounding or (zeta == high and slope > 0.0):
             break
         if slope > 0.0:
@@ -137,27 +137,26 @@ def nearest_in_polytope(count, b, bounds, scratch, beta):
     return zeta
 
 
-@kernel(inline=True)
-def _bound(first, last, bounds):
-    """An entry of b at most this large is 0 in the projection; b_first is the n_upper-th largest
-    entry and b_last the n_lower-th.
+@compiled(inline=True)
+def _zero_below(first, last, polytope):
+    """Return a bound: an entry of b at most this large is 0 in the projection.
 
-    With c_y = 0, v_y = sum(beta) >= 0 and beta_j > 0 asks for two things:
+    b_first is the n_upper-th largest entry and b_last the n_lower-th. With c_y = 0,
+    v_y = sum(beta) >= 0 and beta_j > 0 needs two things:
 
         b_j > A_j, hence a pool that reaches into `upper`: its level is at least b_first - upper_1,
         because the mean of a pool is not below those of its prefixes;
         b_j > min(v_y, B_j), hence b_j > 0 or, likewise, b_j > b_last - lower_1.
     """
-    below = min(0.0, last - bounds[1][0]) if bounds[3] > 0 else 0.0
-    return max(below, first - bounds[0][0])
+    below = min(0.0, last - polytope.lower[0]) if polytope.n_lower > 0 else 0.0
+    return max(below, first - polytope.upper[0])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def make_projection_scratch(m):
-    """Scratch arrays of a projection of m entries: the two fits, their pools' sums of weights and
-    lengths; the entries of the point without y, the sorted candidates and their indices."""
+    """Return the scratch of a projection of m entries."""
     n = m - 1
-    return (
+    return ProjectionScratch(
         np.empty(n),
         np.empty(n),
         np.empty(n),
@@ -170,23 +169,25 @@ def make_projection_scratch(m):
     )
 
 
-@kernel(inline=True)
-def _sort_candidates(bounds, scratch):
-    """Sort the entries of b that can differ from 0, descending, with their indices, and return
-    their number."""
-    n_upper, n_lower = bounds[2], bounds[3]
-    keys, _, _, _, ranks, kept, b, candidates, order = scratch
+@compiled(inline=True)
+def _sort_candidates(b, polytope, scratch):
+    """Sort the entries of b that can differ from 0, descending, with their indices; return their
+    number."""
+    n_upper, n_lower = polytope.n_upper, polytope.n_lower
+    candidates, order = scratch.candidates, scratch.order
+    # the fits come later: their room holds keys, ranks and indices
+    keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower
     count = 0
     if len(b) <= COUNTING_LENGTH:
         sort_descending(b, order)
-        bound = _bound(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], bounds)
+        bound = _zero_below(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], polytope)
         while count < len(b) and b[order[count]] > bound:
             candidates[count] = b[order[count]]
             count += 1
         return count
     if n_upper <= INSERTION_LENGTH:
         select_largest(b, order[:n_upper])
-        bound = _bound(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], bounds)
+        bound = _zero_below(b[order[n_upper - 1]], b[order[max(0, n_lower - 1)]], polytope)
     else:
         bound = 0.0 if n_lower == 0 else -np.inf
     for j in range(len(b)):
@@ -199,47 +200,42 @@ def _sort_candidates(bounds, scratch):
     return count
 
 
-@kernel(inline=True)
-def sorted_candidates(point, y, bounds, scratch):
-    """Sort what can differ from 0 in the projection, with its indices; returns the number.
+@compiled(inline=True)
+def sorted_candidates(point, y, polytope, scratch):
+    """Sort the entries that can differ from 0 in the projection; return their number.
 
     Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
     as 0.
     """
-    b = scratch[6]
+    b = scratch.beta
     for j in range(y):
         b[j] = point[y] - point[j]
     for j in range(y, len(b)):
         b[j] = point[y] - point[j + 1]
-    return _sort_candidates(bounds, scratch)
+    return _sort_candidates(b, polytope, scratch)
 
 
-@kernel(inline=True)
-def project_row(point, y, bounds, scratch, out):
-    """Write the point of the negated domain nearest to `point` into `out`.
-
-    bounds are RowPolytopes.bounds, scratch is that of make_projection_scratch.
-    """
-    beta, candidates, order = scratch[6:]
+@compiled(inline=True)
+def project_row(point, y, polytope, scratch, out):
+    """Write the point of the negated domain nearest to `point` into `out`."""
     for j in range(len(out)):
         out[j] = 0.0
-    count = sorted_candidates(point, y, bounds, scratch)
+    count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return
-    zeta = nearest_in_polytope(count, candidates, bounds, scratch, beta)
-    if zeta == 0.0:
+    if nearest_in_polytope(count, polytope, scratch) == 0.0:
         return
     total = 0.0
     for place in range(count):
-        j, entry = order[place], max(0.0, beta[place])
+        j, entry = scratch.order[place], max(0.0, scratch.beta[place])
         out[j + (j >= y)] = -entry
         total += entry
     out[y] = total
 
 
-@kernel(allocates=True)
-def project_rows(points, y, bounds, out):
-    """project_row on every row of `points` (n, m)."""
+@compiled(allocates=True)
+def project_rows(points, y, polytope, out):
+    """Write the projection of every row of `points` (n, m)."""
     scratch = make_projection_scratch(points.shape[1])
     for i in range(points.shape[0]):
-        project_row(points[i], y[i], bounds, scratch, out[i])
+        project_row(points[i], y[i], polytope, scratch, out[i])

@@ -10,7 +10,7 @@ projections` has the time of np.partition beside them.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 
 LANES = 64
 # halvings in the search for the k-th largest lane; more do not make the bound much closer
@@ -23,7 +23,7 @@ FEW = 16
 NEWTON_STEPS = 20
 
 
-@kernel
+@compiled
 def lane_maxima(row, largest, lanes):
     """Fill the 64 `lanes`; return how many entries are not at most `largest` in size, or NaN."""
     lanes[:] = -np.inf
@@ -40,7 +40,7 @@ def lane_maxima(row, largest, lanes):
     return refused
 
 
-@kernel
+@compiled
 def reached_by(lanes, k):
     """Return a number that at least k of the lanes reach, by bisection, and the largest lane."""
     low, largest = lanes[0], lanes[0]
@@ -63,7 +63,7 @@ def reached_by(lanes, k):
     return low, largest
 
 
-@kernel
+@compiled
 def collect_from(row, bound, index, values):
     """Write the entries >= bound and their indices to the front of arrays as long as the row.
 
@@ -89,7 +89,7 @@ def collect_from(row, bound, index, values):
     return count
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def sort_ascending(values):
     """Sort in place."""
     if len(values) > INSERTION_LENGTH:
@@ -103,7 +103,7 @@ def sort_ascending(values):
         values[place] = value
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def split_sums(values, shift, t, v):
     """Split the differences to the shift: numbers, then sums, of those >= v and of those in (t, v).
 

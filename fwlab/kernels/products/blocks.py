@@ -5,12 +5,12 @@ The sums may be reordered (leaf reductions), so the compiler fills vector regist
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 
 ROWS, CLASSES = 4, 5
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def dot(a, b):
     total = 0.0
     for j in range(len(a)):
@@ -18,7 +18,7 @@ def dot(a, b):
     return total
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def bring_near(X, sums):
     """Read the rows of X once, as far as they make groups of four; nobody wants the `sums`.
 
@@ -33,14 +33,14 @@ def bring_near(X, sums):
         sums[i] = total
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def add_multiple(target, factor, source):
     """target += factor * source."""
     for j in range(len(source)):
         target[j] += factor * source[j]
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def _four_by_five(x0, x1, x2, x3, w0, w1, w2, w3, w4, out, row, column):
     """out[row:row+4, column:column+5] = products of four rows of X with five of W.
 
@@ -73,7 +73,7 @@ def _four_by_five(x0, x1, x2, x3, w0, w1, w2, w3, w4, out, row, column):
     fourth[column + 3], fourth[column + 4] = s33, s34
 
 
-@kernel
+@compiled
 def block_scores(X, W, out):
     """out[:len(X)] = X W^T for W (m, >= d). The last group of rows or classes overlaps the one
     before it."""
@@ -103,7 +103,7 @@ def block_scores(X, W, out):
             )
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def _add_two(target, f, X, rows):
     f0, f1 = f[rows[0]], f[rows[1]]
     x0, x1 = X[rows[0]], X[rows[1]]
@@ -111,7 +111,7 @@ def _add_two(target, f, X, rows):
         target[j] += f0 * x0[j] + f1 * x1[j]
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def _add_four(target, f, X, rows):
     f0, f1, f2, f3 = f[rows[0]], f[rows[1]], f[rows[2]], f[rows[3]]
     x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
@@ -119,7 +119,7 @@ def _add_four(target, f, X, rows):
         target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
 
 
-@kernel
+@compiled
 def nonzero(values, places):
     """Fill `places` with the indices of the entries that are not 0; returns their number."""
     count = 0
@@ -129,7 +129,7 @@ def nonzero(values, places):
     return count
 
 
-@kernel
+@compiled
 def _add_listed(target, f, X, rows):
     """target += f^T X over the listed rows, up to four an update."""
     place = 0
@@ -143,7 +143,7 @@ def _add_listed(target, f, X, rows):
         add_multiple(target, f[rows[place]], X[rows[place]])
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def _add_eight_to_two(v, w, F, X, row, column):
     """v and w += columns `column` and `column` + 1 of F, over eight rows from `row` on.
 
@@ -164,7 +164,7 @@ def _add_eight_to_two(v, w, F, X, row, column):
         w[j] += ((g0 * a + g1 * b) + (g2 * c + g3 * d)) + ((g4 * e + g5 * f) + (g6 * g + g7 * h))
 
 
-@kernel
+@compiled
 def add_block(F, X, W, changes, touched):
     """W += F[:len(X)]^T X for W (m, >= d). Scratch: m numbers of changes and as many indices as X
     has rows.
@@ -186,7 +186,7 @@ def add_block(F, X, W, changes, touched):
                 _add_listed(W[c, :d], f, X, touched[: nonzero(f, touched)])
 
 
-@kernel
+@compiled
 def _count_nonzeros(F, rows, numbers):
     """numbers[j] = non-zeros of column j in the first rows of F."""
     for j in range(F.shape[1]):

@@ -7,7 +7,7 @@ and A^T X 0.1 to 1.2, by the share of A that is not 0.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.products.blocks import add_block, block_scores, bring_near
 
 # Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
@@ -18,7 +18,7 @@ LINE = 8  # numbers in a line of the cache
 SCORED_ROWS, ADDED_ROWS = 8, 16
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def copy_in_lines(W):
     """A copy of W whose rows start at a cache line, if they are a whole number of lines."""
     m, stride = W.shape[0], W.shape[1] + PADDING
@@ -29,7 +29,7 @@ def copy_in_lines(W):
     return copy
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def scores_product(X, W, out):
     """out (n, m) = X W^T."""
     padded, sums = copy_in_lines(W), np.empty(SCORED_ROWS)
@@ -39,7 +39,7 @@ def scores_product(X, W, out):
         block_scores(block, padded, out[start : start + SCORED_ROWS])
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def nonzeros_product(X, A, out):
     """out (m, d) += A^T X, skipping the zeros of A (n, m)."""
     changes = np.empty(A.shape[1], dtype=np.int64)
@@ -49,7 +49,7 @@ def nonzeros_product(X, A, out):
         add_block(A[start:stop], X[start:stop], out, changes, touched)
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def block_grams(X, block_size, out):
     """out[i, r] = <x_i, x_{base + r}> with base the first row of the block of row i."""
     doubles, sums = np.empty((block_size, X.shape[1] + PADDING)), np.empty(block_size)
@@ -62,7 +62,7 @@ def block_grams(X, block_size, out):
         block_scores(block, doubles[: len(block)], out[base : base + block_size])
 
 
-@kernel
+@compiled
 def block_entries(K, block_size, out):
     """block_grams where the products are the entries of a Gram matrix."""
     n = K.shape[0]

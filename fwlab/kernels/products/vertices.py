@@ -1,31 +1,32 @@
-"""X^T U for a matrix U of few non-zeros a row: only the columns that a row touches are visited."""
+"""X^T U for a matrix U with few non-zeros per row: only the columns that a row touches are visited."""
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.products.blocks import add_multiple
 
 
-@kernel
+@compiled
 def dense_product(X, columns, entries, out):
-    """out (m, d) += U^T X with U[i, columns[i, l]] = entries[i, l]."""
+    """Add U^T X to out (m, d), for U[i, columns[i, l]] = entries[i, l]."""
     for i in range(X.shape[0]):
         for place in range(columns.shape[1]):
             if entries[i, place] != 0.0:
                 add_multiple(out[columns[i, place]], entries[i, place], X[i])
 
 
-@kernel
-def sparse_product(data, indices, indptr, columns, entries, out_T):
-    """out_T (d, m) += X^T U for a CSR matrix X."""
+@compiled
+def sparse_product(csr, columns, entries, out_T):
+    """Add X^T U to out_T (d, m), for a CSR matrix X."""
+    values, indices, indptr = csr
     for i in range(len(indptr) - 1):
         for place in range(indptr[i], indptr[i + 1]):
             row = out_T[indices[place]]
             for touched in range(columns.shape[1]):
-                row[columns[i, touched]] += data[place] * entries[i, touched]
+                row[columns[i, touched]] += values[place] * entries[i, touched]
 
 
-@kernel
+@compiled
 def vertices_product(gradient, y, classes, entries):
-    """<gradient, U> for vertices U with entries at classes and minus their sum at y."""
+    """Return <gradient, U> for vertices U with entries at classes and minus their sum at y."""
     total = 0.0
     for i in range(len(y)):
         at_true_class = gradient[i, y[i]]
@@ -34,9 +35,9 @@ def vertices_product(gradient, y, classes, entries):
     return total
 
 
-@kernel
+@compiled
 def add_vertices(A, factor, y, classes, entries):
-    """A += factor U for such vertices."""
+    """Add factor U to A, for vertices U with entries at classes and minus their sum at y."""
     for i in range(len(y)):
         for place in range(classes.shape[1]):
             entry = factor * entries[i, place]

@@ -13,7 +13,7 @@ the sum bound is not active, and t >= 0 with the inequality.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.selection import (
     FEW,
     LANES,
@@ -26,7 +26,7 @@ from fwlab.kernels.domains.selection import (
 )
 
 
-@kernel(fastmath=True)
+@compiled(fastmath=True)
 def clipped_sum(values, shift, t, upper):
     """s(shift + t), of differences to the shift."""
     total = 0.0
@@ -35,14 +35,14 @@ def clipped_sum(values, shift, t, upper):
     return total
 
 
-@kernel
+@compiled
 def is_below(values, shift, t, r, upper, bias, equality):
     """Is shift + t below the threshold?"""
     total = clipped_sum(values, shift, t, upper)
     return total > r or (not equality and bias * total > shift + t)
 
 
-@kernel
+@compiled
 def first_at_threshold(ordered, offset, r, upper, bias, equality):
     """Index of the first of the ascending entries with entry - offset not below the threshold."""
     low, high = 0, len(ordered)
@@ -55,7 +55,7 @@ def first_at_threshold(ordered, offset, r, upper, bias, equality):
     return low
 
 
-@kernel
+@compiled
 def sorted_threshold(values, r, upper, bias, equality):
     """Return (t - shift, shift), so that x = min(max((a - shift) - t, 0), upper); sorts `values`.
 
@@ -83,7 +83,7 @@ def sorted_threshold(values, r, upper, bias, equality):
     return t, shift
 
 
-@kernel
+@compiled
 def newton_threshold(values, shift, r, upper, bias, equality):
     """Return (t - shift, True), or False in the end where Newton's method gives up.
 
@@ -106,7 +106,7 @@ def newton_threshold(values, shift, r, upper, bias, equality):
     return t, False
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
     """Rows of `out`, zeros on entry, become the projections of the rows of `points`.
 

@@ -15,13 +15,13 @@ Both ways end at the root whatever entries tie.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 
 NEWTON_STEPS = 100
 ROUNDING = 1e-14
 
 
-@kernel
+@compiled
 def _keep_largest(values, top):
     """Fill `top` with the len(top) largest of `values`, ascending, by streaming insertion."""
     top[:] = -np.inf
@@ -34,7 +34,7 @@ def _keep_largest(values, top):
             top[place - 1] = value
 
 
-@kernel
+@compiled
 def _at_most(top, v):
     """How many of the k largest are at most v, and their sum."""
     count, total = 0, 0.0
@@ -45,7 +45,7 @@ def _at_most(top, v):
     return count, total
 
 
-@kernel
+@compiled
 def _others_above(values, top, t):
     """How many entries that are not among the k largest are above t, and their sum; t <= 0."""
     pivot, ties = top[0], 0
@@ -60,7 +60,7 @@ def _others_above(values, top, t):
     return count + (ties if t < 0.0 else 0), total
 
 
-@kernel
+@compiled
 def thresholds_by_newton(values, top, r, bias):
     """(t - pivot, u, pivot) as sorted_thresholds has them, for unsorted values.
 
@@ -90,7 +90,7 @@ def thresholds_by_newton(values, top, r, bias):
     return t, u, top[0]
 
 
-@kernel
+@compiled
 def thresholds_by_fixing(values, top, r, bias):
     """The same by another way; changes `values`."""
     t, u, pivot = thresholds_by_newton(values, top, np.inf, bias)
@@ -102,7 +102,7 @@ def thresholds_by_fixing(values, top, r, bias):
     return knapsack_by_fixing(values, r, r / k), r / k, pivot
 
 
-@kernel
+@compiled
 def knapsack_by_fixing(values, r, upper):
     """t with sum of min(max(values - t, 0), upper) = r <= upper len(values); changes `values`.
 

@@ -20,7 +20,7 @@ and t = v - u >= a_[k] - u0.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.selection import (
     FEW,
     LANES,
@@ -33,7 +33,7 @@ from fwlab.kernels.domains.selection import (
 )
 
 
-@kernel
+@compiled
 def sorted_thresholds(ordered, k, r, bias):
     """Return (t - pivot, u, pivot) for ascending entries, of which the last k are the k largest.
 
@@ -63,7 +63,7 @@ def sorted_thresholds(ordered, k, r, bias):
             return (low - mass) / j, min(start + mass / stiffness, r / k), pivot
 
 
-@kernel
+@compiled
 def newton_thresholds(values, shift, t, k, r, bias):
     """Return (t - shift, u, True), or False in the end where Newton's method gives up.
 
@@ -90,7 +90,7 @@ def newton_thresholds(values, shift, t, k, r, bias):
     return t, u, False
 
 
-@kernel(allocates=True)
+@compiled(allocates=True)
 def project_topk_rows(points, largest, k, r, bias, out):
     """Rows of `out`, zeros on entry, become the projections of the rows of `points`, k <= d.
 

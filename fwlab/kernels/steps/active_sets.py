@@ -1,47 +1,179 @@
-"""Away and pairwise steps of one block a_i with all others fixed, over the row's active set.
+"""One active set per sample: row i of A as a convex combination of points of its domain, its atoms.
 
-The dual along the block is that of kernels.block_steps; the step is the exact maximiser between 0
-and the largest feasible one.
+Atom `slot` of row i (layouts.ActiveSets) is a vertex with entries[i, slot, l] at class
+classes[i, slot, l] and minus their sum at the true class. A first class of START stands for
+starts[i], the row's dense start. The slot after the last atom is free: the LMO's vertex is written
+there and enters if a step goes to it.
+
+No vertex is held twice: equal vertices have equal products with the gradient, and a step goes to
+the first atom whose product is as low as the product of the LMO's vertex, before it goes to that
+vertex.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.vertices import best_vertex, margins_without
-from fwlab.kernels.steps.row_active_sets import choose_direction, move_row
+from fwlab.kernels.layouts import Products
+from fwlab.kernels.products.blocks import add_multiple, dot
+from fwlab.kernels.steps.exact_step import exact_step
+from fwlab.kernels.steps.pairwise_rule import (
+    NO_WEIGHT,
+    POINT,
+    TIES,
+    choose_ends,
+    largest_step,
+    move_weights,
+)
+
+START = -1
 
 
-@kernel
-def active_set_block(pairwise, row, scores, costs, bounds, scratch, sets, old, new):
-    """new = block i after one step; its set holds the new weights.
+@compiled
+def atom_product(gradient, y, sets, i, slot):
+    """Return <gradient, v> for an atom v of row i."""
+    if sets.classes[i, slot, 0] == START:
+        return dot(gradient, sets.starts[i])
+    classes, entries = sets.classes, sets.entries
+    total, at_true_class = 0.0, gradient[y]
+    for place in range(classes.shape[2]):
+        total += entries[i, slot, place] * (gradient[classes[i, slot, place]] - at_true_class)
+    return total
 
-    row is (i, y, weight, curvature, ridge).
+
+@compiled
+def add_atom(row, factor, y, sets, i, slot):
+    """Add factor times an atom of row i to `row`."""
+    if sets.classes[i, slot, 0] == START:
+        add_multiple(row, factor, sets.starts[i])
+        return
+    for place in range(sets.classes.shape[2]):
+        entry = factor * sets.entries[i, slot, place]
+        row[sets.classes[i, slot, place]] += entry
+        row[y] -= entry
+
+
+@compiled
+def combine(sets, i, y, row):
+    """Set `row` to the sum of the atoms of row i times their weights."""
+    row[:] = 0.0
+    for slot in range(sets.counts[i]):
+        add_atom(row, sets.atom_weights[i, slot], y, sets, i, slot)
+
+
+@compiled
+def write_free_slot(shifted, block, polytope, vertex, sets):
+    """Put omega times the LMO's vertex at gradient shifted + delta into the free slot."""
+    margins_without(shifted, block.costs, block.y, vertex.margins)
+    _, count = best_vertex(vertex, block.y, polytope)
+    free = sets.counts[block.row]
+    classes, entries = sets.classes[block.row, free], sets.entries[block.row, free]
+    for place in range(len(vertex.places)):
+        touched = vertex.places[place]
+        classes[place] = touched + (touched >= block.y)
+        entries[place] = -block.omega * vertex.entries[place] if place < count else 0.0
+
+
+@compiled
+def extreme_atoms(gradient, y, sets, i, tie):
+    """Return slots and products of the atoms with the lowest and the highest <gradient, v>.
+
+    The lowest is that of the LMO's vertex in the free slot. Products within `tie` are equal, and
+    the first slot stands for them.
     """
-    i, y, weight, curvature, ridge = row
-    gradient = scratch[3]
+    free = sets.counts[i]
+    towards, lowest = free, atom_product(gradient, y, sets, i, free)
+    away, highest = 0, atom_product(gradient, y, sets, i, 0)
+    for slot in range(free):
+        product = atom_product(gradient, y, sets, i, slot)
+        if towards == free and product <= lowest + tie:
+            towards, lowest = slot, product
+        if product > highest + tie:
+            away, highest = slot, product
+    return towards, lowest, away, highest
+
+
+@compiled
+def choose_direction(pairwise, gradient, block, polytope, sets, old, direction):
+    """Write the direction of a row; return its ends (towards, away), slope and largest step.
+
+    A row without ascent gets the zero direction, slope and step.
+    """
+    i, y = block.row, block.y
+    direction[:] = 0.0
+    size, reach = 0.0, block.omega * polytope.sum_upper
+    for entry in gradient:
+        size = max(size, reach * abs(entry))
+    towards, lowest, away, highest = extreme_atoms(gradient, y, sets, i, TIES * size)
+    mean = 0.0 if pairwise else dot(gradient, old)
+    products = Products(lowest, mean, highest, size)
+    count = sets.counts[i]
+    towards, away, slope = choose_ends(pairwise, towards, away, count, products)
+    if slope == 0.0:
+        return towards, away, 0.0, 0.0
+    for slot, sign in ((towards, 1.0), (away, -1.0)):
+        if slot == POINT:
+            add_multiple(direction, sign, old)
+        else:
+            add_atom(direction, sign, y, sets, i, slot)
+    return towards, away, slope, largest_step(sets.atom_weights[i, :count], towards, away)
+
+
+@compiled
+def row_direction(pairwise, scores, block, polytope, scratch, sets, old, direction):
+    """Put the LMO's vertex into the row's free slot, then choose_direction; scores are those of W."""
+    gradient = scratch.point
     for j in range(len(old)):
-        gradient[j] = scores[j] + ridge * old[j]
-    write_free_slot(gradient, costs, y, weight, bounds, scratch, sets, i)
+        gradient[j] = scores[j] + block.ridge * old[j]
+    write_free_slot(gradient, block, polytope, scratch.vertex, sets)
     for j in range(len(old)):
-        if j != y:
-            gradient[j] += costs[j]
-    reach = weight * bounds[4]
-    towards, away, slope, limit = choose_direction(pairwise, gradient, y, reach, sets, i, old, new)
+        if j != block.y:
+            gradient[j] += block.costs[j]
+    return choose_direction(pairwise, gradient, block, polytope, sets, old, direction)
+
+
+@compiled
+def active_set_block(pairwise, scores, block, polytope, scratch, sets, old, new):
+    """new = the block after its exact pairwise or away step; its set holds the new atom weights."""
+    towards, away, slope, limit = row_direction(
+        pairwise, scores, block, polytope, scratch, sets, old, new
+    )
     distance = 0.0
     for j in range(len(old)):
         distance += new[j] ** 2
         new[j] = old[j]
-    bend = (curvature + ridge) * distance
-    step = limit if slope >= limit * bend else slope / bend
-    move_row(sets, i, towards, away, step, limit, y, new)
+    step = exact_step(slope, (block.curvature + block.ridge) * distance, limit)
+    move_row(sets, block.row, towards, away, step, limit, block.y, new)
 
 
-@kernel
-def write_free_slot(scores, costs, y, weight, bounds, scratch, sets, i):
-    """Put omega times the LMO's vertex into the free slot of row i."""
-    places, vertex, margins, _, _ = scratch
-    margins_without(scores, costs, y, margins)
-    _, count = best_vertex(margins, y, bounds[0], bounds[1], places, vertex)
-    free = sets[3][i]
-    classes, entries = sets[0][i, free], sets[1][i, free]
-    for place in range(len(places)):
-        classes[place] = places[place] + (places[place] >= y)
-        entries[place] = -weight * vertex[place] if place < count else 0.0
+@compiled
+def move_row(sets, i, towards, away, step, limit, y, row):
+    """Move row i by step <= limit along choose_direction; at the limit the away atom goes.
+
+    The row is combined again from the set, so that rounding cannot part the two.
+    """
+    if step <= 0.0:
+        return
+    if towards == sets.counts[i]:
+        sets.atom_weights[i, towards] = 0.0
+        sets.counts[i] += 1
+    move_weights(sets.atom_weights[i, : sets.counts[i]], towards, away, step, limit)
+    settle(sets, i)
+    combine(sets, i, y, row)
+
+
+@compiled
+def settle(sets, i):
+    """Drop the atoms without weight, the last one taking their slot; scale the rest to sum 1."""
+    classes, entries, atom_weights, counts, _ = sets
+    total = 0.0
+    for slot in range(counts[i] - 1, -1, -1):
+        if atom_weights[i, slot] > NO_WEIGHT:
+            total += atom_weights[i, slot]
+            continue
+        counts[i] -= 1
+        last = counts[i]
+        atom_weights[i, slot] = atom_weights[i, last]
+        for place in range(classes.shape[2]):
+            classes[i, slot, place] = classes[i, last, place]
+            entries[i, slot, place] = entries[i, last, place]
+    for slot in range(counts[i]):
+        atom_weights[i, slot] /= total

@@ -7,46 +7,48 @@ over P and R the sum of b_i l_i over the others. Between two bounds the dual is 
     slope(eta) = (1/n) sum_P (g_i - eta r_i |d_i|^2) - lam <R + eta M, M>,
 
 g_i the slope of block i at eta = 0, r_i its ridge. When block i reaches its bound, M loses l_i and
-R gains b_i l_i: a change of rank one in the classes that d_i touches. M and R are kept as links
-are, transposed for CSR rows, times K for a Gram matrix.
+R gains b_i l_i: a change of rank one in the classes that d_i touches. M (`moving`) and R (`rested`)
+are stored as links are, transposed for CSR rows, times K for a Gram matrix.
 """
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
+from fwlab.kernels.layouts import Block
 from fwlab.kernels.products.blocks import add_multiple, dot
-from fwlab.kernels.steps.row_active_sets import TIES, choose_direction, move_row
+from fwlab.kernels.steps.active_sets import move_row, row_direction
+from fwlab.kernels.steps.block import make_block_scratch
+from fwlab.kernels.steps.pairwise_rule import TIES
 
 DENSE, SPARSE, GRAM = 0, 1, 2
 
 
-@kernel
-def write_free_slots(columns, entries, omega, sets):
-    """Put omega_i times the compact vertex of row i (RowPolytopes) into the free slot of row i."""
-    counts = sets[3]
-    for i in range(len(counts)):
-        for place in range(columns.shape[1] - 1):
-            sets[0][i, counts[i], place] = columns[i, place]
-            sets[1][i, counts[i], place] = omega[i] * entries[i, place]
+@compiled(allocates=True)
+def choose_directions(pairwise, scores, dual, sets, A, directions):
+    """Write the direction of every row; the LMO's vertices are left in the free slots.
 
-
-@kernel
-def choose_directions(pairwise, gradient, y, reaches, sets, A, directions, slots, slopes, limits):
-    """choose_direction for every row; slots (n, 2) are those towards and away."""
+    A row without sample weight has no ridge.
+    """
+    scratch = make_block_scratch(A.shape[1], dual.polytopes.weights.n_upper)
+    y, costs, cost_rows, polytope = dual.polytopes
+    D, slots, slopes, limits = directions
     for i in range(len(y)):
-        slots[i, 0], slots[i, 1], slopes[i], limits[i] = choose_direction(
-            pairwise, gradient[i], y[i], reaches[i], sets, i, A[i], directions[i]
+        omega, cost = dual.omega[i], costs[cost_rows[i]]
+        ridge = dual.smoothing / omega if omega > 0.0 else 0.0
+        block = Block(i, y[i], cost, omega, dual.curvatures[i], ridge)
+        slots[i, 0], slots[i, 1], slopes[i], limits[i] = row_direction(
+            pairwise, scores[i], block, polytope, scratch, sets, A[i], D[i]
         )
 
 
-@kernel
+@compiled
 def move_rows(sets, slots, steps, limits, y, A):
-    """move_row for every row."""
+    """Move every row by its step."""
     for i in range(len(y)):
         move_row(sets, i, slots[i, 0], slots[i, 1], steps[i], limits[i], y[i], A[i])
 
 
-@kernel
+@compiled
 def leave_dense(x, direction, bound, lam_n, moving, rested):
-    """Take block i from M to R; return <M, l_i> and <R, l_i> before."""
+    """Take a block from M to R; return <M, l_i> and <R, l_i> before."""
     with_moving, with_rested = 0.0, 0.0
     for j in range(len(direction)):
         if direction[j] != 0.0:
@@ -58,9 +60,9 @@ def leave_dense(x, direction, bound, lam_n, moving, rested):
     return with_moving, with_rested
 
 
-@kernel
+@compiled
 def leave_sparse(values, indices, direction, bound, lam_n, moving_T, rested_T):
-    """leave_dense for a row with few non-zeros, and M, R transposed."""
+    """Do what leave_dense does for a row with few non-zeros, with M and R transposed."""
     with_moving, with_rested = 0.0, 0.0
     for place in range(len(values)):
         factor = float(values[place]) / lam_n
@@ -72,9 +74,9 @@ def leave_sparse(values, indices, direction, bound, lam_n, moving_T, rested_T):
     return with_moving, with_rested
 
 
-@kernel
+@compiled
 def leave_gram(K, i, direction, bound, lam_n, moving, rested):
-    """leave_dense where column i of M K and R K holds the products with x_i."""
+    """Do what leave_dense does where column i of M K and R K holds the products with x_i."""
     with_moving, with_rested = 0.0, 0.0
     for j in range(len(direction)):
         if direction[j] != 0.0:
@@ -86,47 +88,47 @@ def leave_gram(K, i, direction, bound, lam_n, moving, rested):
     return with_moving, with_rested
 
 
-@kernel
-def leave(kind, X, csr, i, direction, bound, lam_n, moving, rested):
-    """The one of the three above that fits X."""
-    values, indices, indptr = csr
+@compiled
+def leave(data, i, direction, bound, lam_n, moving, rested):
+    """Take block i from M to R, for the kind of X at hand."""
+    kind, X, csr = data
     if kind == SPARSE:
-        row = slice(indptr[i], indptr[i + 1])
-        return leave_sparse(values[row], indices[row], direction, bound, lam_n, moving, rested)
+        row = slice(csr.indptr[i], csr.indptr[i + 1])
+        values, indices = csr.values[row], csr.indices[row]
+        return leave_sparse(values, indices, direction, bound, lam_n, moving, rested)
     if kind == GRAM:
         return leave_gram(X, i, direction, bound, lam_n, moving, rested)
     return leave_dense(X[i], direction, bound, lam_n, moving, rested)
 
 
-@kernel
-def first_maximum(kind, X, csr, order, directions, moving, rested, blocks, square, lam, lam_n):
-    """eta at the first maximum of the dual along the bent path.
+@compiled
+def first_maximum(data, order, path, moving, rested, square, lam, lam_n):
+    """Return eta at the first maximum of the dual along the bent path; M and R become those at eta.
 
     order: the blocks with a positive slope, by limit; limits that are equal to rounding leave M
-    together. blocks: (slopes, limits, norms |l_i|^2, ridge terms r_i |d_i|^2), one entry a sample.
-    square is |M|^2. On return M and R are those at eta.
+    together. square is |M|^2.
     """
-    slopes, limits, norms, ridges = blocks
+    directions, link_norms, ridges = path
+    slopes, limits = directions.slopes, directions.limits
     slope, ridge, cross = 0.0, 0.0, 0.0
     for i in order:
         slope += slopes[i]
         ridge += ridges[i]
     n, place, eta = len(slopes), 0, 0.0
     while place < len(order):
-        rise, bend = slope / n - lam * cross, lam * square + ridge / n
-        if rise <= eta * bend:
+        rise, curvature = slope / n - lam * cross, lam * square + ridge / n
+        # not exact_step: at the limit the path bends and goes on
+        if rise <= eta * curvature:
             return eta
         limit = limits[order[place]]
-        if rise <= limit * bend:
-            return rise / bend
+        if rise <= limit * curvature:
+            return rise / curvature
         while place < len(order) and limits[order[place]] <= limit * (1.0 + TIES):
             i = order[place]
             eta = limits[i]
-            with_moving, with_rested = leave(
-                kind, X, csr, i, directions[i], eta, lam_n, moving, rested
-            )
-            cross += eta * (with_moving - norms[i]) - with_rested
-            square += norms[i] - 2.0 * with_moving
+            with_moving, with_rested = leave(data, i, directions.D[i], eta, lam_n, moving, rested)
+            cross += eta * (with_moving - link_norms[i]) - with_rested
+            square += link_norms[i] - 2.0 * with_moving
             slope -= slopes[i]
             ridge -= ridges[i]
             place += 1

@@ -6,7 +6,7 @@ the dual is, up to a constant,
     L/2 |s(d)|_{q/2} + <delta, d> + ridge/2 |old + d|^2,
     s_j(d) = s_j + (2 d_j <v_j, x_i> + d_j^2 kappa) / L,      derivative beta_j(s) <v_j, x_i> + ..
 
-with beta as in fwlab.lp_norm. `row` is (y, omega, kappa, ridge). At fixed class weights it is
+with beta, the class weights, as in fwlab.lp_norm. At fixed class weights it is
 quadratic and separable, h_j = beta_j kappa + ridge. `full_block` takes h_j from the second
 derivatives at the row's s, without those between classes, and finds the length of the step that
 results by line search, so that the dual cannot fall.
@@ -14,9 +14,10 @@ results by line search, so that the dual cannot fall.
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
-from fwlab.kernels.domains.metric_projection import project_in_metric
-from fwlab.kernels.domains.projection import make_projection_scratch
+from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.metric_projection import make_metric_scratch, project_in_metric
+from fwlab.kernels.domains.vertices import make_vertex_scratch
+from fwlab.kernels.layouts import NormScratch
 
 # the metric counts v_j as at least as long as a change of a_ij by this part of its range makes it
 REACH = 0.3
@@ -27,17 +28,23 @@ FLAT = 0.05
 LEVEL = 1e-12
 
 
-@kernel(allocates=True)
-def make_norm_scratch(m):
-    """Scratch of a block step: linear terms, metric, direction, class weights, changed squares, and
-    those of the projection."""
-    vectors = np.empty((5, m))
-    return vectors, (np.empty(m), np.empty(m), np.empty(m), make_projection_scratch(m))
+@compiled(allocates=True)
+def make_norm_scratch(m, support):
+    """Return the scratch of a block step with a block norm."""
+    return NormScratch(
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        make_vertex_scratch(m, support),
+        make_metric_scratch(m),
+    )
 
 
-@kernel
+@compiled
 def power_weights(squares, q, out):
-    """out = beta, 0 where v_j = 0."""
+    """Set out = beta, 0 where v_j = 0."""
     largest = 0.0
     for j in range(len(squares)):
         largest = max(largest, squares[j])
@@ -55,15 +62,17 @@ def power_weights(squares, q, out):
         out[j] *= factor
 
 
-@kernel
-def _write_linear(scores, beta, costs, y, ridge, old, linear):
+@compiled
+def _write_linear(scores, beta, block, old, linear):
+    """Set `linear` to the derivative at `old` for the class weights beta."""
     for j in range(len(old)):
-        linear[j] = beta[j] * scores[j] + ridge * old[j] + (costs[j] if j != y else 0.0)
+        cost = block.costs[j] if j != block.y else 0.0
+        linear[j] = beta[j] * scores[j] + block.ridge * old[j] + cost
 
 
-@kernel
+@compiled
 def _lift(metric):
-    """No entry below a small part of the largest."""
+    """Raise every entry to a small part of the largest."""
     largest = 0.0
     for j in range(len(metric)):
         largest = max(largest, metric[j])
@@ -71,38 +80,35 @@ def _lift(metric):
         metric[j] = max(metric[j], LEAST_METRIC * largest)
 
 
-@kernel
-def weighted_block(scores, costs, row, bounds, beta, scratch, old, new):
-    """new = the maximiser at fixed class weights, or an approach to it (project_in_metric)."""
-    vectors, projection = scratch
-    linear, metric = vectors[0], vectors[1]
-    y, weight, curvature, ridge = row
-    _write_linear(scores, beta, costs, y, ridge, old, linear)
+@compiled
+def weighted_block(scores, block, polytope, beta, scratch, old, new):
+    """Set new = the maximiser at fixed class weights beta, or an approach to it."""
+    linear, metric = scratch.linear, scratch.metric
+    _write_linear(scores, beta, block, old, linear)
     for j in range(len(old)):
-        metric[j] = beta[j] * curvature + ridge
+        metric[j] = beta[j] * block.curvature + block.ridge
     _lift(metric)
-    project_in_metric(linear, metric, old, y, weight, bounds, projection, new)
+    project_in_metric(linear, metric, old, block.y, block.omega, polytope, scratch.projection, new)
 
 
-@kernel
-def full_block(scores, costs, row, bounds, lam_n, q, squares, scratch, old, new):
-    """new = the row after its step on the full dual; squares follow."""
-    vectors, projection = scratch
-    linear, metric, direction, beta, moved = vectors
-    y, weight, curvature, ridge = row
-    reach = (REACH * weight * bounds[4]) ** 2 * curvature / lam_n
+@compiled
+def full_block(scores, block, dual, norm, scratch, old, new):
+    """Set new = the row after its step on the full dual; norm.squares follow."""
+    linear, metric, direction, beta, moved, _, projection = scratch
+    polytope, lam_n, squares, q = dual.polytopes.weights, dual.lam_n, norm.squares, norm.q
+    reach = (REACH * block.omega * polytope.sum_upper) ** 2 * block.curvature / lam_n
     for j in range(len(old)):
         moved[j] = squares[j] + reach
     power_weights(moved, q, metric)
     for j in range(len(old)):
-        bend = curvature
+        curvature = block.curvature
         if q > 2.0 and moved[j] > 0.0:
-            bend += (q - 2.0) * scores[j] ** 2 / (moved[j] * lam_n)
-        metric[j] = metric[j] * bend + ridge
+            curvature += (q - 2.0) * scores[j] ** 2 / (moved[j] * lam_n)
+        metric[j] = metric[j] * curvature + block.ridge
     _lift(metric)
     power_weights(squares, q, beta)
-    _write_linear(scores, beta, costs, y, ridge, old, linear)
-    project_in_metric(linear, metric, old, y, weight, bounds, projection, new)
+    _write_linear(scores, beta, block, old, linear)
+    project_in_metric(linear, metric, old, block.y, block.omega, polytope, projection, new)
     slope, longest = 0.0, 0.0
     for j in range(len(old)):
         direction[j] = new[j] - old[j]
@@ -110,36 +116,42 @@ def full_block(scores, costs, row, bounds, lam_n, q, squares, scratch, old, new)
         longest = max(longest, abs(direction[j]))
     step = 0.0
     if longest > 0.0 and slope < 0.0:
-        # without the class weights' part, which moves with the step
-        fixed = slope
-        for j in range(len(old)):
-            fixed -= beta[j] * scores[j] * direction[j]
-        step = _search(
-            scores, direction, squares, slope, fixed, curvature, ridge, lam_n, q, moved, beta
-        )
+        step = _search(scores, block, lam_n, norm, scratch, slope)
     for j in range(len(old)):
         change = step * direction[j]
         new[j] = old[j] + change if step < 1.0 else new[j]
-        grown = (2.0 * change * scores[j] + change**2 * curvature) / lam_n
-        squares[j] = max(0.0, squares[j] + grown)
+        squares[j] = _moved_square(squares[j], change, scores[j], block, lam_n)
 
 
-@kernel
-def _search(scores, direction, squares, start, fixed, curvature, ridge, lam_n, q, moved, beta):
-    """The step in [0, 1] along the direction, up to a slope of FLAT times that at the start: never
-    beyond the minimum."""
+@compiled(inline=True)
+def _moved_square(square, change, score, block, lam_n):
+    """Return s_j after a change of a_ij."""
+    grown = (2.0 * change * score + change**2 * block.curvature) / lam_n
+    return max(0.0, square + grown)
+
+
+@compiled
+def _search(scores, block, lam_n, norm, scratch, start):
+    """Return the step in [0, 1] along the direction, never beyond the minimum.
+
+    The search ends at a slope of FLAT times `start`, the slope at 0, or less.
+    """
+    _, _, direction, beta, moved, _, _ = scratch
+    squares = norm.squares
+    # without the class weights' part, which moves with the step
+    fixed = start
+    for j in range(len(squares)):
+        fixed -= beta[j] * scores[j] * direction[j]
     low, high, slope_low, slope_high = 0.0, 1.0, start, 0.0
     step = 1.0
     for _ in range(SEARCH_STEPS):
         for j in range(len(squares)):
-            change = step * direction[j]
-            grown = (2.0 * change * scores[j] + change**2 * curvature) / lam_n
-            moved[j] = max(0.0, squares[j] + grown)
-        power_weights(moved, q, beta)
+            moved[j] = _moved_square(squares[j], step * direction[j], scores[j], block, lam_n)
+        power_weights(moved, norm.q, beta)
         slope = fixed
         for j in range(len(squares)):
-            bend = beta[j] * curvature + ridge
-            slope += direction[j] * (beta[j] * scores[j] + step * direction[j] * bend)
+            metric = beta[j] * block.curvature + block.ridge
+            slope += direction[j] * (beta[j] * scores[j] + step * direction[j] * metric)
         if slope <= -LEVEL * start:
             low, slope_low = step, slope
             if step == 1.0 or slope >= FLAT * start:

@@ -1,20 +1,19 @@
-"""The curvature of proximal dual steps in W: sum_i f_i J_i (x) x_i x_i^T, row by row.
+"""The Hessian of proximal dual steps in W: sum_i f_i J_i (x) x_i x_i^T, row by row.
 
-J_i is given by its pools and normal (kernels.projection_jacobian). It meets few classes, those that
-share a pool or have an entry in the normal, and only they cost anything. `index` names the rows of
-X with J_i not 0; pools, normals and factors f have one row each.
+J_i is given by its pools and normal (kernels.domains.jacobian). It meets few classes: the ones that
+share a pool or have an entry in the normal. Only they cost time. `rows` is a layouts.JacobianRows.
 """
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
+from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.jacobian import apply_jacobian, pool_sizes
 from fwlab.kernels.products.blocks import add_multiple, dot
 
 
-@kernel
+@compiled
 def touched_classes(pools, normal, sizes, touched):
-    """Write the classes that J meets; return how many. sizes become those of the pools."""
+    """Write the classes that J meets and the sizes of the pools; return how many classes."""
     pool_sizes(pools, sizes)
     count = 0
     for j in range(len(pools)):
@@ -24,9 +23,10 @@ def touched_classes(pools, normal, sizes, touched):
     return count
 
 
-@kernel(allocates=True)
-def dense_curvature_product(pools, normals, factors, index, X, V, out):
-    """out += sum_i f_i J_i (x) x_i x_i^T applied to V (m, d), for dense X (n, d)."""
+@compiled(allocates=True)
+def dense_hessian_product(rows, X, V, out):
+    """Add the sum applied to V (m, d) to `out`, for dense X (n, d)."""
+    pools, normals, factors, index = rows
     m = len(V)
     sizes, touched = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     scores, image, sums = np.zeros(m), np.empty(m), np.empty(m)
@@ -40,9 +40,11 @@ def dense_curvature_product(pools, normals, factors, index, X, V, out):
             add_multiple(out[j], factors[i] * image[j], x)
 
 
-@kernel(allocates=True)
-def sparse_curvature_product(pools, normals, factors, index, data, indices, indptr, V_T, out_T):
-    """The same for the rows of a CSR matrix and transposed V and out, (d, m)."""
+@compiled(allocates=True)
+def sparse_hessian_product(rows, csr, V_T, out_T):
+    """Add the sum applied to V to `out`, for the rows of a CSR matrix; both transposed, (d, m)."""
+    pools, normals, factors, index = rows
+    values, indices, indptr = csr
     m = V_T.shape[1]
     sizes, touched = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     scores, image, sums = np.zeros(m), np.empty(m), np.empty(m)
@@ -52,16 +54,20 @@ def sparse_curvature_product(pools, normals, factors, index, data, indices, indp
         scores[:] = 0.0
         for place in range(start, stop):
             for j in touched[:count]:
-                scores[j] += data[place] * V_T[indices[place], j]
+                scores[j] += values[place] * V_T[indices[place], j]
         apply_jacobian(pools[i], normals[i], sizes, touched[:count], scores, sums, image)
         for place in range(start, stop):
             for j in touched[:count]:
-                out_T[indices[place], j] += factors[i] * image[j] * data[place]
+                out_T[indices[place], j] += factors[i] * image[j] * values[place]
 
 
-@kernel(allocates=True)
-def add_curvature(pools, normals, factors, X, H):
-    """H[j, :, k, :] += sum_i f_i J_i[j, k] x_i x_i^T; H (m, d, m, d)."""
+@compiled(allocates=True)
+def add_hessian(rows, X, H):
+    """Add the sum to H: H[j, :, k, :] += sum_i f_i J_i[j, k] x_i x_i^T; H (m, d, m, d).
+
+    X holds the rows with J_i not 0 alone.
+    """
+    pools, normals, factors, _ = rows
     m, d = pools.shape[1], X.shape[1]
     sizes, touched = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     for i in range(len(X)):

@@ -4,10 +4,10 @@ Variables are (alpha, beta), p positives first; s are the signed scores Q (alpha
 one kind moves by (+step, -step), an alpha with a beta by (+step, +step), M20 (17). Along a pair the
 dual gains
 
-    step rise - step^2/2 curve - price (r after - r before),   low <= step <= high,
+    step slope - step^2/2 curvature - follow (r after - r before),   low <= step <= high,
 
-where the last term is there only for the hinge Pat&Mat, whose delta is max(beta)/theta2. It is
-piecewise linear in the step with kinks where a moved beta meets the largest other one, so that the
+where r is max(beta), and the last term exists only for the hinge Pat&Mat, whose delta is
+max(beta)/theta2. It is piecewise linear in the step with kinks where a moved beta meets the largest other one, so that the
 gain is greatest at the vertex of one of its pieces, clipped to the piece (M20 Theorem D.2 leaves
 the kinks out). Elsewhere the quadratic has one piece (Theorems 3.1, C.1 and D.1; in the bounds of
 D.1 the minima and maxima stand the wrong way round).
@@ -15,15 +15,12 @@ D.1 the minima and maxima stand the wrong way round).
 
 import numpy as np
 
-from fwlab.kernels._jit import kernel
-
-# numbers of a dual in the array `dual`, see ranking.pairwise
-ALPHA_SLOPE, BETA_SLOPE, ALPHA_CURVATURE, BETA_CURVATURE, MOST, SHARE, FOLLOW = range(7)
+from fwlab.kernels._jit import compiled
 
 
-@kernel
+@compiled
 def largest_entries(beta):
-    """Positions of the three largest entries, -1 where there are fewer."""
+    """Return the positions of the three largest entries, -1 where there are fewer."""
     first, second, third = -1, -1, -1
     for j in range(len(beta)):
         if first < 0 or beta[j] > beta[first]:
@@ -35,19 +32,19 @@ def largest_entries(beta):
     return first, second, third
 
 
-@kernel
+@compiled
 def largest_other(beta, largest, i, j):
-    """Largest entry but for the positions i and j, 0 if there is none."""
+    """Return the largest entry but for the positions i and j, 0 if there is none."""
     for place in largest:
         if place >= 0 and place != i and place != j:
             return beta[place]
     return 0.0
 
 
-@kernel
-def bounds(k, j, z, p, dual, total, other):
-    """Steps at which the constraints hold; SHARE = 1/K of beta_j <= sum(alpha)/K, 0 for none."""
-    most, share = dual[MOST], dual[SHARE]
+@compiled
+def step_bounds(k, j, z, p, dual, total, other):
+    """Return the least and the largest step at which the constraints hold."""
+    most, share = dual.most, dual.share
     if j < p:
         return max(-z[k], z[j] - most), min(most - z[k], z[j])
     if k >= p:
@@ -62,22 +59,27 @@ def bounds(k, j, z, p, dual, total, other):
     return low, high
 
 
-@kernel
-def best_step(rise, curve, low, high):
-    """The best step of a concave quadratic between bounds; 0 where there is no room."""
+@compiled
+def best_step(slope, curvature, low, high):
+    """Return the best step of a concave quadratic between bounds; 0 where there is no room.
+
+    A pair moves both ways: kernels.steps.exact_step has no lower bound.
+    """
     if high <= low:
         return 0.0
-    if curve > 0.0:
-        return min(max(rise / curve, low), high)
-    if rise == 0.0:
+    if curvature > 0.0:
+        return min(max(slope / curvature, low), high)
+    if slope == 0.0:
         return 0.0
-    return high if rise > 0.0 else low
+    return high if slope > 0.0 else low
 
 
-@kernel
-def best_bent_step(rise, curve, low, high, grow, shrink, other, follow):
-    """The same with the term -follow max(other, grow + step, shrink - step); shrink = -inf where
-    one beta moves. Returns the step and its gain."""
+@compiled
+def best_bent_step(slope, curvature, low, high, grow, shrink, other, follow):
+    """Return the best step and its gain with the term -follow max(other, grow + step, shrink - step).
+
+    shrink is -inf where one beta moves.
+    """
     best, gain = 0.0, 0.0
     before = max(other, grow, shrink)
     up, down = max(other - grow, (shrink - grow) / 2), min(shrink - other, (shrink - grow) / 2)
@@ -91,20 +93,21 @@ def best_bent_step(rise, curve, low, high, grow, shrink, other, follow):
             right, tilt = min(high, down), follow
         if left > right:
             continue
-        vertex = (rise + tilt) / curve if curve > 0.0 else np.sign(rise + tilt) * np.inf
+        vertex = (slope + tilt) / curvature if curvature > 0.0 else np.sign(slope + tilt) * np.inf
         step = min(max(vertex, left), right)
         after = max(other, grow + step, shrink - step)
-        value = step * rise - step * step * curve / 2 - follow * (after - before)
+        value = step * slope - step * step * curvature / 2 - follow * (after - before)
         if value > gain:
             best, gain = step, value
     return best, gain
 
 
-@kernel
+@compiled
 def best_pair(k, column, diagonal, s, z, p, dual, total):
-    """The partner of coordinate k, its step and gain: (-1, 0, 0) where no pair gains.
+    """Return the partner of coordinate k, its step and gain: (-1, 0, 0) where no pair gains.
 
-    `column` is that of k in the signed kernel matrix, `total` is sum(alpha).
+    `column` is column k of the signed kernel matrix and `diagonal` its diagonal; `dual` is a
+    layouts.RankingDual and `total` sum(alpha).
     """
     beta = z[p:]
     largest = largest_entries(beta)
@@ -114,33 +117,35 @@ def best_pair(k, column, diagonal, s, z, p, dual, total):
             continue
         i, j = min(k, mate), max(k, mate)
         sign = 1.0 if i < p <= j else -1.0
-        curve = max(diagonal[i] + diagonal[j] + 2.0 * sign * column[mate], 0.0)
-        rise = slope_at(i, s, z, p, dual) + sign * slope_at(j, s, z, p, dual)
-        curve += curvature_at(i, p, dual) + curvature_at(j, p, dual)
+        curvature = max(diagonal[i] + diagonal[j] + 2.0 * sign * column[mate], 0.0)
+        slope = slope_at(i, s, z, p, dual) + sign * slope_at(j, s, z, p, dual)
+        curvature += curvature_at(i, p, dual) + curvature_at(j, p, dual)
         other = largest_other(beta, largest, i - p, j - p)
-        low, high = bounds(i, j, z, p, dual, total, other)
-        if dual[FOLLOW] > 0.0 and j >= p:
+        low, high = step_bounds(i, j, z, p, dual, total, other)
+        if dual.follow > 0.0 and j >= p:
             if i < p:
-                found = best_bent_step(rise, curve, low, high, z[j], -np.inf, other, dual[FOLLOW])
+                found = best_bent_step(
+                    slope, curvature, low, high, z[j], -np.inf, other, dual.follow
+                )
             else:
-                found = best_bent_step(rise, curve, low, high, z[i], z[j], other, dual[FOLLOW])
+                found = best_bent_step(slope, curvature, low, high, z[i], z[j], other, dual.follow)
         else:
-            found_step = best_step(rise, curve, low, high)
-            found = (found_step, found_step * rise - found_step * found_step * curve / 2)
+            found_step = best_step(slope, curvature, low, high)
+            found = (found_step, found_step * slope - found_step * found_step * curvature / 2)
         if found[1] > gain:
             partner, step, gain = mate, found[0], found[1]
     return partner, step, gain
 
 
-@kernel
+@compiled
 def slope_at(i, s, z, p, dual):
-    """Derivative of the dual in coordinate i, at fixed delta."""
+    """Return the derivative of the dual in coordinate i, at fixed delta."""
     if i < p:
-        return dual[ALPHA_SLOPE] - s[i] - dual[ALPHA_CURVATURE] * z[i]
-    return dual[BETA_SLOPE] - s[i] - dual[BETA_CURVATURE] * z[i]
+        return dual.alpha_slope - s[i] - dual.alpha_curvature * z[i]
+    return dual.beta_slope - s[i] - dual.beta_curvature * z[i]
 
 
-@kernel
+@compiled
 def curvature_at(i, p, dual):
-    """The part of minus the second derivative that is not the kernel's."""
-    return dual[ALPHA_CURVATURE] if i < p else dual[BETA_CURVATURE]
+    """Return minus the second derivative in coordinate i, without the Mercer kernel's part."""
+    return dual.alpha_curvature if i < p else dual.beta_curvature

@@ -1,0 +1,209 @@
+"""The named layouts that kernels take: what each array or number of a group means.
+
+n is the number of samples, m of classes, d of features. numba compiles a NamedTuple from an
+importable module and keeps its cache; passing one costs a Python call about as much as an array.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# ---------------------------------------------------------------- the problem
+
+
+class PolytopeWeights(NamedTuple):
+    """The weights of a loss's polytope (kernels.domains.vertices), and what follows from them."""
+
+    upper: np.ndarray  # (m-1,), non-increasing
+    lower: np.ndarray  # (m-1,), non-increasing, at most `upper`
+    n_upper: int  # non-zeros of `upper`
+    n_lower: int
+    sum_upper: float
+    sum_lower: float
+
+
+class SamplePolytopes(NamedTuple):
+    """The polytope and the costs of each sample; costs[cost_rows[i]] are the costs of sample i."""
+
+    y: np.ndarray  # (n,)
+    costs: np.ndarray  # (1, m) or one row per class or sample; the entry at y[i] is not read
+    cost_rows: np.ndarray  # (n,)
+    weights: PolytopeWeights
+
+
+class Dual(NamedTuple):
+    """The dual problem as block steps see it."""
+
+    polytopes: SamplePolytopes
+    omega: np.ndarray  # (n,), the sample weights
+    curvatures: np.ndarray  # (n,), |x_i|^2 / (lam n)
+    smoothing: float
+    lam_n: float  # lam times n
+
+
+class Block(NamedTuple):
+    """The dual in one block a_i: kernels.steps.block has the formula."""
+
+    row: int  # i
+    y: int
+    costs: np.ndarray  # (m,)
+    omega: float
+    curvature: float  # |x_i|^2 / (lam n)
+    ridge: float  # smoothing / omega
+
+
+class BlockNorm(NamedTuple):
+    """A block norm in a pass: fixed class weights and no squares, or the squares |v_j|^2."""
+
+    class_weights: np.ndarray  # (m,), fixed
+    squares: np.ndarray  # (m,), which follow each step on the full dual; else (0,)
+    q: float
+
+
+class RankingDual(NamedTuple):
+    """A ranking dual at fixed delta: kernels.steps.ranking_pairs has the formula."""
+
+    alpha_slope: float
+    beta_slope: float
+    alpha_curvature: float
+    beta_curvature: float
+    most: float  # upper bound of alpha and beta
+    share: float  # 1/K of beta_j <= sum(alpha)/K, or 0
+    follow: float  # price of max(beta), or 0
+
+
+# ---------------------------------------------------------------- data
+
+
+class Csr(NamedTuple):
+    """The rows of a CSR matrix X (n, d)."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+
+class DenseBlocks(NamedTuple):
+    """A dense X (n, d), or a Gram matrix (n, n), whose rows are visited in blocks of b."""
+
+    X: np.ndarray
+    grams: np.ndarray  # (n, b), products of row i with the rows of its block
+    is_gram: bool
+
+
+class AnyRows(NamedTuple):
+    """X of one of the three kinds; the array of the other kinds is empty."""
+
+    kind: int  # DENSE, SPARSE or GRAM of kernels.steps.bent_path
+    X: np.ndarray
+    csr: Csr
+
+
+# ---------------------------------------------------------------- active sets and directions
+
+
+class ActiveSets(NamedTuple):
+    """One active set per sample (kernels.steps.active_sets), or empty arrays."""
+
+    classes: np.ndarray  # (n, capacity, support)
+    entries: np.ndarray  # (n, capacity, support)
+    atom_weights: np.ndarray  # (n, capacity)
+    counts: np.ndarray  # (n,), atoms held
+    starts: np.ndarray  # (n, m), dense starting rows; (0, m) if all of them are 0
+
+
+class Products(NamedTuple):
+    """<gradient, .> of the lowest and the highest point and of the iterate; their size."""
+
+    lowest: float
+    mean: float
+    highest: float
+    size: float
+
+
+class Directions(NamedTuple):
+    """One direction per block."""
+
+    D: np.ndarray  # (n, m)
+    slots: np.ndarray  # (n, 2), towards and away
+    slopes: np.ndarray  # (n,)
+    limits: np.ndarray  # (n,), largest feasible steps
+
+
+class BentPath(NamedTuple):
+    """The directions of all blocks and what the dual along them needs."""
+
+    directions: Directions
+    link_norms: np.ndarray  # (n,), |l_i|^2
+    ridges: np.ndarray  # (n,), r_i |d_i|^2
+
+
+class StepRecord(NamedTuple):
+    """What the steps of a pass leave behind for each sample."""
+
+    gaps: np.ndarray  # (n,), the block's part of n times the gap before its step; or (0,)
+    moves: np.ndarray  # (n,), |change|_1
+    active_sets: ActiveSets
+
+
+class JacobianRows(NamedTuple):
+    """sum_i f_i J_i (x) x_i x_i^T over the rows with J_i not 0 (kernels.domains.jacobian)."""
+
+    pools: np.ndarray  # (rows, m)
+    normals: np.ndarray  # (rows, m)
+    factors: np.ndarray  # (rows,), f
+    index: np.ndarray  # (rows,), their places in X
+
+
+# ---------------------------------------------------------------- scratch
+
+
+class VertexScratch(NamedTuple):
+    """Scratch of an LMO call for one row."""
+
+    margins: np.ndarray  # (m-1,)
+    places: np.ndarray  # (n_upper,), where the vertex is not 0, among the classes without y
+    entries: np.ndarray  # (n_upper,)
+
+
+class ProjectionScratch(NamedTuple):
+    """Scratch of the projection of one row; all (m-1,). Before the fits, _sort_candidates keeps
+    its keys, ranks and indices in three of these arrays."""
+
+    fit_upper: np.ndarray
+    fit_lower: np.ndarray
+    sums_upper: np.ndarray  # weights of each pool, summed
+    sums_lower: np.ndarray
+    sizes_upper: np.ndarray  # entries of each pool
+    sizes_lower: np.ndarray
+    beta: np.ndarray  # the entries without y, then the projection
+    candidates: np.ndarray  # sorted entries that can differ from 0
+    order: np.ndarray  # their indices
+
+
+class BlockScratch(NamedTuple):
+    """Scratch of a block step."""
+
+    vertex: VertexScratch
+    point: np.ndarray  # (m,), the point to project, or a gradient
+    projection: ProjectionScratch
+
+
+class MetricScratch(NamedTuple):
+    """Scratch of a projection in a diagonal metric."""
+
+    point: np.ndarray  # (m,)
+    last: np.ndarray  # (m,)
+    projection: ProjectionScratch
+
+
+class NormScratch(NamedTuple):
+    """Scratch of a block step with a block norm; all but the last two (m,)."""
+
+    linear: np.ndarray
+    metric: np.ndarray
+    direction: np.ndarray
+    class_weights: np.ndarray
+    squares: np.ndarray
+    vertex: VertexScratch
+    projection: MetricScratch
