@@ -22,11 +22,13 @@ VARIABLE_ARGUMENTS = 0x04 | 0x08
 class Reached:
     """What a piece of code names: dotted names that begin with a global one, and imports.
 
-    imports: (module, level of a relative import, names imported from it or ()).
+    imports: (module, level of a relative import, names imported from it or ()). attributes: the
+    names of all attributes that it takes, of anything.
     """
 
     names: list[tuple[str, ...]] = field(default_factory=list)
     imports: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
+    attributes: set[str] = field(default_factory=set)
 
 
 def meaning(code: CodeType) -> tuple[Any, ...]:
@@ -49,8 +51,11 @@ def reached(code: CodeType) -> Reached:
             inner = reached(step.argval)
             found.names += inner.names
             found.imports += inner.imports
+            found.attributes |= inner.attributes
         elif step.opname in GLOBALS:
             found.names.append((step.argval, *_attributes(steps[i + 1 :])))
+        elif step.opname in ATTRIBUTES:
+            found.attributes.add(step.argval)
         elif step.opname == "IMPORT_NAME":
             level, names = (constant.argval for constant in steps[i - 2 : i])
             found.imports.append((step.argval, level, tuple(names or ())))

@@ -65,7 +65,11 @@ class DataName:
 
     def load(self) -> datasets.Dataset:
         """Return the data set, which is read once per process."""
-        return _load(self)
+        return _load(self, _file_state(self.name))
+
+    def identity(self) -> tuple[Any, ...]:
+        """Return what stands for the data in a key: these fields and a hash of the numbers."""
+        return *astuple(self), _data_digest(self, _file_state(self.name))
 
 
 @dataclass(frozen=True)
@@ -161,20 +165,25 @@ def cell_records(
     waiting = [cell for cell in cells if cell.name not in records]
     failed: dict[str, str] = {}
     changed = []
+    by_name = {cell.name: cell for cell in waiting}
     if waiting:
         # Workers on this machine store their results themselves, even if this process is killed.
         tasks = [(cell, places[cell.name], backend == "loky") for cell in waiting]
         with _workers(n_jobs, backend, scheduler) as work:
             for name, outcome in _with_progress(waiting, len(cells), work(tasks)):
+                as_planned, file = outcome.pop("as_planned"), places[name].file
+                if not as_planned and (n_jobs > 1 or backend != "loky"):
+                    # a worker whose code differs from that of this process does not answer for it
+                    _, outcome = _compute(by_name[name], places[name], store=True)
+                    as_planned = outcome.pop("as_planned")
+                elif as_planned and backend != "loky" and file and "error" not in outcome:
+                    save_record(file, outcome)
                 if "error" in outcome:
                     failed[name] = outcome["error"]
                     continue
-                as_planned, records[name] = outcome.pop("as_planned"), outcome
-                file = places[name].file
+                records[name] = outcome
                 if not as_planned:
                     changed.append((name, CHANGED))
-                elif backend != "loky" and file is not None:
-                    save_record(file, outcome)
     warn_not_stored(changed)
     if failed:
         name, error = next(iter(failed.items()))
@@ -209,8 +218,8 @@ def cell_places(cells: Sequence[Cell], folder: Path) -> dict[str, Place]:
 
 
 def _code(cell: Cell) -> tuple[Any, ...]:
-    """Return the function of a cell and its settings, with digests of its data."""
-    return cell.function, _with_data(cell.settings)
+    """Return the function of a cell and its settings."""
+    return cell.function, cell.settings
 
 
 def plain(value: Any) -> Any:
@@ -224,24 +233,23 @@ def _plain_array(value: Any) -> Any:
     raise TypeError(f"a cell's result cannot hold {value!r}.")
 
 
-def _with_data(value: Any) -> Any:
-    """Return the settings with a digest of the data next to each name of a data set."""
-    if isinstance(value, DataName):
-        return "data", *astuple(value), _data_digest(value)
-    if isinstance(value, dict):
-        return {key: _with_data(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_with_data(entry) for entry in value]
-    return value
+def _file_state(name: str) -> tuple[int, ...] | None:
+    """Return size and times of a user's file; the files of named sets have checksums."""
+    try:
+        state = Path(name).stat()
+    except OSError:
+        return None
+    return state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 @lru_cache(maxsize=64)
-def _data_digest(name: DataName) -> str:
-    return digest(name.load())
+def _data_digest(name: DataName, state: tuple[int, ...] | None) -> str:
+    return digest(vars(_load(name, state)))
 
 
 @lru_cache(maxsize=4)
-def _load(name: DataName) -> datasets.Dataset:
+def _load(name: DataName, state: tuple[int, ...] | None) -> datasets.Dataset:
+    """Return the data set; a file that was replaced has another `state`."""
     data = datasets.load(name.name, normalize=name.normalize, rng=name.rng)
     if name.join_valid and data.y_valid is not None:
         stack = scipy.sparse.vstack if scipy.sparse.issparse(data.X_train) else np.vstack
@@ -263,7 +271,7 @@ def _compute(cell: Cell, planned: Place, store: bool) -> tuple[str, dict[str, An
         with threadpool_limits(1, user_api="blas"), interrupted_runs_raise():
             value = plain(cell.function(**cell.settings))
     except Exception:
-        return cell.name, {"error": traceback.format_exc()}
+        return cell.name, {"error": traceback.format_exc(), "as_planned": as_planned}
     record = record_of(value, time.perf_counter() - began)
     if store and as_planned and planned.file is not None:
         save_record(planned.file, record)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
-from fwlab.experiments.source_digest import Unidentifiable
 from fwlab.experiments.store import (
     CHANGED,
     NOWHERE,
@@ -24,6 +23,7 @@ from fwlab.experiments.store import (
     place,
     problem_digest,
     warn_not_stored,
+    why_not,
 )
 from fwlab.files import write_atomically
 from fwlab.problem import Problem
@@ -273,8 +273,8 @@ def _placed(tasks: list[_Task], folder: Path) -> list[_Task]:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         data = problem_digest(tasks[0].problem)
-    except Unidentifiable as error:
-        return [replace(task, place=Place(reason=str(error))) for task in tasks]
+    except Exception as error:
+        return [replace(task, place=Place(reason=why_not(error))) for task in tasks]
     places = [place(folder, "-".join(task.key), ".npz", task.code, data) for task in tasks]
     return [replace(task, place=found) for task, found in zip(tasks, places, strict=True)]
 
@@ -299,7 +299,10 @@ def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
 
             # no memory maps: numba compiles a second version for such read-only arrays
             pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
-            outcomes = pool(delayed(_run)(task) for task in tasks)
+            by_key = {task.key: task for task in tasks}
+            made = pool(delayed(_run)(task) for task in tasks)
+            # a worker whose code differs from that of this process does not answer for it
+            outcomes = (_run(by_key[done[0]], watch) if done[2] else done for done in made)
         for finished in outcomes:
             bar.set_postfix_str(" ".join(finished[0]), refresh=False)
             bar.update()

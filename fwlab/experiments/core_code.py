@@ -2,24 +2,28 @@
 
 import ast
 import hashlib
-import inspect
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from fwlab.experiments.packages import is_core
-from fwlab.experiments.source_digest import DIGITS, Unidentifiable
+from fwlab.experiments.source_digest import (
+    DIGITS,
+    NOT_FOLLOWED,
+    Followed,
+    Unidentifiable,
+)
 
 FOLDER = Path(__file__).parents[1]
-IMPORTED = time.time()
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 # Python 3.11 fails where two threads parse at the same time
 ONE_AT_A_TIME = threading.Lock()
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+# what the names of each module and class of the core held when they were first seen
+first_seen: dict[str, dict[str, Any]] = {}
 
 
 def core_identity() -> tuple[str, list[tuple[str, Any]]]:
@@ -27,35 +31,31 @@ def core_identity() -> tuple[str, list[tuple[str, Any]]]:
 
     Raises Unidentifiable if a source was edited after this process imported it.
     """
-    for file in _sources():
-        if file.stat().st_mtime > IMPORTED:
+    for file, state in states().items():
+        if state != STATES.get(file):
             raise Unidentifiable(f"{file.name} of fwlab was edited after this process imported it")
     with ONE_AT_A_TIME:
+        see_modules()
         return core_digest(), sorted(_patches(), key=lambda patch: patch[0])
+
+
+def states() -> dict[Path, tuple[int, int, int]]:
+    """Return size and times of each source of the core."""
+    found = {}
+    for file in _sources():
+        now = file.stat()
+        found[file] = now.st_size, now.st_mtime_ns, now.st_ctime_ns
+    return found
 
 
 @cache
 def core_digest() -> str:
     """Return a hash of the syntax of the core's sources, without comments and docstrings."""
     hasher = hashlib.sha256()
-    for file, tree in _trees().items():
-        hasher.update(f"{file}:{ast.dump(tree)};".encode())
+    for file in _sources():
+        tree = undocumented(file.read_text("utf-8"))
+        hasher.update(f"{_module_name(file)}:{ast.dump(tree)};".encode())
     return hasher.hexdigest()[:DIGITS]
-
-
-def _module_name(file: Path) -> str:
-    parts = ("fwlab", *file.relative_to(FOLDER).with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _sources() -> list[Path]:
-    return [file for file in sorted(FOLDER.rglob("*.py")) if is_core(_module_name(file))]
-
-
-@cache
-def _trees() -> dict[str, ast.Module]:
-    """The syntax tree of each module of the core, without docstrings."""
-    return {_module_name(file): undocumented(file.read_text("utf-8")) for file in _sources()}
 
 
 def undocumented(source: str) -> ast.Module:
@@ -67,59 +67,48 @@ def undocumented(source: str) -> ast.Module:
     return tree
 
 
-def _patches() -> Iterator[tuple[str, Any]]:
-    """Names of the core that no longer mean what its sources say."""
+def see_modules() -> None:
+    """Remember what the names of modules and classes of the core hold, at their first sight."""
     for module in filter(is_core, list(sys.modules)):
-        for name, is_as_written in _written(module).items():
-            value: Any = sys.modules[module]
-            for part in name.split("."):
-                value = inspect.getattr_static(value, part, None)
-            if not is_as_written(value):
-                yield f"{module}.{name}", value
+        if module not in first_seen:
+            for place, names in _places(module):
+                first_seen[place] = {name: _held(value) for name, value in names.items()}
 
 
-@cache
-def _written(module: str) -> dict[str, Callable[[Any], bool]]:
-    """For each name that the source of a module defines, whether a value is what it says."""
-    found: dict[str, Callable[[Any], bool]] = {}
-    for node in _trees().get(module, ast.Module([], [])).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = _definition(module, node.name, node)
-        if isinstance(node, ast.ClassDef):
-            for member in node.body:
-                if isinstance(member, ast.FunctionDef):
-                    name = f"{node.name}.{member.name}"
-                    found[name] = _definition(module, name, member)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found[target.id] = partial(_is_constant, node.value.value)
-        if isinstance(node, ast.ImportFrom) and is_core(node.module or ""):
-            for alias in node.names:
-                found[alias.asname or alias.name] = partial(
-                    _is_imported, str(node.module), alias.name
-                )
-    return found
+def _patches() -> Iterator[tuple[str, Any]]:
+    """Names of the core that no longer hold what they held at first."""
+    for module in filter(is_core, list(sys.modules)):
+        for place, names in _places(module):
+            before = first_seen[place]
+            for name, value in names.items():
+                if name not in before or before[name] != _held(value):
+                    yield f"{place}.{name}", Followed(value)
 
 
-def _definition(
-    module: str, name: str, node: ast.FunctionDef | ast.ClassDef
-) -> Callable[[Any], bool]:
-    kind = type if isinstance(node, ast.ClassDef) else FunctionType
-    decorated = isinstance(node, ast.FunctionDef) and bool(node.decorator_list)
-    return partial(_is_defined, module, name, object if decorated else kind)
+def _places(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names of a module, and of each class that it defines."""
+    names = {n: v for n, v in vars(sys.modules[module]).items() if not isinstance(v, ModuleType)}
+    # the package itself only passes on what its modules define
+    yield module, {} if module == "fwlab" else names
+    for name, value in names.items():
+        if isinstance(value, type) and value.__module__ == module:
+            members = {n: v for n, v in vars(value).items() if n not in NOT_FOLLOWED}
+            yield f"{module}.{name}", members
 
 
-def _is_defined(module: str, name: str, kind: type, value: Any) -> bool:
-    home = getattr(value, "__module__", module), getattr(value, "__qualname__", name)
-    return isinstance(value, kind) and (home == (module, name) or kind is object)
+def _held(value: Any) -> tuple[int, Any]:
+    """The identity of a value, and of the code of a function."""
+    return id(value), id(value.__code__) if isinstance(value, FunctionType) else None
 
 
-def _is_constant(constant: Any, value: Any) -> bool:
-    return type(value) is type(constant) and value == constant
+def _module_name(file: Path) -> str:
+    parts = ("fwlab", *file.relative_to(FOLDER).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _is_imported(module: str, name: str, value: Any) -> bool:
-    """Whether a name still holds what it was imported as."""
-    source = sys.modules.get(module)
-    return value is getattr(source, name, sys.modules.get(f"{module}.{name}", value))
+def _sources() -> list[Path]:
+    return [file for file in sorted(FOLDER.rglob("*.py")) if is_core(_module_name(file))]
+
+
+STATES = states()
+see_modules()

@@ -115,7 +115,7 @@ def accuracy_path(
     KeyboardInterrupt
         On Ctrl-C.
     """
-    dataset = data.load() if isinstance(data, DataName) else data
+    dataset = data if isinstance(data, Dataset) else data.load()
     X, y, X_new, y_new = split(dataset, fold, protocol)
     problem = Problem(
         X, y, loss, 1.0, smoothing, n_classes=dataset.n_classes, regularizer=regularizer

@@ -1,30 +1,37 @@
 """Tell whose code a module holds: fwlab's core, Python's, an installed package's, or the user's.
 
-The first three have a version that stands for their sources. User's code has none: packages that
-were installed from a folder, in editable mode or not, count as such, because their version does not
-change with an edit.
+The first three have something that stands for their sources: a digest, or a version and the list of
+installed files with their hashes. User's code has nothing such: packages installed from a folder
+count as the user's.
 """
 
+import hashlib
 import json
 import platform
 import sys
+import sysconfig
 from functools import cache
-from importlib.metadata import Distribution, distribution, packages_distributions, version
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numba
+import numpy
+import scipy
 
 # folders of fwlab whose code has no part in a run; where it is used it is followed name by name
 OUTSIDE_THE_CORE = ("cli", "datasets", "docs", "experiments")
 CORE = "core"
 # what the numbers of every run depend on
-NUMERICAL = ("numpy", "scipy", "numba")
+NUMERICAL = (numpy, scipy, numba)
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
 def environment() -> list[str]:
-    """Return the versions of Python and of the packages that every run uses."""
+    """Return the versions of Python and of the packages that every run uses, as they are loaded."""
     python = f"{platform.python_version()} -O{sys.flags.optimize}"
-    return [python, *(f"{name} {version(name)}" for name in NUMERICAL)]
+    return [python, *(f"{package.__name__} {package.__version__}" for package in NUMERICAL)]
 
 
 def is_core(module: str) -> bool:
@@ -49,19 +56,30 @@ def version_of_module(name: str) -> str | None:
     if top == "fwlab":
         return CORE if is_core(name) else None
     if top in sys.stdlib_module_names:
-        return platform.python_version()
-    package = _installed(top)
-    return None if package is None else f"{package.name} {package.version}"
+        return platform.python_version() if _is_pythons_own(top) else None
+    return _installed(top)
 
 
-def _installed(top: str) -> Distribution | None:
-    """The package that a top-level module was installed with, None if from a folder or by hand."""
+def _is_pythons_own(top: str) -> bool:
+    """Whether a module of the standard library is not hidden by a file of the same name."""
     file = getattr(sys.modules.get(top), "__file__", None)
+    return file is None or Path(file).is_relative_to(STANDARD_LIBRARY)
+
+
+def _installed(top: str) -> str | None:
+    """Return name, version and hash of the list of files of an installed package.
+
+    None for what was installed from a folder, and for modules that no package lists.
+    """
+    file = getattr(sys.modules.get(top), "__file__", None)
+    if file is None:
+        return None
     for name in packages_distributions().get(top, ()):
         package = distribution(name)
-        folder = Path(str(package.locate_file("")))
-        if file is not None and not Path(file).is_relative_to(folder):
+        record, folder = package.read_text("RECORD"), Path(str(package.locate_file("")))
+        if not record or not Path(file).is_relative_to(folder):
             continue
-        origin = json.loads(package.read_text("direct_url.json") or "{}")
-        return None if "dir_info" in origin else package
+        listed = f"{Path(file).relative_to(folder).as_posix()}," in record
+        if listed and "dir_info" not in json.loads(package.read_text("direct_url.json") or "{}"):
+            return f"{name} {package.version} {hashlib.sha256(record.encode()).hexdigest()}"
     return None

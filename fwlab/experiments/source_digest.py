@@ -10,23 +10,33 @@ functions that run or read what no name tells.
 """
 
 import builtins
+import copyreg
 import enum
 import functools
 import hashlib
 import importlib
+import random
 import sys
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.util import resolve_name
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+import scipy.special
 
 from fwlab.experiments.bytecode import meaning, reached
 from fwlab.experiments.packages import CORE, version_of, version_of_module
 
 DIGITS = 16
+LARGE = 100_000  # bytes; arrays of this size are hashed once
+SPARSE = tuple(
+    getattr(scipy.sparse, f"{kind}_{shape}")
+    for kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
+    for shape in ("array", "matrix")
+)
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 CONTAINERS = (list, tuple, dict, set, frozenset)
 PLAIN: tuple[Any, ...] = (*CONTAINERS, int, float, complex, str, bytes)
@@ -57,13 +67,34 @@ NOT_FOLLOWED = {
     "__weakref__",
     "_abc_impl",
 }
+ABOUT_A_MODULE = {
+    "__builtins__",
+    "__cached__",
+    "__doc__",
+    "__file__",
+    "__loader__",
+    "__name__",
+    "__package__",
+    "__path__",
+    "__spec__",
+}
 # what they run or read stands in no name that could be followed
 OPAQUE = {
     "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
     "importlib": ("import_module", "reload"),
-    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt", "memmap"),
+    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt"),
     "os": ("environ", "environb", "getenv", "open"),
     "sys": ("_getframe", "modules"),
+}
+# attributes that read or run something wherever they are found
+OPAQUE_ATTRIBUTES = {
+    "__globals__",
+    "__subclasses__",
+    "exec_module",
+    "read_bytes",
+    "read_csv",
+    "read_text",
+    "run_path",
 }
 OPAQUE_IDS = {
     id(getattr(sys.modules[module], name)): f"{module}.{name}"
@@ -71,6 +102,8 @@ OPAQUE_IDS = {
     for name in names
     if hasattr(sys.modules[module], name)
 }
+# the generators behind np.random.rand, random.random and their like: a name says all
+GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
 MISSING = object()
 
 
@@ -94,7 +127,7 @@ class Walk:
 
     def __init__(self) -> None:
         self.hasher = hashlib.sha256()
-        # functions and classes by number, kept alive so that no id is used twice
+        # mutable objects and large arrays by number, kept alive so that no id is used twice
         self.seen: dict[int, tuple[int, Any]] = {}
         self.open: list[int] = []
         self.trail: list[str] = []
@@ -107,9 +140,11 @@ class Walk:
             self._text(f"{type(value).__name__}:{value!r};")
         elif isinstance(value, np.ndarray | np.generic):
             self._array(value)
-        elif scipy.sparse.issparse(value):
+        elif type(value) in SPARSE:
             rows = value.tocsr()
-            self.feed(("csr", rows.shape, rows.indptr, rows.indices, rows.data))
+            self.feed((type(value), rows.shape, rows.indptr, rows.indices, rows.data))
+        elif any(value is generator for generator in GLOBAL_GENERATORS):
+            self._text("a global generator;")
         elif self._is_named_elsewhere(value):
             self._text(f"{value.__module__}:{_qualified_name(value)}={version_of(value)};")
         else:
@@ -125,7 +160,14 @@ class Walk:
             return
         if type(value) not in (np.ndarray, np.memmap):
             self._refuse(f"an array of type {type(value).__name__}")
-        self.feed(("array", value.dtype.str, value.shape))
+        fields = value.dtype.descr if value.dtype.names else value.dtype.str
+        self.feed(("array", fields, value.shape))
+        if value.nbytes >= LARGE:
+            self._once(value, self._entries)
+        else:
+            self._entries(value)
+
+    def _entries(self, value: Any) -> None:
         if value.dtype.hasobject:
             self.feed(value.tolist())
         else:
@@ -145,8 +187,10 @@ class Walk:
             self.trail.pop()
 
     def _followed(self, value: Any) -> None:
-        if type(value) in CONTAINERS:
+        if type(value) in (tuple, frozenset):
             self._container(value)
+        elif type(value) in CONTAINERS:
+            self._once(value, self._container)
         elif isinstance(value, types.FunctionType):
             self._once(value, self._function)
         elif isinstance(value, type):
@@ -159,8 +203,16 @@ class Walk:
             self.feed((type(value).__name__, *parts))
         elif isinstance(value, enum.Enum):
             self.feed((type(value), value.name))
+        elif isinstance(value, functools._lru_cache_wrapper):
+            if value.cache_info().currsize:
+                self._refuse("a filled cache, whose values may be older than its code")
+            self.feed(("cached", value.__wrapped__))
+        elif isinstance(value, types.MappingProxyType):
+            self.feed(("mapping", dict(value)))
+        elif isinstance(value, Followed):
+            self._followed(value.value)
         else:
-            self._instance(value)
+            self._once(value, self._instance)
 
     def _container(self, value: Any) -> None:
         self._text(f"{type(value).__name__}[{len(value)}]")
@@ -178,7 +230,7 @@ class Walk:
         return walk.hasher.hexdigest()
 
     def _once(self, value: Any, follow: Callable[[Any], None]) -> None:
-        """Follow a function, class or module at its first visit."""
+        """Follow what may be met again, at its first visit."""
         if id(value) in self.seen:
             self._text(f"again:{self.seen[id(value)][0]};")
             return
@@ -190,10 +242,16 @@ class Walk:
         cells = [_content(cell) for cell in function.__closure__ or ()]
         self.feed((function.__defaults__, function.__kwdefaults__, cells, vars(function)))
         found = reached(function.__code__)
+        if opaque := sorted(found.attributes & OPAQUE_ATTRIBUTES):
+            self._refuse(f"a use of {opaque[0]}")
         for name in found.names:
             self._name(function.__globals__, name)
         for module, level, names in found.imports:
-            self._import("." * level + module, function.__globals__.get("__package__"), names)
+            package = function.__globals__.get("__package__")
+            full = resolve_name("." * level + module, package)
+            if opaque := sorted({*names, *found.attributes} & set(OPAQUE.get(full, ()))):
+                self._refuse(f"a use of {full}.{opaque[0]}")
+            self._import(full, names)
 
     def _name(self, namespace: dict[str, Any], dotted: tuple[str, ...]) -> None:
         """Hash what a dotted name of some code means now."""
@@ -205,32 +263,31 @@ class Walk:
         if value is not MISSING:
             self.feed(value)
 
-    def _import(self, module: str, package: str | None, names: tuple[str, ...]) -> None:
+    def _import(self, full: str, names: tuple[str, ...]) -> None:
         """Hash what an import inside a function brings: some names, or the whole module."""
-        full = resolve_name(module, package)
         self._text(f"import {full} {names};")
-        if set(names) & set(OPAQUE.get(full, ())):
-            self._refuse(f"a use of {full}: {', '.join(names)}")
         if version_of_module(full) is not None:
             self._text(f"{version_of_module(full)};")
             return
         try:
             loaded = importlib.import_module(full)
         except ImportError:
-            self._text(f"no module {module};")
+            self._text("no such module;")
             return
         if not names or "*" in names:
             self.feed(loaded)
         for name in names:
             if hasattr(loaded, name):
-                self._name(vars(loaded), (name,))
+                self.feed(getattr(loaded, name))
             else:
-                self._import(f"{loaded.__name__}.{name}", None, ())
+                self._import(f"{loaded.__name__}.{name}", ())
 
     def _class(self, cls: type) -> None:
         self._text(f"class {cls.__module__}:{cls.__qualname__};")
-        if vars(cls).get("IDENTIFIED_BY_VALUE") and cls.__module__.startswith("fwlab."):
+        if cls.__module__ == "builtins":
             return
+        if is_identified_by_value(cls):
+            self._refuse(f"a {cls.__name__} that it makes itself; pass it as a setting")
         if any(getattr(member, "__objclass__", None) is cls for member in _written_in_c(cls)):
             self._refuse("compiled code")
         self.feed([type(cls), *cls.__bases__])
@@ -246,16 +303,22 @@ class Walk:
             if not (getattr(module, "__file__", None) or "").endswith(".py"):
                 self._refuse("compiled code or a module without a source file")
             for name, member in sorted(vars(module).items()):
-                if not name.startswith("__"):
+                if name not in ABOUT_A_MODULE:
                     self._text(f"{name}=")
                     self.feed(member)
 
     def _instance(self, value: Any) -> None:
-        if hasattr(value, "py_func"):
+        cls = type(value)
+        if is_identified_by_value(cls):
+            self.feed((cls.__qualname__, value.identity()))
+            return
+        if hasattr(cls, "py_func") or "py_func" in getattr(value, "__dict__", {}):
             self._refuse("compiled code")
-        self.feed(type(value))
-        if _may_hide_state(type(value)):
+        self.feed(cls)
+        if _may_hide_state(cls):
             self._reduced(value)
+            if version_of(cls) is not None:
+                return
         for base in PLAIN:
             if isinstance(value, base):
                 self.feed(base(value))
@@ -263,14 +326,15 @@ class Walk:
 
     def _reduced(self, value: Any) -> None:
         """Hash an instance of a type written in C by what pickle would write."""
+        reduce = copyreg.dispatch_table.get(type(value))
         try:
-            parts = value.__reduce_ex__(4)
+            parts = value.__reduce_ex__(4) if reduce is None else reduce(value)
         except Exception:
             self._refuse("state that cannot be read")
         if isinstance(parts, str):
-            if getattr(np, parts, None) is not value:
+            if all(getattr(home, parts, None) is not value for home in (np, scipy.special)):
                 self._refuse("state that cannot be read")
-            self._text(f"numpy.{parts};")
+            self._text(f"ufunc {parts};")
             return
         make, arguments, *rest = parts
         self.feed((make, arguments, *(list(r) if isinstance(r, Iterator) else r for r in rest)))
@@ -289,6 +353,18 @@ class Walk:
         raise Unidentifiable(f"{' -> '.join(self.trail) or 'a value'} has {what}")
 
 
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A value to be followed even if a version could stand for its code."""
+
+    value: Any
+
+
+def is_identified_by_value(cls: type) -> bool:
+    """Whether the method `identity` of a class of fwlab says what its instances stand for."""
+    return cls.__module__.startswith("fwlab.") and "IDENTIFIED_BY_VALUE" in vars(cls)
+
+
 def _qualified_name(value: Any) -> str:
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     return name if isinstance(name, str) else ""
@@ -300,17 +376,15 @@ def _label(value: Any) -> str:
 
 def _wrapped(value: Any) -> tuple[Any, ...] | None:
     """The Python objects behind a descriptor, a bound method, a partial or a cached function."""
-    if isinstance(value, property):
+    if type(value) is property:
         return value.fget, value.fset, value.fdel
-    if isinstance(value, staticmethod | classmethod):
+    if type(value) in (staticmethod, classmethod):
         return (value.__func__,)
     if isinstance(value, types.MethodType):
         return value.__func__, value.__self__
     if type(value) is functools.partial:
         return value.func, value.args, value.keywords, vars(value)
-    if isinstance(value, functools._lru_cache_wrapper):
-        return (value.__wrapped__,)
-    if isinstance(value, functools.cached_property):
+    if type(value) is functools.cached_property:
         return (value.func,)
     if isinstance(value, types.BuiltinFunctionType):
         return value.__name__, value.__self__

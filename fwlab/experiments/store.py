@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
@@ -58,8 +57,8 @@ def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
     try:
         planned = code_digest(code)
         key = digest(planned, data)
-    except Unidentifiable as error:
-        return Place(reason=str(error))
+    except Exception as error:
+        return Place(reason=why_not(error))
     readable = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:LONGEST_NAME]
     return Place(folder / f"{readable}-{key}{ending}", planned)
 
@@ -76,14 +75,23 @@ def is_as_planned(planned: Place, code: Any) -> bool:
     """Whether the code and state of a computation are still those that it was planned with."""
     try:
         return code_digest(code) == planned.code
-    except Unidentifiable:
+    except Exception:
         return False
 
 
+def why_not(error: Exception) -> str:
+    """Return the reason why something cannot be identified, from what identifying it raised."""
+    if isinstance(error, Unidentifiable):
+        return str(error)
+    return f"it cannot be identified ({type(error).__name__})"
+
+
 def problem_digest(problem: Problem) -> str:
-    """Return the hash of every argument that the problem was built from, and of its class."""
-    arguments = {name: getattr(problem, name) for name in signature(Problem).parameters}
-    return digest(type(problem), arguments)
+    """Return the hash of all that a problem holds, and of its class.
+
+    Raises Unidentifiable where a stored result cannot depend on it.
+    """
+    return digest(type(problem), vars(problem))
 
 
 def warn_not_stored(reasons: Collection[tuple[str, str]]) -> None:

@@ -149,7 +149,8 @@ class FactorSystem:
         reflectors, scales, *_ = self.factor
         # with the least workspace, 1, LAPACK takes the reflectors one by one: best for one vector
         product, _, _ = dormqr("L", direction, reflectors, scales, values[:, None], 1)
-        return product[:, 0]
+        column: Floats = product[:, 0]
+        return column
 
 
 def has_factor(problem: Problem) -> bool:

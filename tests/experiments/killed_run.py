@@ -1,6 +1,6 @@
 """A run for the tests to kill: python killed_run.py FOLDER.
 
-Each cell writes its name to FOLDER/computed when it ends; results go to FOLDER/values.json.
+Each cell leaves a file in FOLDER/computed when it ends; results go to FOLDER/values.json.
 """
 
 import json
@@ -19,13 +19,13 @@ PROTOCOL = Protocol(Cs=(0.1, 10.0), ks=(1, 3), n_folds=2, max_iter=20)
 def slow_path(k, fold, log):
     entries = accuracy_path(DATA, TopK(k), 0.0, fold, PROTOCOL)
     time.sleep(0.15)
-    with Path(log).open("a") as file:
-        file.write(f"{k} {fold}\n")
+    (Path(log) / f"{k} {fold} {time.time_ns()}").touch()
     return [{name: value for name, value in e.items() if name != "seconds"} for e in entries]
 
 
 def main(folder):
     log = str(folder / "computed")
+    Path(log).mkdir(exist_ok=True)
     cells = [
         Cell(f"{k} {fold}", slow_path, {"k": k, "fold": fold, "log": log})
         for k in (1, 2, 3)

@@ -71,6 +71,29 @@ def test_the_state_of_an_instance_counts(visitor):
     assert visitor.trained == 3
 
 
+def test_a_problem_counts_as_it_is_and_not_as_it_was_built(visitor):
+    """A problem keeps what its loss said when it was built."""
+    losses = visitor.imported()
+    problem = problem_of(losses.Mine())
+
+    def primal(problem):
+        return (
+            compare({"own": problem}, ["fw"], max_iter=3, out=visitor.folder)
+            .results["own", "fw"]
+            .primal
+        )
+
+    before = primal(problem)
+    losses.TOP = 0.9
+    assert primal(problem) == before
+    fresh = primal(problem_of(losses.Mine()))
+    assert fresh != before
+    assert primal(problem_of(losses.Mine())) == fresh
+    changed = problem_of(losses.Mine())
+    changed.X *= 2
+    assert primal(changed) != fresh
+
+
 def test_a_captured_variable_counts(visitor):
     Base = visitor.imported().Base
 
@@ -216,10 +239,11 @@ def test_the_table_names_runs_that_are_not_stored(visitor):
 def test_a_worker_with_other_code_does_not_answer_for_this_process(visitor, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(visitor.folder), prepend=os.pathsep)
     problem = problem_of(visitor.imported().Mine())
-    visitor.edit("helpers", "FACTOR = 1.0", "FACTOR = 2.0")
-    found = compare({"own": problem}, ["fw"], max_iter=2, out=visitor.folder, n_jobs=2)
-    assert ("own", "fw") in found.not_stored
-    assert not list((visitor.folder / "runs").glob("*"))
+    visitor.edit("losses", "return super().factor() * self.weight", "return 7.0")
+    both = compare({"own": problem}, ["fw"], max_iter=2, out=visitor.folder, n_jobs=2)
+    alone = compare({"own": problem}, ["fw"], max_iter=2)
+    assert both.results["own", "fw"].primal == alone.results["own", "fw"].primal
+    assert both.not_stored == {}
 
 
 # cells
