@@ -67,18 +67,16 @@ def cells(size: str) -> list[Cell]:
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure, axes = panels(
-        data_names(values),
-        (4.2, 1.6),
-        "seconds (one thread, judging excluded)",
-        "certified gap of the top-3 hinge",
-    )
+    names = data_names(values)
+    x_label, y_label = "seconds (one thread, judging excluded)", "certified gap of the top-3 hinge"
+    figure, axes = panels(names, (4.2, 1.6), x_label, y_label)
     for name, ax in axes.items():
         for method in METHODS + SDCA:
             draw(ax, values[f"{name}|{method}"], method)
         ax.axhline(TOL, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
         ax.set_ylim(bottom=TOL / 3)
-    legend_below(figure, ax, 3, "sdca-*: maximise the dual of the pseudo top-3 loss")
+    title = "sdca-*: maximise the dual of the pseudo top-3 loss"
+    legend_below(figure, axes[names[0]], 3, title)
     text = caption(values, study.size)
     files = study.save_figure(figure, text)
     return [*files, *study.save_table(prose_table(values), text, "prose")]

@@ -37,11 +37,12 @@ def cells(size: str) -> list[Cell]:
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure, axes = panels(data_names(values), (3.5, 0.3), "iteration", "certified gap")
+    names = data_names(values)
+    figure, axes = panels(names, (3.5, 0.3), "iteration", "certified gap")
     for name, ax in axes.items():
         for index, weights in enumerate(WEIGHTS):
             line(ax, *best_so_far(values[f"{name}|{weights}"]), series(index), weights)
-    next(iter(axes.values())).legend(title="weights", loc="lower left")
+    axes[names[0]].legend(title="weights", loc="lower left")
     return study.save_figure(figure, caption(values, study.size))
 
 

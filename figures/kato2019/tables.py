@@ -1,10 +1,10 @@
 """K19 Tables 1 to 7: the machines, the grid, the choice and the tables.
 
-Every machine is trained along C on three folds and on all training rows. Each entry's C and
-smoothing are those with the best mean accuracy of its own column over the folds; Table 1 shows the
-best k of each column, as in the paper, and its cells are those of Tables 2 to 7. The features of
-ALOI, CUB and Indoor67 are not to be had here: their tables have the printed numbers, and ours for
-the reader's own files.
+Every machine is trained along C on three folds and on all training rows. Each entry has the C and
+smoothing with the best mean accuracy of its own column over the folds. Table 1 shows the best k of
+each column, as in the paper, and shares its cells with Tables 2 to 7. The features of ALOI, CUB and
+Indoor67 are not available here: their tables have the printed numbers, and ours for the reader's
+own files.
 """
 
 from collections.abc import Collection
@@ -45,7 +45,7 @@ NEAR = 0.015
 
 @dataclass(frozen=True)
 class Grid:
-    """What is tried in a size."""
+    """Constants to try in one size."""
 
     ks: tuple[int, ...]
     smoothings: tuple[float, ...]
@@ -68,7 +68,7 @@ def grid(size: str) -> Grid:
 
 
 def machines(chosen: Grid) -> dict[str, dict[str, Any]]:
-    """{name: what accuracy_path needs}; at k = 1 all three weightings are one machine."""
+    """Return {name: arguments of accuracy_path}; at k = 1 all three weightings are one machine."""
     found: dict[str, dict[str, Any]] = {}
     for k in chosen.ks:
         losses: dict[str, fwlab.losses.Loss] = {"ours": fwlab.TopK(k)}
@@ -100,7 +100,7 @@ def cells(size: str, names: Collection[str]) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A table's entry before it is compared: accuracy and gap of the chosen fit."""
+    """Accuracy and gap of the fit that is chosen for one entry of a table."""
 
     accuracy: float
     gap: float
@@ -111,7 +111,7 @@ Entries = dict[tuple[str, str, int], list[Chosen]]
 
 
 def chosen_entries(study: Study, chosen: Grid, names: Collection[str]) -> Entries:
-    """One entry a data set, row, k and column, for those of the data sets that are stored."""
+    """Return an entry per stored data set, row, k and column."""
     values, entries = study.values, {}
     for name in stored_sets(values, names):
         found = CrossValidation.of(name, list(machines(chosen)), chosen.protocol, values)
@@ -124,7 +124,7 @@ def chosen_entries(study: Study, chosen: Grid, names: Collection[str]) -> Entrie
 
 
 def choose(found: CrossValidation, tried: list[str], column: int) -> Chosen:
-    """The test accuracy of the machine and C that the folds prefer."""
+    """Return the test accuracy of the machine and C that the folds prefer."""
     name, C = found.best(tried, column)
     fit = found.fit(name, C)
     gap = fit["gap"] if fit["own_gap"] is None else fit["own_gap"]
@@ -138,7 +138,7 @@ def compared(entry: Chosen | None, printed: float | None) -> Compared:
 
 
 def plot_one(study: Study, name: str) -> list[Path]:
-    """Tables 2 to 7: a row a machine and k."""
+    """Save one of Tables 2 to 7, with a row per machine and k."""
     chosen = grid(study.size)
     entries = chosen_entries(study, chosen, [name])
     rows: list[list[Entry]] = []
@@ -157,7 +157,7 @@ def plot_one(study: Study, name: str) -> list[Path]:
 
 
 def plot_best(study: Study) -> list[Path]:
-    """Table 1: all data sets, the best k of each column."""
+    """Save Table 1: all data sets, the best k of each column."""
     chosen = grid(study.size)
     entries = chosen_entries(study, chosen, NUMBERS)
     rows: list[list[Entry]] = []
@@ -225,12 +225,12 @@ REASONS = {
 
 
 def why(names: list[str]) -> str:
-    """Where differences come from."""
+    """Return a sentence on how our data differ from the paper's."""
     told = [REASONS[name] for name in names if name in REASONS]
     return f" Differences of data: {'; '.join(told)}." if told else ""
 
 
-# on two cores; of the other data sets the features are not to be had here
+# on two cores; the features of the other data sets are not available here
 SECONDS = {
     "Caltech101": {"quick": 2, "standard": 300, "full": 3600},
     "Letter": {"quick": 2, "standard": 120, "full": 690},

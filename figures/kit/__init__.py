@@ -1,1 +1,1 @@
-"""What the scripts share: studies, captions, tables, style, pages."""
+"""Parts shared by all scripts: studies, captions, tables, style, pages."""

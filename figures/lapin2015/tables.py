@@ -1,8 +1,8 @@
 """L15 Tables 1 and 2: the machines, the choice of C and the table of each data set.
 
-"alpha" is the machine that the paper's SDCA trains, on the pseudo top-k loss; beside it stands the
-true top-k SVM that the paper meant. "beta" has Usunier's loss. C is chosen on the validation part,
-of a reader's own file on a third of its training part, for each column by its own accuracy.
+"alpha" is the machine that the paper's SDCA trains, on the pseudo top-k loss; the true top-k SVM
+that the paper meant stands beside it. "beta" has Usunier's loss. Each column chooses C by its own
+accuracy on the validation part; for a reader's own file, on a third of the training part.
 """
 
 from collections.abc import Callable, Collection
@@ -53,7 +53,7 @@ TABLES = {
 
 
 def choosing_fold(name: str, size: str) -> Fold:
-    """The part that C is chosen on; the test part in the quick size, which has a single part."""
+    """Return the part that chooses C: the test part in the quick size, which has no other."""
     if size == "quick":
         return "test"
     return "valid" if name == CALTECH else 0
@@ -91,7 +91,10 @@ Machine = tuple[np.ndarray, float, Any]  # weights, threshold and certificate of
 
 
 def one_versus_all(data: DataName, fold: Fold, protocol: Protocol) -> list[dict[str, Any]]:
-    """A hinge SVM for each class against the others, the largest score wins; as accuracy_path."""
+    """Train a hinge SVM for each class against the others, and let the largest score win.
+
+    The result is as in accuracy_path.
+    """
 
     def fit(X: Any, positive: np.ndarray) -> list[Machine]:
         # the rows of W are w/2 and -w/2, so |W|^2 is half of |w|^2: twice the lam, half the C
@@ -111,7 +114,7 @@ def one_versus_all(data: DataName, fold: Fold, protocol: Protocol) -> list[dict[
 def toppush(
     data: DataName, fold: Fold, protocol: Protocol, Cs: tuple[float, ...]
 ) -> list[dict[str, Any]]:
-    """TopPush for each class against the others; thresholds make their scores comparable."""
+    """Train TopPush for each class against the others; thresholds make the scores comparable."""
 
     def fit(X: Any, positive: np.ndarray) -> list[Machine]:
         found = []
@@ -134,7 +137,7 @@ def against_the_others(
     Cs: tuple[float, ...],
     fit: Callable[[Any, np.ndarray], list[Machine]],
 ) -> list[dict[str, Any]]:
-    """Accuracies of the machines that `fit` trains for each class, one entry a C."""
+    """Return the accuracies of the machines that `fit` trains for each class, an entry per C."""
     dataset = data.load()
     X, y, X_new, y_new = split(dataset, fold, protocol)
     machines = [fit(X, (y == c).astype(np.int64)) for c in range(dataset.n_classes)]
@@ -190,14 +193,14 @@ def label(machine: str) -> str:
 def chosen_fits(
     values: dict[str, Any], data: str, machine: str, fold: Fold, size: str
 ) -> list[dict[str, Any]]:
-    """For each column the test entry of the C that is best on the fold."""
+    """Return for each column the test entry of the C that is best on the fold."""
     test, held = (values[f"{data}, {machine}, fold {part}"] for part in ("test", fold))
     best = np.array([entry["accuracy"] for entry in held]).argmax(axis=0)
     return [judged(test[C], size) for C in best]
 
 
 def judged(entry: dict[str, Any], size: str) -> dict[str, Any]:
-    """The entry with the gap of the loss that was trained, and whether the fit met its cap."""
+    """Return the entry with the gap of the trained loss, and whether the fit met its cap."""
     gap = entry["gap"] if entry["own_gap"] is None else entry["own_gap"]
     several = entry["status"].endswith("capped")
     capped = not entry["status"].startswith("0 ") if several else gap > PROTOCOLS[size].tol
@@ -239,7 +242,7 @@ def caption(
 
 
 def true_against_alpha(chosen: dict[str, Any]) -> str:
-    """How the true machine compares with the one that the paper trained."""
+    """Return a sentence that compares the true machine with the one that the paper trained."""
     differences = [
         100 * (true["accuracy"][j] - alpha["accuracy"][j])
         for m in chosen

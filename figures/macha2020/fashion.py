@@ -16,7 +16,7 @@ def data_name(size: str) -> str:
 
 
 def cells(size: str) -> list[Cell]:
-    """Return all fits, those of the Gaussian kernel with SIGMA alone."""
+    """Return the cells of all fits; the Gaussian kernel has SIGMA alone."""
     return fits.cells(data_name(size), size, (SIGMA,))
 
 

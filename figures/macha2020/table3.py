@@ -19,6 +19,7 @@ SECONDS = {"quick": 8, "standard": 420, "full": 45 * 3600}
 
 
 def cells(size: str) -> list[Cell]:
+    """Return all fits on all data sets."""
     return [cell for name in macha.names(size) for cell in macha.cells(name, size)]
 
 

@@ -90,7 +90,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def row(cell: str, value: dict[str, Any]) -> list[Entry]:
-    """A line of the table; milliseconds an iteration of the other methods."""
+    """Return a row of the table, with milliseconds per iteration of the other methods."""
     name, label = cell.split("|")
     printed = PRINTED[name][list(OBJECTIVES).index(label)] if name in PRINTED else None
     others = [Compared(1e3 * value[m]) if m in value else Compared(None) for m in OTHER_METHODS]

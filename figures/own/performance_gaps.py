@@ -55,7 +55,7 @@ def plot(study: Study) -> list[Path]:
         for method in METHODS:
             gaps, seconds = reached(values[f"{name}|{method}"])
             ax.plot(gaps, seconds, **method_line(method), label=method)
-    legend_below(figure, ax, 3)
+    legend_below(figure, axes[names[0]], 3)
     return study.save_figure(figure, caption(values, names, study.size))
 
 

@@ -31,7 +31,7 @@ SHOWS = (
 
 
 def cells(size: str, smoothings: tuple[float, ...]) -> list[Cell]:
-    """The runs with the first smoothing, and those of the line search with the others."""
+    """Return all runs with the first smoothing, and only the line search with the others."""
     found = []
     for name, source in sets(size).items():
         settings = {"data": source, "loss": LOSS, "tol": TOL}
@@ -49,7 +49,7 @@ def cells(size: str, smoothings: tuple[float, ...]) -> list[Cell]:
 
 
 def sets(size: str) -> dict[str, DataName]:
-    """The sets at hand, and one with more features than rows, as the paper's image sets have."""
+    """Return the available sets, and one with more features than rows, as in the paper's images."""
     return data(size) | ({} if size == "quick" else {HIGH: DataName("synthetic-a", "unit")})
 
 
@@ -58,7 +58,7 @@ def cell_name(data_name: str, method: str, smoothing: float) -> str:
 
 
 def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
-    """A row a data set: on the left the objective error, on the right the gap."""
+    """Draw a row per data set: the objective error on the left, the gap on the right."""
     names = list(sets(size))
     figure = new_figure(2.4 * len(names) + 1.2)
     axes = figure.subplots(len(names), 2, squeeze=False, sharex=True)
@@ -83,12 +83,12 @@ def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
 
 
 def objective_error(value: dict[str, Any], best: dict[str, Any]) -> np.ndarray:
-    """P(w_t) - P(w*) at the stored iterations from 1 on, not below what w* itself may err."""
+    """Return P(w_t) - P(w*) at the stored iterations from 1 on, at least the gap of w* itself."""
     return np.maximum(np.array(value["primal"])[1:] - best["last_primal"], best["last_gap"])
 
 
 def gaps(value: dict[str, Any]) -> np.ndarray:
-    """The certified gap at the stored iterations from 1 on."""
+    """Return the certified gap at the stored iterations from 1 on."""
     return np.array(value["gap"])[1:]
 
 
@@ -130,7 +130,7 @@ def agreement_with_envelope(values: dict[str, Any], size: str) -> str:
 
 
 def least_errors(values: dict[str, Any], name: str, smoothing: float) -> dict[str, float]:
-    """The smallest objective error of each method."""
+    """Return the smallest objective error of each method."""
     best = values[cell_name(name, REFERENCE, smoothing)]
     return {
         method: float(objective_error(values[cell_name(name, method, smoothing)], best).min())
@@ -139,7 +139,7 @@ def least_errors(values: dict[str, Any], name: str, smoothing: float) -> dict[st
 
 
 def told_errors(values: dict[str, Any], size: str, smoothing: float) -> str:
-    """The smallest objective errors, and where the line search has the smallest."""
+    """Return a sentence: the smallest errors, and where the line search has the smallest."""
     errors = {name: least_errors(values, name, smoothing) for name in sets(size)}
     texts = [
         f"{name} {' / '.join(f'{e:.1e}' for e in found.values())}" for name, found in errors.items()
