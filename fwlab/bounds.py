@@ -228,7 +228,7 @@ def earlier_rademacher_bound(
 def class_size_independent_bound(
     least_regularised_loss: float, largest_square_norm: float, lam: float, n: int
 ) -> float:
-    """Return the bound (6) on the expected loss of the regularised solution:
+    """Return the bound LP15 (6) on the expected loss of the regularised solution,
 
         least_regularised_loss + 2 largest_square_norm / (lam n).
 

@@ -66,16 +66,16 @@ class Loss(ABC):
     def lmo(self, gradient: Any, y: Any) -> Any:
         """Return the vertices u of the negated domain that minimise <gradient, u>, (n, m).
 
-        K19 Lemma 3. Ties go to the lowest index.
+        Ties go to the lowest index   (K19 Lemma 3).
         """
         rows, polytopes, single = self._rows("gradient", gradient, y)
         vertices = polytopes.without_costs().vertices(rows)
         return vertices[0] if single else vertices
 
     def conjugate(self, v: Any, y: Any) -> Any:
-        """Return the convex conjugate, (n,): -<delta, v> on the effective domain, +inf outside.
+        """Return the convex conjugate of the loss at each row of v, (n,).
 
-        K19 (10).
+        It is -<delta, v> on the effective domain and +inf outside   (K19 (10)).
         """
         rows, polytopes, single = self._rows("v", v, y)
         inside = polytopes.contains(rows, DOMAIN_TOLERANCE * self.scale)
@@ -119,7 +119,7 @@ class Loss(ABC):
 
             min_z Phi(z; y) + |s - z|^2 / (2 smoothing).
 
-        Its gradient is (s - z) / smoothing. K19 (25), T20 (2.21).
+        Its gradient is (s - z) / smoothing   (K19 (25), T20 (2.21)).
         """
         smoothing = as_real("smoothing", smoothing, positive=True)
         rows, polytopes, single = self._rows("scores", scores, y)

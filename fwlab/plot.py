@@ -16,8 +16,8 @@ from fwlab.files import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# (colour, marker, line). They are fixed so that a method looks the same in every figure, and chosen
-# so that methods differ in greyscale too.
+# (colour, marker, line), fixed so that a method looks the same in every figure. Markers and lines
+# tell the methods apart in greyscale too.
 STYLES = {
     "fw": ("#4d4d4d", "^", "--"),
     "fw-open-loop": ("#999999", "v", ":"),

@@ -145,7 +145,7 @@ class Problem:
         return self.certificate(A).gap if self.is_feasible(A) else np.inf
 
     def augmented_gap(self, A: Any) -> float:
-        """Return the augmented gap   (K19 (27)), at least the gap, or +inf outside the domain."""
+        """Return the augmented gap, never below the gap, or +inf outside the domain (K19 (27))."""
         self.regularizer.require_representer("augmented_gap")
         A = self._checked_dual(A)
         return self.certificate(A).augmented_gap if self.is_feasible(A) else np.inf

@@ -16,7 +16,7 @@ from typing import Any
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
-from fwlab.cli.problems import Case, load, load_cases
+from fwlab.cli.problems import NamedProblem, load, load_problems
 from fwlab.cli.reports import data_rows, installation, warmup_rows
 from fwlab.experiments.comparison import Comparison, Settings, checked_methods, compare
 from fwlab.files import write_atomically
@@ -52,22 +52,22 @@ def _compare(options: Namespace) -> int:
     with _bad_input(OSError):
         _check_run(options, names)
         as_integer("jobs", options.jobs, low=1)
-        cases = load_cases(options)
+        problems = load_problems(options)
         folder.mkdir(parents=True, exist_ok=True)
-    _announce(options, cases)
+    _announce(options, problems)
     with _bad_input():
         comparison = compare(
-            {case.name: case.problem for case in cases},
+            {named.name: named.problem for named in problems},
             names,
             n_jobs=options.jobs,
             out=folder,
             **_solve_settings(options),
         )
-    files = _write(comparison, cases, folder)
+    files = _write(comparison, problems, folder)
     if options.json:
         _print_json(
             options=_shown(options),
-            problems=[case.as_dict() for case in cases],
+            problems=[named.as_dict() for named in problems],
             runs=comparison.rows(),
             files=files,
         )
@@ -79,18 +79,18 @@ def _compare(options: Namespace) -> int:
 def _solve(options: Namespace) -> int:
     with _bad_input(OSError):
         _check_run(options, [options.method])
-        cases = load_cases(options)
-    if len(cases) != 1:
-        raise BadInput(f"solve takes one data set and one loss; got {len(cases)} problems.")
-    case = cases[0]
-    _announce(options, cases)
+        problems = load_problems(options)
+    if len(problems) != 1:
+        raise BadInput(f"solve takes one data set and one loss; got {len(problems)} problems.")
+    named = problems[0]
+    _announce(options, problems)
     with _bad_input():
-        result = solve(case.problem, options.method, verbose=1, **_solve_settings(options))
+        result = solve(named.problem, options.method, verbose=1, **_solve_settings(options))
     if options.save is not None:
         result.save(options.save)
-    report = _report(result, case)
+    report = _report(result, named)
     if options.json:
-        _print_json(options=_shown(options), problem=case.as_dict(), result=report)
+        _print_json(options=_shown(options), problem=named.as_dict(), result=report)
     else:
         width = max(map(len, report))
         for name, value in report.items():
@@ -187,15 +187,15 @@ def _shown(options: Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(options).items() if name not in hidden}
 
 
-def _announce(options: Namespace, cases: list[Case]) -> None:
+def _announce(options: Namespace, problems: list[NamedProblem]) -> None:
     """Print one line per problem before the runs start."""
-    for case in cases:
-        print(case.line, file=sys.stderr if options.json else sys.stdout, flush=True)
+    for named in problems:
+        print(named.line, file=sys.stderr if options.json else sys.stdout, flush=True)
 
 
-def _write(comparison: Comparison, cases: list[Case], folder: Path) -> dict[str, str]:
+def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -> dict[str, str]:
     """Write the table, the traces and the figure, and return their paths."""
-    text = "\n".join([*(case.line for case in cases), "", comparison.table(), ""])
+    text = "\n".join([*(named.line for named in problems), "", comparison.table(), ""])
     write_atomically(folder / "table.txt", lambda file: file.write(text.encode()))
     comparison.to_csv(folder / "comparison.csv")
     files = {"table": str(folder / "table.txt"), "csv": str(folder / "comparison.csv")}
@@ -216,8 +216,8 @@ def _exit_code(comparison: Comparison, options: Namespace) -> int:
     return int(failed or (options.strict and not all(result.success for result in results)))
 
 
-def _report(result: Result, case: Case) -> dict[str, Any]:
-    dataset = case.dataset
+def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
+    dataset = named.dataset
     report = {
         "method": result.method,
         "status": result.status.name,

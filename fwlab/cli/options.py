@@ -67,7 +67,7 @@ class BadInput(Exception):
     """A sentence for the user; the command ends with exit code 2."""
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """An argparse parser that raises BadInput instead of printing its usage and exiting."""
 
     def error(self, message: str) -> NoReturn:
@@ -92,8 +92,8 @@ def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     return argparse.Namespace(**{**defaults, **stored, **given})
 
 
-def _parser(version: str) -> tuple[Parser, dict[str, Parser]]:
-    parser = Parser(
+def _parser(version: str) -> tuple[CommandParser, dict[str, CommandParser]]:
+    parser = CommandParser(
         prog="fwlab",
         description="Certified training of top-k and multi-class SVMs.",
         allow_abbrev=False,
@@ -107,8 +107,8 @@ def _parser(version: str) -> tuple[Parser, dict[str, Parser]]:
     return parser, made
 
 
-def _command(commands: Any, name: str, sentence: str) -> Parser:
-    parser: Parser = commands.add_parser(
+def _command(commands: Any, name: str, sentence: str) -> CommandParser:
+    parser: CommandParser = commands.add_parser(
         name,
         help=sentence,
         description=f"{sentence[0].upper()}{sentence[1:]}.",
@@ -120,7 +120,7 @@ def _command(commands: Any, name: str, sentence: str) -> Parser:
     return parser
 
 
-def _add_compare(parser: Parser) -> None:
+def _add_compare(parser: CommandParser) -> None:
     _add_problem(parser, many=True)
     _option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
     _add_run(parser)
@@ -128,19 +128,19 @@ def _add_compare(parser: Parser) -> None:
     _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf and finished runs")
 
 
-def _add_solve(parser: Parser) -> None:
+def _add_solve(parser: CommandParser) -> None:
     _add_problem(parser, many=False)
     _option(parser, "method", "a name of `fwlab.methods()`")
     _add_run(parser)
     _option(parser, "save", "file for the result, .npz; read it with fwlab.Result.load")
 
 
-def _add_data(parser: Parser) -> None:
+def _add_data(parser: CommandParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME|FILE", help="the data set to describe")
     _choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
 
 
-def _add_problem(parser: Parser, many: bool) -> None:
+def _add_problem(parser: CommandParser, many: bool) -> None:
     several = ", or several joined by commas" if many else ""
     _option(parser, "data", f"a name of `fwlab data` or a file{several}")
     _choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
@@ -164,7 +164,7 @@ def _add_problem(parser: Parser, many: bool) -> None:
     parser.add_argument("--config", metavar="FILE", help="TOML file with long flags as keys")
 
 
-def _add_run(parser: Parser) -> None:
+def _add_run(parser: CommandParser) -> None:
     _option(parser, "tol", "stop at a certified gap of tol; 0: run to --max-iter", float)
     parser.add_argument(
         "--relative", action="store_true", help="tol is a fraction of the objective"
@@ -190,7 +190,7 @@ def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> Non
     parser.add_argument(f"--{name}", choices=values, help=shown)
 
 
-def _from_config(parser: Parser, path: str) -> dict[str, Any]:
+def _from_config(parser: CommandParser, path: str) -> dict[str, Any]:
     """Return the options in a TOML file, parsed as flags of the command."""
     try:
         table = tomllib.loads(Path(path).read_text("utf-8"))

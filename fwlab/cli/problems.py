@@ -29,7 +29,7 @@ WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class NamedProblem:
     """A problem, its data set, and the line that describes both to the user."""
 
     name: str
@@ -56,22 +56,22 @@ class Case:
         }
 
 
-def load_cases(options: Namespace) -> list[Case]:
-    """Return one case for each data set and loss that the options name.
+def load_problems(options: Namespace) -> list[NamedProblem]:
+    """Return one problem for each data set and loss that the options name.
 
     Raises BadInput, ValueError, TypeError or OSError with one sentence.
     """
     losses = _loss_names(options)
     loaded = {given: load(given, options) for given in _listed("data", options.data)}
     short = [dataset.name for dataset in loaded.values()]
-    cases = []
+    problems = []
     for given, dataset in loaded.items():
         # Two files in different folders can have the same name.
         name = dataset.name if short.count(dataset.name) == 1 else given
         for loss in losses:
             label = name if len(losses) == 1 else f"{name}/{loss}"
-            cases.append(_case(label, loss, dataset, options))
-    return cases
+            problems.append(_named_problem(label, loss, dataset, options))
+    return problems
 
 
 def load(name: str, options: Namespace) -> Dataset:
@@ -84,7 +84,7 @@ def none_or(value: str) -> str | None:
     return None if value == "none" else value
 
 
-def _case(name: str, loss: str, dataset: Dataset, options: Namespace) -> Case:
+def _named_problem(name: str, loss: str, dataset: Dataset, options: Namespace) -> NamedProblem:
     lam = options.lam
     if lam is None:
         lam = 1.0 / (as_real("C", options.C, positive=True) * len(dataset.y_train))
@@ -98,7 +98,7 @@ def _case(name: str, loss: str, dataset: Dataset, options: Namespace) -> Case:
         n_classes=dataset.n_classes,
     )
     line = f"{describe_problem(name, problem)}, normalize = {dataset.normalize or 'none'}"
-    return Case(name, dataset, problem, line)
+    return NamedProblem(name, dataset, problem, line)
 
 
 def _loss_names(options: Namespace) -> list[str]:

@@ -1,4 +1,4 @@
-"""The contents of `fwlab data`, `fwlab info` and `fwlab warmup`."""
+"""Collect what `fwlab data`, `fwlab info` and `fwlab warmup` print."""
 
 import os
 import platform

@@ -143,9 +143,10 @@ def _label_column(path: Path, first: list[str]) -> int:
 
 
 def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> bool:
-    """Return whether no cell of the first row is a number, or a cell names the label column.
+    """Return whether the first row is a header.
 
-    If the row ends in 'y' after numbers, it is a header unless 'y' is also a label of other rows.
+    It is a header if none of its cells is a number, or if a cell names the label column. If only
+    the last cell does, the row is no header when other rows have the same label.
     """
     if not any(_is_number(cell) for cell in first):
         return True

@@ -271,7 +271,7 @@ def test_ctrl_c_before_the_first_run(
     def press(options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "load_cases", press)
+    monkeypatch.setattr(commands, "load_problems", press)
     assert main(["compare"]) == 1
     assert capsys.readouterr().err.startswith("fwlab: interrupted")
 
