@@ -174,7 +174,10 @@ class State(RunState):
             self._change_problem(self.given_problem)
         self.round_to_domain()
         self.refresh()
-        certificate = replace(self.judge(), from_scratch=True)
+        best = self.best_primal
+        certificate = self.judge()
+        # the value of a best point that is new comes from the link's scores, not from the point
+        certificate = replace(certificate, from_scratch=self.best_primal == best)
         if self.problem.is_feasible(self.A):
             return certificate
         return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)

@@ -212,3 +212,12 @@ def test_iterations_beyond_rounding_do_no_harm(objective):
     X = 1e6 * np.random.default_rng(0).normal(size=(20, 3))
     result = solve(X, np.arange(20) % 3 == 0, objective, 1.0, max_iter=200)
     assert 0 <= result.gap <= 0.05 * result.primal
+
+
+def test_every_checkpoint_is_certified_once(monkeypatch):
+    counted, certificate = [], Problem.certificate
+    monkeypatch.setattr(Problem, "certificate", lambda *a: counted.append(1) or certificate(*a))
+    for options in ({"tol": 1e-2}, {"tol": 0.0, "max_iter": 3}):
+        counted.clear()
+        result = solve(X, Y, TopPushK(2), 1.0, method="pairwise", **options)
+        assert len(counted) == len(result.trace.gap)

@@ -20,7 +20,7 @@ import fwlab
 from fwlab import Status
 from fwlab.result import Certificate
 from fwlab.solvers import registry
-from fwlab.solvers.method import Method, Needs
+from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.stopping import Limits
 
 pytestmark = pytest.mark.small
@@ -248,6 +248,25 @@ def test_solve_works_outside_the_main_thread():
 
 
 # ---------------------------------------------------------------- success is certified
+
+
+@pytest.mark.parametrize(
+    "options", [{"tol": 1e-3}, {"tol": 0.0, "max_iter": 3}, {"callback": stop}]
+)
+@each_method
+def test_the_certificate_is_computed_from_scratch_once(method, options, monkeypatch):
+    problem, certify, counted = Case().problem(), State.certify, []
+
+    def count(state):
+        certificate = certify(state)
+        counted.append(certificate)
+        return certificate
+
+    monkeypatch.setattr(State, "certify", count)
+    result = fwlab.solve(problem, method, **options)
+    # the value of a best point that is new is computed again from that point
+    assert len(counted) == 1 + (not counted[0].from_scratch and result.success)
+    assert (result.primal, result.dual) == (counted[-1].primal, counted[-1].dual)
 
 
 def test_a_flattering_score_table_is_not_success(use_method):
