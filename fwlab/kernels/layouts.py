@@ -152,7 +152,7 @@ class JacobianRows(NamedTuple):
     pools: np.ndarray  # (rows, m)
     normals: np.ndarray  # (rows, m)
     factors: np.ndarray  # (rows,), f
-    index: np.ndarray  # (rows,), their places in X
+    samples: np.ndarray  # (rows,), their places in X
 
 
 # ---------------------------------------------------------------- scratch

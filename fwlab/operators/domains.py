@@ -88,7 +88,7 @@ class RowPolytopes:
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
-        """Return whether rows of v lie in the (not negated) domains, up to `slack` in each bound."""
+        """Return whether rows of v lie in the (not negated) domains, up to `slack`, (n,)."""
         out = np.empty(len(v), dtype=np.bool_)
         in_domain_rows(v, self.y, self.weights, slack, out)
         return out

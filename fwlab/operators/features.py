@@ -59,7 +59,7 @@ class Features(Protocol):
         """Return <w_j, other_j>, (m,), for links W and `other`, the link of A."""
 
     def block_grams(self, size: int) -> Floats:
-        """Return <x_i, x_r> for the rows r of the block of row i, blocks of `size` rows, (n, size)."""
+        """Return <x_i, x_r> for the rows r of row i's block of `size` rows, (n, size)."""
 
     def block_pass(
         self,

@@ -110,7 +110,7 @@ class BlockMethod:
         )
 
     def _block_size(self, problem: Problem) -> int:
-        """Return the rows of a block; at most 2 m, so that grams is no larger than two arrays like A."""
+        """Return the rows of a block: at most 2 m, so that grams is at most twice as large as A."""
         if self.order in ROW_BY_ROW:
             return 1
         size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)

@@ -76,8 +76,8 @@ def write_free_slot(shifted, block, polytope, vertex, sets):
 def extreme_atoms(gradient, y, sets, i, tie):
     """Return slots and products of the atoms with the lowest and the highest <gradient, v>.
 
-    The lowest is that of the LMO's vertex in the free slot. Products within `tie` are equal, and
-    the first slot stands for them.
+    The LMO's vertex in the free slot has the lowest one. Products within `tie` are equal, and the
+    first slot stands for them.
     """
     free = sets.counts[i]
     towards, lowest = free, atom_product(gradient, y, sets, i, free)
@@ -119,7 +119,10 @@ def choose_direction(pairwise, gradient, block, polytope, sets, old, direction):
 
 @compiled
 def row_direction(pairwise, scores, block, polytope, scratch, sets, old, direction):
-    """Put the LMO's vertex into the row's free slot, then choose_direction; scores are those of W."""
+    """Put the LMO's vertex into the row's free slot, then choose_direction.
+
+    scores (m,) are <w_j, x_i>.
+    """
     gradient = scratch.point
     for j in range(len(old)):
         gradient[j] = scores[j] + block.ridge * old[j]
@@ -132,7 +135,7 @@ def row_direction(pairwise, scores, block, polytope, scratch, sets, old, directi
 
 @compiled
 def active_set_block(pairwise, scores, block, polytope, scratch, sets, old, new):
-    """new = the block after its exact pairwise or away step; its set holds the new atom weights."""
+    """Set new = the block after its exact pairwise or away step; its active set follows."""
     towards, away, slope, limit = row_direction(
         pairwise, scores, block, polytope, scratch, sets, old, new
     )

@@ -25,8 +25,8 @@ NO_WEIGHT = 1e-15
 def choose_ends(pairwise, towards, away, n_atoms, products):
     """Return the two ends of the step, (towards, away), and its slope, 0 where that is rounding.
 
-    towards and away are the places of u and v; products are those of u, a and v. An active set of
-    one atom has no away step.
+    towards and away are the places of u and v; products (layouts.Products) belong to u, a and v. An
+    active set of one atom has no away step.
     """
     lowest, mean, highest, size = products
     if pairwise:
@@ -44,7 +44,7 @@ def choose_ends(pairwise, towards, away, n_atoms, products):
 def largest_step(atom_weights, towards, away):
     """Return the largest feasible step between two ends.
 
-    1 - w is summed from the other weights, so that w / (1 - w) keeps its digits where w is nearly 1.
+    1 - w is the sum of the other weights, so that w / (1 - w) keeps its digits for w near 1.
     """
     if away == POINT:
         return 1.0
