@@ -1,7 +1,7 @@
 """The named layouts that kernels take: what each array or number of a group means.
 
 n is the number of samples, m of classes, d of features. numba compiles a NamedTuple from an
-importable module and keeps its cache; passing one costs a Python call about as much as an array.
+importable module and keeps its cache; a Python call takes about as long for one as for an array.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class SamplePolytopes(NamedTuple):
     weights: PolytopeWeights
 
 
-class Dual(NamedTuple):
+class BlockDual(NamedTuple):
     """The dual problem as block steps see it."""
 
     polytopes: SamplePolytopes
@@ -92,7 +92,7 @@ class DenseBlocks(NamedTuple):
 
 
 class AnyRows(NamedTuple):
-    """X of one of the three kinds; the array of the other kinds is empty."""
+    """X of one of the three kinds; the arrays of the other kinds are empty."""
 
     kind: int  # DENSE, SPARSE or GRAM of kernels.steps.bent_path
     X: np.ndarray
@@ -130,7 +130,7 @@ class Directions(NamedTuple):
     limits: np.ndarray  # (n,), largest feasible steps
 
 
-class BentPath(NamedTuple):
+class BlockPaths(NamedTuple):
     """The directions of all blocks and what the dual along them needs."""
 
     directions: Directions
@@ -139,7 +139,7 @@ class BentPath(NamedTuple):
 
 
 class StepRecord(NamedTuple):
-    """What the steps of a pass leave behind for each sample."""
+    """The output of the steps of a pass, per sample."""
 
     gaps: np.ndarray  # (n,), the block's part of n times the gap before its step; or (0,)
     moves: np.ndarray  # (n,), |change|_1
@@ -167,8 +167,7 @@ class VertexScratch(NamedTuple):
 
 
 class ProjectionScratch(NamedTuple):
-    """Scratch of the projection of one row; all (m-1,). Before the fits, _sort_candidates keeps
-    its keys, ranks and indices in three of these arrays."""
+    """Scratch of the projection of one row; all (m-1,)."""
 
     fit_upper: np.ndarray
     fit_lower: np.ndarray
@@ -198,7 +197,7 @@ class MetricScratch(NamedTuple):
 
 
 class NormScratch(NamedTuple):
-    """Scratch of a block step with a block norm; all but the last two (m,)."""
+    """Scratch of a step with a block norm; all except the last two are (m,)."""
 
     linear: np.ndarray
     metric: np.ndarray

@@ -36,7 +36,7 @@ class RowPolytopes:
 
     @property
     def layout(self) -> SamplePolytopes:
-        """What the kernels take."""
+        """The arrays that kernels take."""
         return SamplePolytopes(self.y, self.costs, self.cost_rows, self.weights)
 
     @property

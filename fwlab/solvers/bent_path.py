@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab.kernels import layouts
-from fwlab.kernels.layouts import Directions
+from fwlab.kernels.layouts import BlockPaths, Directions
 from fwlab.kernels.steps.bent_path import choose_directions, move_rows
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import State
@@ -69,7 +68,7 @@ def follow_bent_path(state: State, directions: Directions) -> float:
     candidates = np.flatnonzero(directions.slopes > 0.0)
     order = candidates[np.argsort(directions.limits[candidates], kind="stable")]
     link_norms = squares * problem.curvatures / problem.lam_n
-    path = layouts.BentPath(directions, link_norms, squares * problem.ridge()[:, 0])
+    path = BlockPaths(directions, link_norms, squares * problem.ridge()[:, 0])
     square = features.link_norm(moving, D, problem.lam_n)
     lam, lam_n = problem.lam, problem.lam_n
     step = features.first_maximum(order, path, moving, rested, square, lam, lam_n)

@@ -1,9 +1,10 @@
 """The published SDCA methods for the top-k SVM: exact block steps on the pseudo top-k domain.
 
 That domain (L15 Algorithm 1 with Proposition 4, K19 (30)) is the one of PseudoTopK (K19 (31)) and a
-part of TopK's. So a point is feasible for either loss and the dual has the same value, but on a
-TopK problem with k > 1 what these methods maximise may be less than the dual's maximum: the gap of
-the problem stays positive where their own gap, that of PseudoTopK, goes to 0 (K19 section 8).
+part of TopK's. A point of it is feasible for either loss, and the dual has the same value. But on a
+TopK problem with k > 1 the maximum over this domain may be less than the maximum of the dual. The
+gap of the problem then stays positive where the gap of PseudoTopK, the methods' own gap, goes to 0
+(K19 section 8).
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from fwlab.solvers.method import State
 
 @dataclass(frozen=True)
 class Sdca(BlockMethod):
-    """A pass of n block steps on the dual of PseudoTopK; the options are those of BlockMethod."""
+    """A pass of n block steps on the dual of PseudoTopK; it takes the options of BlockMethod."""
 
     def start(self, state: State) -> Workspace:
         problem = state.problem
@@ -27,7 +28,7 @@ class Sdca(BlockMethod):
 
 
 def refuses_pseudo(problem: Problem) -> str | None:
-    """Why the SDCA methods do not take the problem, None if they do."""
+    """Return why the SDCA methods do not take the problem, None if they do."""
     loss, m = problem.loss, problem.n_classes
     if not isinstance(loss, TopK | PseudoTopK):
         return f"its loss must be TopK or PseudoTopK; got {type(loss).__name__}."

@@ -44,7 +44,7 @@ def true_class_residual(count, total, fit_upper, fit_lower):
     prefix, suffix, slope = 0, 0, 1
     residual = total
     while prefix < count:
-        # A_j <= B_j but for rounding, so entry j joins before it leaves
+        # A_j <= B_j up to rounding, so entry j joins before it leaves
         joins = suffix < count and (suffix == prefix or fit_lower[suffix] >= fit_upper[prefix])
         level = fit_lower[suffix] if joins else fit_upper[prefix]
         if residual >= level:
@@ -148,7 +148,7 @@ def _zero_below(first, last, polytope):
     v_y = sum(beta) >= 0 and beta_j > 0 needs two things:
 
         b_j > A_j, hence a pool that reaches into `upper`: its level is at least b_first - upper_1,
-        because the mean of a pool is not below those of its prefixes;
+        because the mean of a pool is not below the mean of any of its prefixes;
         b_j > min(v_y, B_j), hence b_j > 0 or, likewise, b_j > b_last - lower_1.
     """
     below = min(0.0, last - polytope.lower[0]) if polytope.n_lower > 0 else 0.0

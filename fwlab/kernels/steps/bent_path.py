@@ -90,7 +90,7 @@ def leave_gram(K, i, direction, bound, lam_n, moving, rested):
 
 @compiled
 def leave(data, i, direction, bound, lam_n, moving, rested):
-    """Take block i from M to R, for the kind of X at hand."""
+    """Take block i from M to R, for any kind of X."""
     kind, X, csr = data
     if kind == SPARSE:
         row = slice(csr.indptr[i], csr.indptr[i + 1])
@@ -103,7 +103,7 @@ def leave(data, i, direction, bound, lam_n, moving, rested):
 
 @compiled
 def first_maximum(data, order, path, moving, rested, square, lam, lam_n):
-    """Return eta at the first maximum of the dual along the bent path; M and R become those at eta.
+    """Return eta at the first maximum of the dual along the bent path; M and R follow to eta.
 
     order: the blocks with a positive slope, by limit; limits that are equal to rounding leave M
     together. square is |M|^2.

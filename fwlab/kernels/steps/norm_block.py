@@ -1,4 +1,4 @@
-"""Block steps with a block norm: one row a_i of A, the scores <v_j, x_i> at hand.
+"""Block steps with a block norm: one row a_i of A, given its scores <v_j, x_i>.
 
 Along a_i = old + d, and with s_j = |v_j|^2, kappa = |x_i|^2 / (lam n) and L = lam n, n times minus
 the dual is, up to a constant,

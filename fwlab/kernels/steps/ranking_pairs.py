@@ -34,7 +34,7 @@ def largest_entries(beta):
 
 @compiled
 def largest_other(beta, largest, i, j):
-    """Return the largest entry but for the positions i and j, 0 if there is none."""
+    """Return the largest entry outside the positions i and j, 0 if there is none."""
     for place in largest:
         if place >= 0 and place != i and place != j:
             return beta[place]
