@@ -8,11 +8,11 @@ ROOT = Path(__file__).parents[2]
 MOST_LINES = 40
 MOST_ARGUMENTS = 8
 LONG = {
-    "fwlab.experiments.cells.cell_records": "one line too many",
+    "fwlab.experiments.cells.cell_records": "reads the store, computes what is missing and reports, in one loop",
     "fwlab.experiments.comparison.compare": "a docstring of ten arguments",
     "fwlab.kernels.domains.jacobian.jacobian_row": "one formula, whose cases share their arrays",
     "fwlab.kernels.domains.projection.nearest_in_polytope": (
-        "Newton's iteration on zeta and its last digits: each part reads most of the other's numbers"
+        "Newton's iteration on zeta and its last digits: each part reads the other's numbers"
     ),
     "fwlab.kernels.steps.passes.dense_pass": (
         "the order of its products, prefetches and steps is what makes a pass fast"

@@ -1,4 +1,4 @@
-"""The thresholds of kernels.simplices.topk_simplex without sorts: two iterations of Chu et al. (2018).
+"""The thresholds of topk_simplex without sorts: the two iterations of Chu et al. (2018).
 
 Numbers are differences to the pivot a_[k]. With E(v) = sum_{i <= k} (v - a_[i])_+ the level
 u = min((S_k + E) / (k + bias k^2), r/k) and the threshold t = v - u depend on v alone, and v is
