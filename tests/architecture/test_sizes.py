@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 MOST_LINES = 40
 MOST_ARGUMENTS = 8
 LONG = {
-    "fwlab.experiments.cells.cell_records": "reads the store, computes the rest and reports, in one loop",
+    "fwlab.experiments.cells.cell_records": "the store and the rest in one loop",
     "fwlab.experiments.comparison.compare": "a docstring of ten arguments",
     "fwlab.kernels.domains.jacobian.jacobian_row": "one formula, whose cases share their arrays",
     "fwlab.kernels.domains.projection.nearest_in_polytope": (
