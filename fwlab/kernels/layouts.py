@@ -23,18 +23,23 @@ class PolytopeWeights(NamedTuple):
 
 
 class SamplePolytopes(NamedTuple):
-    """The polytope and the costs of each sample; costs[cost_rows[i]] are the costs of sample i."""
+    """The polytope and the costs of each sample; costs[cost_rows[i]] are the costs of sample i.
+
+    An LMO needs no more. PolytopeWeights stand apart: their sums would double a call for one row.
+    """
 
     y: np.ndarray  # (n,)
     costs: np.ndarray  # (1, m) or one row per class or sample; the entry at y[i] is not read
     cost_rows: np.ndarray  # (n,)
-    weights: PolytopeWeights
+    upper: np.ndarray  # (m-1,), the weights of all polytopes
+    lower: np.ndarray
 
 
 class BlockDual(NamedTuple):
     """The dual problem as block steps see it."""
 
     polytopes: SamplePolytopes
+    weights: PolytopeWeights
     omega: np.ndarray  # (n,), the sample weights
     curvatures: np.ndarray  # (n,), |x_i|^2 / (lam n)
     smoothing: float

@@ -8,6 +8,7 @@ def dual_of(problem: Problem) -> BlockDual:
     """Return the layout of the dual of `problem`."""
     return BlockDual(
         problem.polytopes.layout,
+        problem.polytopes.weights,
         problem.sample_weight,
         problem.curvatures,
         problem.smoothing,

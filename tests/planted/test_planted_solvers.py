@@ -58,8 +58,8 @@ DEFECTS = [
         "lower weights taken for upper ones",
         "test_certificates.py::test_the_final_certificate_by_hand",
         "kernels.domains.vertices",
-        "entries[place] = polytope.upper[place] if first else polytope.lower[place]",
-        "entries[place] = polytope.lower[place] if first else polytope.upper[place]",
+        "entries[place] = upper[place] if first else lower[place]",
+        "entries[place] = lower[place] if first else upper[place]",
     ),
     Defect(
         "W stays behind in fw",

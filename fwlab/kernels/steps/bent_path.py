@@ -27,15 +27,15 @@ def choose_directions(pairwise, scores, dual, sets, A, directions):
 
     A row without sample weight has no ridge.
     """
-    scratch = make_block_scratch(A.shape[1], dual.polytopes.weights.n_upper)
-    y, costs, cost_rows, polytope = dual.polytopes
+    scratch = make_block_scratch(A.shape[1], dual.weights.n_upper)
+    y, costs, cost_rows, _, _ = dual.polytopes
     D, slots, slopes, limits = directions
     for i in range(len(y)):
         omega, cost = dual.omega[i], costs[cost_rows[i]]
         ridge = dual.smoothing / omega if omega > 0.0 else 0.0
         block = Block(i, y[i], cost, omega, dual.curvatures[i], ridge)
         slots[i, 0], slots[i, 1], slopes[i], limits[i] = row_direction(
-            pairwise, scores[i], block, polytope, scratch, sets, A[i], D[i]
+            pairwise, scores[i], block, dual.weights, scratch, sets, A[i], D[i]
         )
 
 

@@ -21,7 +21,7 @@ NOISE = 1e-14
 NO_WEIGHT = 1e-15
 
 
-@compiled
+@compiled(inline=True)
 def choose_ends(pairwise, towards, away, n_atoms, products):
     """Return the two ends of the step, (towards, away), and its slope, 0 where that is rounding.
 
@@ -40,7 +40,7 @@ def choose_ends(pairwise, towards, away, n_atoms, products):
     return towards, away, slope
 
 
-@compiled
+@compiled(inline=True)
 def largest_step(atom_weights, towards, away):
     """Return the largest feasible step between two ends.
 
@@ -57,7 +57,7 @@ def largest_step(atom_weights, towards, away):
     return atom_weights[away] / others
 
 
-@compiled
+@compiled(inline=True)
 def scale_of_the_rest(towards, away, step):
     """Return the factor by which a step multiplies the weights of the atoms at neither end."""
     if away == POINT:
@@ -65,7 +65,7 @@ def scale_of_the_rest(towards, away, step):
     return 1.0 + step if towards == POINT else 1.0
 
 
-@compiled
+@compiled(inline=True)
 def move_weights(atom_weights, towards, away, step, limit):
     """Change the atom weights by step <= limit; at the limit the away atom's becomes exactly 0."""
     factor = scale_of_the_rest(towards, away, step)
