@@ -1,9 +1,10 @@
-"""Euclidean projections of L15 section 4, and the one onto a permutahedron.
+"""Euclidean projections of L15 section 4, and the projection onto a permutahedron.
 
-Every function takes one vector (d,) or a batch of rows (n, d), leaves it untouched, answers in
-kind as float64, and is exact to rounding: no iteration to a tolerance, O(d log d) a vector at
-worst. Entries larger than 1e150 in size are refused. With a bias the objective is
-|a - x|^2 + bias <1, x>^2.
+Every function takes one vector (d,) or a batch of rows (n, d), does not change it, and returns
+float64 of the same shape. The result is exact to rounding: no iteration to a tolerance, at worst
+O(d log d) per vector. Entries larger than 1e150 in size are refused. With a bias the objective is
+
+    |a - x|^2 + bias <1, x>^2.
 """
 
 from typing import Any
@@ -48,7 +49,7 @@ def project_topk_simplex(a: Any, k: int, r: float = 1.0, bias: float = 0.0) -> F
 def project_topk_cone(a: Any, k: int, bias: float = 0.0) -> Floats:
     """Project onto {x >= 0, x_i <= (sum x)/k}, the top-k cone (L15 4.2).
 
-    Arguments, result and errors are those of project_topk_simplex, without r.
+    Takes the arguments of project_topk_simplex except r, and returns and raises the same.
     """
     return _project_topk(a, k, np.inf, bias)
 
@@ -71,8 +72,8 @@ def project_knapsack(
 ) -> Floats:
     """Project onto {0 <= x <= upper, sum x <= r}, or sum x = r (L15 4.1, section 5).
 
-    With upper >= r the upper bound has no effect, so that `upper=r, equality=True` is the
-    projection onto the simplex of sum r.
+    With upper >= r the upper bound has no effect: `upper=r, equality=True` projects onto the
+    simplex of sum r.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
 
 
 def _as_points(a: Any) -> Floats:
-    """`a` as float64, one row or a batch of rows; the kernels check that it is finite."""
+    """Return `a` as float64, one row or a batch; the kernels check that it is finite."""
     array = as_array("a", a)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"a must hold real numbers; got dtype {array.dtype}.")
@@ -149,6 +150,6 @@ def _as_points(a: Any) -> Floats:
 
 
 def _refuse_row(rows: Floats, bad: int) -> None:
-    """Raise for the row that a kernel refused; -1 stands for none."""
+    """Raise ValueError for the row that a kernel refused; -1 stands for none."""
     if bad >= 0:
         require_finite("a", rows[bad])

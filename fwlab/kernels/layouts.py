@@ -1,7 +1,7 @@
 """The named layouts that kernels take: what each array or number of a group means.
 
 n is the number of samples, m of classes, d of features. numba compiles a NamedTuple from an
-importable module and keeps its cache; passing one costs a Python call about as much as an array.
+importable module and keeps its cache; a Python call takes about as long for one as for an array.
 """
 
 from typing import NamedTuple
@@ -23,18 +23,23 @@ class PolytopeWeights(NamedTuple):
 
 
 class SamplePolytopes(NamedTuple):
-    """The polytope and the costs of each sample; costs[cost_rows[i]] are the costs of sample i."""
+    """The polytope and the costs of each sample; costs[cost_rows[i]] are the costs of sample i.
+
+    An LMO needs no more. PolytopeWeights stand apart: their sums would double a call for one row.
+    """
 
     y: np.ndarray  # (n,)
     costs: np.ndarray  # (1, m) or one row per class or sample; the entry at y[i] is not read
     cost_rows: np.ndarray  # (n,)
-    weights: PolytopeWeights
+    upper: np.ndarray  # (m-1,), the weights of all polytopes
+    lower: np.ndarray
 
 
-class Dual(NamedTuple):
+class BlockDual(NamedTuple):
     """The dual problem as block steps see it."""
 
     polytopes: SamplePolytopes
+    weights: PolytopeWeights
     omega: np.ndarray  # (n,), the sample weights
     curvatures: np.ndarray  # (n,), |x_i|^2 / (lam n)
     smoothing: float
@@ -92,7 +97,7 @@ class DenseBlocks(NamedTuple):
 
 
 class AnyRows(NamedTuple):
-    """X of one of the three kinds; the array of the other kinds is empty."""
+    """X of one of the three kinds; the arrays of the other kinds are empty."""
 
     kind: int  # DENSE, SPARSE or GRAM of kernels.steps.bent_path
     X: np.ndarray
@@ -130,7 +135,7 @@ class Directions(NamedTuple):
     limits: np.ndarray  # (n,), largest feasible steps
 
 
-class BentPath(NamedTuple):
+class BlockPaths(NamedTuple):
     """The directions of all blocks and what the dual along them needs."""
 
     directions: Directions
@@ -139,7 +144,7 @@ class BentPath(NamedTuple):
 
 
 class StepRecord(NamedTuple):
-    """What the steps of a pass leave behind for each sample."""
+    """The output of the steps of a pass, per sample."""
 
     gaps: np.ndarray  # (n,), the block's part of n times the gap before its step; or (0,)
     moves: np.ndarray  # (n,), |change|_1
@@ -152,7 +157,7 @@ class JacobianRows(NamedTuple):
     pools: np.ndarray  # (rows, m)
     normals: np.ndarray  # (rows, m)
     factors: np.ndarray  # (rows,), f
-    index: np.ndarray  # (rows,), their places in X
+    samples: np.ndarray  # (rows,), their places in X
 
 
 # ---------------------------------------------------------------- scratch
@@ -167,8 +172,7 @@ class VertexScratch(NamedTuple):
 
 
 class ProjectionScratch(NamedTuple):
-    """Scratch of the projection of one row; all (m-1,). Before the fits, _sort_candidates keeps
-    its keys, ranks and indices in three of these arrays."""
+    """Scratch of the projection of one row; all (m-1,)."""
 
     fit_upper: np.ndarray
     fit_lower: np.ndarray
@@ -198,7 +202,7 @@ class MetricScratch(NamedTuple):
 
 
 class NormScratch(NamedTuple):
-    """Scratch of a block step with a block norm; all but the last two (m,)."""
+    """Scratch of a step with a block norm; all except the last two are (m,)."""
 
     linear: np.ndarray
     metric: np.ndarray

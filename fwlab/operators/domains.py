@@ -31,18 +31,18 @@ class RowPolytopes:
     def weights(self) -> PolytopeWeights:
         """The weights of the polytopes, counted and summed for the kernels."""
         upper, lower = self.upper, self.lower
-        counts = int(np.count_nonzero(upper)), int(np.count_nonzero(lower))
+        counts = self.support, int(np.count_nonzero(lower))
         return PolytopeWeights(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
 
     @property
     def layout(self) -> SamplePolytopes:
-        """What the kernels take."""
-        return SamplePolytopes(self.y, self.costs, self.cost_rows, self.weights)
+        """The arrays that kernels take."""
+        return SamplePolytopes(self.y, self.costs, self.cost_rows, self.upper, self.lower)
 
     @property
     def support(self) -> int:
         """Number of entries that a vertex touches, without the true class."""
-        return self.weights.n_upper
+        return int(np.count_nonzero(self.upper))
 
     @property
     def n_classes(self) -> int:
@@ -60,7 +60,7 @@ class RowPolytopes:
     def values(self, scores: Floats) -> Floats:
         """Return the loss of every row, (n,)."""
         out = np.empty(len(scores))
-        values_rows(scores, self.layout, out)
+        values_rows(scores, self.layout, self.support, out)
         return out
 
     def compact_vertices(self, scores: Floats) -> tuple[Integers, Floats, Floats]:
@@ -88,9 +88,9 @@ class RowPolytopes:
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
-        """Return whether rows of v lie in the (not negated) domains, up to `slack` in each bound."""
+        """Return whether rows of v lie in the (not negated) domains, up to `slack`, (n,)."""
         out = np.empty(len(v), dtype=np.bool_)
-        in_domain_rows(v, self.y, self.weights, slack, out)
+        in_domain_rows(v, self.y, self.upper, self.lower, slack, out)
         return out
 
     def cost_products(self, points: Floats) -> Floats:

@@ -12,7 +12,15 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.layouts import AnyRows, BentPath, BlockNorm, Csr, DenseBlocks, Dual, StepRecord
+from fwlab.kernels.layouts import (
+    AnyRows,
+    BlockDual,
+    BlockNorm,
+    BlockPaths,
+    Csr,
+    DenseBlocks,
+    StepRecord,
+)
 from fwlab.kernels.products.dense import (
     block_entries,
     block_grams,
@@ -59,7 +67,7 @@ class Features(Protocol):
         """Return <w_j, other_j>, (m,), for links W and `other`, the link of A."""
 
     def block_grams(self, size: int) -> Floats:
-        """Return <x_i, x_r> for the rows r of the block of row i, blocks of `size` rows, (n, size)."""
+        """Return <x_i, x_r> for the rows r of row i's block of `size` rows, (n, size)."""
 
     def block_pass(
         self,
@@ -68,7 +76,7 @@ class Features(Protocol):
         grams: Floats,
         link: Floats,
         A: Floats,
-        dual: Dual,
+        dual: BlockDual,
         record: StepRecord,
         /,
     ) -> None:
@@ -87,7 +95,7 @@ class Features(Protocol):
         """
 
     def norm_pass(
-        self, order: Integers, link: Floats, A: Floats, dual: Dual, norm: BlockNorm, /
+        self, order: Integers, link: Floats, A: Floats, dual: BlockDual, norm: BlockNorm, /
     ) -> None:
         """Make one pass with an LpNorm (kernels.steps.norm_passes); change the link and A.
 
@@ -104,7 +112,7 @@ class Features(Protocol):
     def first_maximum(
         self,
         order: Integers,
-        path: BentPath,
+        path: BlockPaths,
         moving: Floats,
         rested: Floats,
         square: float,
@@ -249,7 +257,7 @@ class SparseFeatures:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)
 
     def first_maximum(
-        self, order: Integers, path: BentPath, moving: Floats, rested: Floats, *rest: Any
+        self, order: Integers, path: BlockPaths, moving: Floats, rested: Floats, *rest: Any
     ) -> float:
         data = AnyRows(SPARSE, _NO_X, csr_of(self.X))
         return first_maximum(data, order, path, moving.T, rested.T, *rest)

@@ -1,8 +1,9 @@
 """Algorithm 1 of LP15: a pass at fixed class weights beta, then new weights from its machine.
 
 At fixed beta the dual is quadratic: with V = A^T X / (lam n) its regulariser is
-lam/2 sum_j beta_j |v_j|^2, its machine w_j = beta_j v_j   (LP15 (9), (10)). What fails as printed
-is repaired here; the claims LP15-alg1-* of the ledger show on which p and data it fails.
+lam/2 sum_j beta_j |v_j|^2, its machine w_j = beta_j v_j   (LP15 (9), (10)). This module
+repairs the algorithm; the claims LP15-alg1-* of the ledger show for which p and data it fails as
+printed.
 
 - A class with w_j = 0 gets the weight 0 from (14) and keeps it, also where the optimum has
   w_j != 0. No |w_j| counts as less than 2^-k of the largest after k passes, nor as less than
@@ -13,12 +14,12 @@ is repaired here; the claims LP15-alg1-* of the ledger show on which p and data 
 - For p < 2 it is above it, and the full dual can fall, and at p = 1 does so wherever a class with
   small weight is left free. A is therefore apart from the iterate of the passes: it moves to the
   best point of the segment to that iterate, on the full dual. The dual never falls.
-- Below p = 1.1 the weights are those of a p_k that falls to p with the passes: classes that the
-  first machines leave out return sooner.
+- Below p = 1.1 the weights belong to a p_k that falls to p with the passes: classes that the first
+  machines leave out return sooner.
 
-A is what certifies, and W is the machine of the last pass, for every p: it exists at p = 1 too.
-It is the faster one near p = 1; from p = 1.5 on `direct` takes fewer passes, most of all where n is
-larger than d.
+For every p the certificate is of A, and W is the machine of the last pass, which exists at p = 1
+too. Near p = 1 `alternate` is faster than `direct`; from p = 1.5 on `direct` takes fewer passes,
+above all where n is larger than d.
 """
 
 from dataclasses import dataclass
@@ -102,7 +103,7 @@ def pass_over_rows(state: State, A: Floats, link: Floats, beta: Floats, squares:
 
 
 def _take_machine(state: State, coefficients: Floats, workspace: AlternateWorkspace) -> None:
-    """w_j = beta_j v_j is the primal point; its coefficients are written."""
+    """Make w_j = beta_j v_j the primal point and write its coefficients."""
     np.multiply(workspace.A, workspace.beta, out=coefficients)
     state.link = workspace.beta[:, None] * workspace.link
 

@@ -1,8 +1,8 @@
 """Exact block ascent that spends most of its steps on the rows that still move.
 
 Near the optimum most rows rest at a vertex of their domain, and an exact step leaves them exactly
-where they are. Rows that moved in the last pass over all of them are visited a few times more by
-themselves, on a copy of their part of X, before the next pass over all.
+there. Before each pass over all rows, the method visits the rows that moved in the last such pass a
+few times more, on a copy of their part of X.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ AT_REST = 1e-12
 
 @dataclass(frozen=True)
 class Ascent(BlockMethod):
-    """A pass over all rows; with shrink, after up to n steps on those that moved in the last pass.
+    """A pass over all rows; with shrink, up to n steps on the rows that moved last come before it.
 
-    shrink=False is the pass alone. It is the same where half of the rows move, and with the orders
-    "uniform" and "gap", whose passes are not over all rows.
+    shrink=False makes the pass alone. shrink has no effect where half of the rows move, and with
+    the orders "uniform" and "gap", whose passes do not visit all rows.
     """
 
     sentence = "Exact block ascent on the true domain."
@@ -48,7 +48,7 @@ class Ascent(BlockMethod):
         workspace.moving = moving if few else None
 
     def visit_alone(self, index: Integers, state: State) -> None:
-        """Passes over the rows `index` alone; A and the link follow."""
+        """Make passes over the rows `index` alone; A and the link follow."""
         part, before = state.problem.restricted(index), state.A[index]
         A, is_gram = before.copy(), state.problem.kernel is not None
         link = state.link[:, index].copy() if is_gram else state.link

@@ -18,7 +18,7 @@ from fwlab.problem import Problem
 
 
 class Atom(Protocol):
-    """A point of the domain (n, m) as the active set sees it."""
+    """A point of the domain (n, m), as an active set uses it."""
 
     def product(self, gradient: Floats) -> float:
         """Return <gradient, this>."""

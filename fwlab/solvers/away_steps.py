@@ -1,8 +1,8 @@
 """Away-step and pairwise Frank-Wolfe over whole-matrix atoms (Lacoste-Julien and Jaggi 2015).
 
 An atom is a vertex of the product of all blocks' domains, as K19 ran these methods. `afw` takes the
-away rule and `pfw` the pairwise rule of kernels.steps.pairwise_rule. The step is the exact maximiser
-of the dual; at its limit the away atom leaves the active set.
+away rule and `pfw` the pairwise rule of kernels.steps.pairwise_rule. The step is the exact
+maximiser of the dual; at its limit the away atom leaves the active set.
 """
 
 from dataclasses import dataclass

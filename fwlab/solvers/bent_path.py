@@ -2,8 +2,8 @@
 
 Block i moves min(eta, b_i) along its own direction, b_i its largest feasible step: `bafw` takes the
 steeper of its Frank-Wolfe and its away direction, `bpfw` the pairwise one. eta is the first maximum
-of the dual along this bent path, found exactly by kernels.steps.bent_path. A block that reaches its bound
-drops its atom.
+of the dual along this bent path, found exactly by kernels.steps.bent_path. A block that reaches its
+bound drops its atom.
 
 Simpler rules fail: one step for all blocks that respects every bound is held by the smallest weight
 of any block, and directions scaled by their bounds shrink small weights that never reach zero.
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab.kernels import layouts
-from fwlab.kernels.layouts import Directions
+from fwlab.kernels.layouts import BlockPaths, Directions
 from fwlab.kernels.steps.bent_path import choose_directions, move_rows
 from fwlab.problem import Problem
 from fwlab.solvers.dual_layout import dual_of
@@ -77,7 +76,7 @@ def follow_bent_path(state: State, directions: Directions) -> float:
     candidates = np.flatnonzero(directions.slopes > 0.0)
     order = candidates[np.argsort(directions.limits[candidates], kind="stable")]
     link_norms = squares * problem.curvatures / problem.lam_n
-    path = layouts.BentPath(directions, link_norms, squares * problem.ridge()[:, 0])
+    path = BlockPaths(directions, link_norms, squares * problem.ridge()[:, 0])
     square = features.link_norm(moving, D, problem.lam_n)
     lam, lam_n = problem.lam, problem.lam_n
     step = features.first_maximum(order, path, moving, rested, square, lam, lam_n)

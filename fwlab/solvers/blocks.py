@@ -34,7 +34,7 @@ BLOCK_ROWS, GRAM_BLOCK_ROWS = 8, 16
 
 @dataclass(eq=False)
 class Workspace:
-    """What a block method keeps between passes.
+    """The workspace of a block method between passes.
 
     grams: products <x_i, x_r> within each block of rows, (n, block_size). gaps: for order "gap" the
     gap of each block when last seen, (n,), else empty. moves: the size |change|_1 of the last step
@@ -122,7 +122,7 @@ class BlockMethod(Method):
         )
 
     def _block_size(self, problem: Problem) -> int:
-        """Return the rows of a block; at most 2 m, so that grams is no larger than two arrays like A."""
+        """Return the rows of a block: at most 2 m, so that grams is never larger than 2 A."""
         if self.order in ROW_BY_ROW:
             return 1
         size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)
@@ -143,8 +143,8 @@ def steps_until_gram(problem: Problem, max_memory: int) -> float:
     """Return the block steps after which a method goes over to the Gram matrix, infinity for never.
 
     Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over
-    X up to 4 n d m: K is computed when the passes made have cost as much, so that no more than
-    twice the least possible is spent, whatever the number of passes turns out to be.
+    X up to 4 n d m. A method computes K when its passes have cost n^2 d flops: it then spends at
+    most twice the least possible, whatever the number of passes.
     """
     n, d = problem.n_samples, problem.n_features
     dense = problem.kernel is None and not scipy.sparse.issparse(problem.X)

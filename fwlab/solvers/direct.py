@@ -1,14 +1,14 @@
 """A method on the completely dualised problem of an LpNorm (LP15 Problem 11), for every loss.
 
-A pass makes one block step a row (kernels.norm_blocks): the row's gradient is exact and its
-curvatures are those of the moment, so that it is a projection in the metric of the current class
-weights, and a line search on the full dual ends it. The class weights move with every row. Rows
-that only move together are slow; after every few passes A is therefore extrapolated along what
-these changed, projected back, and taken as far as the full dual rises. The dual never falls.
+A pass makes one block step per row (kernels.steps.norm_block): a projection in the metric of the
+current class weights, with the exact gradient, and then a line search on the full dual. The class
+weights change with every row. Rows that can only move together are slow. After every few passes A
+is therefore extrapolated along the change of these passes, projected back, and moved as far as the
+full dual rises. The dual never falls.
 
-At p = 1 there is no W(A), and near it the dual's regulariser is all but the maximum of the |v_j|^2,
-whose kinks stop steps of single rows. Below NEAR_ONE `direct` is `alternate`, whose weights are
-those of a p' > p that falls to p: W is the machine of p', and the pair (W, A) is certified at p.
+At p = 1 there is no W(A), and near it the dual's regulariser is nearly the maximum of the |v_j|^2,
+whose kinks stop steps of single rows. Below NEAR_ONE `direct` is `alternate`, whose class weights
+belong to a p' > p that falls to p: W is the machine of p', and the pair (W, A) is certified at p.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Direct(Method):
 
 
 def _extrapolate(state: State, workspace: DirectWorkspace) -> None:
-    """Go on along the change of the last passes, further if the dual rose all along last time."""
+    """Continue along the change of the last passes, further if the dual rose all along before."""
     problem = state.problem
     D = state.A - workspace.last
     D *= workspace.reach

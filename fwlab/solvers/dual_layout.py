@@ -1,13 +1,14 @@
 """The dual of a problem as the kernels take it."""
 
-from fwlab.kernels.layouts import Dual
+from fwlab.kernels.layouts import BlockDual
 from fwlab.problem import Problem
 
 
-def dual_of(problem: Problem) -> Dual:
+def dual_of(problem: Problem) -> BlockDual:
     """Return the layout of the dual of `problem`."""
-    return Dual(
+    return BlockDual(
         problem.polytopes.layout,
+        problem.polytopes.weights,
         problem.sample_weight,
         problem.curvatures,
         problem.smoothing,

@@ -1,7 +1,7 @@
 """Frank-Wolfe on the whole dual variable: exact line search, or steps fixed in advance.
 
-The LMO splits by sample and is closed: minus a subgradient at the shifted scores (K19 (24),
-T20 (2.25)). The gap it yields is the duality gap (with smoothing, the augmented one).
+The LMO splits by sample and has a closed form, minus a subgradient at the shifted scores (K19 (24),
+T20 (2.25)). Its gap is the duality gap; with smoothing, the augmented duality gap.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,9 @@
 """Block order "gap": rows drawn with probabilities that grow with their block gaps.
 
-Osokin et al. 2016, for block-coordinate Frank-Wolfe. The gap of a block is known from its last
-step and old since then. Three remedies: all gaps are computed anew every few passes, a share of the
-draws is uniform, and a row is drawn at most once before the gaps that its neighbours met are used.
+The gap of a block is known from its last step and out of date afterwards. There are three remedies:
+all gaps are computed anew every few passes, a share of the draws is uniform, and a row is drawn at
+most once before the new gaps of its neighbours are used   (Osokin et al. 2016, for block-coordinate
+Frank-Wolfe).
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ PARTS_OF_A_PASS = 10
 
 
 def draw_by_gaps(gaps: Floats, rng: np.random.Generator) -> Iterator[Integers]:
-    """The n draws of a pass, a part at a time; `gaps` (n,) may change between the parts."""
+    """Yield the n draws of a pass, one part at a time; `gaps` (n,) may change between the parts."""
     n = len(gaps)
     for part in np.array_split(np.arange(n), min(n, PARTS_OF_A_PASS)):
         yield rng.choice(n, len(part), replace=False, p=_probabilities(gaps))

@@ -10,8 +10,8 @@ Lagrangian:
              - W x_i - delta_i),    t_i = 1 / (1/sigma + r_i),
     grad psi = L W - A(W)^T X,    H = L I + sum_i t_i J_i (x) x_i x_i^T,
 
-with J_i the generalised Jacobian of the projection: 0 for rows at rest at a vertex, which are most
-of them near the optimum. The inner problem ends when
+with J_i the generalised Jacobian of the projection. It is 0 for rows at rest at a vertex, most rows
+near the optimum. The inner problem ends when
 
     |grad|^2 / (2 L) <= |A(W) - A0|^2 / (4 sigma).
 
@@ -34,8 +34,8 @@ from fwlab.solvers.blocks import Workspace
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, ProximalHessian
 
-# phase 1 ends when a tenth of the gap would take more passes than the Newton steps that gain as
-# much, each worth so many passes where H is factorised, or where conjugate gradients stand for that
+# phase 1 ends when a tenth of the gap would take more passes than STEPS_A_DECADE Newton steps; a
+# step is worth PASSES_A_STEP where H is factorised, else PASSES_AN_ITERATIVE_STEP
 STEPS_A_DECADE = 6
 PASSES_A_STEP = 8
 PASSES_AN_ITERATIVE_STEP = 12
@@ -43,13 +43,13 @@ PASSES_BETWEEN_CHECKS = 16
 ARMIJO = 1e-4
 MOST_HALVINGS = 30
 ROUNDING = 1e-15
-# in units of the weight of a block step; the projected points lose as many digits
+# in units of the weight of a block step; the projected points lose the digits of this factor
 LARGEST_SIGMA = 1e8
 
 
 @dataclass(eq=False)
 class Point:
-    """W with its scores, the points that were projected (over omega), A(W) and psi(W)."""
+    """W with its scores, the projected points (over omega), A(W) and psi(W)."""
 
     W: Floats
     scores: Floats
@@ -72,7 +72,7 @@ class Proximal:
         return 1.0 / (1.0 / self.sigma + self.problem.ridge())
 
     def at(self, W: Floats, scores: Floats) -> Point:
-        """psi and A(W)."""
+        """Return the point of W: psi(W) and A(W)."""
         problem = self.problem
         omega = problem.sample_weight[:, None]
         shifted = problem.polytopes.add_costs(scores)
@@ -83,16 +83,16 @@ class Proximal:
         return Point(W, scores, targets, A, float(value))
 
     def distance(self, A: Floats) -> float:
-        """|A - A0|^2 / (2 sigma)."""
+        """Return |A - A0|^2 / (2 sigma)."""
         difference = A - self.centre
         return float(np.vdot(difference, difference)) / (2 * self.sigma)
 
     def gradient(self, point: Point) -> Floats:
-        """grad psi, (m, d)."""
+        """Return grad psi, (m, d)."""
         return self.problem.lam_n * point.W - self.problem.features.transposed_product(point.A)
 
     def is_solved(self, point: Point, gradient: Floats) -> bool:
-        """Whether A(W) can be the next centre."""
+        """Return whether A(W) can be the next centre."""
         error = float(np.vdot(gradient, gradient)) / (2 * self.problem.lam_n)
         return error <= self.distance(point.A) / 2
 
@@ -104,8 +104,10 @@ class Proximal:
         return ProximalHessian(problem.lam_n, problem.X, index, jacobians, t[index])
 
     def newton_step(self, point: Point, gradient: Floats) -> tuple[Point, float]:
-        """W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough, and the passes
-        that the products with H were worth."""
+        """Make a step W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough.
+
+        Returns the new point, and the passes that the products with H were worth.
+        """
         hessian = self.hessian(point)
         direction = -hessian.solve(gradient)
         scores = self.problem.features.scores(direction)
@@ -121,9 +123,12 @@ class Proximal:
 
 @dataclass(eq=False)
 class NewtonWorkspace:
-    """Phase 1; the passes and the gap at the last check, the passes until the next one, and those
-    of iterative Newton steps; the decay of phase 1 at its end, in decades a pass; in phase 2 the
-    inner problem and its point."""
+    """The workspace of both phases.
+
+    ascent: phase 1. checked, last_gap: passes and gap at the last check. patience: passes until the
+    next check. newton_passes: passes of iterative Newton steps. decay: the decay of phase 1 at its
+    end, in decades per pass. inner: in phase 2 the inner problem, its point and gradient.
+    """
 
     ascent: Workspace
     checked: float = 0.0
@@ -201,8 +206,10 @@ class Newton(Method):
         return True
 
     def give_up_if_slower(self, passes: float, state: State, workspace: NewtonWorkspace) -> None:
-        """Back to the first phase, to stay there four times as long, where iterative steps gain
-        less a pass than that did."""
+        """Return to the first phase where iterative steps gain less per pass than that phase did.
+
+        It then lasts four times as long.
+        """
         if self.passes is not None or workspace.newton_passes < PASSES_BETWEEN_CHECKS:
             return
         gap = state.best_primal - _dual(state.problem, state.A, state.link)
@@ -214,8 +221,10 @@ class Newton(Method):
 
 
 def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
-    """Whether a decay from the gap `last` in so many passes is too slow; never after the first
-    check, whose `last` is infinite."""
+    """Return whether a decay from the gap `last` to `gap` in this number of passes is too slow.
+
+    It never is after the first check, whose `last` is infinite.
+    """
     if min(last, gap) <= 0.0 or np.isinf(last):
         return False
     worth = STEPS_A_DECADE * (PASSES_A_STEP if direct else PASSES_AN_ITERATIVE_STEP)
@@ -223,7 +232,7 @@ def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
 
 
 def _gap(state: State) -> float:
-    """The gap of the best primal point at A: that of the driver, if it has just judged."""
+    """Return the gap of the best primal point at A, from the driver if it has just judged."""
     if state.judged is not None and state.judged[0] == state.n_steps:
         return state.judged[1].gap
     certificate = state.problem.certificate(state.A, state.link)
@@ -241,7 +250,7 @@ def _centre(state: State, workspace: NewtonWorkspace, sigma: float, W: Floats) -
 def _newton_iteration(
     state: State, workspace: NewtonWorkspace, proximal: Proximal, last: Point, gradient: Floats
 ) -> None:
-    """One Newton step; where it solves the inner problem, the next centre."""
+    """Make one Newton step; where it solves the inner problem, go to the next centre."""
     problem, (point, passes) = state.problem, proximal.newton_step(last, gradient)
     workspace.newton_passes += passes
     square_norm = float(np.vdot(point.W, point.W))

@@ -52,7 +52,7 @@ class RowActiveSets:
 
     @property
     def arrays(self) -> ActiveSets:
-        """What the kernels take."""
+        """The arrays that kernels take."""
         return ActiveSets(self.classes, self.entries, self.atom_weights, self.counts, self.starts)
 
     @property
@@ -61,7 +61,7 @@ class RowActiveSets:
         return int(self.counts.sum())
 
     def reserve(self, visits: Integers) -> None:
-        """Make room for one more atom at each visit of a row."""
+        """Enlarge the arrays to hold one more atom per visit of a row."""
         if not len(self.counts):
             return
         room = np.bincount(visits, minlength=len(self.counts))

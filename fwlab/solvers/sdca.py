@@ -24,7 +24,7 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Sdca(BlockMethod):
-    """A pass of n block steps on the dual of PseudoTopK, with the options of BlockMethod."""
+    """A pass of n block steps on the dual of PseudoTopK; it takes the options of BlockMethod."""
 
     @property
     def sentence(self) -> str:

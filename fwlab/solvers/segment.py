@@ -1,4 +1,4 @@
-"""Moves along a direction of the dual variable, and a line search on the completely dualised dual."""
+"""Moves along a direction of the dual variable, and a line search on the full dual of an LpNorm."""
 
 import numpy as np
 

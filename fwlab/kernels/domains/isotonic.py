@@ -1,4 +1,4 @@
-"""Decreasing isotonic regression by pool-adjacent-violators, and what is read off its pools."""
+"""Decreasing isotonic regression by pool-adjacent-violators, and residuals from its pools."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from fwlab.kernels.domains.sorting import sort_descending
 def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
     """Write into `fit` the non-increasing vector nearest to values - zeta weights.
 
-    Of every array only the first `count` entries are used. Within a pool the fit is the mean.
-    Returns the number of pools; from left to right they have lengths sizes[:pools] and sums of
-    weights pool_weights[:pools].
+    Only the first `count` entries of every array are used. Within a pool the fit is the mean.
+    `weights` are upper or lower weights of a polytope. Returns the number of pools; from left to
+    right they have lengths sizes[:pools] and sums of weights pool_weights[:pools].
     """
     pools = 0
     for j in range(count):
@@ -38,9 +38,9 @@ def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
 
 @compiled
 def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
-    """out = values - fit on [start, stop), free of cancellation where the values are large.
+    """Set out = values - fit on [start, stop), without cancellation where the values are large.
 
-    A pool of one entry gets zeta times its weight, exactly; a longer one that level on average.
+    A pool of one entry gets zeta times its weight, exactly; a longer pool has that mean.
     """
     end, pool = 0, 0
     while end < stop:
@@ -65,7 +65,7 @@ def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
 
 @compiled(allocates=True)
 def project_permutahedron(points, rho, out):
-    """Rows of `out` become the nearest points, to rows of `points`, of conv(permutations of rho).
+    """Write the point of conv(permutations of rho) nearest to each row of `points` into `out`.
 
     rho is non-increasing. Sort, subtract rho, fit, and undo the sort: x = a - fit(a_sorted - rho).
     """

@@ -1,9 +1,9 @@
 """Generalised Jacobian of the projection onto the negated domain, row by row.
 
-Near a point c that is no kink, kernels.domains.projection ends with the same zeta at an end of
-[0, 1] or inside it, and with the same pools: those of the fit at `upper` for a prefix of the sorted
-entries, of the fit at `lower` for a suffix, and one of y with all entries between them. The
-residual v = u - c is constant on each pool; w is the rate at which it falls with zeta:
+Near a point c that is no kink, kernels.domains.projection ends with zeta at the same end of [0, 1]
+or inside it, and with the same pools: the pools of the fit at `upper` for a prefix of the sorted
+entries, the pools of the fit at `lower` for a suffix, and one pool of y with all entries between
+them. The residual v = u - c is constant on each pool; w is the rate at which it falls with zeta:
 
     v = -Pi c - zeta w,    w = the mean of upper, or of lower, over each pool, and sum(w) = 0,
 
@@ -14,7 +14,7 @@ zeta = -<w, c> / |w|^2; where it would gain from zeta > 1 the last term is absen
 
 J is 0 where u = 0. It is an orthogonal projection of rank at most m - 1. Entrywise losses have
 lower = 0 and end at zeta = 1: J = I - Pi, the suffix consists of entries of their own, at 0. At a
-kink J is that of one of the pieces that meet there, an element of Clarke's generalised Jacobian.
+kink J belongs to one of the pieces that meet there, an element of Clarke's generalised Jacobian.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ from fwlab.kernels.domains.projection import (
 )
 from fwlab.kernels.products.blocks import dot
 
-# the fractional parts of its multiples are spread evenly
+# the fractional parts of its multiples are evenly spread
 GOLDEN = 0.6180339887498949
 
 

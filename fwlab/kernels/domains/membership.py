@@ -7,7 +7,7 @@ from fwlab.kernels.domains.sorting import sort_descending
 
 
 @compiled
-def in_polytope(beta, polytope, slack):
+def in_polytope(beta, upper, lower, slack):
     """Return whether some zeta in [0, 1] meets every bound of the polytope up to `slack`.
 
     beta is sorted descending. The j largest need zeta >= their sum / (upper_1 + .. + upper_j),
@@ -18,10 +18,10 @@ def in_polytope(beta, polytope, slack):
     top, top_bound, bottom, bottom_bound = 0.0, 0.0, 0.0, 0.0
     for j in range(count):
         top += beta[j]
-        top_bound += polytope.upper[j]
+        top_bound += upper[j]
         least = max(least, (top - slack) / top_bound)
         bottom += beta[count - 1 - j]
-        bottom_bound += polytope.lower[count - 1 - j]
+        bottom_bound += lower[count - 1 - j]
         if bottom_bound > 0.0:
             most = min(most, (bottom + slack) / bottom_bound)
         elif bottom < -slack:
@@ -30,7 +30,7 @@ def in_polytope(beta, polytope, slack):
 
 
 @compiled(allocates=True)
-def in_domain_rows(v, y, polytope, slack, out):
+def in_domain_rows(v, y, upper, lower, slack, out):
     """Set out[i] to whether row i of v sums to 0 and, without entry y[i], lies in the polytope."""
     m = v.shape[1]
     rest, beta = np.empty(m - 1), np.empty(m - 1)
@@ -41,4 +41,4 @@ def in_domain_rows(v, y, polytope, slack, out):
         sort_descending(rest, order)
         for j in range(m - 1):
             beta[j] = rest[order[j]]
-        out[i] = abs(v[i].sum()) <= slack and in_polytope(beta, polytope, slack)
+        out[i] = abs(v[i].sum()) <= slack and in_polytope(beta, upper, lower, slack)

@@ -21,7 +21,7 @@ from fwlab.kernels.layouts import MetricScratch
 
 NEWTON_STEPS = 100
 EUCLIDEAN_STEPS = 10
-# of the first Euclidean step
+# a step this much shorter than the first Euclidean step ends the approach
 NEGLIGIBLE = 0.05
 
 
@@ -29,7 +29,7 @@ NEGLIGIBLE = 0.05
 def project_in_metric(linear, metric, old, y, omega, polytope, scratch, new):
     """Set `new` to the minimiser for g = linear and h = metric > 0.
 
-    Where the domain is no simplex the last Euclidean steps are missing.
+    It is exact if the domain is a simplex, and else the last of at most EUCLIDEAN_STEPS steps.
     """
     if polytope.n_upper == 1 and polytope.n_lower == 0:
         _project_on_simplex(linear, metric, old, y, omega * polytope.upper[0], new)

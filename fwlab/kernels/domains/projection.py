@@ -4,8 +4,8 @@ With u_j = -beta_j (j != y) and u_y = sum(beta) the projection of c minimises
 
     sum_{j != y} (beta_j - b_j)^2 + (sum(beta) - c_y)^2,     b_j = -c_j,
 
-over the polytope of kernels.domains.vertices. Write v = u - c for the residual. For fixed zeta let A and B
-be the decreasing isotonic fits of the sorted b - zeta upper and b - zeta lower. Then
+over the polytope of kernels.domains.vertices. Write v = u - c for the residual. For fixed zeta
+let A and B be the decreasing isotonic fits of the sorted b - zeta upper and b - zeta lower. Then
 
     v_j = min(max(v_y, A_j), B_j),     v_y + sum_j v_j = -sum(c),
 
@@ -34,15 +34,17 @@ NEWTON_STEPS = 100
 
 @compiled(inline=True)
 def true_class_residual(count, total, fit_upper, fit_lower):
-    """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B); return v_y, prefix, suffix start.
+    """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B) for v_y.
 
-    v_y comes down from infinity: each B_j it passes joins the entries at v_y, and each A_j it
-    passes leaves them for the prefix.
+    Returns v_y, the length of the prefix and the start of the suffix.
+
+    v_y comes down from infinity. When it passes B_j, entry j joins the entries at v_y; when it
+    passes A_j, entry j leaves them for the prefix.
     """
     prefix, suffix, slope = 0, 0, 1
     residual = total
     while prefix < count:
-        # A_j <= B_j but for rounding, so entry j joins before it leaves
+        # A_j <= B_j up to rounding, so entry j joins before it leaves
         joins = suffix < count and (suffix == prefix or fit_lower[suffix] >= fit_upper[prefix])
         level = fit_lower[suffix] if joins else fit_upper[prefix]
         if residual >= level:
@@ -88,9 +90,10 @@ def _slope_at_origin(count, b, upper, lower):
 def nearest_in_polytope(count, polytope, scratch):
     """Write the nearest beta for c_y = 0 and the first `count` sorted candidates b; return zeta.
 
-    zeta = 0 stands for the origin; beta is then not set. The search for zeta follows Newton's steps and halves the bracket where a step would leave it.
-    It starts at 1 or, near the origin, at a bound of the root: sum(beta) >= zeta sum(lower), and
-    the projection is no longer than the positive part of b.
+    zeta = 0 stands for the origin; beta is then not set. The search for zeta follows Newton's steps
+    and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at a
+    bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
+    positive part of b.
     """
     upper, lower, _, _, sum_upper, sum_lower = polytope
     fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
@@ -145,7 +148,7 @@ def _zero_below(first, last, polytope):
     v_y = sum(beta) >= 0 and beta_j > 0 needs two things:
 
         b_j > A_j, hence a pool that reaches into `upper`: its level is at least b_first - upper_1,
-        because the mean of a pool is not below those of its prefixes;
+        because the mean of a pool is not below the mean of any of its prefixes;
         b_j > min(v_y, B_j), hence b_j > 0 or, likewise, b_j > b_last - lower_1.
     """
     below = min(0.0, last - polytope.lower[0]) if polytope.n_lower > 0 else 0.0
@@ -171,8 +174,7 @@ def make_projection_scratch(m):
 
 @compiled(inline=True)
 def _sort_candidates(b, polytope, scratch):
-    """Sort the entries of b that can differ from 0, descending, with their indices; return their
-    number."""
+    """Sort the entries of b that can differ from 0, descending; return their number."""
     n_upper, n_lower = polytope.n_upper, polytope.n_lower
     candidates, order = scratch.candidates, scratch.order
     # the fits come later: their room holds keys, ranks and indices

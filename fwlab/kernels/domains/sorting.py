@@ -6,7 +6,7 @@ from fwlab.kernels._jit import compiled
 
 # ranks by counting take a third of the time of insertion on 5 .. 64 normal entries
 COUNTING_LENGTH = 64
-# insertion of the largest ones wins up to this many of them
+# insertion is faster up to this number of largest entries
 INSERTION_LENGTH = 32
 
 
@@ -22,9 +22,9 @@ def sort_long(values, order):
 def sort_descending(values, order):
     """Fill `order`, as long as `values`, with the indices of `values` from the largest down.
 
-    Up to COUNTING_LENGTH entries each is compared with all the others: n^2 comparisons without a
-    branch. Its rank is the number of larger entries; of equal ones the first takes it and the
-    others the next places.
+    Up to COUNTING_LENGTH entries each entry is compared with all others: n^2 comparisons without a
+    branch. Its rank is the number of larger entries; of equal entries the first takes this rank and
+    the others the next ones.
     """
     count = len(values)
     if count > COUNTING_LENGTH:

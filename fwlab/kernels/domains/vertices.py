@@ -35,7 +35,7 @@ def margins_without(scores, costs, y, margins):
 
 
 @compiled
-def best_vertex(scratch, y, polytope):
+def best_vertex(scratch, y, upper, lower):
     """Return (max over the polytope of <beta, margins>, number of entries the maximiser touches).
 
     The maximiser of scratch.margins has scratch.entries[l] at entry scratch.places[l]. It is the
@@ -47,9 +47,9 @@ def best_vertex(scratch, y, polytope):
     value = 0.0
     for place in range(len(places)):
         margin = margins[places[place]]
-        ties_first = margin == 0.0 and places[place] < y and polytope.lower[0] > 0.0
+        ties_first = margin == 0.0 and places[place] < y and lower[0] > 0.0
         first = margin > 0.0 or ties_first
-        entries[place] = polytope.upper[place] if first else polytope.lower[place]
+        entries[place] = upper[place] if first else lower[place]
         value += entries[place] * margin
     if value <= 0.0:
         return 0.0, 0
@@ -57,13 +57,13 @@ def best_vertex(scratch, y, polytope):
 
 
 @compiled(allocates=True)
-def values_rows(scores, polytopes, out):
-    """out[i] = the loss of row i."""
-    y, costs, cost_rows, weights = polytopes
-    scratch = make_vertex_scratch(scores.shape[1], weights.n_upper)
+def values_rows(scores, polytopes, support, out):
+    """Set out[i] to the loss of row i; `support` is the number of non-zeros in upper."""
+    y, costs, cost_rows, upper, lower = polytopes
+    scratch = make_vertex_scratch(scores.shape[1], support)
     for i in range(scores.shape[0]):
         margins_without(scores[i], costs[cost_rows[i]], y[i], scratch.margins)
-        out[i] = best_vertex(scratch, y[i], weights)[0]
+        out[i] = best_vertex(scratch, y[i], upper, lower)[0]
 
 
 @compiled(allocates=True)
@@ -73,12 +73,12 @@ def vertex_rows(scores, polytopes, columns, entries, values):
     Row i has entries[i, l] at class columns[i, l]; the last one is the true class, and entries the
     vertex does not touch are 0. values[i] is minus the minimum: the loss at scores_i.
     """
-    y, costs, cost_rows, weights = polytopes
+    y, costs, cost_rows, upper, lower = polytopes
     support = columns.shape[1] - 1
     scratch = make_vertex_scratch(scores.shape[1], support)
     for i in range(scores.shape[0]):
         margins_without(scores[i], costs[cost_rows[i]], y[i], scratch.margins)
-        values[i], count = best_vertex(scratch, y[i], weights)
+        values[i], count = best_vertex(scratch, y[i], upper, lower)
         total = 0.0
         for place in range(support):
             entry = scratch.entries[place] if place < count else 0.0
@@ -92,7 +92,7 @@ def vertex_rows(scores, polytopes, columns, entries, values):
 
 @compiled
 def cost_products_rows(points, polytopes, out):
-    """out[i] = sum over j != y_i of delta_ij points_ij."""
+    """Set out[i] = sum over j != y_i of delta_ij points_ij."""
     for i in range(points.shape[0]):
         row = polytopes.costs[polytopes.cost_rows[i]]
         total = 0.0

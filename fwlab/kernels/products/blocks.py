@@ -20,10 +20,10 @@ def dot(a, b):
 
 @compiled(fastmath=True)
 def bring_near(X, sums):
-    """Read the rows of X once, as far as they make groups of four; nobody wants the `sums`.
+    """Read the rows of X once, in whole groups of four; the `sums` are not used.
 
-    The kernels that compute while they read get a block from memory at less than half of this
-    speed: it saves up to a fifteenth of a pass over 4096 features.
+    Kernels that compute while they read load a block from memory at less than half of this speed.
+    Reading first saves up to a fifteenth of a pass over 4096 features.
     """
     for i in range(0, len(X) - 3, 4):
         x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
@@ -35,16 +35,17 @@ def bring_near(X, sums):
 
 @compiled(fastmath=True)
 def add_multiple(target, factor, source):
-    """target += factor * source."""
+    """Add factor * source to target."""
     for j in range(len(source)):
         target[j] += factor * source[j]
 
 
 @compiled(fastmath=True)
 def _four_by_five(x0, x1, x2, x3, w0, w1, w2, w3, w4, out, row, column):
-    """out[row:row+4, column:column+5] = products of four rows of X with five of W.
+    """Set out[row:row+4, column:column+5] to the products of four rows of X with five of W.
 
-    Twenty sums at once: each number that is loaded enters four or five of them.
+    Twenty sums at once: each number that is loaded enters four or five of them. The nine rows are
+    arguments of their own, so that the compiler keeps their addresses and the sums in registers.
     """
     s00 = s01 = s02 = s03 = s04 = 0.0
     s10 = s11 = s12 = s13 = s14 = 0.0
@@ -75,8 +76,10 @@ def _four_by_five(x0, x1, x2, x3, w0, w1, w2, w3, w4, out, row, column):
 
 @compiled
 def block_scores(X, W, out):
-    """out[:len(X)] = X W^T for W (m, >= d). The last group of rows or classes overlaps the one
-    before it."""
+    """Set out[:len(X)] = X W^T for W (m, >= d).
+
+    The last group of rows or classes overlaps the group before it.
+    """
     count, d, m = X.shape[0], X.shape[1], W.shape[0]
     if count < ROWS or m < CLASSES:
         for i in range(count):
@@ -121,7 +124,7 @@ def _add_four(target, f, X, rows):
 
 @compiled
 def nonzero(values, places):
-    """Fill `places` with the indices of the entries that are not 0; returns their number."""
+    """Fill `places` with the indices of the entries that are not 0; return their number."""
     count = 0
     for j in range(len(values)):
         places[count] = j
@@ -131,7 +134,7 @@ def nonzero(values, places):
 
 @compiled
 def _add_listed(target, f, X, rows):
-    """target += f^T X over the listed rows, up to four an update."""
+    """Add f^T X over the listed rows to target, up to four rows per update."""
     place = 0
     while place + 4 <= len(rows):
         _add_four(target, f, X, rows[place:])
@@ -145,10 +148,10 @@ def _add_listed(target, f, X, rows):
 
 @compiled(fastmath=True)
 def _add_eight_to_two(v, w, F, X, row, column):
-    """v and w += columns `column` and `column` + 1 of F, over eight rows from `row` on.
+    """Add F^T X over eight rows from `row` on to v and w, for columns `column` and `column` + 1.
 
-    Each number of X that is loaded enters two sums: two thirds of the time of a class at a time
-    over eight rows.
+    Each number of X that is loaded enters two sums. This takes two thirds of the time of one class
+    at a time over eight rows.
     """
     f0, f1, f2, f3 = F[row, column], F[row + 1, column], F[row + 2, column], F[row + 3, column]
     f4, f5, f6, f7 = F[row + 4, column], F[row + 5, column], F[row + 6, column], F[row + 7, column]
@@ -166,11 +169,11 @@ def _add_eight_to_two(v, w, F, X, row, column):
 
 @compiled
 def add_block(F, X, W, changes, touched):
-    """W += F[:len(X)]^T X for W (m, >= d). Scratch: m numbers of changes and as many indices as X
-    has rows.
+    """Add F[:len(X)]^T X to W (m, >= d). changes (m,) and touched (len(X),) are scratch.
 
-    Two classes at a time over all rows if these are whole eights and change as many entries of the
-    two as there are rows, and else a class at a time over the rows that change it.
+    Two classes at a time over all rows, if the number of rows is a multiple of eight and F has at
+    least that number of non-zeros in the two; else one class at a time, over the rows that change
+    it.
     """
     count, d, m = X.shape[0], X.shape[1], W.shape[0]
     _count_nonzeros(F, count, changes)
@@ -188,7 +191,7 @@ def add_block(F, X, W, changes, touched):
 
 @compiled
 def _count_nonzeros(F, rows, numbers):
-    """numbers[j] = non-zeros of column j in the first rows of F."""
+    """Set numbers[j] to the number of non-zeros of column j in the first rows of F."""
     for j in range(F.shape[1]):
         numbers[j] = 0
     for i in range(rows):

@@ -1,8 +1,8 @@
 """X W^T, A^T X and the Gram matrices of small blocks: all rows of a dense X, a few at a time.
 
-`python -m figures.benchmarks products` has their times beside those of BLAS, which is made for
-squarer matrices: with 3 to 300 classes and 128 features or more, scores take 0.4 to 0.8 of its time
-and A^T X 0.1 to 1.2, by the share of A that is not 0.
+`python -m figures.benchmarks products` compares their times with BLAS, which is made for squarer
+matrices: with 3 to 300 classes and 128 features or more, scores take 0.4 to 0.8 of BLAS's time and
+A^T X 0.1 to 1.2, by the share of A that is not 0.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ SCORED_ROWS, ADDED_ROWS = 8, 16
 
 @compiled(allocates=True)
 def copy_in_lines(W):
-    """A copy of W whose rows start at a cache line, if they are a whole number of lines."""
+    """Return a copy of W whose rows start at a cache line, if they are a whole number of lines."""
     m, stride = W.shape[0], W.shape[1] + PADDING
     room = np.empty(m * stride + LINE)
     start = (-room.ctypes.data // 8) % LINE
@@ -31,7 +31,7 @@ def copy_in_lines(W):
 
 @compiled(allocates=True)
 def scores_product(X, W, out):
-    """out (n, m) = X W^T."""
+    """Set out (n, m) = X W^T."""
     padded, sums = copy_in_lines(W), np.empty(SCORED_ROWS)
     for start in range(0, X.shape[0], SCORED_ROWS):
         block = X[start : start + SCORED_ROWS]
@@ -41,7 +41,7 @@ def scores_product(X, W, out):
 
 @compiled(allocates=True)
 def nonzeros_product(X, A, out):
-    """out (m, d) += A^T X, skipping the zeros of A (n, m)."""
+    """Add A^T X to out (m, d), skipping the zeros of A (n, m)."""
     changes = np.empty(A.shape[1], dtype=np.int64)
     touched = np.empty(ADDED_ROWS, dtype=np.int64)
     for start in range(0, X.shape[0], ADDED_ROWS):
@@ -51,7 +51,7 @@ def nonzeros_product(X, A, out):
 
 @compiled(allocates=True)
 def block_grams(X, block_size, out):
-    """out[i, r] = <x_i, x_{base + r}> with base the first row of the block of row i."""
+    """Set out[i, r] = <x_i, x_{base + r}> with base the first row of the block of row i."""
     doubles, sums = np.empty((block_size, X.shape[1] + PADDING)), np.empty(block_size)
     for base in range(0, X.shape[0], block_size):
         block = X[base : base + block_size]
@@ -64,7 +64,7 @@ def block_grams(X, block_size, out):
 
 @compiled
 def block_entries(K, block_size, out):
-    """block_grams where the products are the entries of a Gram matrix."""
+    """Set out as block_grams does, where the products are the entries of a Gram matrix."""
     n = K.shape[0]
     for i in range(n):
         base = i // block_size * block_size

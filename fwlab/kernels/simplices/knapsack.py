@@ -28,7 +28,7 @@ from fwlab.kernels.domains.selection import (
 
 @compiled(fastmath=True)
 def clipped_sum(values, shift, t, upper):
-    """s(shift + t), of differences to the shift."""
+    """Return s(shift + t), from differences to the shift."""
     total = 0.0
     for j in range(len(values)):
         total += min(max((values[j] - shift) - t, 0.0), upper)
@@ -37,14 +37,14 @@ def clipped_sum(values, shift, t, upper):
 
 @compiled
 def is_below(values, shift, t, r, upper, bias, equality):
-    """Is shift + t below the threshold?"""
+    """Return whether shift + t is below the threshold."""
     total = clipped_sum(values, shift, t, upper)
     return total > r or (not equality and bias * total > shift + t)
 
 
 @compiled
 def first_at_threshold(ordered, offset, r, upper, bias, equality):
-    """Index of the first of the ascending entries with entry - offset not below the threshold."""
+    """Return the index of the first ascending entry with entry - offset not below the threshold."""
     low, high = 0, len(ordered)
     while low < high:
         middle = (low + high) // 2
@@ -108,7 +108,7 @@ def newton_threshold(values, shift, r, upper, bias, equality):
 
 @compiled(allocates=True)
 def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
-    """Rows of `out`, zeros on entry, become the projections of the rows of `points`.
+    """Write the projections of the rows of `points` into `out`, which holds zeros on entry.
 
     Returns the first row with an entry not at most `largest` in size, -1 if there is none.
     """

@@ -1,4 +1,4 @@
-"""The thresholds of kernels.topk_simplex by the two iterations of Chu et al. (2018), without sorts.
+"""The thresholds of topk_simplex without sorts: the two iterations of Chu et al. (2018).
 
 Numbers are differences to the pivot a_[k]. With E(v) = sum_{i <= k} (v - a_[i])_+ the level
 u = min((S_k + E) / (k + bias k^2), r/k) and the threshold t = v - u depend on v alone, and v is
@@ -36,7 +36,7 @@ def _keep_largest(values, top):
 
 @compiled
 def _at_most(top, v):
-    """How many of the k largest are at most v, and their sum."""
+    """Return how many of the k largest are at most v, and their sum."""
     count, total = 0, 0.0
     for value in top:
         if value - top[0] <= v:
@@ -47,7 +47,7 @@ def _at_most(top, v):
 
 @compiled
 def _others_above(values, top, t):
-    """How many entries that are not among the k largest are above t, and their sum; t <= 0."""
+    """Return how many entries not among the k largest are above t, and their sum; t <= 0."""
     pivot, ties = top[0], 0
     for value in top:
         ties -= value == pivot
@@ -62,9 +62,9 @@ def _others_above(values, top, t):
 
 @compiled
 def thresholds_by_newton(values, top, r, bias):
-    """(t - pivot, u, pivot) as sorted_thresholds has them, for unsorted values.
+    """Return (t - pivot, u, pivot) as sorted_thresholds does, for unsorted values.
 
-    `top` becomes the k largest, ascending. A step goes to the root of the linear piece at hand; the
+    `top` becomes the k largest, ascending. A step goes to the root of the current linear piece; the
     search ends in the piece that has its root. As v grows, entries leave one sum and join the
     other, so no slope between two iterates exceeds the sum of their slopes, and a step never passes
     the iterate on the other side of the root: no piece is met twice.
@@ -84,15 +84,15 @@ def thresholds_by_newton(values, top, r, bias):
         if j == 0 or same_piece or abs(v - last_v) <= ROUNDING * (v + u):
             break
         last_v, last_i, last_j = v, i, j
-        gap, slope = low / j - high / i, 1.0 / i + 1.0 / j
-        lack = min((start + gap) / (slope - 1.0 / stiffness), (cap + gap) / slope)
+        rest, slope = low / j - high / i, 1.0 / i + 1.0 / j
+        lack = min((start + rest) / (slope - 1.0 / stiffness), (cap + rest) / slope)
         v = (high + lack) / i
     return t, u, top[0]
 
 
 @compiled
 def thresholds_by_fixing(values, top, r, bias):
-    """The same by another way; changes `values`."""
+    """Return what thresholds_by_newton does, by fixing variables; changes `values`."""
     t, u, pivot = thresholds_by_newton(values, top, np.inf, bias)
     k = len(top)
     if k * u <= r:
@@ -104,7 +104,7 @@ def thresholds_by_fixing(values, top, r, bias):
 
 @compiled
 def knapsack_by_fixing(values, r, upper):
-    """t with sum of min(max(values - t, 0), upper) = r <= upper len(values); changes `values`.
+    """Return t with sum min(max(values - t, 0), upper) = r <= upper len(values); changes `values`.
 
     Without the bounds t is a mean. If the entries above `upper` are in excess by more than those
     below 0 lack, they are at `upper` in the solution, too, and if by less those below are at 0.

@@ -9,8 +9,8 @@ of (v - a_[i])_+ over i <= k, and the others gain the sum of (a_[i] - t)_+ over 
     v - t = u = min( (S_k + E) / (k + bias k^2), r/k )              (stationarity in u, or s = r)
 
 where E = 0 if a_[k] - a_[k+1] >= u already: then x is constant, or 0 if S_k <= 0 (L15 Lemmas 3-4).
-Otherwise v - t is concave in E and its slope stays above that of the right-hand side, so that one
-sweep from E = 0 up, an entry at a time, finds the only root. This replaces L15's search over all
+Otherwise v - t is concave in E and its slope stays above the slope of the right-hand side, so one
+sweep from E = 0 up, one entry at a time, finds the only root. This replaces L15's search over all
 partitions and its separate knapsack (4.2, 4.3).
 
 Few entries matter: t >= a_[k] - min(u0, r/k) with u0 = S_k / (k + bias k^2), the u of E = 0. For
@@ -50,9 +50,9 @@ def sorted_thresholds(ordered, k, r, bias):
     # i of the k largest are below v, j others above t; `high` and `low` sum their differences
     i, j, high, low = 1, 1, 0.0, ordered[count - k - 1] - pivot
     while True:
-        gap = i * low - j * high
-        free = (start * i * j + gap) / (i + j * ((k - i) + bias * k * k) / stiffness)
-        mass = min(free, (r / k * i * j + gap) / (i + j))
+        rest = i * low - j * high
+        free = (start * i * j + rest) / (i + j * ((k - i) + bias * k * k) / stiffness)
+        mass = min(free, (r / k * i * j + rest) / (i + j))
         if j < count - k and j * (ordered[count - k - j - 1] - pivot) > low - mass:
             low += ordered[count - k - j - 1] - pivot
             j += 1
@@ -92,7 +92,7 @@ def newton_thresholds(values, shift, t, k, r, bias):
 
 @compiled(allocates=True)
 def project_topk_rows(points, largest, k, r, bias, out):
-    """Rows of `out`, zeros on entry, become the projections of the rows of `points`, k <= d.
+    """Write the projections of the rows of `points` into `out`, zeros on entry; k <= d.
 
     r is infinity for the cone. Returns the first row with an entry not at most `largest` in size,
     -1 if there is none. For k > 64 the row is sorted whole.

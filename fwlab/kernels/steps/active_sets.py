@@ -63,7 +63,7 @@ def combine(sets, i, y, row):
 def write_free_slot(shifted, block, polytope, vertex, sets):
     """Put omega times the LMO's vertex at gradient shifted + delta into the free slot."""
     margins_without(shifted, block.costs, block.y, vertex.margins)
-    _, count = best_vertex(vertex, block.y, polytope)
+    _, count = best_vertex(vertex, block.y, polytope.upper, polytope.lower)
     free = sets.counts[block.row]
     classes, entries = sets.classes[block.row, free], sets.entries[block.row, free]
     for place in range(len(vertex.places)):
@@ -76,8 +76,8 @@ def write_free_slot(shifted, block, polytope, vertex, sets):
 def extreme_atoms(gradient, y, sets, i, tie):
     """Return slots and products of the atoms with the lowest and the highest <gradient, v>.
 
-    The lowest is that of the LMO's vertex in the free slot. Products within `tie` are equal, and
-    the first slot stands for them.
+    The LMO's vertex in the free slot has the lowest one. Products within `tie` are equal, and the
+    first slot stands for them.
     """
     free = sets.counts[i]
     towards, lowest = free, atom_product(gradient, y, sets, i, free)
@@ -92,14 +92,14 @@ def extreme_atoms(gradient, y, sets, i, tie):
 
 
 @compiled
-def choose_direction(pairwise, gradient, block, polytope, sets, old, direction):
+def choose_direction(pairwise, gradient, block, reach, sets, old, direction):
     """Write the direction of a row; return its ends (towards, away), slope and largest step.
 
-    A row without ascent gets the zero direction, slope and step.
+    A row without ascent gets the zero direction, slope and step. reach is the size of a vertex.
     """
     i, y = block.row, block.y
     direction[:] = 0.0
-    size, reach = 0.0, block.omega * polytope.sum_upper
+    size = 0.0
     for entry in gradient:
         size = max(size, reach * abs(entry))
     towards, lowest, away, highest = extreme_atoms(gradient, y, sets, i, TIES * size)
@@ -117,9 +117,12 @@ def choose_direction(pairwise, gradient, block, polytope, sets, old, direction):
     return towards, away, slope, largest_step(sets.atom_weights[i, :count], towards, away)
 
 
-@compiled
+@compiled(inline=True)
 def row_direction(pairwise, scores, block, polytope, scratch, sets, old, direction):
-    """Put the LMO's vertex into the row's free slot, then choose_direction; scores are those of W."""
+    """Put the LMO's vertex into the row's free slot, then choose_direction.
+
+    scores (m,) are <w_j, x_i>.
+    """
     gradient = scratch.point
     for j in range(len(old)):
         gradient[j] = scores[j] + block.ridge * old[j]
@@ -127,12 +130,13 @@ def row_direction(pairwise, scores, block, polytope, scratch, sets, old, directi
     for j in range(len(old)):
         if j != block.y:
             gradient[j] += block.costs[j]
-    return choose_direction(pairwise, gradient, block, polytope, sets, old, direction)
+    reach = block.omega * polytope.sum_upper
+    return choose_direction(pairwise, gradient, block, reach, sets, old, direction)
 
 
 @compiled
 def active_set_block(pairwise, scores, block, polytope, scratch, sets, old, new):
-    """new = the block after its exact pairwise or away step; its set holds the new atom weights."""
+    """Set new = the block after its exact pairwise or away step; its active set follows."""
     towards, away, slope, limit = row_direction(
         pairwise, scores, block, polytope, scratch, sets, old, new
     )

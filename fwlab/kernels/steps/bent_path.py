@@ -27,15 +27,15 @@ def choose_directions(pairwise, scores, dual, sets, A, directions):
 
     A row without sample weight has no ridge.
     """
-    scratch = make_block_scratch(A.shape[1], dual.polytopes.weights.n_upper)
-    y, costs, cost_rows, polytope = dual.polytopes
+    scratch = make_block_scratch(A.shape[1], dual.weights.n_upper)
+    y, costs, cost_rows, _, _ = dual.polytopes
     D, slots, slopes, limits = directions
     for i in range(len(y)):
         omega, cost = dual.omega[i], costs[cost_rows[i]]
         ridge = dual.smoothing / omega if omega > 0.0 else 0.0
         block = Block(i, y[i], cost, omega, dual.curvatures[i], ridge)
         slots[i, 0], slots[i, 1], slopes[i], limits[i] = row_direction(
-            pairwise, scores[i], block, polytope, scratch, sets, A[i], D[i]
+            pairwise, scores[i], block, dual.weights, scratch, sets, A[i], D[i]
         )
 
 
@@ -90,7 +90,7 @@ def leave_gram(K, i, direction, bound, lam_n, moving, rested):
 
 @compiled
 def leave(data, i, direction, bound, lam_n, moving, rested):
-    """Take block i from M to R, for the kind of X at hand."""
+    """Take block i from M to R, for any kind of X."""
     kind, X, csr = data
     if kind == SPARSE:
         row = slice(csr.indptr[i], csr.indptr[i + 1])
@@ -103,7 +103,7 @@ def leave(data, i, direction, bound, lam_n, moving, rested):
 
 @compiled
 def first_maximum(data, order, path, moving, rested, square, lam, lam_n):
-    """Return eta at the first maximum of the dual along the bent path; M and R become those at eta.
+    """Return eta at the first maximum of the dual along the bent path; M and R follow to eta.
 
     order: the blocks with a positive slope, by limit; limits that are equal to rounding leave M
     together. square is |M|^2.

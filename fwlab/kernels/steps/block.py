@@ -52,7 +52,7 @@ def write_vertex(block, polytope, scratch, out):
     """Set `out` to omega times the vertex of the negated domain at scratch.margins; return the
     loss."""
     y = block.y
-    value, count = best_vertex(scratch, y, polytope)
+    value, count = best_vertex(scratch, y, polytope.upper, polytope.lower)
     out[:] = 0.0
     total = 0.0
     for place in range(count):
@@ -90,4 +90,5 @@ def block_gap(scores, block, polytope, scratch, old):
         gradient[j] = scores[j] + block.ridge * old[j]
         n_gap += (gradient[j] + (costs[j] if j != block.y else 0.0)) * old[j]
     margins_without(gradient, costs, block.y, scratch.vertex.margins)
-    return n_gap + block.omega * best_vertex(scratch.vertex, block.y, polytope)[0]
+    value, _ = best_vertex(scratch.vertex, block.y, polytope.upper, polytope.lower)
+    return n_gap + block.omega * value

@@ -1,4 +1,4 @@
-"""Block steps with a block norm: one row a_i of A, the scores <v_j, x_i> at hand.
+"""Block steps with a block norm: one row a_i of A, given its scores <v_j, x_i>.
 
 Along a_i = old + d, and with s_j = |v_j|^2, kappa = |x_i|^2 / (lam n) and L = lam n, n times minus
 the dual is, up to a constant,
@@ -95,7 +95,7 @@ def weighted_block(scores, block, polytope, beta, scratch, old, new):
 def full_block(scores, block, dual, norm, scratch, old, new):
     """Set new = the row after its step on the full dual; norm.squares follow."""
     linear, metric, direction, beta, moved, _, projection = scratch
-    polytope, lam_n, squares, q = dual.polytopes.weights, dual.lam_n, norm.squares, norm.q
+    polytope, lam_n, squares, q = dual.weights, dual.lam_n, norm.squares, norm.q
     reach = (REACH * block.omega * polytope.sum_upper) ** 2 * block.curvature / lam_n
     for j in range(len(old)):
         moved[j] = squares[j] + reach

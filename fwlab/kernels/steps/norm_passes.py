@@ -20,14 +20,14 @@ def _step(i, scores, dual, norm, scratch, A, change):
 
     Without curvature and ridge the dual is linear in the block, and its maximiser the LMO's vertex.
     """
-    y, costs, cost_rows, polytope = dual.polytopes
+    y, costs, cost_rows, _, _ = dual.polytopes
     old, omega, curvature = A[i], dual.omega[i], dual.curvatures[i]
     block = Block(i, y[i], costs[cost_rows[i]], omega, curvature, dual.smoothing / omega)
     if curvature + block.ridge == 0.0:
         margins_without(scores, block.costs, block.y, scratch.vertex.margins)
-        write_vertex(block, polytope, scratch.vertex, change)
+        write_vertex(block, dual.weights, scratch.vertex, change)
     elif len(norm.squares) == 0:
-        weighted_block(scores, block, polytope, norm.class_weights, scratch, old, change)
+        weighted_block(scores, block, dual.weights, norm.class_weights, scratch, old, change)
     else:
         full_block(scores, block, dual, norm, scratch, old, change)
     for j in range(len(old)):
@@ -43,7 +43,7 @@ def dense_norm_pass(order, X, is_gram, V, A, dual, norm):
     With is_gram X is the Gram matrix K, (n, n), and V = A^T K / (lam n) holds the scores.
     """
     m = A.shape[1]
-    scratch = make_norm_scratch(m, dual.polytopes.weights.n_upper)
+    scratch = make_norm_scratch(m, dual.weights.n_upper)
     scores, change = np.empty(m), np.empty(m)
     for i in order:
         if dual.omega[i] == 0.0:
@@ -61,7 +61,7 @@ def sparse_norm_pass(order, csr, V_T, A, dual, norm):
     """Make one pass over the rows of a CSR matrix, with the transpose of V, (d, m)."""
     values, indices, indptr = csr
     m = A.shape[1]
-    scratch = make_norm_scratch(m, dual.polytopes.weights.n_upper)
+    scratch = make_norm_scratch(m, dual.weights.n_upper)
     scores, change = np.empty(m), np.empty(m)
     for i in order:
         if dual.omega[i] == 0.0:

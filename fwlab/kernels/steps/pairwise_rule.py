@@ -21,12 +21,12 @@ NOISE = 1e-14
 NO_WEIGHT = 1e-15
 
 
-@compiled
+@compiled(inline=True)
 def choose_ends(pairwise, towards, away, n_atoms, products):
     """Return the two ends of the step, (towards, away), and its slope, 0 where that is rounding.
 
-    towards and away are the places of u and v; products are those of u, a and v. An active set of
-    one atom has no away step.
+    towards and away are the places of u and v; products (layouts.Products) belong to u, a and v. An
+    active set of one atom has no away step.
     """
     lowest, mean, highest, size = products
     if pairwise:
@@ -40,11 +40,11 @@ def choose_ends(pairwise, towards, away, n_atoms, products):
     return towards, away, slope
 
 
-@compiled
+@compiled(inline=True)
 def largest_step(atom_weights, towards, away):
     """Return the largest feasible step between two ends.
 
-    1 - w is summed from the other weights, so that w / (1 - w) keeps its digits where w is nearly 1.
+    1 - w is the sum of the other weights, so that w / (1 - w) keeps its digits for w near 1.
     """
     if away == POINT:
         return 1.0
@@ -57,7 +57,7 @@ def largest_step(atom_weights, towards, away):
     return atom_weights[away] / others
 
 
-@compiled
+@compiled(inline=True)
 def scale_of_the_rest(towards, away, step):
     """Return the factor by which a step multiplies the weights of the atoms at neither end."""
     if away == POINT:
@@ -65,7 +65,7 @@ def scale_of_the_rest(towards, away, step):
     return 1.0 + step if towards == POINT else 1.0
 
 
-@compiled
+@compiled(inline=True)
 def move_weights(atom_weights, towards, away, step, limit):
     """Change the atom weights by step <= limit; at the limit the away atom's becomes exactly 0."""
     factor = scale_of_the_rest(towards, away, step)

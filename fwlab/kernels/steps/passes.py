@@ -49,7 +49,7 @@ def _replace_row(old, scale, change):
 @compiled(inline=True)
 def step_block(rule, i, scores, dual, scratch, record, A, change):
     """Move block i of A by the rule; `change` becomes the difference over lam n."""
-    y, costs, cost_rows, polytope = dual.polytopes
+    y, costs, cost_rows, _, _ = dual.polytopes
     omega = dual.omega[i]
     record.moves[i] = 0.0
     if omega == 0.0:
@@ -59,16 +59,16 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
     ridge = dual.smoothing / omega
     block = Block(i, y[i], costs[cost_rows[i]], omega, dual.curvatures[i], ridge)
     if len(record.gaps) > 0:
-        record.gaps[i] = block_gap(scores, block, polytope, scratch, old)
+        record.gaps[i] = block_gap(scores, block, dual.weights, scratch, old)
     if rule == EXACT:
-        exact_block(scores, block, polytope, scratch, old, change)
+        exact_block(scores, block, dual.weights, scratch, old, change)
     elif rule == FRANK_WOLFE:
-        frank_wolfe_block(scores, block, polytope, scratch, old, change)
+        frank_wolfe_block(scores, block, dual.weights, scratch, old, change)
     elif rule <= PAIRWISE:
         pairwise, sets = rule == PAIRWISE, record.active_sets
-        active_set_block(pairwise, scores, block, polytope, scratch, sets, old, change)
+        active_set_block(pairwise, scores, block, dual.weights, scratch, sets, old, change)
     else:
-        pseudo_block(rule, scores, block, polytope, scratch, old, change)
+        pseudo_block(rule, scores, block, dual.weights, scratch, old, change)
     record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
 
 
@@ -96,7 +96,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
     """
     X, grams, is_gram = data
     m, block_size = A.shape[1], grams.shape[1]
-    scratch = make_block_scratch(m, dual.polytopes.weights.n_upper)
+    scratch = make_block_scratch(m, dual.weights.n_upper)
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
     sums = np.empty(block_size)
     touched, classes = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
@@ -138,7 +138,7 @@ def sparse_pass(rule, order, csr, W_T, A, dual, record):
     """Make one pass over the rows of a CSR matrix, with the transpose of W, (d, m)."""
     values, indices, indptr = csr
     m = A.shape[1]
-    scratch = make_block_scratch(m, dual.polytopes.weights.n_upper)
+    scratch = make_block_scratch(m, dual.weights.n_upper)
     scores, change = np.empty(m), np.empty(m)
     for i in order:
         scores[:] = 0.0

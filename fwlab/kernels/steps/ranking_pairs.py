@@ -7,10 +7,10 @@ dual gains
     step slope - step^2/2 curvature - follow (r after - r before),   low <= step <= high,
 
 where r is max(beta), and the last term exists only for the hinge Pat&Mat, whose delta is
-max(beta)/theta2. It is piecewise linear in the step with kinks where a moved beta meets the largest other one, so that the
-gain is greatest at the vertex of one of its pieces, clipped to the piece (M20 Theorem D.2 leaves
-the kinks out). Elsewhere the quadratic has one piece (Theorems 3.1, C.1 and D.1; in the bounds of
-D.1 the minima and maxima stand the wrong way round).
+max(beta)/theta2. That term is piecewise linear in the step, with kinks where a moved beta meets the
+largest other one. The gain is therefore greatest at the vertex of one of the pieces, clipped to the
+piece (M20 Theorem D.2 omits the kinks). For all other objectives the quadratic has one piece
+(Theorems 3.1, C.1 and D.1; in the bounds of D.1 minima and maxima are interchanged).
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def largest_entries(beta):
 
 @compiled
 def largest_other(beta, largest, i, j):
-    """Return the largest entry but for the positions i and j, 0 if there is none."""
+    """Return the largest entry outside the positions i and j, 0 if there is none."""
     for place in largest:
         if place >= 0 and place != i and place != j:
             return beta[place]
@@ -63,7 +63,7 @@ def step_bounds(k, j, z, p, dual, total, other):
 def best_step(slope, curvature, low, high):
     """Return the best step of a concave quadratic between bounds; 0 where there is no room.
 
-    A pair moves both ways: kernels.steps.exact_step has no lower bound.
+    A pair moves both ways, hence two bounds; kernels.steps.exact_step starts at 0.
     """
     if high <= low:
         return 0.0
@@ -76,7 +76,7 @@ def best_step(slope, curvature, low, high):
 
 @compiled
 def best_bent_step(slope, curvature, low, high, grow, shrink, other, follow):
-    """Return the best step and its gain with the term -follow max(other, grow + step, shrink - step).
+    """Return the best step and its gain with -follow max(other, grow + step, shrink - step) added.
 
     shrink is -inf where one beta moves.
     """
