@@ -146,6 +146,16 @@ def test_a_problem_on_which_clarabel_cycles():
     assert result.contains(a**2 + (b + c) ** 2 / 2)
 
 
+def test_a_problem_on_which_osqp_cycles():
+    """While it adapts its step size; without that it needs few iterations."""
+    s = np.array([0.34558419, 0.82161814, -0.66956292, -3.30315723, -2.09464413, 0.44637457])
+    c = -10 * (s + np.array(TopK(2).delta(6, 2), dtype=float))
+    both = qp.projection(TopK(2), c, 2)
+    assert "OSQP: optimal" in both.solver
+    one = qp.projection(TopK(2), c, 2, solvers=("OSQP",))
+    assert one.contains(both.value_upper)
+
+
 def test_nearest_points_by_hand():
     # on the segment from (2, 1) to (1, 2) the nearest point to (5, 4.5) is (1.75, 1.25)
     assert qp.nearest_point(permutahedron([2, 1]), [5.0, 4.5]).contains(2 * 3.25**2)

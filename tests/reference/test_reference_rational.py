@@ -80,4 +80,9 @@ def test_what_cannot_be_repaired_is_an_error():
 
 
 def test_largest_sum_by_hand():
-    assert largest_sum(knapsack(2, 1.0, 1.0)) == pytest.approx(3)  # with three slacks
+    """Multipliers that are too small by a factor prove the same."""
+    polytope = knapsack(2, 1.0, 1.0)
+    assert largest_sum(polytope) == pytest.approx(3)  # all three slacks, at x = 0
+    solved = polytope.multipliers
+    object.__setattr__(polytope, "multipliers", lambda cost: solved(cost) / 2)
+    assert largest_sum(polytope) == pytest.approx(3)
