@@ -45,7 +45,10 @@ def version_of(value: Any) -> str | None:
 
     None for code that must be followed.
     """
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    try:
+        name = value.__name__ if isinstance(value, ModuleType) else value.__module__
+    except Exception:
+        return None
     return version_of_module(name) if isinstance(name, str) else None
 
 

@@ -28,7 +28,16 @@ import scipy.sparse
 import scipy.special
 
 from fwlab.experiments.bytecode import meaning, reached
-from fwlab.experiments.packages import CORE, version_of, version_of_module
+from fwlab.experiments.object_state import (
+    CONTAINERS,
+    PLAIN,
+    content,
+    may_hide_state,
+    state_of,
+    wrapped,
+    written_in_c,
+)
+from fwlab.experiments.packages import version_of, version_of_module
 
 DIGITS = 16
 LARGE = 100_000  # bytes; arrays of this size are hashed once
@@ -38,8 +47,6 @@ SPARSE = tuple(
     for shape in ("array", "matrix")
 )
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
-CONTAINERS = (list, tuple, dict, set, frozenset)
-PLAIN: tuple[Any, ...] = (*CONTAINERS, int, float, complex, str, bytes)
 DESCRIPTORS = (
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
@@ -199,7 +206,7 @@ class Walk:
             self._once(value, self._module)
         elif isinstance(value, DESCRIPTORS):
             self._text(f"{type(value).__name__}:{value.__qualname__};")
-        elif (parts := _wrapped(value)) is not None:
+        elif (parts := wrapped(value)) is not None:
             self.feed((type(value).__name__, *parts))
         elif isinstance(value, enum.Enum):
             self.feed((type(value), value.name))
@@ -239,7 +246,7 @@ class Walk:
 
     def _function(self, function: types.FunctionType) -> None:
         self.feed(meaning(function.__code__))
-        cells = [_content(cell) for cell in function.__closure__ or ()]
+        cells = [content(cell) for cell in function.__closure__ or ()]
         self.feed((function.__defaults__, function.__kwdefaults__, cells, vars(function)))
         found = reached(function.__code__)
         if opaque := sorted(found.attributes & OPAQUE_ATTRIBUTES):
@@ -288,7 +295,7 @@ class Walk:
             return
         if is_identified_by_value(cls):
             self._refuse(f"a {cls.__name__} that it makes itself; pass it as a setting")
-        if any(getattr(member, "__objclass__", None) is cls for member in _written_in_c(cls)):
+        if any(getattr(member, "__objclass__", None) is cls for member in written_in_c(cls)):
             self._refuse("compiled code")
         self.feed([type(cls), *cls.__bases__])
         for name, member in sorted(vars(cls).items()):
@@ -315,14 +322,14 @@ class Walk:
         if hasattr(cls, "py_func") or "py_func" in getattr(value, "__dict__", {}):
             self._refuse("compiled code")
         self.feed(cls)
-        if _may_hide_state(cls):
+        if may_hide_state(cls):
             self._reduced(value)
             if version_of(cls) is not None:
                 return
         for base in PLAIN:
             if isinstance(value, base):
                 self.feed(base(value))
-        self.feed(sorted(_state(value), key=lambda entry: entry[0]))
+        self.feed(sorted(state_of(value), key=lambda entry: entry[0]))
 
     def _reduced(self, value: Any) -> None:
         """Hash an instance of a type written in C by what pickle would write."""
@@ -341,7 +348,7 @@ class Walk:
 
     def _is_named_elsewhere(self, value: Any) -> bool:
         """Whether a name in the core of fwlab, or in a package with a version, leads to `value`."""
-        module, name = getattr(value, "__module__", None), _qualified_name(value)
+        module, name = _attribute(value, "__module__"), _qualified_name(value)
         if not isinstance(module, str) or not name or version_of(value) is None:
             return False
         found: Any = sys.modules.get(module, MISSING)
@@ -366,60 +373,17 @@ def is_identified_by_value(cls: type) -> bool:
 
 
 def _qualified_name(value: Any) -> str:
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    name = _attribute(value, "__qualname__") or _attribute(value, "__name__")
     return name if isinstance(name, str) else ""
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """An attribute, None where an object's own __getattr__ fails."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
 
 
 def _label(value: Any) -> str:
     return _qualified_name(value) or type(value).__name__
-
-
-def _wrapped(value: Any) -> tuple[Any, ...] | None:
-    """The Python objects behind a descriptor, a bound method, a partial or a cached function."""
-    if type(value) is property:
-        return value.fget, value.fset, value.fdel
-    if type(value) in (staticmethod, classmethod):
-        return (value.__func__,)
-    if isinstance(value, types.MethodType):
-        return value.__func__, value.__self__
-    if type(value) is functools.partial:
-        return value.func, value.args, value.keywords, vars(value)
-    if type(value) is functools.cached_property:
-        return (value.func,)
-    if isinstance(value, types.BuiltinFunctionType):
-        return value.__name__, value.__self__
-    return None
-
-
-def _content(cell: types.CellType) -> Any:
-    """What a captured variable holds; a cell may still be empty."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return "empty"
-
-
-def _may_hide_state(cls: type) -> bool:
-    """Whether some base may be written in C, with state that is no attribute."""
-    versions = [version_of(base) for base in cls.__mro__ if base not in (object, *PLAIN)]
-    return any(version not in (None, CORE) for version in versions)
-
-
-def _written_in_c(cls: type) -> list[Any]:
-    kinds = types.MethodDescriptorType | types.WrapperDescriptorType
-    return [member for member in vars(cls).values() if isinstance(member, kinds)]
-
-
-def _state(value: Any) -> Iterator[tuple[str, Any]]:
-    """Attributes of an instance and entries of its slots, by name."""
-    yield from getattr(value, "__dict__", {}).items()
-    for cls in type(value).__mro__:
-        slots = vars(cls).get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            name = f"_{cls.__name__.lstrip('_')}{slot}" if _is_private(slot) else slot
-            if slot not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield name, getattr(value, name)
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith("__") and not name.endswith("__")

@@ -39,7 +39,8 @@ class RankingProgress(Progress):
     @property
     def delta(self) -> float | None:
         """The dual variable of the threshold; None for TopPushK."""
-        return self.state.point.delta
+        delta: float | None = self.state.point.delta
+        return delta
 
 
 def solve(

@@ -155,7 +155,7 @@ def test_what_costs_too_much_or_breaks_is_not_stored(tmp_path):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda: np.random.seed(0),
+        lambda: np.random.seed(0),  # noqa: NPY002 - code of a visitor
         lambda: random.random(),
         lambda: scipy.stats.norm.pdf(0.0),
         lambda: LOG.warning("now"),
@@ -166,7 +166,7 @@ def test_what_costs_too_much_or_breaks_is_not_stored(tmp_path):
 )
 def test_everyday_globals_have_one_hash(function):
     before = digest(function)
-    np.random.rand()
+    np.random.rand()  # noqa: NPY002 - changes the state of the global generator
     random.random()
     logging.getLogger("another")
     assert digest(function) == before

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from visiting import HELPERS, LOSS, ROOT, problem_of
 
 import fwlab
@@ -238,6 +239,7 @@ def test_the_table_names_runs_that_are_not_stored(visitor):
 
 def test_a_worker_with_other_code_does_not_answer_for_this_process(visitor, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(visitor.folder), prepend=os.pathsep)
+    get_reusable_executor().shutdown(wait=True)  # workers of earlier tests have another path
     problem = problem_of(visitor.imported().Mine())
     visitor.edit("losses", "return super().factor() * self.weight", "return 7.0")
     both = compare({"own": problem}, ["fw"], max_iter=2, out=visitor.folder, n_jobs=2)
