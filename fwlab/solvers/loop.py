@@ -38,16 +38,23 @@ def run_loop(
 
     Parameters
     ----------
-    method : what `start` of the method returns is handed to every iteration.
-    state : the state of the run, which the method changes in place.
-    limits : the stopping test.
-    recorder : keeps the trace and tells the user.
-    began : time.perf_counter() at the time from which on the time limit counts.
-    interrupt : says whether Ctrl-C was pressed.
+    method : Method
+        Its `start` returns the workspace that every iteration gets.
+    state : RunState
+        The state of the run, which the method changes in place.
+    limits : Limits
+        The stopping test.
+    recorder : Recorder
+        Keeps the trace and tells the user.
+    began : float
+        The value of time.perf_counter() from which on the time limit counts.
+    interrupt : Interrupt
+        Says whether Ctrl-C was pressed.
 
     Returns
     -------
-    The last checkpoint, whose certificate was computed from scratch.
+    End
+        The last checkpoint, whose certificate was computed from scratch.
     """
     clock = time.perf_counter()
     workspace = method.start(state)
