@@ -164,33 +164,48 @@ def cell_records(
     records = {name: record for name, record in found.items() if record is not None}
     waiting = [cell for cell in cells if cell.name not in records]
     failed: dict[str, str] = {}
-    changed = []
-    by_name = {cell.name: cell for cell in waiting}
     if waiting:
-        # Workers on this machine store their results themselves, even if this process is killed.
-        tasks = [(cell, places[cell.name], backend == "loky") for cell in waiting]
-        with _workers(n_jobs, backend, scheduler) as work:
-            for name, outcome in _with_progress(waiting, len(cells), work(tasks)):
-                as_planned, file = outcome.pop("as_planned"), places[name].file
-                if not as_planned and (n_jobs > 1 or backend != "loky"):
-                    # a worker whose code differs from that of this process does not answer for it
-                    _, outcome = _compute(by_name[name], places[name], store=True)
-                    as_planned = outcome.pop("as_planned")
-                elif as_planned and backend != "loky" and file and "error" not in outcome:
-                    save_record(file, outcome)
-                if "error" in outcome:
-                    failed[name] = outcome["error"]
-                    continue
+        parallel = n_jobs, backend, scheduler
+        for name, outcome in _computed(waiting, places, len(cells), *parallel):
+            if "error" in outcome:
+                failed[name] = outcome["error"]
+            else:
                 records[name] = outcome
-                if not as_planned:
-                    changed.append((name, CHANGED))
-    warn_not_stored(changed)
     if failed:
         name, error = next(iter(failed.items()))
         print(error, file=sys.stderr)
         last = error.strip().splitlines()[-1]
         raise CellsFailed(f"{len(failed)} of {len(cells)} cells failed; {name!r}: {last}")
     return {cell.name: records[cell.name] for cell in cells}
+
+
+def _computed(
+    waiting: list[Cell],
+    places: dict[str, Place],
+    n_all: int,
+    n_jobs: int,
+    backend: str,
+    scheduler: str | None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of each waiting cell with its record or its error, in any order."""
+    here = backend == "loky"
+    by_name = {cell.name: cell for cell in waiting}
+    changed = []
+    # Workers on this machine store their results themselves, even if this process is killed.
+    tasks = [(cell, places[cell.name], here) for cell in waiting]
+    with _workers(n_jobs, backend, scheduler) as work:
+        for name, outcome in _with_progress(waiting, n_all, work(tasks)):
+            as_planned, file = outcome.pop("as_planned"), places[name].file
+            if not as_planned and (n_jobs > 1 or not here):
+                # A worker whose code differs from this process does not answer for it.
+                _, outcome = _compute(by_name[name], places[name], store=True)
+                as_planned = outcome.pop("as_planned")
+            elif as_planned and not here and file is not None and "error" not in outcome:
+                save_record(file, outcome)
+            if not as_planned:
+                changed.append((name, CHANGED))
+            yield name, outcome
+    warn_not_stored(changed)
 
 
 def check_backend(backend: Any, scheduler: Any) -> None:

@@ -8,17 +8,9 @@ ROOT = Path(__file__).parents[2]
 MOST_LINES = 40
 MOST_ARGUMENTS = 8
 LONG = {
-    "fwlab.experiments.cells.cell_records": "the store and the rest in one loop",
-    "fwlab.experiments.comparison.compare": "a docstring of ten arguments",
-    "fwlab.kernels.domains.jacobian.jacobian_row": "one formula, whose cases share their arrays",
     "fwlab.kernels.domains.projection.nearest_in_polytope": (
         "Newton's iteration on zeta and its last digits: each part reads the other's numbers"
     ),
-    "fwlab.kernels.steps.passes.dense_pass": (
-        "the order of its products, prefetches and steps is what makes a pass fast"
-    ),
-    "fwlab.ranking.solve.solve": "a docstring of seventeen arguments",
-    "fwlab.solvers.solve.solve": "a docstring of thirteen arguments",
 }
 MANY_ARGUMENTS = {
     "fwlab.kernels.products.blocks._four_by_five": (
@@ -43,8 +35,11 @@ def inside(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
 
 
 def lines(function: ast.FunctionDef) -> int:
+    """The lines of a function without its docstring."""
     assert function.end_lineno is not None
-    return function.end_lineno - function.lineno + 1
+    first = function.body[1:2] if ast.get_docstring(function) else function.body[:1]
+    body = function.end_lineno - first[0].lineno + 1 if first else 0
+    return body + function.body[0].lineno - function.lineno
 
 
 def arguments(function: ast.FunctionDef) -> int:
