@@ -138,7 +138,8 @@ class Result:
         rows = as_features("X_new", X_new)
         if rows.shape[1] != machine.shape[1]:
             raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
-        return np.asarray(rows @ machine.T).argmax(axis=1)
+        classes: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
+        return classes
 
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file."""

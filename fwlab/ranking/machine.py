@@ -35,7 +35,8 @@ class Machine:
         if Z.shape[1] != width:
             raise ValueError(f"Z must have {width} columns; got {Z.shape[1]}.")
         if self.rows is None:
-            return Z @ self.coefficients
+            scores: Floats = Z @ self.coefficients
+            return scores
         out = np.zeros(Z.shape[0])
         for chunk in chunks(np.arange(len(self.coefficients))):
             out += self.coefficients[chunk] @ rbf_kernel(self.rows[chunk], Z, self.sigma)

@@ -135,8 +135,9 @@ class BlockMethod(Method):
             return np.arange(n)
         starts = block_size * rng.permutation(-(-n // block_size))
         offsets = np.tile(np.arange(block_size), (len(starts), 1))
-        order = (starts[:, None] + rng.permuted(offsets, axis=1)).ravel()
-        return order[order < n]
+        order: Integers = (starts[:, None] + rng.permuted(offsets, axis=1)).ravel()
+        kept: Integers = order[order < n]
+        return kept
 
 
 def steps_until_gram(problem: Problem, max_memory: int) -> float:

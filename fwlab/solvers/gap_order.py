@@ -30,4 +30,5 @@ def _probabilities(gaps: Floats) -> Floats:
     total = positive.sum()
     if total == 0.0:
         return np.full(n, 1.0 / n)
-    return (1.0 - UNIFORM_SHARE) * (positive / total) + UNIFORM_SHARE / n
+    shares: Floats = (1.0 - UNIFORM_SHARE) * (positive / total) + UNIFORM_SHARE / n
+    return shares

@@ -13,7 +13,10 @@ from threadpoolctl import ThreadpoolController
 
 def blas_threads(n_threads: int) -> AbstractContextManager[object]:
     """Return a context in which BLAS uses at most n_threads threads."""
-    return _controller(len(sys.modules)).limit(limits=n_threads, user_api="blas")
+    limit: AbstractContextManager[object] = _controller(len(sys.modules)).limit(
+        limits=n_threads, user_api="blas"
+    )
+    return limit
 
 
 @lru_cache(maxsize=1)
