@@ -34,7 +34,7 @@ class RowPolytopes:
         counts = self.support, int(np.count_nonzero(lower))
         return PolytopeWeights(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
 
-    @property
+    @cached_property
     def layout(self) -> SamplePolytopes:
         """The arrays that kernels take."""
         return SamplePolytopes(self.y, self.costs, self.cost_rows, self.upper, self.lower)

@@ -63,7 +63,7 @@ def write_vertex(block, polytope, scratch, out):
     return value
 
 
-@compiled
+@compiled(inline=True)
 def frank_wolfe_block(scores, block, polytope, scratch, old, new):
     """Set new = old + step (vertex - old) with the exact step in [0, 1]."""
     costs, gradient = block.costs, scratch.point
