@@ -20,7 +20,7 @@ VARIABLE_ARGUMENTS = 0x04 | 0x08
 
 @dataclass
 class Reached:
-    """What a piece of code names: dotted names that begin with a global one, and imports.
+    """The names in a piece of code: dotted names that begin with a global one, and imports.
 
     imports: (module, level of a relative import, names imported from it or ()). attributes: the
     names of all attributes that it takes, of anything.

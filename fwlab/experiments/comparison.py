@@ -301,7 +301,7 @@ def _outcomes(tasks: list[_Task], n_jobs: int) -> Iterator[Outcome]:
             pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
             by_key = {task.key: task for task in tasks}
             made = pool(delayed(_run)(task) for task in tasks)
-            # a worker whose code differs from that of this process does not answer for it
+            # A worker whose code differs from this process does not answer for it.
             outcomes = (_run(by_key[done[0]], watch) if done[2] else done for done in made)
         for finished in outcomes:
             bar.set_postfix_str(" ".join(finished[0]), refresh=False)

@@ -5,8 +5,8 @@ helpers in any module, module constants, captured variables, the state of instan
 code are not followed, because something else in the key stands for them: the core of fwlab (the
 digest of its sources), the standard library and packages installed from an index (their versions).
 
-What cannot be identified raises Unidentifiable: compiled code, state that Python does not show, and
-functions that run or read what no name tells.
+Unidentifiable is raised for the rest: compiled code, state that Python does not show, and functions
+that run or read things which no name in their code tells.
 """
 
 import builtins
@@ -55,7 +55,7 @@ DESCRIPTORS = (
     types.WrapperDescriptorType,
     types.MethodWrapperType,
 )
-# entries of a class that tell nothing about what it does
+# entries of classes that do not change what they do
 NOT_FOLLOWED = {
     "__abstractmethods__",
     "__annotate_func__",
@@ -85,7 +85,7 @@ ABOUT_A_MODULE = {
     "__path__",
     "__spec__",
 }
-# what they run or read stands in no name that could be followed
+# functions and data that run or read things which no name could tell
 OPAQUE = {
     "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
     "importlib": ("import_module", "reload"),
@@ -93,7 +93,7 @@ OPAQUE = {
     "os": ("environ", "environb", "getenv", "open"),
     "sys": ("_getframe", "modules"),
 }
-# attributes that read or run something wherever they are found
+# attributes that read or run something, whatever their owner
 OPAQUE_ATTRIBUTES = {
     "__globals__",
     "__subclasses__",

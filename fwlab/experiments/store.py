@@ -35,7 +35,7 @@ class NotStored(UserWarning):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a finished computation is kept, or why it is not.
+    """The place of a finished computation, or the reason why it has none.
 
     code is a hash of the code and state that it was planned with, without its data.
     """

@@ -63,8 +63,11 @@ class StoredSystem:
 class FactorSystem:
     """Q = L L^T, L (n, d) with d < n; QR, some 2 n d^2 flops.
 
-    With B = (L, A^T) and y = (u, v), u = L^T x, the system is that of the least squares problem
-    min |D^-1/2 (B y - f)|^2 + |u|^2 + 2 <g, v>. Householder's QR with the rows from large to small
+    With B = (L, A^T) and y = (u, v), u = L^T x, this system solves the least squares problem
+
+        min |D^-1/2 (B y - f)|^2 + |u|^2 + 2 <g, v>.
+
+    Householder's QR with the rows from large to small
     and pivoted columns keeps errors small in every row, as long as the reflectors themselves are
     applied (Cox and Higham 1998): the matrix of their product is only accurate as a whole. The
     normal equations, which are the Woodbury formula, would lose all digits.
@@ -115,8 +118,8 @@ class FactorSystem:
         return x, y[d:]
 
     def _residual(self, x: Floats, y: Floats, f: Floats, h: Floats) -> tuple[Floats, Floats, float]:
-        """What D x + B y leaves of f and B^T x - (u, 0) of h, and the largest entry of the two in
-        units of the sum of absolute terms in its row."""
+        """Return f - D x - B y, h - B^T x + (u, 0), and the largest entry of the two in units of
+        the sum of absolute terms in its row."""
         d = self.L.shape[1]
         above, below = f - self.D * x - self.B @ y, h - self.B.T @ x
         below[:d] += y[:d]
@@ -127,7 +130,7 @@ class FactorSystem:
         return above, below, float(np.max(np.abs(np.concatenate([above, below])) / terms))
 
     def _solve_once(self, f: Floats, h: Floats) -> tuple[Floats, Floats]:
-        """x and y of D x + B y = f, B^T x - (u, 0) = h, where u are the first d of y."""
+        """Return x and y with D x + B y = f, B^T x - (u, 0) = h, where u are the first d of y."""
         from scipy.linalg import solve_triangular
 
         _, _, R, columns = self.factor
@@ -143,7 +146,7 @@ class FactorSystem:
         return x[: len(f)] / np.sqrt(self.D), y
 
     def _reflected(self, values: Floats, direction: str) -> Floats:
-        """The product of the reflectors times the values; "T" is its transpose."""
+        """Return the product of the reflectors, or for "T" its transpose, times the values."""
         from scipy.linalg.lapack import dormqr
 
         reflectors, scales, *_ = self.factor
