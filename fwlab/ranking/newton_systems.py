@@ -67,10 +67,10 @@ class FactorSystem:
 
         min |D^-1/2 (B y - f)|^2 + |u|^2 + 2 <g, v>.
 
-    Householder's QR with the rows from large to small
-    and pivoted columns keeps errors small in every row, as long as the reflectors themselves are
-    applied (Cox and Higham 1998): the matrix of their product is only accurate as a whole. The
-    normal equations, which are the Woodbury formula, would lose all digits.
+    Householder's QR with the rows from large to small and pivoted columns keeps errors small in
+    every row, as long as the reflectors themselves are applied (Cox and Higham 1998): the matrix of
+    their product is only accurate as a whole. The normal equations, which are the Woodbury formula,
+    would lose all digits.
 
     The residuals of x and y together are solved for again (Bjorck 1967) as long as that halves the
     largest of them, each in units of the terms of its row: at most 52 times, usually once.
