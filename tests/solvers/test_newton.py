@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from solvers.solver_table import GRID, Case, random_feasible
 
 import fwlab
-from fwlab.solvers import proximal_hessian as _curvature
+from fwlab.solvers import proximal_hessian
 from fwlab.solvers.method import State
 from fwlab.solvers.newton import Proximal, _accept, has_stalled
 from fwlab.solvers.registry import build
@@ -50,7 +50,7 @@ def test_the_gradient_is_that_of_psi(case):
 
 
 @each_case
-def test_the_curvature_is_that_of_psi(case):
+def test_the_hessian_is_the_one_of_psi(case):
     proximal, point = inner(case)
     direction, step = np.random.default_rng(5).normal(size=point.W.shape), 1e-7
     features = proximal.problem.features
@@ -59,20 +59,20 @@ def test_the_curvature_is_that_of_psi(case):
         W = point.W + sign * step * direction
         gradients.append(proximal.gradient(proximal.at(W, features.scores(W))))
     difference = (gradients[0] - gradients[1]) / (2 * step)
-    assert_allclose(proximal.curvature(point).product(direction), difference, atol=1e-6)
+    assert_allclose(proximal.hessian(point).product(direction), difference, atol=1e-6)
 
 
 @each_form
 @pytest.mark.parametrize("case", CORNERS, ids=str)
 def test_both_ways_to_solve_agree_with_the_product(case, form, monkeypatch):
     proximal, point = inner(case, form)
-    curvature, target = proximal.curvature(point), proximal.gradient(point)
-    assert_allclose(curvature.product(curvature.solve(target)), target, atol=1e-10)
+    hessian, target = proximal.hessian(point), proximal.gradient(point)
+    assert_allclose(hessian.product(hessian.solve(target)), target, atol=1e-10)
     unit = np.zeros_like(target)
     unit[1, 2] = 1.0
-    assert_allclose(curvature.diagonal()[1, 2], curvature.product(unit)[1, 2])
-    monkeypatch.setattr(_curvature, "MOST_UNKNOWNS", 0)
-    error = np.linalg.norm(curvature.product(curvature.solve(target)) - target)
+    assert_allclose(hessian.diagonal()[1, 2], hessian.product(unit)[1, 2])
+    monkeypatch.setattr(proximal_hessian, "MOST_UNKNOWNS", 0)
+    error = np.linalg.norm(hessian.product(hessian.solve(target)) - target)
     assert 0 < error <= 0.1 * np.linalg.norm(target)
 
 
@@ -110,7 +110,7 @@ def test_the_certificate_is_that_of_its_own_W(form):
 
 def test_conjugate_gradients_lead_to_the_same_optimum(monkeypatch):
     direct = solved(Case())[1]
-    monkeypatch.setattr(_curvature, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(proximal_hessian, "MOST_UNKNOWNS", 0)
     iterative = solved(Case())[1]
     assert iterative.success
     assert_allclose(iterative.dual, direct.dual, atol=1e-10)
@@ -175,13 +175,13 @@ def test_iterative_steps_that_gain_less_than_passes_did_are_given_up(
 
 def test_steps_of_conjugate_gradients_are_counted_in_passes(monkeypatch):
     proximal, point = inner(Case())
-    curvature = proximal.curvature(point)
+    hessian = proximal.hessian(point)
     n = proximal.problem.n_samples
-    curvature.product(point.W)
-    assert curvature.passes == pytest.approx(len(curvature.index) / n + 10 / n)
-    monkeypatch.setattr(_curvature, "MOST_UNKNOWNS", 0)
-    monkeypatch.setattr(_curvature, "MOST_PASSES", 0)
-    assert not curvature.solve(point.W).any()
+    hessian.product(point.W)
+    assert hessian.passes == pytest.approx(len(hessian.index) / n + 10 / n)
+    monkeypatch.setattr(proximal_hessian, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(proximal_hessian, "MOST_PASSES", 0)
+    assert not hessian.solve(point.W).any()
 
 
 def test_the_first_phase_stays_while_it_gains():
