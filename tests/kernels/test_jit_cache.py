@@ -143,7 +143,7 @@ def test_what_the_key_of_the_cache_depends_on(tmp_path, monkeypatch):
     keys.add(_jit.cache_key(tmp_path))
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another processor")
     keys.add(_jit.cache_key(tmp_path))
-    monkeypatch.setattr(_jit.config, "CPU_NAME", "generic")
+    monkeypatch.setattr(_jit.config, "CPU_NAME", "another target")
     keys.add(_jit.cache_key(tmp_path))
     (tmp_path / "domains").mkdir()
     (tmp_path / "domains" / "a.py").write_text("one")
