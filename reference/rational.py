@@ -20,6 +20,7 @@ from reference.simplex import minimiser
 if TYPE_CHECKING:
     from reference.polytope import Polytope
 
+THRESHOLDS = (1e-12, 1e-9, 1e-7)  # noise of the correction to rounding, and of HiGHS
 Row = dict[int, Fraction]
 
 
@@ -37,14 +38,26 @@ def inner(a: np.ndarray, b: np.ndarray) -> Fraction:
 
 
 def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
-    """The Fractions x (r,) after a tiny correction; ArithmeticError if there is none.
+    """Fractions (r,) near the floats x >= 0; ArithmeticError if none are found.
 
-    x holds floats >= 0. Gauss and Jordan solve A d = b - A x for a correction d of basic columns
-    with large x, where there is room on both sides. Where that leaves rows without such a column,
-    entries that are 0 must grow: the exact simplex method finds the least of them.
+    Entries below a threshold are noise, and start at 0.
     """
-    corrected, (A, b) = fractions(x), polytope.equations
-    rest = [right - inner(row, corrected) for row, right in zip(A, b, strict=True)]
+    for threshold in THRESHOLDS:
+        exact = corrected(polytope, np.where(x > threshold, x, 0.0))
+        if exact is not None:
+            return exact
+    raise ArithmeticError("a solution of HiGHS could not be made exact")
+
+
+def corrected(polytope: Polytope, x: np.ndarray) -> np.ndarray | None:
+    """x as Fractions, after a tiny correction that makes it feasible, if there is one.
+
+    Gauss and Jordan solve A d = b - A x for a correction d of basic columns with large x, where
+    there is room on both sides. Where that leaves rows without such a column, entries that are 0
+    must grow: the exact simplex method finds the least of them.
+    """
+    exact, (A, b) = fractions(x), polytope.equations
+    rest = [right - inner(row, exact) for row, right in zip(A, b, strict=True)]
     rows = [{j: entry for j, entry in enumerate(row) if entry} for row in A]
     zeros = [j for j in range(len(x)) if x[j] == 0]
     basis = eliminated(rows, rest, [int(j) for j in np.argsort(-x, kind="stable") if x[j] > 0])
@@ -53,14 +66,12 @@ def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
         table = [[rows[i].get(j, Fraction()) for j in zeros] for i in others]
         grown = minimiser([1] * len(zeros), table, [rest[i] for i in others]) if zeros else None
         if grown is None:
-            raise ArithmeticError("a solution of HiGHS could not be made exact: no room")
-        corrected[zeros] = grown
+            return None
+        exact[zeros] = grown
     for i, j in basis.items():
-        moved = sum((entry * corrected[z] for z, entry in rows[i].items() if x[z] == 0), Fraction())
-        corrected[j] += (rest[i] - moved) / rows[i][j]
-    if min(corrected) < 0:
-        raise ArithmeticError("a solution of HiGHS could not be made exact: below 0")
-    return corrected
+        moved = sum((entry * exact[z] for z, entry in rows[i].items() if x[z] == 0), Fraction())
+        exact[j] += (rest[i] - moved) / rows[i][j]
+    return exact if min(exact) >= 0 else None
 
 
 def eliminated(rows: list[Row], rest: list[Fraction], columns: Sequence[int]) -> dict[int, int]:

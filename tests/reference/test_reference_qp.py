@@ -13,6 +13,7 @@ from reference import MaxHinge, TopK, certificate, exact, lp, qp
 from reference.certificate import SOLVERS, Certified, by_all_solvers, certified, proved
 from reference.derived_polytopes import derived_domain, knapsack, permutahedron, topk_simplex
 from reference.polytope import Polytope
+from reference.rational import fractions, inner
 
 SMOOTHINGS = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
 
@@ -43,15 +44,15 @@ def test_projection_has_the_variational_inequality(case):
 
 @given(float_cases(largest=3))
 def test_projection_is_below_every_grid_point(case):
-    """All convex combinations, in tenths, of the domain's vertices."""
+    """Convex combinations, in tenths, of the domain's vertices; without rounding."""
     loss, c, y = case
-    slopes = -np.array(sorted(exact.pieces(loss, len(c), y)), dtype=float)
+    slopes = -np.array(sorted(exact.pieces(loss, len(c), y)), dtype=object)
     points = [
-        (a * p + b * q + (10 - a - b) * r) / 10
+        (a * p + b * q + (10 - a - b) * r) / Fraction(10)
         for p, q, r in product(slopes, repeat=3)
         for a, b in ((0, 0), (5, 5), (3, 3), (1, 2), (10, 0))
     ]
-    best = min(float(np.sum((u - c) ** 2)) for u in points)
+    best = min(inner(u - fractions(c), u - fractions(c)) for u in points)
     assert qp.projection(loss, c, y).value_lower <= best
 
 
@@ -92,13 +93,15 @@ def test_moreau_envelope_is_below_every_candidate_and_attained(case, smoothing):
     result = qp.moreau(loss, s, y, smoothing)
 
     def objective(z):
-        return float(loss.value(z, y)) + float(np.sum((s - z) ** 2)) / (2 * smoothing)
+        z = fractions(z)
+        distance = inner(z - fractions(s), z - fractions(s))
+        return qp.exact_value(loss, z, y) + distance / (2 * Fraction(smoothing))
 
     rng = np.random.default_rng(0)
     steps = rng.normal(size=(50, len(s))) * np.logspace(-6, 1, 50)[:, None]
     assert all(objective(result.point + step) >= result.value_lower for step in steps)
     assert result.contains(objective(result.point), slack=1e-9)
-    assert result.value_lower <= float(loss.value(s, y))
+    assert result.value_lower <= objective(s)
     assert result.width <= 1e-6 * (1 + result.value_upper)
 
 
@@ -112,7 +115,10 @@ def test_moreau_envelope_is_a_projection(case, smoothing):
     scale = smoothing / 2
     norm = float(shifted @ shifted) / (2 * smoothing)
     envelope = qp.moreau(loss, s, y, smoothing)
-    slack = 1e-12 * (1 + norm)
+    # c is rounded twice, by 2 eps |c|, and its distance is at most |c|, as 0 is in the domain: that
+    # moves the last term by 2 eps |shifted|^2 / smoothing. norm passes d + 4 roundings, the other
+    # two operations one each; norm is half of |shifted|^2 / smoothing, the last term at most that.
+    slack = (len(s) + 10) * 2.0**-53 * 2 * norm
     assert envelope.value_lower <= norm - scale * nearest.value_lower + slack
     assert envelope.value_upper >= norm - scale * nearest.value_upper - slack
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_cases import float_cases, losses
 
-from reference.derived_polytopes import derived_domain, knapsack
+from reference.derived_polytopes import derived_domain, knapsack, topk_simplex
 from reference.epigraph import epigraph
 from reference.polytope import Polytope
 from reference.rational import feasible, fractions, inner, largest_sum, least
@@ -63,14 +63,23 @@ def test_entries_that_are_zero_grow_where_they_must():
     assert sum(exact[3:]) == 2 - 3 * Fraction(2 / 3) > 0
 
 
+def test_noise_does_not_count_as_room():
+    """Entries of 5e-17 and 6e-16 in slacks whose sum is 0 on the face x_1 = x_2 = x_3."""
+    polytope = topk_simplex(3, 3, 1.5)
+    x = np.array([0.4999999930943918, 0.4999999930943915, 0.4999999930943914, 2.0716825e-8])
+    exact = feasible(polytope, np.concatenate([x, [0.0, 5.4e-17, 5.6e-16]]))
+    assert is_feasible(polytope, exact)
+    assert list(exact[:3]) == [exact[0]] * 3
+
+
 def test_what_cannot_be_repaired_is_an_error():
     nowhere = knapsack(3, 2.0, 2 / 3, equality=True)  # the largest sum is just below 2
-    with pytest.raises(ArithmeticError, match="no room"):
+    with pytest.raises(ArithmeticError, match="made exact"):
         feasible(nowhere, np.array([2 / 3] * 3 + [0.0] * 3))
     somewhere = knapsack(3, 2, Fraction(2, 3), equality=True)
     assert is_feasible(somewhere, feasible(somewhere, np.array([2 / 3] * 3 + [0.0] * 3)))
     segment = Polytope(np.eye(2), np.array([[1.0, -1.0]]), np.array([1.0]))
-    with pytest.raises(ArithmeticError, match="below 0"):
+    with pytest.raises(ArithmeticError, match="made exact"):
         feasible(segment, np.array([0.0, 0.5]))
     with pytest.raises(ArithmeticError, match="has a solution"):
         largest_sum(segment)
