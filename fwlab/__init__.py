@@ -5,6 +5,7 @@ from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
 from fwlab.losses import (
+    Loss,
     MaxHinge,
     PseudoTopK,
     StructuredHinge,
@@ -14,6 +15,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.lp_norm import LpNorm
+from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
 from fwlab.projections import (
     project_knapsack,
@@ -22,18 +24,35 @@ from fwlab.projections import (
     project_topk_simplex,
 )
 from fwlab.result import Result, Status, Trace
-from fwlab.solvers.registry import methods
+from fwlab.solvers.away_steps import AwayStep, Pairwise
+from fwlab.solvers.blended_pairwise import BlendedPairwise
+from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.method import Method, Needs, State
+from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
+from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 
 __all__ = [
+    "AwayStep",
+    "BlendedPairwise",
     "Comparison",
     "CrossValidation",
+    "Direction",
+    "FrankWolfe",
+    "Loss",
     "LpNorm",
     "MaxHinge",
+    "Method",
+    "Needs",
+    "OpenLoop",
+    "Pairwise",
+    "PolytopeLoss",
     "Problem",
     "PseudoTopK",
     "Result",
+    "State",
     "Status",
+    "StepRule",
     "StructuredHinge",
     "TopK",
     "Trace",
@@ -52,6 +71,7 @@ __all__ = [
     "project_topk_cone",
     "project_topk_simplex",
     "ranking",
+    "register_method",
     "solve",
     "weights",
 ]

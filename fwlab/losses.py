@@ -24,7 +24,8 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_array, as_floats, as_integer, as_labels, as_real, as_rho
-from fwlab.operators.domains import RowPolytopes
+from fwlab.checks.losses import checked_costs, checked_weights
+from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.jacobians import projection_jacobians
 
 DOMAIN_TOLERANCE = 1e-9
@@ -32,24 +33,44 @@ MOST_VERTICES = 100_000
 
 
 class Loss(ABC):
-    """A loss Phi(s; y) = max over beta in B of <beta, delta + s - s_y 1>   (K19 (9), T20 (2.9))."""
+    """A loss Phi(s; y) = max over beta in B of <beta, delta + s - s_y 1>   (K19 (9), T20 (2.9)).
+
+    Subclass it and define `polytope_weights`: every method takes the new loss. Make the subclass a
+    frozen dataclass whose fields are its parameters.
+    """
 
     @abstractmethod
-    def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
-        """Return the weight vectors (upper, lower) of the polytope for m classes, each (m - 1,)."""
+    def polytope_weights(self, m: int) -> tuple[Any, Any]:
+        """Return the weight vectors (upper, lower) of the polytope for m classes, each (m - 1,).
+
+        With the margins of the wrong classes sorted downwards, the loss is 0 or, if that is more,
+
+            sum_j (upper_j if h_[j] > 0 else lower_j) h_[j].
+
+        Both are non-increasing, upper >= lower >= 0, and upper is not 0.
+        """
 
     @property
     def scale(self) -> float:
         """The sum of the weights rho, which is the unit of the tolerance of `in_domain`."""
         return 1.0
 
+    def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
+        """Return costs (r, m) and for each label in y (n,) its row of them; by default all ones.
+
+        The cost of a sample's true class is not read.
+        """
+        return np.ones((1, m)), np.zeros(len(y), dtype=np.int64)
+
     def polytopes(self, y: Integers, m: int) -> RowPolytopes:
         """Return the polytopes of samples with labels y (n,) among m classes, for the kernels.
 
-        Raises ValueError if the loss is not defined for m classes.
+        Raises ValueError or TypeError if the loss is not defined for m classes, or if its weights
+        or costs are not as described.
         """
-        upper, lower = self.polytope_weights(as_integer("m", m, low=2))
-        return RowPolytopes(y, upper, lower, np.ones((1, m)), np.zeros(len(y), dtype=np.int64))
+        name, m = type(self).__name__, as_integer("m", m, low=2)
+        upper, lower = checked_weights(name, self.polytope_weights(m), m)
+        return RowPolytopes(y, upper, lower, *checked_costs(name, self.cost_table(y, m), y, m))
 
     def value(self, scores: Any, y: Any) -> Any:
         """Return the loss of each row of scores, (n,)."""
@@ -60,7 +81,7 @@ class Loss(ABC):
     def subgradient(self, scores: Any, y: Any) -> Any:
         """Return one subgradient per row, (n, m): the zero vector where the loss is 0."""
         rows, polytopes, single = self._rows("scores", scores, y)
-        subgradients = 0.0 - polytopes.vertices(rows)
+        subgradients = 0.0 - polytopes.lowest(rows)[0]
         return subgradients[0] if single else subgradients
 
     def lmo(self, gradient: Any, y: Any) -> Any:
@@ -69,7 +90,7 @@ class Loss(ABC):
         Ties go to the lowest index   (K19 Lemma 3).
         """
         rows, polytopes, single = self._rows("gradient", gradient, y)
-        vertices = polytopes.without_costs().vertices(rows)
+        vertices = polytopes.without_costs().lowest(rows)[0]
         return vertices[0] if single else vertices
 
     def conjugate(self, v: Any, y: Any) -> Any:
@@ -134,7 +155,8 @@ class Loss(ABC):
         """
         m = as_integer("m", m, low=2)
         y = as_integer("y", y, low=0, high=m - 1)
-        upper, lower = self.polytope_weights(m)
+        name = type(self).__name__
+        upper, lower = checked_weights(name, self.polytope_weights(m), m)
         # An ordering pairs its first entries with `upper` and the others with `lower`. A point
         # without any entry at `upper` is a smaller multiple of another one.
         values = {tuple(sorted((*upper[:i], *lower[i:]))) for i in range(1, m)}
@@ -167,7 +189,7 @@ class Loss(ABC):
 
 
 def moreau_envelope(
-    polytopes: RowPolytopes, scores: Floats, smoothing: float | Floats
+    polytopes: Domains, scores: Floats, smoothing: float | Floats
 ) -> tuple[Floats, Floats]:
     """Return the values (n,) and gradients (n, m) of the Moreau envelope at the scores (n, m).
 
@@ -292,8 +314,8 @@ class StructuredHinge(Loss):
             raise ValueError(f"costs must have m = {m} columns; got shape {self.costs.shape}.")
         return MaxHinge().polytope_weights(m)
 
-    def polytopes(self, y: Integers, m: int) -> RowPolytopes:
-        """Return the polytopes of samples with labels y (n,), each with its row of costs."""
+    def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
+        """Return the costs and for each label in y (n,) its row of them."""
         rows = np.arange(len(y)) if self.per_sample else y
         shape = (len(y), m) if self.per_sample else (m, m)
         if self.costs.shape != shape:
@@ -304,8 +326,7 @@ class StructuredHinge(Loss):
             i = wrong[0]
             cost = self.costs[rows[i], y[i]]
             raise ValueError(f"costs must be 0 at the true class; got {cost} for sample {i}.")
-        weights = self.polytope_weights(as_integer("m", m, low=2))
-        return RowPolytopes(y, *weights, self.costs, rows)
+        return self.costs, rows
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ Needs matplotlib. The figures do not use pyplot, so no window opens and no globa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,8 +39,19 @@ STYLES = {
     "auto": ("#000000", "x", "-"),
     "alternate": ("#6699cc", "1", "-."),
     "direct": ("#888888", "2", "-."),
+    "blended-pairwise": ("#b2182b", "p", "--"),
 }
 OTHER = ("#000000", "+", "-")
+# methods without a style of their own, in the order in which a figure meets them
+OTHERS = (
+    OTHER,
+    ("#1b9e77", "o", "--"),
+    ("#7570b3", "s", ":"),
+    ("#e7298a", "^", "-."),
+    ("#a6761d", "D", "--"),
+    ("#386cb0", "v", ":"),
+    ("#66a61e", "P", "-."),
+)
 
 MARKERS_PER_LINE = 8
 GAP = "certified gap (primal \N{MINUS SIGN} dual)"
@@ -53,6 +66,12 @@ class Gaps(NamedTuple):
     primal: Any
     dual: Any
     gap: Any
+
+
+def styles(methods: Iterable[str]) -> dict[str, tuple[str, str, str]]:
+    """Return the style of each method; those without one of their own get different ones."""
+    others = cycle(OTHERS)
+    return {method: STYLES.get(method) or next(others) for method in methods}
 
 
 def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:

@@ -13,7 +13,7 @@ block norm (fwlab.lp_norm), R(W) replaces |W|^2 / 2, and with the link V(A) = A^
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_real
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
-from fwlab.operators.domains import RowPolytopes
+from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.features import GramFeatures, features_of
+from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
+from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem_input import (
     check_kinds,
     checked_data,
@@ -45,8 +47,8 @@ class Problem:
         The samples; with kernel="precomputed" their Gram matrix (n, n).
     y : array (n,) of integers
         Labels 0 .. n_classes-1.
-    loss : Loss
-        One of fwlab's losses.
+    loss : Loss or PolytopeLoss
+        One of fwlab's losses, or your own.
     lam : float
         Regularisation constant, positive.
     smoothing : float
@@ -73,7 +75,7 @@ class Problem:
         self,
         X: Any,
         y: Any,
-        loss: Loss,
+        loss: Loss | PolytopeLoss,
         lam: float,
         smoothing: float = 0.0,
         kernel: str | None = None,
@@ -94,7 +96,9 @@ class Problem:
         self.y = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
-        self.polytopes = loss.polytopes(self.y, self.n_classes)
+        self.polytopes: Domains = loss.polytopes(self.y, self.n_classes)
+        if self.smoothing and not self.polytopes.projects:
+            self._lacks("project", "smoothing")
         self.features = features_of(self.X, kernel)
         # minus the second derivative of n D along a unit vector in row i, without smoothing
         self.curvatures = self.features.square_norms() / self.lam_n
@@ -113,6 +117,18 @@ class Problem:
     def lam_n(self) -> float:
         """lam times n."""
         return self.lam * self.n_samples
+
+    @property
+    def in_family(self) -> bool:
+        """Whether the loss has two weight vectors, which compiled methods need."""
+        return isinstance(self.polytopes, RowPolytopes)
+
+    @property
+    def row_polytopes(self) -> RowPolytopes:
+        """The polytopes for compiled methods. Raises TypeError if the loss is not of the family."""
+        if not isinstance(self.polytopes, RowPolytopes):
+            raise TypeError(f"loss must be a fwlab.Loss here; got {self.loss!r}.")
+        return self.polytopes
 
     def weights(self, A: Any) -> Floats:
         """Return W(A), (m, d). Raises ValueError with a precomputed kernel and with LpNorm(1)."""
@@ -165,7 +181,12 @@ class Problem:
         return np.asarray(rows @ self.weights(A).T)
 
     def is_feasible(self, A: Floats) -> bool:
-        """Return whether every row of A lies in omega_i times the negated domain, to tolerance."""
+        """Return whether every row of A lies in omega_i times the negated domain, to tolerance.
+
+        Raises ValueError for a loss without `contains`.
+        """
+        if not self.polytopes.checks_membership:
+            self._lacks("contains", "a test of feasibility")
         slack = DOMAIN_TOLERANCE * self.loss.scale
         for rows, polytopes in self.chunks():
             omega = self.sample_weight[rows, None]
@@ -176,7 +197,12 @@ class Problem:
         return True
 
     def infeasibility(self, A: Floats) -> float:
-        """Return the largest distance of an entry of A from its nearest feasible row."""
+        """Return the largest distance of an entry of A from its nearest feasible row.
+
+        nan for a loss without `project`.
+        """
+        if not self.polytopes.projects:
+            return np.nan
         rests = (A[rows] - self.nearest_feasible(A, rows) for rows, _ in self.chunks())
         return max(float(np.abs(rest).max()) for rest in rests)
 
@@ -239,9 +265,16 @@ class Problem:
         link /= self.lam_n
         return link
 
-    def vertex_link(self, columns: Integers, entries: Floats) -> Floats:
-        """Return the link of compact vertices (RowPolytopes.compact_vertices)."""
-        link = self.features.transposed_vertex_product(columns, entries, self.n_classes)
+    def lowest(self, shifted: Floats) -> tuple[Vertex, Floats]:
+        """Call the LMO of every sample at the gradient shifted + delta, (n, m).
+
+        Returns omega times the vertices, and the losses (n,) that the vertices attain.
+        """
+        return lowest_vertex(self.polytopes, shifted, self.sample_weight)
+
+    def atom_link(self, atom: Atom) -> Floats:
+        """Return the link of a vertex or another atom."""
+        link = atom.transposed_product(self.features)
         link /= self.lam_n
         return link
 
@@ -288,7 +321,7 @@ class Problem:
             return self.features.link_norm(link, A, self.lam_n)
         return self.regularizer.dual_square_norm(self.square_norms(link, A))
 
-    def chunks(self) -> Iterator[tuple[slice, RowPolytopes]]:
+    def chunks(self) -> Iterator[tuple[slice, Domains]]:
         """Yield slices of samples with their polytopes, so that temporary arrays stay small."""
         for start in range(0, self.n_samples, CHUNK):
             rows = slice(start, start + CHUNK)
@@ -304,34 +337,10 @@ class Problem:
         scaled = A[rows] / np.where(omega > 0, omega, 1.0)
         return np.asarray(omega * self.polytopes.take(rows).project(scaled))
 
-    def block_gaps(self, A: Floats, scores: Floats) -> Floats:
-        """Return n times the share of each block in the augmented gap, (n,), at scores of W(A)."""
-        shifted = self.shifted_scores(A, scores)
-        products = np.einsum("ij,ij->i", shifted, A) + self.polytopes.cost_products(A)
-        return np.asarray(products + self.sample_weight * self.polytopes.values(shifted))
-
-    def vertex_curvature(
-        self, A: Floats, columns: Integers, entries: Floats, link: Floats, scores: Floats
-    ) -> float:
-        """Return minus the second derivative of D along U - A   (T20 (2.26)).
-
-        columns and entries are the compact vertices U (RowPolytopes.compact_vertices). link and
-        scores belong to the direction U - A.
-        """
-        square_norm = self.features.link_norm(link, -A, self.lam_n)
-        if self.kernel is not None:
-            picked = np.take_along_axis(scores, columns, axis=1)
-            square_norm += float(np.vdot(picked, entries)) / self.lam_n
-        ridge = self.ridge()[:, 0]
-        own = np.einsum("ij,ij->i", entries, entries)
-        own -= 2 * np.einsum("ij,ij->i", entries, np.take_along_axis(A, columns, axis=1))
-        quadratic = self._quadratic(A) + float(np.vdot(ridge, own)) / (2 * len(A))
-        return self.lam * max(0.0, square_norm) + 2 * max(0.0, quadratic)
-
     def curvature(self, direction: Floats, link: Floats) -> float:
         """Return minus the second derivative of D along a direction (n, m)   (T20 (2.26))."""
         square_norm = self.features.link_norm(link, direction, self.lam_n)
-        return self.lam * max(0.0, square_norm) + 2 * self._quadratic(direction)
+        return self.lam * max(0.0, square_norm) + 2 * self.ridge_term(direction)
 
     def ridge(self) -> Floats:
         """Return smoothing / omega_i, (n, 1), and 0 where omega_i = 0, as a_i is 0 there."""
@@ -355,9 +364,9 @@ class Problem:
     def dual_value(self, A: Floats, square_norm: float) -> float:
         """Return D(A) from A and 2 R*(V(A))."""
         linear = float(np.mean(self.polytopes.cost_products(A)))
-        return -self.lam / 2 * square_norm - linear - self._quadratic(A)
+        return -self.lam / 2 * square_norm - linear - self.ridge_term(A)
 
-    def _quadratic(self, A: Floats) -> float:
+    def ridge_term(self, A: Floats) -> float:
         """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""
         if not self.smoothing:
             return 0.0
@@ -371,11 +380,16 @@ class Problem:
                 for rows, polytopes in self.chunks()
             ]
         )
-        norm = self.lam / 2 * square_norm + self._quadratic(A)
+        norm = self.lam / 2 * square_norm + self.ridge_term(A)
         return norm + float(np.mean(self.sample_weight * values))
 
     def _checked_dual(self, A: Any) -> Floats:
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))
+
+    def _lacks(self, function: str, purpose: str) -> NoReturn:
+        raise ValueError(
+            f"loss must define `{function}` for {purpose}; {type(self.loss).__name__} does not."
+        )
 
     def _require_weights(self, name: str) -> None:
         if self.kernel == "precomputed":

@@ -9,6 +9,7 @@ from fwlab.checks.arguments import SMALLEST, as_features, as_floats, as_integer,
 from fwlab.checks.gram import checked_gram
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
+from fwlab.polytope_loss import PolytopeLoss
 
 KERNELS = (None, "linear", "precomputed")
 STORAGES = ("float64", "float32")
@@ -16,8 +17,10 @@ STORAGES = ("float64", "float32")
 
 def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
     """Raise TypeError or ValueError unless the choices exist and are compatible."""
-    if not isinstance(loss, Loss):
-        raise TypeError(f"loss must be one of fwlab's losses; got {loss!r}.")
+    if not isinstance(loss, Loss | PolytopeLoss):
+        raise TypeError(
+            f"loss must be one of fwlab's losses or a Loss or PolytopeLoss of yours; got {loss!r}."
+        )
     if not (kernel is None or isinstance(kernel, str)) or kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {KERNELS}; got {kernel!r}.")
     if not (regularizer is None or isinstance(regularizer, LpNorm)):

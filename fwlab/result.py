@@ -25,7 +25,8 @@ class Certificate:
     augmented_gap is the gap of the problem in d + n dimensions that has the same dual
     (K19 (27)); without smoothing it is the gap. own_gap is the gap of the problem that a method
     solves, if that may be another one. from_scratch says that nothing which a method tracked
-    entered: all numbers were computed from the dual point alone.
+    entered: all numbers were computed from the dual point alone. contradiction says how a loss from
+    outside the family contradicts itself, and is empty otherwise.
     """
 
     primal: float
@@ -34,6 +35,7 @@ class Certificate:
     augmented_gap: float
     own_gap: float | None = None
     from_scratch: bool = False
+    contradiction: str = ""
 
 
 class Status(Enum):
@@ -48,6 +50,7 @@ class Status(Enum):
         "The method maximised the dual of another loss to tol; the gap is that of this problem."
     )
     ROUNDING_FLOOR = "The gap is at the level of rounding errors and still above tol."
+    INCONSISTENT = "Nothing is certified: the loss contradicts itself."
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from fwlab.losses import Loss
     from fwlab.problem import Problem
 
 MOST_WEIGHTS = 5
@@ -36,21 +35,22 @@ def format_table(
     return "\n".join([aligned(header), rule, *map(aligned, rows)])
 
 
-def describe_loss(loss: Loss) -> str:
-    """Return the expression that builds the loss, with arrays shortened.
+def describe(built: Any) -> str:
+    """Return the expression that builds an object from its attributes, with arrays shortened.
 
     Switches that are off are left out.
     """
-    # every loss is a dataclass, although `Loss` itself is not
-    values = {field.name: getattr(loss, field.name) for field in fields(loss)}  # type: ignore[arg-type]
+    values = vars(built)
+    if is_dataclass(built):
+        values = {field.name: getattr(built, field.name) for field in fields(built)}
     parts = (f"{name}={_short(value)}" for name, value in values.items() if value is not False)
-    return f"{type(loss).__name__}({', '.join(parts)})"
+    return f"{type(built).__name__}({', '.join(parts)})"
 
 
 def describe_problem(name: str, problem: Problem) -> str:
     """Return one line with name, loss, sizes and every constant of the objective."""
     parts = [
-        f"{name}: {describe_loss(problem.loss)}",
+        f"{name}: {describe(problem.loss)}",
         f"n = {problem.n_samples}",
         f"d = {problem.n_features}" if problem.kernel != "precomputed" else "no d",
         f"m = {problem.n_classes}",
@@ -69,7 +69,7 @@ def _short(value: Any) -> str:
     array = np.asarray(value)
     if array.ndim == 2:
         return f"<{array.shape[0]} x {array.shape[1]}>"
-    if array.ndim == 1:
+    if array.ndim == 1 and array.dtype.kind in "fiub":
         shown = [f"{entry:.3g}" for entry in array[:MOST_WEIGHTS]]
         return f"[{', '.join([*shown, '..'] if len(array) > MOST_WEIGHTS else shown)}]"
     return repr(value)

@@ -19,7 +19,7 @@ from fwlab.experiments import Cell, DataName, cell_records
 from fwlab.files import write_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
-from fwlab.text import describe_loss
+from fwlab.text import describe
 
 SIZES = ("quick", "standard", "full")
 COMMANDS = {"quick": " --quick", "standard": "", "full": " --full"}
@@ -145,7 +145,7 @@ def readable(value: Any) -> Any:
     if isinstance(value, DataName):
         return value.name
     if isinstance(value, Loss):
-        return describe_loss(value)
+        return describe(value)
     if isinstance(value, dict):
         return {str(key): readable(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

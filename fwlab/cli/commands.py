@@ -18,7 +18,7 @@ from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
 from fwlab.cli.problems import NamedProblem, load, load_problems
 from fwlab.cli.reports import data_rows, installation, warmup_rows
-from fwlab.experiments.comparison import Comparison, Settings, checked_methods, compare
+from fwlab.experiments.comparison import Comparison, Settings, compare, methods_by_name
 from fwlab.files import write_atomically
 from fwlab.provenance import installed
 from fwlab.result import Result, Status
@@ -178,7 +178,7 @@ def _solve_settings(options: Namespace) -> dict[str, Any]:
 def _check_run(options: Namespace, names: list[str]) -> None:
     """Check the settings and the method names before the data are loaded."""
     Settings(**_solve_settings(options))
-    checked_methods(names, {})
+    methods_by_name(names, {})
 
 
 def _shown(options: Namespace) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.problem import Problem
-from fwlab.text import describe_loss, describe_problem
+from fwlab.text import describe, describe_problem
 
 WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
@@ -49,7 +49,7 @@ class NamedProblem:
             "n": problem.n_samples,
             "d": problem.n_features,
             "m": problem.n_classes,
-            "loss": describe_loss(problem.loss),
+            "loss": describe(problem.loss),
             "lam": problem.lam,
             "smoothing": problem.smoothing,
             "kernel": problem.kernel,

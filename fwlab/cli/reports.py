@@ -18,7 +18,7 @@ from fwlab.kernels._jit import cache_root
 from fwlab.losses import TopK
 from fwlab.problem import Problem
 from fwlab.provenance import installed
-from fwlab.solvers.registry import REGISTRY
+from fwlab.solvers.registry import build, names
 from fwlab.solvers.warm_up import warm_up
 
 PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
@@ -64,9 +64,9 @@ def warmup_rows() -> list[dict[str, Any]]:
         "gram": Problem(X, y, TopK(1), 1.0, kernel="precomputed"),
     }
     parts: dict[str, Callable[[], object]] = {"losses": _use_loss, "projections": _use_projections}
-    for method, default in REGISTRY.items():
+    for method in names():
         for storage, problem in tiny.items():
-            parts[f"{method}, {storage}"] = partial(warm_up, problem, default())
+            parts[f"{method}, {storage}"] = partial(warm_up, problem, build(method, {}))
     return [{"part": part, "seconds": _seconds(work)} for part, work in parts.items()]
 
 

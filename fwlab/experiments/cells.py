@@ -35,6 +35,8 @@ from fwlab.experiments.store import (
     warn_not_stored,
 )
 from fwlab.solvers.interrupt import interrupted_runs_raise
+from fwlab.solvers.method import Method
+from fwlab.solvers.registry import REGISTRY, registered, visitors
 
 BACKENDS = ("loky", "dask")
 SECONDS_TO_CONNECT = 10
@@ -192,13 +194,13 @@ def _computed(
     by_name = {cell.name: cell for cell in waiting}
     changed = []
     # Workers on this machine store their results themselves, even if this process is killed.
-    tasks = [(cell, places[cell.name], here) for cell in waiting]
+    tasks = [(cell, places[cell.name], here, registered()) for cell in waiting]
     with _workers(n_jobs, backend, scheduler) as work:
         for name, outcome in _with_progress(waiting, n_all, work(tasks)):
             as_planned, file = outcome.pop("as_planned"), places[name].file
             if not as_planned and (n_jobs > 1 or not here):
                 # A worker whose code differs from this process does not answer for it.
-                _, outcome = _compute(by_name[name], places[name], store=True)
+                _, outcome = _compute(by_name[name], places[name], True, {})
                 as_planned = outcome.pop("as_planned")
             elif as_planned and not here and file is not None and "error" not in outcome:
                 save_record(file, outcome)
@@ -233,8 +235,8 @@ def cell_places(cells: Sequence[Cell], folder: Path) -> dict[str, Place]:
 
 
 def _code(cell: Cell) -> tuple[Any, ...]:
-    """Return the function of a cell and its settings."""
-    return cell.function, cell.settings
+    """Return the function of a cell, its settings, and the methods that it can call by name."""
+    return cell.function, cell.settings, visitors()
 
 
 def plain(value: Any) -> Any:
@@ -278,8 +280,14 @@ def _load(name: DataName, state: tuple[int, ...] | None) -> datasets.Dataset:
     return data
 
 
-def _compute(cell: Cell, planned: Place, store: bool) -> tuple[str, dict[str, Any]]:
-    """Return the cell's name with its record or its error; store the record if `store`."""
+def _compute(
+    cell: Cell, planned: Place, store: bool, methods: dict[str, Callable[..., Method]]
+) -> tuple[str, dict[str, Any]]:
+    """Return the cell's name with its record or its error; store the record if `store`.
+
+    methods: those that the program registered, which a worker process has to learn.
+    """
+    REGISTRY.update(methods)
     began = time.perf_counter()
     as_planned = planned.file is None or is_as_planned(planned, _code(cell))
     try:
@@ -301,7 +309,7 @@ def _workers(n_jobs: int, backend: str, scheduler: str | None) -> Iterator[Calla
         return
     from joblib import Parallel, delayed, parallel_config
 
-    def work(tasks: list[tuple[Cell, Place, bool]]) -> Any:
+    def work(tasks: list[tuple[Any, ...]]) -> Any:
         # no memory maps: they are read-only, and numba compiles a second version for such arrays
         options = {"max_nbytes": None} if backend == "loky" else {}
         workers = Parallel(return_as="generator_unordered", **options)

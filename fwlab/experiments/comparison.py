@@ -28,8 +28,9 @@ from fwlab.experiments.store import (
 from fwlab.files import write_atomically
 from fwlab.problem import Problem
 from fwlab.result import Result, Status, Trace
+from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress
-from fwlab.solvers.registry import REGISTRY, build
+from fwlab.solvers.registry import build, label, require_taken
 from fwlab.solvers.solve import solve
 from fwlab.text import format_table
 
@@ -58,7 +59,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments that every run of a comparison passes to `solve`.
+    """The arguments that every run of a comparison has in common.
 
     rng is a seed and not a generator, so that each run can be repeated. Raises TypeError or
     ValueError as `solve` does.
@@ -81,9 +82,8 @@ class Settings:
         as_integer("check_every", self.check_every, low=1)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments for `solve`."""
-        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
-        return {**named, **self.method_options}
+        """Return the keyword arguments for `solve`; the methods hold their options."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +172,8 @@ Outcome = tuple[Key, Result | Failure, bool]
 
 
 def compare(
-    problems: Mapping[str, Problem],
-    methods: Sequence[str],
+    problems: Mapping[str, Problem] | Problem,
+    methods: Sequence[str | Method] | str | Method,
     tol: float = 1e-5,
     max_iter: int = 1000,
     n_jobs: int = 1,
@@ -191,10 +191,10 @@ def compare(
 
     Parameters
     ----------
-    problems : dict of Problem
-        The problems by name.
-    methods : list of str
-        Names from fwlab.methods().
+    problems : dict of Problem, or one Problem
+        The problems by name; a problem alone is called "problem".
+    methods : list of str or Method, or one of them
+        Names from fwlab.methods(), and methods of your own.
     tol, max_iter, relative, time_limit, check_every
         As for `solve`; time_limit is in seconds and holds for each run.
     n_jobs : int
@@ -208,7 +208,7 @@ def compare(
     rng : int
         Seed of every run.
     method_options
-        Further options of the methods.
+        Further options of the methods that are given by name.
 
     Returns
     -------
@@ -221,8 +221,8 @@ def compare(
     """
     settings = Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options)
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
-    problems, methods = _checked_problems(problems), checked_methods(methods, method_options)
-    tasks = _tasks(problems, methods, settings, None if out is None else Path(out) / "runs")
+    problems, built = _checked_problems(problems), methods_by_name(methods, method_options)
+    tasks = _tasks(problems, built, settings, None if out is None else Path(out) / "runs")
     not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])
     outcomes: dict[Key, Result | Failure] = {}
@@ -235,7 +235,7 @@ def compare(
                 break
     except KeyboardInterrupt:
         pass  # keep the finished runs
-    return _comparison(problems, methods, settings, outcomes, not_stored)
+    return _comparison(problems, tuple(built), settings, outcomes, not_stored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,26 +244,27 @@ class _Task:
 
     key: Key
     problem: Problem
+    method: Method
     settings: Settings
     place: Place = NOWHERE
 
     @property
     def code(self) -> tuple[Any, ...]:
         """The method with its settings, and the classes that the problem consists of."""
-        problem, method = self.problem, self.key[1]
+        problem = self.problem
         own = type(problem), problem.loss, problem.regularizer
-        return method, REGISTRY[method], self.settings, own
+        return self.key[1], self.method, self.settings, own
 
 
 def _tasks(
     problems: dict[str, Problem],
-    methods: tuple[str, ...],
+    methods: dict[str, Method],
     settings: Settings,
     folder: Path | None,
 ) -> list[_Task]:
     tasks = []
     for name, problem in problems.items():
-        here = [_Task((name, method), problem, settings) for method in methods]
+        here = [_Task((name, m), problem, method, settings) for m, method in methods.items()]
         tasks += here if folder is None else _placed(here, folder)
     return tasks
 
@@ -332,7 +333,9 @@ def _solved(task: _Task, watch: Callable[[str, Progress], None] | None) -> Resul
             watch(task.key[1], progress)
 
     try:
-        return solve(task.problem, task.key[1], callback=note, **task.settings.arguments())
+        require_taken(task.key[1], task.method, task.problem)
+        result = solve(task.problem, task.method, callback=note, **task.settings.arguments())
+        return replace(result, method=task.key[1])
     except Exception as error:
         refused = isinstance(error, ValueError) and not began
         if refused and not isinstance(error, np.linalg.LinAlgError):
@@ -360,6 +363,8 @@ def _comparison(
 
 
 def _checked_problems(problems: Any) -> dict[str, Problem]:
+    if isinstance(problems, Problem):
+        return {"problem": problems}
     if not isinstance(problems, Mapping):
         raise TypeError(f"problems must be a dict {{name: Problem}}; got {problems!r}.")
     if not problems:
@@ -370,17 +375,24 @@ def _checked_problems(problems: Any) -> dict[str, Problem]:
     return dict(problems)
 
 
-def checked_methods(methods: Any, options: dict[str, Any]) -> tuple[str, ...]:
-    """Return the names as a tuple. Raises TypeError or ValueError for unknown names or options."""
-    if isinstance(methods, str) or not isinstance(methods, Sequence):
-        raise TypeError(f"methods must be a list of method names; got {methods!r}.")
+def methods_by_name(methods: Any, options: dict[str, Any]) -> dict[str, Method]:
+    """Return the methods by the names that tables and figures show.
+
+    Raises TypeError or ValueError for unknown names or options, and for two equal names.
+    """
+    if isinstance(methods, str | Method):
+        methods = [methods]
+    if not isinstance(methods, Sequence):
+        raise TypeError(f"methods must be a list of method names and Methods; got {methods!r}.")
     if not methods:
         raise ValueError("methods must hold at least one method; got an empty list.")
+    built: dict[str, Method] = {}
     for method in methods:
-        build(method, options)
-        if methods.count(method) > 1:
-            raise ValueError(f"methods must name each method once; got {method!r} twice.")
-    return tuple(methods)
+        made = build(method, {} if isinstance(method, Method) else options)
+        if label(method) in built:
+            raise ValueError(f"methods must name each method once; got {label(method)!r} twice.")
+        built[label(method)] = made
+    return built
 
 
 def _cell(row: dict[str, Any], column: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fwlab.plot import GAP, OTHER, SECONDS, STYLES, draw_gaps, line_style, log_axes
+from fwlab.plot import GAP, SECONDS, draw_gaps, line_style, log_axes, styles
 from fwlab.text import describe_problem
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     for name, part in zip(names, figure.subfigures(len(names), squeeze=False)[:, 0], strict=True):
         at_floor |= _draw_problem(part, comparison, name)
     drawn = [m for m in comparison.methods if any(key[1] == m for key in comparison.results)]
-    handles = [Line2D([], [], **line_style(STYLES.get(m, OTHER)), label=m) for m in drawn]
+    style = styles(comparison.methods)
+    handles = [Line2D([], [], **line_style(style[m]), label=m) for m in drawn]
     figure.legend(
         handles=handles,
         title=f"{LINES} {AT_THE_FLOOR}" if at_floor else LINES,
@@ -55,12 +56,13 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     log_axes(by_iterations, ITERATIONS)
     by_seconds.set_ylabel(GAP)
     at_floor = False
+    style = styles(comparison.methods)
     for method in comparison.methods:
         result = comparison.results.get((name, method))
         if result is not None:
-            style, gaps = STYLES.get(method, OTHER), result.trace.gaps
-            at_floor |= draw_gaps(by_seconds, gaps, gaps.seconds, style)
-            draw_gaps(by_iterations, gaps, gaps.iteration, style)
+            gaps = result.trace.gaps
+            at_floor |= draw_gaps(by_seconds, gaps, gaps.seconds, style[method])
+            draw_gaps(by_iterations, gaps, gaps.iteration, style[method])
     for ax in (by_seconds, by_iterations):
         _finish(ax, comparison)
     return at_floor

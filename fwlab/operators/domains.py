@@ -1,12 +1,14 @@
-"""A loss on given samples, as the kernels take it: two weight vectors, the costs, the labels.
+"""The domain of the dual variable of each sample: what a problem needs to know of its loss.
 
 Every loss of the family is the maximum over beta in B of <beta, h>, with the margins
 h_j = delta_j + s_j - s_y. kernels.domains.vertices states the polytope B that `upper` and `lower`
-describe. This module checks no argument: the losses and Problem have done so.
+describe. RowPolytopes holds them as the kernels take them: two weight vectors, the costs, the
+labels. This module checks no argument: the losses and Problem have done so.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -15,6 +17,42 @@ from fwlab.kernels.domains.membership import in_domain_rows
 from fwlab.kernels.domains.projection import project_rows
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
 from fwlab.kernels.layouts import PolytopeWeights, SamplePolytopes
+
+
+class Domains(Protocol):
+    """One negated domain, compact and convex, and one vector of costs delta_i per sample.
+
+    The loss of sample i is the maximum of -<s_i + delta_i, u> over u in its negated domain.
+    """
+
+    @property
+    def checks_membership(self) -> bool:
+        """Whether there is `contains`."""
+
+    @property
+    def projects(self) -> bool:
+        """Whether there is `project`."""
+
+    def take(self, rows: Integers | slice) -> "Domains":
+        """Return the domains of the given samples."""
+
+    def values(self, scores: Floats) -> Floats:
+        """Return the loss of every row, (n,)."""
+
+    def lowest(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the vertices U (n, m) that minimise <scores + delta, U>, and minus the minima."""
+
+    def cost_products(self, points: Floats) -> Floats:
+        """Return <delta_i, row i of points>, (n,)."""
+
+    def add_costs(self, scores: Floats) -> Floats:
+        """Return scores + delta, (n, m)."""
+
+    def contains(self, v: Floats, slack: float) -> np.ndarray:
+        """Return whether rows of v lie in the (not negated) domains, up to `slack`, (n,)."""
+
+    def project(self, points: Floats) -> Floats:
+        """Return the nearest points of the negated domains, (n, m)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +64,9 @@ class RowPolytopes:
     lower: Floats
     costs: Floats
     cost_rows: Integers
+
+    checks_membership: ClassVar = True
+    projects: ClassVar = True
 
     @cached_property
     def weights(self) -> PolytopeWeights:
@@ -74,12 +115,12 @@ class RowPolytopes:
         vertex_rows(scores, self.layout, columns, entries, values)
         return columns, entries, values
 
-    def vertices(self, scores: Floats) -> Floats:
-        """Return the vertices of compact_vertices as a dense (n, m) array."""
-        columns, entries, _ = self.compact_vertices(scores)
+    def lowest(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the vertices of compact_vertices as a dense (n, m) array, and the losses (n,)."""
+        columns, entries, values = self.compact_vertices(scores)
         dense = np.zeros((len(scores), self.n_classes))
         np.put_along_axis(dense, columns, entries, axis=1)
-        return dense
+        return dense, values
 
     def project(self, points: Floats) -> Floats:
         """Return the nearest points of the negated domains, (n, m)."""

@@ -6,77 +6,13 @@ vertex.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fwlab.arrays import Floats, Integers
-from fwlab.kernels.products.vertices import add_vertices, vertices_product
+from fwlab.arrays import Floats
 from fwlab.kernels.steps.pairwise_rule import NO_WEIGHT, largest_step, move_weights
+from fwlab.operators.vertices import Atom, atom_of
 from fwlab.problem import Problem
-
-
-class Atom(Protocol):
-    """A point of the domain (n, m), as an active set uses it."""
-
-    def product(self, gradient: Floats) -> float:
-        """Return <gradient, this>."""
-
-    def add_to(self, A: Floats, factor: float) -> None:
-        """Add factor times this to A."""
-
-    def link(self, problem: Problem) -> Floats:
-        """Return its link, as Problem.link."""
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """A start (n, m) that is not 0."""
-
-    A: Floats
-
-    def product(self, gradient: Floats) -> float:
-        return float(np.vdot(gradient, self.A))
-
-    def add_to(self, A: Floats, factor: float) -> None:
-        A += factor * self.A
-
-    def link(self, problem: Problem) -> Floats:
-        return problem.link(self.A)
-
-
-@dataclass(frozen=True, eq=False)
-class Vertex:
-    """Row i has entries[i, l] at classes[i, l], (n, support), and minus their sum at y_i."""
-
-    y: Integers
-    classes: NDArray[np.int32]
-    entries: Floats
-
-    @classmethod
-    def zero(cls, problem: Problem) -> "Vertex":
-        """Return the vertex 0."""
-        shape = (problem.n_samples, problem.polytopes.support)
-        return cls(problem.polytopes.y, np.zeros(shape, dtype=np.int32), np.zeros(shape))
-
-    @classmethod
-    def lowest(cls, problem: Problem, shifted: Floats) -> "Vertex":
-        """Return omega times the LMO's vertex at gradient shifted + delta."""
-        columns, entries, _ = problem.polytopes.compact_vertices(shifted)
-        entries = entries[:, :-1] * problem.sample_weight[:, None]
-        return cls(problem.polytopes.y, columns[:, :-1].astype(np.int32), entries)
-
-    def product(self, gradient: Floats) -> float:
-        return float(vertices_product(gradient, self.y, self.classes, self.entries))
-
-    def add_to(self, A: Floats, factor: float) -> None:
-        add_vertices(A, factor, self.y, self.classes, self.entries)
-
-    def link(self, problem: Problem) -> Floats:
-        columns = np.column_stack((self.classes.astype(np.int64), self.y))
-        entries = np.column_stack((self.entries, -self.entries.sum(axis=1)))
-        return problem.vertex_link(columns, entries)
 
 
 @dataclass(eq=False)
@@ -88,9 +24,8 @@ class ActiveSet:
 
     @classmethod
     def holding(cls, problem: Problem, A: Floats) -> "ActiveSet":
-        """Return a set with A as the only atom: the vertex 0, or else a dense start."""
-        atom: Atom = Start(A.copy()) if A.any() else Vertex.zero(problem)
-        return cls([atom], np.ones(1))
+        """Return a set with A as the only atom."""
+        return cls([atom_of(problem.polytopes, A)], np.ones(1))
 
     def products(self, gradient: Floats) -> Floats:
         """Return <gradient, atom> for every atom."""

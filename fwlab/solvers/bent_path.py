@@ -48,7 +48,7 @@ class BentPath(Method):
         slots, limits = directions.slots, directions.limits
         steps = np.minimum(step, limits)
         del directions
-        move_rows(active_sets.arrays, slots, steps, limits, problem.polytopes.y, state.A)
+        move_rows(active_sets.arrays, slots, steps, limits, problem.y, state.A)
         state.scores = problem.features.scores(state.link)
         state.step = step
         state.active = active_sets.size

@@ -16,7 +16,7 @@ from fwlab.kernels.layouts import StepRecord
 from fwlab.kernels.steps.passes import AWAY, FRANK_WOLFE, PAIRWISE
 from fwlab.problem import Problem
 from fwlab.solvers.dual_layout import dual_of
-from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, draw_by_gaps
+from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
@@ -98,7 +98,7 @@ class BlockMethod(Method):
         if self.order == "gap":
             if workspace.passes % PASSES_BETWEEN_EXACT_GAPS == 0:
                 scores = problem.features.scores(state.link)
-                workspace.gaps[:] = problem.block_gaps(state.A, scores)
+                workspace.gaps[:] = block_gaps(problem, state.A, scores)
                 state.n_lmo += problem.n_samples
             workspace.passes += 1
             for rows in draw_by_gaps(workspace.gaps, state.rng):

@@ -6,9 +6,10 @@ from fwlab.problem import Problem
 
 def dual_of(problem: Problem) -> BlockDual:
     """Return the layout of the dual of `problem`."""
+    polytopes = problem.row_polytopes
     return BlockDual(
-        problem.polytopes.layout,
-        problem.polytopes.weights,
+        polytopes.layout,
+        polytopes.weights,
         problem.sample_weight,
         problem.curvatures,
         problem.smoothing,

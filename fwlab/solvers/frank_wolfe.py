@@ -1,61 +1,79 @@
-"""Frank-Wolfe on the whole dual variable: exact line search, or steps fixed in advance.
+"""Frank-Wolfe on the whole dual variable.
 
 The LMO splits by sample and has a closed form, minus a subgradient at the shifted scores (K19 (24),
 T20 (2.25)). Its gap is the duality gap; with smoothing, the augmented duality gap.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from fwlab.kernels.steps.exact_step import exact_step
+from fwlab.arrays import Floats
+from fwlab.operators.vertices import Vertex
 from fwlab.problem import Problem
 from fwlab.solvers.method import Method, Needs, State
+from fwlab.solvers.step_rules import Direction, StepRule, as_step_rule, chosen_step
 
 
 @dataclass(frozen=True)
 class FrankWolfe(Method):
-    """A <- A + step (U - A), U the LMO's vertex at the gradient.
+    """A <- A + step (U - A), U the LMO's vertex at the gradient   (K19 Algorithm 1, T20 3.1).
 
-    With line_search the step is the exact maximiser of the dual in [0, 1]   (K19 (20), T20 (2.26));
-    without it iteration t = 1, 2, .. takes 2 / (t + 1)   (T20 3.1).
+    step: "exact", "open-loop", "short", "adaptive", or a StepRule.
     """
 
-    line_search: bool
+    any_loss = True
+
+    step: StepRule | str = "exact"
+
+    def __post_init__(self) -> None:
+        as_step_rule(self.step)
 
     @property
     def sentence(self) -> str:
-        if self.line_search:
-            return "Frank-Wolfe with exact line search."
-        return "Frank-Wolfe with the step 2/(t+1), t = 1, 2, .."
+        return f"Frank-Wolfe with {as_step_rule(self.step).phrase}."
+
+    @property
+    def monotone(self) -> bool:
+        return as_step_rule(self.step).monotone
 
     def needs(self, problem: Problem) -> Needs:
         return Needs(scores=True)
 
-    def iterate(self, state: State, workspace: None) -> None:
-        problem, polytopes = state.problem, state.problem.polytopes
-        shifted = problem.shifted_scores(state.A, state.scores)
-        columns, entries, losses = polytopes.compact_vertices(shifted)
-        entries *= problem.sample_weight[:, None]
+    def start(self, state: State) -> Any:
+        """Return the memory of the step rule."""
+        return as_step_rule(self.step).start(state)
+
+    def iterate(self, state: State, memory: Any) -> None:
+        problem, A = state.problem, state.A
+        shifted = problem.shifted_scores(A, state.scores)
+        vertex, losses = problem.lowest(shifted)
         n_gap = float(
-            np.vdot(shifted, state.A)
-            + polytopes.cost_products(state.A).sum()
+            np.vdot(shifted, A)
+            + problem.polytopes.cost_products(A).sum()
             + np.vdot(problem.sample_weight, losses)
         )
         del shifted
-        link = problem.vertex_link(columns, entries)
+        link = problem.atom_link(vertex)
         scores = problem.features.scores(link)
         link -= state.link
         scores -= state.scores
 
-        if self.line_search:
-            curvature = problem.vertex_curvature(state.A, columns, entries, link, scores)
-            step = float(exact_step(n_gap / problem.n_samples, curvature, 1.0))
-        else:
-            step = 2.0 / (state.n_steps + 2.0)
+        direction = Direction(
+            iteration=state.n_steps,
+            slope=n_gap / problem.n_samples,
+            limit=1.0,
+            state=state,
+            measure_curvature=lambda: _curvature(problem, A, vertex, link, scores),
+            measure_square=lambda: float(
+                np.vdot(A, A) + np.sum(vertex.row_squares()) - 2.0 * vertex.product(A)
+            ),
+        )
+        step = chosen_step(as_step_rule(self.step), direction, memory)
 
-        state.A *= 1.0 - step
-        state.A[np.arange(problem.n_samples)[:, None], columns] += step * entries
+        A *= 1.0 - step
+        vertex.add_to(A, step)
         link *= step
         scores *= step
         state.link += link
@@ -63,3 +81,16 @@ class FrankWolfe(Method):
         state.step = step
         state.n_steps += 1
         state.n_lmo += problem.n_samples
+
+
+def _curvature(problem: Problem, A: Floats, vertex: Vertex, link: Floats, scores: Floats) -> float:
+    """Return minus the second derivative of D along U - A   (T20 (2.26)).
+
+    link and scores belong to the direction U - A, which is not formed: U may be sparse.
+    """
+    square_norm = problem.features.link_norm(link, -A, problem.lam_n)
+    if problem.kernel is not None:
+        square_norm += vertex.product(scores) / problem.lam_n
+    own = vertex.row_squares() - 2 * vertex.row_products(A)
+    quadratic = problem.ridge_term(A) + float(np.vdot(problem.ridge()[:, 0], own)) / (2 * len(A))
+    return problem.lam * max(0.0, square_norm) + 2 * max(0.0, quadratic)

@@ -77,11 +77,14 @@ def run_loop(
     if not certificate.from_scratch:
         certificate = state.certify()
         recorder.correct(state, certificate, iteration, seconds)
+    if certificate.contradiction:
+        status = Status.INCONSISTENT
     return End(certificate, limits.met(certificate) or status, iteration, seconds)
 
 
 def _judged(state: RunState, limits: Limits) -> Certificate:
     """Return the certificate of a checkpoint, from scratch if it may end the run."""
     certificate = state.judge()
-    may_end = limits.met(certificate) or limits.at_floor(certificate)
+    small = limits.met(certificate) or limits.at_floor(certificate)
+    may_end = small or certificate.contradiction
     return state.certify() if may_end and not certificate.from_scratch else certificate

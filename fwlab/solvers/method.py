@@ -1,14 +1,19 @@
 """The base class of methods, the needs that they declare, and the state of a training run."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import Loss
+from fwlab.operators.given_domains import contradiction
 from fwlab.problem import Problem
 from fwlab.result import Certificate
+from fwlab.solvers.segment import move
+from fwlab.solvers.smoothness import smoothness
+from fwlab.text import describe
 
 # the projection of a feasible row moves it by less
 SHOWS = 1e-14
@@ -34,19 +39,40 @@ class Needs:
 
 
 class Method:
-    """A way to solve problems, of training or of ranking: an object that holds its options.
+    """A way to solve problems. Subclass it and define `iterate`; everything else has a default.
 
-    A method is a frozen dataclass whose fields are its options. Everything that changes during a
-    run is in the state and in the workspace.
+    A method holds its options, which its constructor takes as keyword arguments; a frozen dataclass
+    is the simplest form. Everything that changes during a run is in the state (`State`) and in the
+    workspace, so that one object can serve several runs. Nothing that a method computes enters the
+    certificate but the dual point, state.A.
+
+    Attributes
+    ----------
+    any_norm : bool
+        Whether the method takes an LpNorm other than LpNorm(2). False by default.
+    any_loss : bool
+        Whether the method takes a PolytopeLoss. It then calls no compiled function of a loss, and
+        state.A stays a convex combination of the start and of vertices that `Problem.lowest`
+        returned. False by default.
     """
 
-    # whether the method takes an LpNorm other than LpNorm(2)
-    any_norm = False
+    any_norm: bool = False
+    any_loss: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name in tables and figures of a method that is passed as an object."""
+        return repr(self)
 
     @property
     def sentence(self) -> str:
-        """One sentence that tells the user what the method does."""
-        raise NotImplementedError
+        """One sentence that tells the user what the method does: by default its first docline."""
+        return (type(self).__doc__ or f"{type(self).__name__}.").strip().splitlines()[0]
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the dual never falls, up to rounding; `fwlab.testing.check_method` tries it."""
+        return False
 
     def refuses(self, problem: Any) -> str | None:
         """Return the reason why the method does not take a problem, or None if it does."""
@@ -66,6 +92,9 @@ class Method:
 
     def warm_up(self, state: Any) -> None:
         """Call the compiled functions that a first iteration does not reach."""
+
+    def __repr__(self) -> str:
+        return describe(self)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -91,7 +120,10 @@ class State(RunState):
     """The state of a training run; a method changes it in place.
 
     A (n, m) is the dual point and link its link V(A), which is W(A) except with an LpNorm (with a
-    Gram matrix A^T K / (lam n)); a method changes both together. `needs` says what else there is.
+    Gram matrix A^T K / (lam n)); a method changes both together, for instance by `move`. `needs`
+    says what else there is. rng is the generator for all random choices. n_lmo, n_steps, active
+    (atoms held) and step are what the trace shows; a method counts them.
+
     problem is given_problem, or gram_problem, which takes its products from the Gram matrix.
     own_problem is the problem with the method's own loss. max_memory: bytes that the Gram matrix
     may take, 0 unless the method needs it. judged: n_steps and certificate when it was last judged.
@@ -121,6 +153,25 @@ class State(RunState):
         if self.needs.own_loss is not None:
             self.own_problem = self.problem.with_loss(self.needs.own_loss)
         self.refresh()
+
+    @cached_property
+    def smoothness(self) -> float:
+        """The largest curvature of the dual along a direction of norm 1, to 1 %."""
+        return smoothness(self.given_problem)
+
+    @property
+    def gradient(self) -> Floats:
+        """Minus n times the gradient of the dual at A, (n, m), if the state keeps the scores."""
+        return self.problem.polytopes.add_costs(self.problem.shifted_scores(self.A, self.scores))
+
+    def move(self, D: Floats, link: Floats, step: float) -> None:
+        """Move A along D (n, m), and the link and the scores with it; D and link are scaled.
+
+        link is problem.link(D).
+        """
+        move(self.A, self.link, D, link, step)
+        if self.needs.scores:
+            self.scores += self.problem.features.scores(link)
 
     @property
     def machine(self) -> Floats:
@@ -162,6 +213,9 @@ class State(RunState):
             self.offer(link, certificate.primal)
             gap = self.best_primal - certificate.dual
             certificate = replace(certificate, primal=self.best_primal, gap=gap)
+        if not self.problem.in_family:
+            found = contradiction(self.problem.polytopes, A, scores, self.problem.sample_weight)
+            certificate = replace(certificate, contradiction=found)
         if own is not None:
             own_gap = own.certificate(A, link, scores).gap if own.is_feasible(A) else np.inf
             certificate = replace(certificate, own_gap=own_gap)
@@ -169,7 +223,11 @@ class State(RunState):
         return certificate
 
     def certify(self) -> Certificate:
-        """Return the certificate of A alone, from scratch; outside the domain D is -inf."""
+        """Return the certificate of A alone, from scratch; outside the domain D is -inf.
+
+        Without a test of membership, A is feasible as a convex combination of vertices, and no row
+        of it may exceed the loss at the scores of the checkpoint (Certificate.contradiction).
+        """
         if self.problem is not self.given_problem:
             self._change_problem(self.given_problem)
         self.round_to_domain()
@@ -178,7 +236,7 @@ class State(RunState):
         certificate = self.judge()
         # the value of a best point that is new comes from the link's scores, not from the point
         certificate = replace(certificate, from_scratch=self.best_primal == best)
-        if self.problem.is_feasible(self.A):
+        if not self.problem.polytopes.checks_membership or self.problem.is_feasible(self.A):
             return certificate
         return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)
 
@@ -188,7 +246,7 @@ class State(RunState):
         A block step projects a point as large as its own weight is small, with the rounding errors
         of that point.
         """
-        if self.problem.is_feasible(self.A):
+        if self.problem.in_family and self.problem.is_feasible(self.A):
             for rows, _ in self.problem.chunks():
                 nearest = self.problem.nearest_feasible(self.A, rows)
                 if np.abs(self.A[rows] - nearest).max() > SHOWS:

@@ -99,7 +99,7 @@ class Proximal:
     def hessian(self, point: Point) -> ProximalHessian:
         """Return H at a point."""
         problem = self.problem
-        index, jacobians = projection_jacobians(problem.polytopes, point.targets)
+        index, jacobians = projection_jacobians(problem.row_polytopes, point.targets)
         t = np.where(problem.sample_weight > 0, np.broadcast_to(self.t[:, 0], len(point.A)), 0.0)
         return ProximalHessian(problem.lam_n, problem.X, index, jacobians, t[index])
 

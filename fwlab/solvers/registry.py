@@ -1,7 +1,8 @@
-"""All methods by name, and how to build each from its options."""
+"""All methods by name: the methods of fwlab, of installed packages, and of the running program."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from typing import Any
 
@@ -11,8 +12,9 @@ from fwlab.problem import Problem
 from fwlab.solvers.alternate import Alternate
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.auto import Auto
-from fwlab.solvers.away_steps import AwaySteps
+from fwlab.solvers.away_steps import AwayStep, Pairwise
 from fwlab.solvers.bent_path import BentPath
+from fwlab.solvers.blended_pairwise import BlendedPairwise
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
@@ -21,12 +23,16 @@ from fwlab.solvers.newton import Newton
 from fwlab.solvers.sdca import Sdca
 from fwlab.solvers.subgradient import Subgradient
 
+# the entry points of installed packages whose methods have names
+GROUP = "fwlab.methods"
+
 # a constructor per name, whose keyword arguments are the options of the method
 REGISTRY: dict[str, Callable[..., Method]] = {
-    "fw": partial(FrankWolfe, line_search=True),
-    "fw-open-loop": partial(FrankWolfe, line_search=False),
-    "afw": partial(AwaySteps, pairwise=False),
-    "pfw": partial(AwaySteps, pairwise=True),
+    "fw": FrankWolfe,
+    "fw-open-loop": partial(FrankWolfe, step="open-loop"),
+    "afw": AwayStep,
+    "pfw": Pairwise,
+    "blended-pairwise": BlendedPairwise,
     "bafw": partial(BentPath, pairwise=False),
     "bpfw": partial(BentPath, pairwise=True),
     "bcfw": partial(BlockMethod, FRANK_WOLFE),
@@ -42,30 +48,111 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "sdca-chu-newton": partial(Sdca, SEMISMOOTH_NEWTON),
     "sdca-chu-fixing": partial(Sdca, VARIABLE_FIXING),
 }
+OWN = dict(REGISTRY)
+
+
+def register_method(name: str, cls: Callable[..., Method]) -> None:
+    """Give a method a name, in this process and in its worker processes.
+
+    `cls` is a subclass of Method, or another callable that returns methods. Its keyword arguments,
+    all with defaults, are the options of the method. A name of one's own may be given again.
+
+    An installed package names its methods by entry points of the group "fwlab.methods".
+
+    Raises TypeError or ValueError if the name is not a new string, or if cls() is not a Method.
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name must be a string that is not empty; got {name!r}.")
+    if name in OWN or name in _installed():
+        raise ValueError(f"name must be new; {name!r} is a method already.")
+    if "," in name or name == "all":
+        raise ValueError(f'name must not be "all" and not hold a comma; got {name!r}.')
+    if not callable(cls):
+        raise TypeError(f"cls must be a subclass of fwlab.Method; got {cls!r}.")
+    _constructed(name, cls, {})
+    REGISTRY[name] = cls
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all methods."""
+    return tuple(dict.fromkeys((*REGISTRY, *_installed())))
 
 
 def methods() -> dict[str, str]:
     """Return the names of all methods, each with a sentence."""
-    return {name: build_default().sentence for name, build_default in REGISTRY.items()}
+    return {name: _sentence(name) for name in names()}
 
 
-def build(name: str, options: dict[str, Any]) -> Method:
-    """Return the method of this name with its options.
+def constructor(name: str) -> Callable[..., Method]:
+    """Return what builds the method of this name from its options.
+
+    Raises ValueError if there is no such method, or if its package cannot be imported.
+    """
+    if name in REGISTRY:
+        return REGISTRY[name]
+    if name not in _installed():
+        raise ValueError(f"method must be one of {', '.join(names())}; got {name!r}.")
+    try:
+        loaded: Callable[..., Method] = _installed()[name].load()
+    except Exception as error:
+        raise ValueError(
+            f"method {name!r} is {_installed()[name].value}, which cannot be loaded: {error}"
+        ) from error
+    return loaded
+
+
+def build(method: Any, options: dict[str, Any]) -> Method:
+    """Return a method by its name and its options; a Method is returned as it is.
 
     Raises ValueError if there is no such method, and TypeError if it has no such option.
     """
-    if not isinstance(name, str) or name not in REGISTRY:
-        raise ValueError(f"method must be one of {', '.join(REGISTRY)}; got {name!r}.")
+    if isinstance(method, Method):
+        if options:
+            option = next(iter(options))
+            raise TypeError(f"a Method holds its options already; got {option!r} beside it.")
+        return method
+    if not isinstance(method, str):
+        raise ValueError(
+            f"method must be one of {', '.join(names())}, or a fwlab.Method; got {method!r}."
+        )
+    cls = constructor(method)
     if options:
-        _check_options(name, options)
-    return REGISTRY[name](**options)
+        _check_options(method, cls, options)
+    return _constructed(method, cls, options)
+
+
+def label(method: str | Method) -> str:
+    """Return the name that tables and figures show."""
+    return method.name if isinstance(method, Method) else method
+
+
+def registered() -> dict[str, Callable[..., Method]]:
+    """Return what this program has entered in the registry, by name."""
+    return {name: cls for name, cls in REGISTRY.items() if OWN.get(name) is not cls}
+
+
+def visitors() -> dict[str, Callable[..., Method]]:
+    """Return the methods that are not fwlab's own, by name, with what builds them.
+
+    An installed package that cannot be imported is left out.
+    """
+    found = registered()
+    for name in _installed():
+        try:
+            found[name] = constructor(name)
+        except ValueError:
+            continue
+    return found
 
 
 def refusal(method: Method, problem: Problem) -> str | None:
     """Return the reason why the method does not take this problem, None if it does."""
     if not (method.any_norm or problem.regularizer.plain):
-        takers = ", ".join(name for name in REGISTRY if build(name, {}).any_norm)
+        takers = ", ".join(_takers("any_norm"))
         return f"its regularizer must be LpNorm(2) but for {takers}; got {problem.regularizer!r}."
+    if not (method.any_loss or problem.in_family):
+        takers = ", ".join(_takers("any_loss"))
+        return f"its loss must be a fwlab.Loss but for {takers}; got {problem.loss!r}."
     return method.refuses(problem)
 
 
@@ -75,9 +162,32 @@ def require_taken(name: str, method: Method, problem: Problem) -> None:
         raise ValueError(f"problem is not one for method {name!r}: {reason}")
 
 
-def _check_options(name: str, options: dict[str, Any]) -> None:
-    constructor = REGISTRY[name]
-    allowed = set(signature(constructor).parameters) - set(getattr(constructor, "keywords", {}))
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """Return the entry points of installed packages whose names are not fwlab's own."""
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in OWN}
+
+
+def _constructed(name: str, cls: Callable[..., Method], options: dict[str, Any]) -> Method:
+    method = cls(**options)
+    if not isinstance(method, Method):
+        raise TypeError(f"method {name!r} must be a fwlab.Method; its constructor gave {method!r}.")
+    return method
+
+
+def _sentence(name: str) -> str:
+    try:
+        return build(name, {}).sentence
+    except Exception as error:
+        return f"It cannot be used: {error}"
+
+
+def _takers(attribute: str) -> list[str]:
+    return [name for name, cls in REGISTRY.items() if getattr(cls(), attribute)]
+
+
+def _check_options(name: str, cls: Callable[..., Method], options: dict[str, Any]) -> None:
+    allowed = set(signature(cls).parameters) - set(getattr(cls, "keywords", {}))
     for option in options:
         if option not in allowed:
             takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"

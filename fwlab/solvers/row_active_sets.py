@@ -34,7 +34,7 @@ class RowActiveSets:
     @classmethod
     def holding(cls, problem: Problem, A: Floats) -> "RowActiveSets":
         """Return sets with each row of A as the only atom: the vertex 0, or else a dense start."""
-        n, support = problem.n_samples, problem.polytopes.support
+        n, support = problem.n_samples, problem.row_polytopes.support
         classes = np.zeros((n, FIRST_CAPACITY, support), dtype=np.int32)
         entries, atom_weights = np.zeros(classes.shape), np.zeros((n, FIRST_CAPACITY))
         atom_weights[:, 0] = 1.0

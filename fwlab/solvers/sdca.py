@@ -8,6 +8,7 @@ problem, goes to 0 (K19 section 8).
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.losses import PseudoTopK, TopK
@@ -41,6 +42,6 @@ class Sdca(BlockMethod):
         return None
 
     def needs(self, problem: Problem) -> Needs:
-        loss = problem.loss
+        loss: Any = problem.loss  # TopK or PseudoTopK, see refuses
         own_loss = PseudoTopK(loss.k) if isinstance(loss, TopK) else loss
         return replace(super().needs(problem), own_loss=own_loss)

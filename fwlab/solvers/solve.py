@@ -12,9 +12,9 @@ from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Method, State
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
-from fwlab.solvers.registry import build, require_taken
+from fwlab.solvers.registry import build, label, require_taken
 from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.warm_up import warm_up
@@ -43,7 +43,7 @@ class TrainingProgress(Progress):
 
 def solve(
     problem: Problem,
-    method: str = "ascent",
+    method: str | Method = "ascent",
     tol: float = 1e-5,
     relative: bool = False,
     max_iter: int = 1000,
@@ -65,8 +65,8 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    method : str
-        A name of `fwlab.methods()`.
+    method : str or Method
+        A name of `fwlab.methods()`, or a method of your own.
     tol : float
         The gap to reach, not negative. tol = 0 runs to max_iter iterations.
     relative : bool
@@ -76,7 +76,8 @@ def solve(
     time_limit : float, optional
         Seconds that the whole run may take; an iteration is never cut short.
     A0 : array (n, m), optional
-        A feasible dual point to start from; zero by default.
+        A feasible dual point to start from; by default zero, or a vertex if the domain of a
+        PolytopeLoss is not known to contain zero.
     rng : int or numpy Generator
         The seed of all random choices.
     callback : callable, optional
@@ -94,7 +95,7 @@ def solve(
         Bytes that a block method may take for the Gram matrix of a dense X with n <= d, which it
         computes once that pays; the message then says so. 0 for never.
     **method_options
-        The options of the method.
+        The options of the method, if it is given by name.
 
     Returns
     -------
@@ -115,10 +116,10 @@ def solve(
     generator = as_generator(rng)
     n_threads = as_integer("n_threads", n_threads, low=1)
     max_memory = as_integer("max_memory", max_memory, low=0)
-    solver = build(method, method_options)
-    require_taken(method, solver, problem)
+    solver, name = build(method, method_options), label(method)
+    require_taken(name, solver, problem)
     A = _start(problem, A0)
-    reporter = Reporter(method, callback, verbose, TrainingProgress)
+    reporter = Reporter(name, callback, verbose, TrainingProgress)
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(n_threads):
         warm_up(problem, solver)
@@ -126,14 +127,17 @@ def solve(
         began = time.perf_counter()
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, limits, recorder, began, interrupt)
-            return _result(method, state, end, recorder)
+            return _result(name, state, end, recorder)
 
 
 def _start(problem: Problem, A0: Any) -> Floats:
-    """Return the checked start, a copy."""
+    """Return the checked start, a copy; without one 0, or a vertex where 0 may be infeasible."""
     shape = (problem.n_samples, problem.n_classes)
     if A0 is None:
-        return np.zeros(shape)
+        A = np.zeros(shape)
+        if not (problem.polytopes.checks_membership and problem.is_feasible(A)):
+            problem.lowest(np.zeros(shape))[0].add_to(A, 1.0)
+        return A
     A = as_floats("A0", A0, ndims=(2,)).copy()
     if A.shape != shape:
         raise ValueError(f"A0 must be (n, m) = {shape}; got shape {A.shape}.")
@@ -146,6 +150,8 @@ def _start(problem: Problem, A0: Any) -> Floats:
 def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     precomputed = problem.kernel == "precomputed"
+    if certificate.contradiction:
+        notes = (f"{certificate.contradiction[0].upper()}{certificate.contradiction[1:]}", *notes)
     if state.gram_problem is not None:
         notes = ("Passes went over to the Gram matrix when it paid.", *notes)
     if state.own_problem is not None:

@@ -26,6 +26,8 @@ class Limits:
 
         The small gap may belong to another problem that the method solves.
         """
+        if certificate.contradiction:
+            return None
         if self._small(certificate):
             return Status.CONVERGED
         own_gap, dual = certificate.own_gap, certificate.dual
@@ -46,6 +48,8 @@ class Limits:
 
     def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
         """Return the reason to stop here, or None."""
+        if certificate.contradiction:
+            return Status.INCONSISTENT
         if met := self.met(certificate):
             return met
         if self.at_floor(certificate):

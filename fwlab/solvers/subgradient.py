@@ -17,6 +17,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
+from fwlab.operators.vertices import lowest_vertex
 from fwlab.problem import Problem
 from fwlab.solvers.method import Method, Needs, State
 
@@ -36,6 +37,7 @@ class Subgradient(Method):
     """
 
     sentence = "Projected subgradient, step 1/(lam t)."
+    any_loss = True
 
     batch: int | None = None
 
@@ -47,8 +49,10 @@ class Subgradient(Method):
         return Needs(coefficients=True)
 
     def start(self, state: State) -> float:
-        """Return the radius of the ball."""
+        """Return the radius of the ball: infinity for a loss that may be negative."""
         problem = state.problem
+        if not problem.in_family:
+            return np.inf
         at_zero = problem.certificate(
             np.zeros_like(state.A), np.zeros_like(state.link), np.zeros_like(state.A)
         )
@@ -104,8 +108,7 @@ def _step(problem: Problem, rows: Rows, scale: float, V: Floats) -> tuple[Floats
         U = polytopes.project(scores)
         U *= omega
         return U, features.transposed_product(U)
-    columns, entries, _ = polytopes.compact_vertices(scores)
-    entries *= omega
+    vertex, _ = lowest_vertex(polytopes, scores, omega[:, 0])
     U = np.zeros_like(scores)
-    np.put_along_axis(U, columns, entries, axis=1)
-    return U, features.transposed_vertex_product(columns, entries, problem.n_classes)
+    vertex.add_to(U, 1.0)
+    return U, vertex.transposed_product(features)

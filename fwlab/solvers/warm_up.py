@@ -1,5 +1,7 @@
 """Compile what a run needs before its clock starts."""
 
+from collections.abc import Hashable
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -20,13 +22,22 @@ def warm_up(problem: Problem, method: Method) -> None:
     values = problem.X.data if sparse else problem.X
     indices = problem.X.indices.dtype.str if sparse else None
     storage = values.dtype.name
-    _iterate_once(method, problem.kernel, indices, values.flags.writeable, storage)
+    form = problem.kernel, indices, values.flags.writeable, storage
+    if isinstance(method, Hashable):
+        _iterate_once_per_form(method, *form)
+    else:
+        _iterate_once(method, *form)
 
 
 @cache
+def _iterate_once_per_form(method: Method, *form: Any) -> None:
+    _iterate_once(method, *form)
+
+
 def _iterate_once(
     method: Method, kernel: str | None, indices: str | None, writeable: bool, storage: str
 ) -> None:
+    method = deepcopy(method)
     X: Any = np.eye(2, dtype=storage)
     if indices is not None:
         places = np.arange(3, dtype=indices)

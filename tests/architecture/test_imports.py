@@ -26,7 +26,7 @@ LAYERS = (
     ("fwlab.checks*", "fwlab.plot"),
     ("fwlab.result",),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
-    ("fwlab.losses", "fwlab.lp_norm", "fwlab.projections", "fwlab.bounds"),
+    ("fwlab.losses", "fwlab.polytope_loss", "fwlab.lp_norm", "fwlab.projections", "fwlab.bounds"),
     ("fwlab.problem", "fwlab.problem_input"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),

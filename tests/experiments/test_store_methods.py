@@ -21,7 +21,7 @@ class NoOperation(FrankWolfe):
 
 def test_a_method_replaced_in_the_registry_is_another_run(visitor, monkeypatch):
     before = visitor.primal()
-    monkeypatch.setitem(registry.REGISTRY, "fw", lambda: NoOperation(line_search=True))
+    monkeypatch.setitem(registry.REGISTRY, "fw", lambda: NoOperation())
     assert visitor.primal() != before and visitor.trained == 2
 
 
@@ -89,7 +89,7 @@ class Counting(NoOperation):
 
 def test_state_that_an_earlier_run_changed_is_seen(visitor, monkeypatch):
     for name in ("fw", "bcfw"):
-        monkeypatch.setitem(registry.REGISTRY, name, lambda: Counting(line_search=True))
+        monkeypatch.setitem(registry.REGISTRY, name, lambda: Counting())
     problem = problem_of(fwlab.TopK(2))
     found = compare({"own": problem}, ["fw", "bcfw"], max_iter=2, out=visitor.folder)
     assert list(found.not_stored) == [("own", "bcfw")]

@@ -37,15 +37,15 @@ DEFECTS = [
         "fw's LMO maximises",
         "test_certificates.py::test_the_dual_never_falls",
         "solvers.frank_wolfe",
-        "polytopes.compact_vertices(shifted)",
-        "polytopes.compact_vertices(-shifted)",
+        "problem.lowest(shifted)",
+        "problem.lowest(-shifted)",
     ),
     Defect(
         "a loss's LMO maximises",
         "test_certificates.py::test_the_gap_is_the_sum_of_block_gaps",
         "losses",
-        "polytopes.without_costs().vertices(rows)",
-        "polytopes.without_costs().vertices(-rows)",
+        "polytopes.without_costs().lowest(rows)",
+        "polytopes.without_costs().lowest(-rows)",
     ),
     Defect(
         "the joint loss has the entrywise domain",
@@ -162,8 +162,8 @@ DEFECTS = [
     Defect(
         "fw's LMO forgets the sample weight",
         "test_certificates.py::test_the_final_dual_point_is_feasible",
-        "solvers.frank_wolfe",
-        "        entries *= problem.sample_weight[:, None]\n",
+        "operators.vertices",
+        "        entries *= omega[:, None]\n",
         "",
     ),
     Defect(

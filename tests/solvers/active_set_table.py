@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from solvers.solver_table import LOSSES, Case, M, random_feasible
 
+from fwlab.operators.vertices import PackedVertex
 from fwlab.problem import Problem
-from fwlab.solvers.atoms import ActiveSet, Vertex
+from fwlab.solvers.atoms import ActiveSet
 from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 from fwlab.solvers.row_active_sets import RowActiveSets
 
-WHOLE_MATRIX = ("afw", "pfw")
+WHOLE_MATRIX = ("afw", "pfw", "blended-pairwise")
 BENT_PATH = ("bafw", "bpfw")
 ONE_BLOCK = ("bcafw", "bcpfw")
 ALL = (*WHOLE_MATRIX, *BENT_PATH, *ONE_BLOCK)
@@ -73,7 +74,7 @@ def written_out(
     one a row. Atoms are read from the arrays that hold them."""
     if isinstance(held, ActiveSet):
         atoms = [
-            dense(atom.classes, atom.entries, y) if isinstance(atom, Vertex) else atom.A
+            dense(atom.classes, atom.entries, y) if isinstance(atom, PackedVertex) else atom.A
             for atom in held.atoms
         ]
         return [(held.atom_weights.copy(), np.array(atoms))]

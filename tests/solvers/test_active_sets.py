@@ -27,7 +27,8 @@ from solvers.solver_table import Case, M
 import fwlab
 from fwlab.kernels.steps.active_sets import move_row
 from fwlab.kernels.steps.pairwise_rule import POINT, largest_step
-from fwlab.solvers.atoms import ActiveSet, Vertex
+from fwlab.operators.vertices import atom_of
+from fwlab.solvers.atoms import ActiveSet
 from fwlab.solvers.blocks import ORDERS
 from fwlab.solvers.row_active_sets import RowActiveSets
 
@@ -280,8 +281,10 @@ def test_a_heavy_atom_leaves_exactly(heavy, share):
     light = 1 - heavy + 1.1e-16  # the sum is 1 to rounding, as after any step
     problem = fwlab.Problem(np.eye(2), [0, 1], fwlab.MaxHinge(), 1.0)
     rows, whole = RowActiveSets.holding(problem, np.zeros((2, 2))), np.zeros((2, 2))
-    other = Vertex.lowest(problem, np.zeros((2, 2)))
-    held = ActiveSet([Vertex.zero(problem), other], np.array([heavy, light]))
+    other = problem.lowest(np.zeros((2, 2)))[0].atom()
+    held = ActiveSet(
+        [atom_of(problem.polytopes, np.zeros((2, 2))), other], np.array([heavy, light])
+    )
     limit = held.largest_step(POINT, 0)
     held.move(POINT, 0, share * limit, limit)
     held.combine(whole)

@@ -13,7 +13,7 @@ from solvers.solver_table import (
 
 import fwlab
 from fwlab.solvers import blocks
-from fwlab.solvers.gap_order import PARTS_OF_A_PASS, UNIFORM_SHARE, draw_by_gaps
+from fwlab.solvers.gap_order import PARTS_OF_A_PASS, UNIFORM_SHARE, block_gaps, draw_by_gaps
 from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 
@@ -35,7 +35,7 @@ def gaps_by_hand(case, A):
 def test_block_gaps_sum_to_the_gap(case):
     problem, rng = case.problem(), np.random.default_rng(4)
     for A in (np.zeros((case.n, 4)), random_feasible(case, rng)):
-        gaps = problem.block_gaps(A, problem.scores(A, case.X))
+        gaps = block_gaps(problem, A, problem.scores(A, case.X))
         assert_allclose(gaps, gaps_by_hand(case, A), atol=1e-13)
         assert gaps.min() >= -1e-14
         assert gaps.mean() == pytest.approx(problem.augmented_gap(A), abs=1e-13)
@@ -53,10 +53,10 @@ def test_a_step_tells_the_gap_it_met(method, form, monkeypatch):
     workspace = solver.start(state)
     monkeypatch.setattr(blocks, "draw_by_gaps", lambda gaps, rng: [np.array([i])])
     solver.iterate(state, workspace)
-    exact = problem.block_gaps(A, problem.features.scores(problem.link(A)))
+    exact = block_gaps(problem, A, problem.features.scores(problem.link(A)))
     assert_allclose(workspace.gaps, exact, atol=1e-13)  # those of the start of the pass
     workspace.gaps[:] = -7.0
-    before = problem.block_gaps(state.A, problem.features.scores(problem.link(state.A)))
+    before = block_gaps(problem, state.A, problem.features.scores(problem.link(state.A)))
     solver.iterate(state, workspace)
     assert workspace.gaps[i] == pytest.approx(before[i], abs=1e-13)
     assert_array_equal(np.delete(workspace.gaps, i), -7.0)

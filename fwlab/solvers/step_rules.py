@@ -1,0 +1,233 @@
+"""Step rules: how far a Frank-Wolfe step goes along its direction.
+
+Without smoothing or with it, the dual is quadratic along a line: at a step s it has risen by
+
+    s slope - s^2 curvature / 2.
+
+A step rule sees the direction and, if it wants one, a memory of its own that lives as long as the
+run.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fwlab.checks.arguments import as_real
+from fwlab.kernels.steps.exact_step import exact_step
+from fwlab.solvers.method import State
+from fwlab.text import describe
+
+
+@dataclass(eq=False)
+class Direction:
+    """A direction of the dual variable, as a step rule sees it.
+
+    iteration counts the iterations before this one, 0 at first. slope is the derivative of the dual
+    at step 0, limit the largest feasible step. Everything else is computed when it is first read.
+    """
+
+    iteration: int
+    slope: float
+    limit: float
+    state: State = field(repr=False)
+    measure_curvature: Callable[[], float] = field(repr=False)
+    measure_square: Callable[[], float] = field(repr=False)
+
+    @cached_property
+    def curvature(self) -> float:
+        """Minus the second derivative of the dual along the direction."""
+        return self.measure_curvature()
+
+    @cached_property
+    def square_norm(self) -> float:
+        """The squared Frobenius norm of the direction (n, m)."""
+        return self.measure_square()
+
+    @property
+    def smoothness(self) -> float:
+        """The largest curvature along any direction of norm 1."""
+        return self.state.smoothness
+
+    @cached_property
+    def dual(self) -> float:
+        """The dual at step 0."""
+        problem, A = self.state.problem, self.state.A
+        return problem.dual_value(A, problem.dual_square_norm(self.state.link, A))
+
+    def rise(self, step: float) -> float:
+        """Return by how much the dual rises with this step."""
+        return step * (self.slope - step * self.curvature / 2)
+
+    def dual_at(self, step: float) -> float:
+        """Return the dual at this step."""
+        return self.dual + self.rise(step)
+
+
+class StepRule:
+    """How far to go along a direction. Subclass it and define `__call__`.
+
+    An object holds the constants of the rule. What changes during a run belongs into the memory
+    that `start` returns: one object may serve several runs.
+    """
+
+    @property
+    def phrase(self) -> str:
+        """What follows "with" in the sentence of a method, without a full stop."""
+        return f"the step rule {self!r}"
+
+    @property
+    def monotone(self) -> bool:
+        """Whether the dual never falls, up to rounding."""
+        return False
+
+    def start(self, state: State) -> Any:
+        """Return the memory of a run; it is handed to every call."""
+        return None
+
+    def __call__(self, direction: Direction, memory: Any) -> float:
+        """Return a step in [0, direction.limit]."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+
+class Exact(StepRule):
+    """The maximiser of the dual in [0, limit]   (K19 (20), T20 (2.26))."""
+
+    phrase = "exact line search"
+    monotone = True
+
+    def __call__(self, direction: Direction, memory: None) -> float:
+        return float(exact_step(direction.slope, direction.curvature, direction.limit))
+
+
+@dataclass(frozen=True)
+class OpenLoop(StepRule):
+    """The step ell / (t + ell) at iteration t = 0, 1, .., cut at the limit.
+
+    ell = 2 is the usual step   (T20 3.1). ell = "log" stands for 2 + log(t + 1), which grows with
+    the iterations and follows the best fixed ell on every problem   (Pokutta 2024).
+    """
+
+    ell: float | str = 2
+
+    def __post_init__(self) -> None:
+        if self.ell != "log":
+            if isinstance(self.ell, str):
+                raise ValueError(f'ell must be a positive number or "log"; got {self.ell!r}.')
+            as_real("ell", self.ell, positive=True)
+
+    @property
+    def phrase(self) -> str:
+        if self.ell == 2:
+            return "the step 2/(t+1), t = 1, 2, ."
+        if self.ell == "log":
+            return "the step l/(t+l), l = 2 + log(t+1), t = 0, 1, ."
+        return f"the step {self.ell:g}/(t+{self.ell:g}), t = 0, 1, ."
+
+    def __call__(self, direction: Direction, memory: None) -> float:
+        t = direction.iteration
+        ell = 2.0 + np.log(t + 1.0) if self.ell == "log" else float(self.ell)
+        return min(float(ell / (t + ell)), direction.limit)
+
+
+class Short(StepRule):
+    """The step slope / (smoothness |direction|^2), cut at the limit.
+
+    It maximises the lower bound of the dual that follows from its smoothness alone.
+    """
+
+    phrase = "the short step slope / (smoothness |direction|^2)"
+    monotone = True
+
+    def __call__(self, direction: Direction, memory: None) -> float:
+        if direction.slope <= 0.0:
+            return 0.0
+        bound = direction.smoothness * direction.square_norm
+        return (
+            direction.limit
+            if direction.slope >= bound * direction.limit
+            else (direction.slope / bound)
+        )
+
+
+@dataclass(eq=False)
+class Estimate:
+    """The estimate of the smoothness that `Adaptive` carries from one iteration to the next."""
+
+    smoothness: float = 0.0
+
+
+@dataclass(frozen=True)
+class Adaptive(StepRule):
+    """The short step with an estimate of the smoothness   (Pedregosa et al. 2020, Algorithm 2).
+
+    Each iteration multiplies the estimate by `shrink`, and then by `grow` until the dual rises at
+    least as much as the estimate promises.
+    """
+
+    shrink: float = 0.9
+    grow: float = 2.0
+
+    phrase = "backtracking on the curvature"
+    monotone = True
+
+    def __post_init__(self) -> None:
+        if not 0 < as_real("shrink", self.shrink, positive=True) <= 1:
+            raise ValueError(f"shrink must be in (0, 1]; got {self.shrink}.")
+        if not as_real("grow", self.grow, positive=True) > 1:
+            raise ValueError(f"grow must be above 1; got {self.grow}.")
+
+    def start(self, state: State) -> Estimate:
+        return Estimate()
+
+    def __call__(self, direction: Direction, memory: Estimate) -> float:
+        slope, limit = direction.slope, direction.limit
+        if slope <= 0.0:
+            return 0.0
+        if memory.smoothness == 0.0:
+            missing = limit * slope - direction.rise(limit)
+            memory.smoothness = 2 * missing / limit**2 / direction.square_norm
+        else:
+            memory.smoothness *= self.shrink
+        while True:
+            bound = memory.smoothness * direction.square_norm
+            step = limit if slope >= bound * limit else slope / bound
+            if direction.rise(step) >= step * (slope - step * bound / 2) * (1 - PROMISE):
+                return step
+            memory.smoothness = max(memory.smoothness, TINY) * self.grow
+
+
+# the relative rounding error of a promised rise, which is a difference of at most twice its size
+PROMISE = 8 * np.finfo(float).eps
+TINY = np.finfo(float).tiny
+NAMED = {"exact": Exact(), "open-loop": OpenLoop(), "short": Short(), "adaptive": Adaptive()}
+
+
+def as_step_rule(step: Any) -> StepRule:
+    """Return the step rule of this name, or the step rule itself.
+
+    Raises ValueError or TypeError for anything else.
+    """
+    if isinstance(step, StepRule):
+        return step
+    if not isinstance(step, str):
+        raise TypeError(f"step must be a fwlab.StepRule or the name of one; got {step!r}.")
+    if step not in NAMED:
+        raise ValueError(f"step must be one of {', '.join(NAMED)} or a StepRule; got {step!r}.")
+    return NAMED[step]
+
+
+def chosen_step(rule: StepRule, direction: Direction, memory: Any) -> float:
+    """Return the step of the rule. Raises ValueError if it is not in [0, direction.limit]."""
+    step = float(rule(direction, memory))
+    if not 0.0 <= step <= direction.limit:
+        raise ValueError(
+            f"step must be in [0, {direction.limit:.6g}], the limit of the direction at iteration "
+            f"{direction.iteration}; the step rule {rule!r} returned {step!r}."
+        )
+    return step
