@@ -49,8 +49,7 @@ def exact_block(scores, block, polytope, scratch, old, new):
 
 @compiled
 def write_vertex(block, polytope, scratch, out):
-    """Set `out` to omega times the vertex of the negated domain at scratch.margins; return the
-    loss."""
+    """Set `out` to omega times the LMO's vertex at scratch.margins; return the loss."""
     y = block.y
     value, count = best_vertex(scratch, y, polytope.upper, polytope.lower)
     out[:] = 0.0
