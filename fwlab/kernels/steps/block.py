@@ -64,7 +64,10 @@ def write_vertex(block, polytope, scratch, out):
 
 @compiled(inline=True)
 def frank_wolfe_block(scores, block, polytope, scratch, old, new):
-    """Set new = old + step (vertex - old) with the exact step in [0, 1]."""
+    """Set new = old + step (vertex - old) with the exact step in [0, 1].
+
+    The slope is what block_gap returns; here it is summed along with the vertex.
+    """
     costs, gradient = block.costs, scratch.point
     for j in range(len(old)):
         gradient[j] = scores[j] + block.ridge * old[j]

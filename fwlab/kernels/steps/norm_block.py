@@ -44,7 +44,11 @@ def make_norm_scratch(m, support):
 
 @compiled
 def power_weights(squares, q, out):
-    """Set out = beta, 0 where v_j = 0."""
+    """Set out = beta, 0 where v_j = 0.
+
+    This is LpNorm.class_weights for compiled code, which needs it several times per row: for ten
+    classes it takes 0.2 us here, and some 20 us in numpy.
+    """
     largest = 0.0
     for j in range(len(squares)):
         largest = max(largest, squares[j])
