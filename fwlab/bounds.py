@@ -87,20 +87,14 @@ def theorem_7(
 
     Parameters
     ----------
-    mean_loss : float
-        Mean loss on the sample.
     moment : float
         The expectation that `expected_square_norms` estimates.
     Lambda : float
         Upper limit of f.
     beta : float
         Modulus of strong convexity of f.
-    n : int
-        Number of samples.
-    delta : float
-        Probability that the bound fails, 0 < delta < 1.
-    L, B : float
-        Lipschitz constant and largest value of the loss.
+    mean_loss, n, delta, L, B
+        As for `theorem_5`.
 
     Returns
     -------
@@ -134,8 +128,6 @@ def corollary_8(
 
     Parameters
     ----------
-    mean_loss : float
-        Mean loss on the sample.
     trace : float
         sum_i k(x_i, x_i), the trace of the Gram matrix.
     p : float
@@ -144,12 +136,8 @@ def corollary_8(
         Largest norm in the class.
     c : int
         Number of classes, at least 2.
-    n : int
-        Number of samples.
-    delta : float
-        Probability that the bound fails, 0 < delta < 1.
-    L, B : float
-        Lipschitz constant and largest value of the loss.
+    mean_loss, n, delta, L, B
+        As for `theorem_5`.
 
     Returns
     -------
@@ -198,18 +186,12 @@ def earlier_rademacher_bound(
 
     Parameters
     ----------
-    mean_loss : float
-        Mean loss on the sample.
     complexity : float
         Rademacher complexity of all components, as `component_complexity` estimates it.
     c : int
         Number of classes, at least 2.
-    n : int
-        Number of samples.
-    delta : float
-        Probability that the bound fails, 0 < delta < 1.
-    L, B : float
-        Lipschitz constant and largest value of the loss.
+    mean_loss, n, delta, L, B
+        As for `theorem_5`.
 
     Returns
     -------
@@ -314,16 +296,10 @@ def expected_square_norms(X: Any, c: int, p: float, draws: int = 10_000, rng: An
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
-        The samples.
-    c : int
-        Number of classes, at least 2.
-    p : float
-        Exponent of the norm, 1 <= p <= 2.
+    X, c, p, rng
+        As for `expected_supremum`.
     draws : int
         Number of draws of c normal numbers, at least 2.
-    rng : int or numpy.random.Generator
-        Seed or generator of the draws.
 
     Returns
     -------
@@ -351,14 +327,10 @@ def component_complexity(X: Any, Lambda: float = 1.0, draws: int = 1000, rng: An
 
     Parameters
     ----------
-    X : array or sparse matrix (n, d)
-        The samples.
-    Lambda : float
-        Largest norm in the class.
+    X, Lambda, rng
+        As for `expected_supremum`.
     draws : int
         Number of draws of the signs sigma (n,), at least 2.
-    rng : int or numpy.random.Generator
-        Seed or generator of the draws.
 
     Returns
     -------

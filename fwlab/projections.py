@@ -1,5 +1,7 @@
 """Euclidean projections of L15 section 4, and the projection onto a permutahedron.
 
+`Loss.project` is the projection onto the domain of a loss (kernels.domains.projection).
+
 Every function takes one vector (d,) or a batch of rows (n, d), does not change it, and returns
 float64 of the same shape. The result is exact to rounding: no iteration to a tolerance, at worst
 O(d log d) per vector. Entries larger than 1e150 in size are refused. With a bias the objective is
@@ -128,12 +130,12 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
     """
     points = _as_points(a)
     rows = np.atleast_2d(points)
-    weights = as_floats("rho", rho, ndims=(1,))
-    if len(weights) != rows.shape[1]:
-        raise ValueError(f"rho must have {rows.shape[1]} entries, as a has; got {len(weights)}.")
+    rho = as_floats("rho", rho, ndims=(1,))
+    if len(rho) != rows.shape[1]:
+        raise ValueError(f"rho must have {rows.shape[1]} entries, as a has; got {len(rho)}.")
     require_finite("a", rows)
     out = np.zeros(rows.shape)
-    isotonic.project_permutahedron(rows, -np.sort(-weights), out)
+    isotonic.project_permutahedron(rows, -np.sort(-rho), out)
     return out.reshape(points.shape)
 
 

@@ -2,9 +2,9 @@
 
 A solver's word "optimal" is not taken: at default settings interior-point solvers say it with
 errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is the
-objective at a feasible point, its lower end follows from convexity or duality. Where `proved`
-makes it, both ends were computed in fractions; where `certified` does, both hold up to the rounding
-of a few sums. Two unrelated solvers run, and their intervals are intersected.
+objective at a feasible point, its lower end follows from convexity or duality. `proved` computes
+both ends in fractions; the ends of `certified` hold up to the rounding of a few sums. Two unrelated
+solvers run, and their intervals are intersected.
 """
 
 from __future__ import annotations

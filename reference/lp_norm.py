@@ -35,7 +35,7 @@ def block_norm(W: np.ndarray, p: float) -> float:
 
 
 def block_norm_expression(W: cp.Expression, p: Any) -> cp.Expression:
-    """The same for cvxpy; p = infinity is the largest row norm."""
+    """|W|_{2,p} for cvxpy; p = infinity is the largest row norm."""
     return cp.pnorm(cp.norm(W, 2, axis=1), p, approx=False)
 
 
@@ -52,7 +52,7 @@ class BlockNormTraining:
 
     @property
     def plain(self) -> Training:
-        """The same with |W|^2: losses, conjugates and domains do not depend on the norm."""
+        """The problem with |W|^2: losses, conjugates and domains do not depend on the norm."""
         return linear_training(self.X, self.y, self.loss, self.lam, n_classes=self.m)
 
     def primal(self, W: np.ndarray) -> float:

@@ -61,7 +61,7 @@ class Polytope:
         return np.asarray(self.solved(cost).eqlin.marginals)
 
     def solved(self, cost: np.ndarray) -> OptimizeResult:
-        """What HiGHS says of: minimise <cost, x> subject to A x = b, x >= 0."""
+        """HiGHS's solution of: minimise <cost, x> subject to A x = b, x >= 0."""
         result = solve(cost, A_eq=self.A, b_eq=self.b, bounds=(0, None))
         require_optimal(result)
         return result

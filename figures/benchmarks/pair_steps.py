@@ -16,7 +16,7 @@ from fwlab import datasets, ranking
 from fwlab.kernels.steps.ranking_pairs import best_pair
 from fwlab.ranking import Problem
 from fwlab.ranking.interior_point import InteriorPoint
-from fwlab.ranking.pairwise import Pairwise, numbers, repeat_loop
+from fwlab.ranking.pairwise import Pairwise, dual_at, repeat_loop
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
 from fwlab.ranking.subgradient import Subgradient
@@ -64,7 +64,7 @@ def loop_parts(problem: Problem, rng: np.random.Generator) -> dict[str, Callable
     workspace = Pairwise().start(state)
     n, signs = len(workspace.z), problem.signs
     z, s = workspace.z.copy(), workspace.s.copy()
-    dual, total = numbers(problem, state.point), float(z[: problem.n_positive].sum())
+    dual, total = dual_at(problem, state.point), float(z[: problem.n_positive].sum())
     drawn = iter(rng.integers(0, n, 10**6).tolist())
 
     def evaluation() -> None:
@@ -88,7 +88,7 @@ def choice_time(problem: Problem, repeats: int) -> float:
     z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
     column = problem.signs[0] * problem.signs * problem.gram.column(0)
     diagonal, p = problem.gram.diagonal(), problem.n_positive
-    dual, total = numbers(problem, point), float(point.alpha.sum())
+    dual, total = dual_at(problem, point), float(point.alpha.sum())
     measured = np.empty(1 + repeats)
     for repeat in range(len(measured)):
         start = time.process_time()

@@ -109,10 +109,10 @@ def plot(study: Study) -> list[Path]:
     return study.save_table(table, caption(size, chosen))
 
 
-Chosen = list[tuple[float, dict[str, Any]]]
+ChosenEntries = list[tuple[float, dict[str, Any]]]
 
 
-def choose(values: dict[str, Any], size: str, source: str, ps: tuple[float, ...]) -> Chosen:
+def choose(values: dict[str, Any], size: str, source: str, ps: tuple[float, ...]) -> ChosenEntries:
     """For every repetition p and the test entry of the p and C that are best over the folds."""
     chosen = []
     for repetition in range(REPETITIONS[size]):
@@ -127,18 +127,18 @@ def choose(values: dict[str, Any], size: str, source: str, ps: tuple[float, ...]
     return chosen
 
 
-def summary(chosen: Chosen) -> tuple[float, float]:
+def summary(chosen: ChosenEntries) -> tuple[float, float]:
     """Mean and deviation of the test accuracies, per cent."""
     accuracies = [100 * entry["accuracy"][0] for _, entry in chosen]
     return float(np.mean(accuracies)), float(np.std(accuracies, ddof=1))
 
 
-def capped(chosen: Chosen, size: str) -> int:
+def capped(chosen: ChosenEntries, size: str) -> int:
     """How many of the chosen fits met their cap."""
     return sum(entry["gap"] > PROTOCOLS[size].tol for _, entry in chosen)
 
 
-def caption(size: str, chosen: dict[tuple[str, str], Chosen]) -> Caption:
+def caption(size: str, chosen: dict[tuple[str, str], ChosenEntries]) -> Caption:
     protocol = PROTOCOLS[size]
     met = sum(capped(each, size) for each in chosen.values())
     told = []

@@ -107,15 +107,17 @@ def cell_name(name: str, trial: int, method: str, fold: int | str) -> str:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """Of one data set and method: errors (trials, ks) with the lam that the folds chose, and the
-    certified gaps (trials, ks) of these fits."""
+class ChosenFits:
+    """The fits of one data set and method with the lam that the folds chose.
+
+    errors and certified gaps are (trials, ks).
+    """
 
     errors: np.ndarray
     gaps: np.ndarray
 
 
-def choose(values: dict[str, Any], name: str, method: str, plan: Plan) -> Chosen:
+def choose(values: dict[str, Any], name: str, method: str, plan: Plan) -> ChosenFits:
     """Each trial and column takes the smallest C with the least mean error over the folds."""
     errors, gaps = [], []
     for trial in range(plan.trials):
@@ -127,7 +129,7 @@ def choose(values: dict[str, Any], name: str, method: str, plan: Plan) -> Chosen
         test = values[cell_name(name, trial, method, "test")]
         errors.append([test[C]["error"][column] for column, C in enumerate(best)])
         gaps.append([test[C]["gap"] for C in best])
-    return Chosen(np.array(errors), np.array(gaps))
+    return ChosenFits(np.array(errors), np.array(gaps))
 
 
 def p_values(errors: Sequence[np.ndarray]) -> tuple[int, list[float]]:
@@ -169,7 +171,7 @@ def plot(study: Study) -> list[Path]:
 
 
 def compared(
-    found: Chosen | None, name: str, method: str, p: Sequence[float | None]
+    found: ChosenFits | None, name: str, method: str, p: Sequence[float | None]
 ) -> tuple[list[Compared], list[Compared]]:
     """Means, and standard deviations, of all columns beside the printed ones."""
     printed = TABLE_1.get(name, {}).get(method, ((None, None),) * len(KS))
@@ -190,7 +192,7 @@ def marked(method: str, gaps: np.ndarray, p: float | None) -> str:
     return "" if p is None or p < SIGNIFICANT else "="
 
 
-def optima(chosen: dict[tuple[str, str], Chosen]) -> str:
+def optima(chosen: dict[tuple[str, str], ChosenFits]) -> str:
     """How far the three fixed runs are from the certified optimum, in mean top-1 error."""
     told = []
     for name in dict.fromkeys(name for name, _ in chosen):
@@ -205,7 +207,7 @@ def optima(chosen: dict[tuple[str, str], Chosen]) -> str:
 def _caption(
     size: str,
     plan: Plan,
-    chosen: dict[tuple[str, str], Chosen],
+    chosen: dict[tuple[str, str], ChosenFits],
     tests: dict[tuple[str, int], tuple[int, list[float]]],
     entries: list[Compared],
 ) -> Caption:

@@ -176,20 +176,18 @@ def as_rho(name: str, value: Any) -> tuple[float, ...]:
 
     They are non-increasing, non-negative and not all zero.
     """
-    weights = as_floats(name, value, ndims=(1,))
-    if len(weights) == 0:
+    rho = as_floats(name, value, ndims=(1,))
+    if len(rho) == 0:
         raise ValueError(f"{name} must hold at least one weight; got an empty sequence.")
-    if weights.min() < 0:
-        raise ValueError(f"{name} must be non-negative; got {weights.min()}.")
-    rising = np.flatnonzero(np.diff(weights) > 0)
+    if rho.min() < 0:
+        raise ValueError(f"{name} must be non-negative; got {rho.min()}.")
+    rising = np.flatnonzero(np.diff(rho) > 0)
     if len(rising):
         j = rising[0]
-        raise ValueError(
-            f"{name} must be non-increasing; got {weights[j]} followed by {weights[j + 1]}."
-        )
-    if weights[0] == 0:
-        raise ValueError(f"{name} must not be all zero; got {len(weights)} zeros.")
-    return tuple(weights.tolist())
+        raise ValueError(f"{name} must be non-increasing; got {rho[j]} followed by {rho[j + 1]}.")
+    if rho[0] == 0:
+        raise ValueError(f"{name} must not be all zero; got {len(rho)} zeros.")
+    return tuple(rho.tolist())
 
 
 def as_positive(y: Any) -> Any:

@@ -169,7 +169,7 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "--relative", action="store_true", help="tol is a fraction of the objective"
     )
-    _option(parser, "max-iter", "iterations a run", int)
+    _option(parser, "max-iter", "iterations of each run", int)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
     _option(parser, "rng", "seed of the block orders", int)
     _option(parser, "check-every", "iterations between two certificates", int)

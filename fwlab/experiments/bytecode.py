@@ -13,7 +13,7 @@ from typing import Any
 SILENT = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME"}
 ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
 GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME"}
-# stored in the body of a class; they tell about its source alone
+# the body of a class stores them; they describe only its source
 ABOUT_THE_SOURCE = {"__doc__", "__firstlineno__"}
 VARIABLE_ARGUMENTS = 0x04 | 0x08
 
@@ -63,7 +63,7 @@ def reached(code: CodeType) -> Reached:
 
 
 def _steps(code: CodeType) -> Iterator[dis.Instruction]:
-    """The instructions that do something, without the docstrings of inner classes."""
+    """Yield the instructions that do something, without the docstrings of inner classes."""
     steps = [step for step in dis.get_instructions(code) if step.opname not in SILENT]
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         stores = (step, following) if step.opname == "LOAD_CONST" else (step,)
@@ -76,7 +76,7 @@ def _operand(step: dis.Instruction) -> Any:
 
 
 def _attributes(steps: list[dis.Instruction]) -> Iterator[str]:
-    """The attributes that are taken one after the other from the value just loaded."""
+    """Yield the attributes taken one after the other from the value just loaded."""
     for step in steps:
         if step.opname not in ATTRIBUTES:
             return

@@ -76,7 +76,7 @@ def see_modules() -> None:
 
 
 def _patches() -> Iterator[tuple[str, Any]]:
-    """Names of the core that no longer hold what they held at first."""
+    """Yield the names of the core that no longer hold what they held at first."""
     for module in filter(is_core, list(sys.modules)):
         for place, names in _places(module):
             before = first_seen[place]
@@ -86,7 +86,7 @@ def _patches() -> Iterator[tuple[str, Any]]:
 
 
 def _places(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The names of a module, and of each class that it defines."""
+    """Yield a module and each class that it defines, with the names in them."""
     names = {n: v for n, v in vars(sys.modules[module]).items() if not isinstance(v, ModuleType)}
     # the package itself only passes on what its modules define
     yield module, {} if module == "fwlab" else names
@@ -97,7 +97,7 @@ def _places(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _held(value: Any) -> tuple[int, Any]:
-    """The identity of a value, and of the code of a function."""
+    """Return the identity of a value, and of its code if it is a function."""
     return id(value), id(value.__code__) if isinstance(value, FunctionType) else None
 
 

@@ -152,7 +152,22 @@ def fitted(result: Result) -> dict[str, Any]:
 
 
 def accuracies(result: Result, X: Any, y: Integers, ks: Sequence[int]) -> list[float]:
-    """Return the top-k accuracies of a linear machine on X (n, d), y (n,), one per k."""
+    """Return the top-k accuracies of a linear machine.
+
+    Parameters
+    ----------
+    result : Result
+        A fit with W.
+    X, y : arrays (n, d), (n,)
+        The samples to judge it on.
+    ks : sequence of int
+        The values of k.
+
+    Returns
+    -------
+    list of float
+        One accuracy per k.
+    """
     assert result.W is not None
     scores = np.asarray(X @ result.W.T)
     return [topk_accuracy(y, scores, k) for k in ks]
@@ -249,7 +264,23 @@ class CrossValidation:
     def of(
         cls, data_name: str, machines: Sequence[str], protocol: Protocol, values: dict[str, Any]
     ) -> "CrossValidation":
-        """Collect the results {cell name: value} of the cells of `sweep_cells`."""
+        """Collect the results of the cells of `sweep_cells`.
+
+        Parameters
+        ----------
+        data_name : str
+            Beginning of the names of the cells.
+        machines : sequence of str
+            The names of the machines.
+        protocol : Protocol
+            The settings of the fits.
+        values : dict
+            {cell name: result}.
+
+        Returns
+        -------
+        CrossValidation
+        """
 
         def array(machine: str, fold: Fold) -> Floats:
             entries = values[f"{data_name}, {machine}, fold {fold}"]

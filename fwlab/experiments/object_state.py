@@ -37,7 +37,7 @@ def content(cell: types.CellType) -> Any:
 
 
 def may_hide_state(cls: type) -> bool:
-    """Whether some base may be written in C, with state that is no attribute."""
+    """Return whether some base may be written in C, with state that is no attribute."""
     versions = [version_of(base) for base in cls.__mro__ if base not in (object, *PLAIN)]
     return any(version not in (None, CORE) for version in versions)
 

@@ -1,8 +1,8 @@
 """Tell whose code a module holds: fwlab's core, Python's, an installed package's, or the user's.
 
 The first three have something that stands for their sources: a digest, or a version and the list of
-installed files with their hashes. User's code has nothing such: packages installed from a folder
-count as the user's.
+installed files with their hashes. Nothing stands for the user's code, which must be followed;
+packages installed from a folder count as the user's.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def environment() -> list[str]:
 
 
 def is_core(module: str) -> bool:
-    """Whether a module belongs to the core of fwlab, whose sources are hashed as a whole."""
+    """Return whether a module belongs to the core of fwlab, whose sources are hashed as a whole."""
     top, _, rest = module.partition(".")
     return top == "fwlab" and rest.split(".")[0] not in OUTSIDE_THE_CORE
 
@@ -64,7 +64,7 @@ def version_of_module(name: str) -> str | None:
 
 
 def _is_pythons_own(top: str) -> bool:
-    """Whether a module of the standard library is not hidden by a file of the same name."""
+    """Return whether the standard library's module is loaded, not a file of the same name."""
     file = getattr(sys.modules.get(top), "__file__", None)
     return file is None or Path(file).is_relative_to(STANDARD_LIBRARY)
 

@@ -85,7 +85,7 @@ ABOUT_A_MODULE = {
     "__path__",
     "__spec__",
 }
-# functions and data that run or read things which no name could tell
+# functions and data that run or read things which the names in a function do not show
 OPAQUE = {
     "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
     "importlib": ("import_module", "reload"),
@@ -109,7 +109,7 @@ OPAQUE_IDS = {
     for name in names
     if hasattr(sys.modules[module], name)
 }
-# the generators behind np.random.rand, random.random and their like: a name says all
+# the generators behind np.random.rand, random.random and so on: their names are enough
 GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
 MISSING = object()
 
@@ -230,14 +230,14 @@ class Walk:
             self.feed(entry)
 
     def _apart(self, value: Any) -> str:
-        """The hash of a value that has no place in an order."""
+        """Return the hash of a value in a set, apart from all others."""
         walk = Walk()
         walk.open, walk.trail = list(self.open), list(self.trail)
         walk.feed(value)
         return walk.hasher.hexdigest()
 
     def _once(self, value: Any, follow: Callable[[Any], None]) -> None:
-        """Follow what may be met again, at its first visit."""
+        """Follow a value at its first visit, and hash only its number after that."""
         if id(value) in self.seen:
             self._text(f"again:{self.seen[id(value)][0]};")
             return
@@ -347,7 +347,7 @@ class Walk:
         self.feed((make, arguments, *(list(r) if isinstance(r, Iterator) else r for r in rest)))
 
     def _is_named_elsewhere(self, value: Any) -> bool:
-        """Whether a name in the core of fwlab, or in a package with a version, leads to `value`."""
+        """Return whether a name in fwlab's core or in a package with a version leads to `value`."""
         module, name = _attribute(value, "__module__"), _qualified_name(value)
         if not isinstance(module, str) or not name or version_of(value) is None:
             return False
@@ -368,7 +368,7 @@ class Followed:
 
 
 def is_identified_by_value(cls: type) -> bool:
-    """Whether the method `identity` of a class of fwlab says what its instances stand for."""
+    """Return whether the method `identity` of a class of fwlab identifies its instances."""
     return cls.__module__.startswith("fwlab.") and "IDENTIFIED_BY_VALUE" in vars(cls)
 
 
@@ -378,7 +378,7 @@ def _qualified_name(value: Any) -> str:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute, None where an object's own __getattr__ fails."""
+    """Return an attribute, None where an object's own __getattr__ fails."""
     try:
         return getattr(value, name, None)
     except Exception:

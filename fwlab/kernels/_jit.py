@@ -88,7 +88,7 @@ def compiled(
     Parameters
     ----------
     function : the function to compile; None returns a decorator with these options.
-    fastmath : allow the compiler to reorder sums and contract products. For leaf reductions alone;
+    fastmath : allow the compiler to reorder sums and contract products. Only for leaf reductions;
         NaN and infinity keep their meaning.
     inline : compile the function into its caller. A call costs some 100 ns where many arrays are
         passed; for functions that run once per row and have one caller.

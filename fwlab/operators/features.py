@@ -1,7 +1,7 @@
 """Products with X, for each kind of X: W = A^T X / (lam n), scores X W^T and |W|^2.
 
 For a Gram matrix K there is no W; the link is then A^T K / (lam n), (m, n), the transposed scores.
-Each kind also runs its compiled pass of a block method.
+Each kind also runs its own compiled passes.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Features(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     def rows(self, index: Integers) -> "Features":
-        """Return these rows of X for products alone; links keep their width."""
+        """Return these rows of X, for products only; links keep their width."""
 
     def square_norms(self) -> Floats:
         """Return |x_i|^2, (n,)."""
@@ -64,7 +64,20 @@ class Features(Protocol):
         """Return |W|^2 for the link W of A."""
 
     def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
-        """Return <w_j, other_j>, (m,), for links W and `other`, the link of A."""
+        """Return <w_j, other_j> for two links.
+
+        Parameters
+        ----------
+        W : (m, width), a link.
+        other : (m, width), the link of A.
+        A : (n, m).
+        lam_n : lam times n.
+
+        Returns
+        -------
+        (m,), one product per class.
+
+        """
 
     def block_grams(self, size: int) -> Floats:
         """Return <x_i, x_r> for the rows r of row i's block of `size` rows, (n, size)."""
@@ -120,13 +133,13 @@ class Features(Protocol):
         lam_n: float,
         /,
     ) -> float:
-        """Return the step of kernels.steps.bent_path; moving and rested become those at the step.
+        """Return the step of kernels.steps.bent_path; moving and rested follow to this step.
 
         Parameters
         ----------
         order : blocks with a positive slope, by limit.
         path : the directions.
-        moving, rested : (m, width), links of the blocks that move and of those at their limit.
+        moving, rested : (m, width), links of the blocks that move and of the blocks at their limit.
         square : |moving|^2 before.
         lam, lam_n : lam, and lam times n.
 
@@ -194,7 +207,7 @@ class DenseFeatures:
 
 
 def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
-    """Return `part`, read-only if `whole` is: numba compiles a version of its own for each."""
+    """Return `part`, read-only if `whole` is: numba compiles one version for each of the two."""
     part.flags.writeable = whole.flags.writeable
     return part
 

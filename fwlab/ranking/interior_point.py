@@ -152,8 +152,10 @@ class InteriorPoint(Method):
 
 
 def dual_of(problem: Problem) -> Dual:
-    """Return the dual of a problem, with one variable for all negatives if the bound allows only
-    equal beta."""
+    """Return the dual of a problem.
+
+    It has one variable for all negatives if the bound allows only equal beta.
+    """
     rule, loss, p = problem.threshold, problem.loss, problem.n_positive
     merged = not rule.free and rule.cap * problem.n_negative <= 1
     q = 1 if merged else problem.n_negative
@@ -257,8 +259,9 @@ def smooth_hessian(w: Workspace) -> tuple[Floats, Floats, float]:
 
 
 def newton_step(w: Workspace, gz: Floats, gr: float) -> tuple[Move, float]:
-    """Return the Newton step (dz, dr) under the equalities, with the change dv of their multipliers
-    v, and the squared Newton decrement, the square norm of the step in the Hessian:
+    """Return the Newton step and the squared Newton decrement, its square norm in the Hessian.
+
+    The step is (dz, dr) under the equalities, with the change dv of their multipliers v:
 
         M dz + c dr + A^T dv = -(gz + A^T v),   c^T dz + h dr + b^T dv = -(gr + b^T v),
         A dz + b dr = -(A z + b r)

@@ -21,13 +21,13 @@ class NewtonSystem(Protocol):
     """Q (n, n) and A (m, n), with the D of the last call of `factorise`."""
 
     def product(self, x: Floats) -> Floats:
-        """Q x."""
+        """Return Q x."""
 
     def factorise(self, D: Floats) -> None:
         """Prepare for solves with this D (n,)."""
 
     def solve(self, f: Floats, g: Floats) -> tuple[Floats, Floats]:
-        """x (n,) and v (m,) for the right sides f (n,) and g (m,)."""
+        """Return x (n,) and v (m,) for the right sides f (n,) and g (m,)."""
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class StoredSystem:
 
         M = self.Q.copy()
         M[np.diag_indices_from(M)] += D
-        # LAPACK wants the columns in a row: without .T it would work on a copy
+        # LAPACK stores matrices by columns: without .T it would work on a copy
         self.factor = cho_factor(M.T, lower=True, overwrite_a=True, check_finite=False)
         self.behind = cho_solve(self.factor, self.A.T, check_finite=False)
 
@@ -72,8 +72,9 @@ class FactorSystem:
     their product is only accurate as a whole. The normal equations, which are the Woodbury formula,
     would lose all digits.
 
-    The residuals of x and y together are solved for again (Bjorck 1967) as long as that halves the
-    largest of them, each in units of the terms of its row: at most 52 times, usually once.
+    The system is solved again for the residuals of x and y together (Bjorck 1967) as long as that
+    halves the largest of them, each in units of the terms of its row: at most 52 times, usually
+    once.
     """
 
     L: Floats
@@ -118,8 +119,10 @@ class FactorSystem:
         return x, y[d:]
 
     def _residual(self, x: Floats, y: Floats, f: Floats, h: Floats) -> tuple[Floats, Floats, float]:
-        """Return f - D x - B y, h - B^T x + (u, 0), and the largest entry of the two in units of
-        the sum of absolute terms in its row."""
+        """Return the residuals f - D x - B y and h - B^T x + (u, 0), and their largest entry.
+
+        The last is in units of the sum of absolute terms in its row.
+        """
         d = self.L.shape[1]
         above, below = f - self.D * x - self.B @ y, h - self.B.T @ x
         below[:d] += y[:d]
@@ -157,18 +160,18 @@ class FactorSystem:
 
 
 def has_factor(problem: Problem) -> bool:
-    """Whether the rows of X are a factor of the kernel matrix with fewer columns than rows."""
+    """Return whether X is a factor of the kernel matrix with fewer columns than rows."""
     gram = problem.gram
     return isinstance(gram, LinearGram) and gram.X.shape[1] < gram.size
 
 
 def bytes_needed(problem: Problem) -> int:
-    """For the n x n arrays of the system: Q and its Cholesky factor, none with a factor of Q."""
+    """Return the bytes of Q and its Cholesky factor; 0 with a factor of Q, which needs neither."""
     return 0 if has_factor(problem) else 2 * 8 * problem.gram.size**2
 
 
 def newton_system(problem: Problem, A: Floats, merged: bool) -> NewtonSystem:
-    """The system of a problem; merged: all negatives become one, their mean."""
+    """Return the system of a problem; if merged, the mean of the negatives replaces them."""
     gram, p = problem.gram, problem.n_positive
     if isinstance(gram, LinearGram) and has_factor(problem):
         X = gram.X if isinstance(gram.X, np.ndarray) else gram.X.toarray()

@@ -55,7 +55,7 @@ def repeat_loop(k: int, state: State, w: Workspace) -> None:
     problem, point = state.problem, state.point
     p, signs = problem.n_positive, problem.signs
     column = signs[k] * signs * problem.gram.column(k)
-    dual = numbers(problem, point)
+    dual = dual_at(problem, point)
     total = float(w.z[:p].sum())
     partner, step, _ = best_pair(k, column, w.diagonal, w.s, w.z, p, dual, total)
     if partner < 0:
@@ -81,7 +81,7 @@ def best_delta(problem: Problem, beta: Floats) -> float | None:
     return float(np.sqrt(rule.curvature * (beta @ beta) / (2 * rule.price)))
 
 
-def numbers(problem: Problem, point: Point) -> RankingDual:
+def dual_at(problem: Problem, point: Point) -> RankingDual:
     """Return the dual at this delta as kernels.steps.ranking_pairs takes it."""
     rule, loss = problem.threshold, problem.loss
     curvature = rule.curvature

@@ -82,7 +82,20 @@ def spaced(n: int, count: int) -> Integers:
 
 
 def solved(problem: Problem, start: Point, rng: np.random.Generator, goal: float) -> Point:
-    """Return a dual point of a small problem with this relative gap."""
+    """Return a dual point of a small problem with this relative gap.
+
+    Parameters
+    ----------
+    problem : the problem of the rows in the set.
+    start : where the interior-point method starts.
+    rng : the generator of the state.
+    goal : the relative gap.
+
+    Returns
+    -------
+    The last point; its gap is larger if STEPS steps do not reach the goal.
+
+    """
     small, method = State(problem, start, rng), InteriorPoint()
     workspace = method.start(small)
     for _ in range(STEPS):
@@ -121,6 +134,6 @@ def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Integ
 
 
 def largest(values: Floats, count: int) -> Integers:
-    """Return the positions of the `count` largest values, of the positive ones alone."""
+    """Return the positions of the `count` largest values, without values that are not positive."""
     order = np.argsort(-values)[:count]
     return order[values[order] > 0]

@@ -1,1 +1,1 @@
-"""The solvers: one driver, one file a family of methods, one registry."""
+"""The solvers: one driver, one file per family of methods, one registry."""

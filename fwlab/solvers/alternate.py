@@ -9,11 +9,12 @@ printed.
   w_j != 0. No |w_j| counts as less than 2^-k of the largest after k passes, nor as less than
   LEAST.
 - For p > 2, where (8) does not hold, (14) swings or goes to infinity. The weights come from
-  u_j = v_j by the representer map, |u_j|^(q-2) (sum |u|^q)^(2/q-1); the quadratic dual is then
-  below the full one and touches it, so that no pass can lower the full dual.
-- For p < 2 it is above it, and the full dual can fall, and at p = 1 does so wherever a class with
-  small weight is left free. A is therefore apart from the iterate of the passes: it moves to the
-  best point of the segment to that iterate, on the full dual. The dual never falls.
+  u_j = v_j by the representer map, |u_j|^(q-2) (sum |u|^q)^(2/q-1). The quadratic dual is then
+  below the full dual and touches it, so that no pass can lower the full dual.
+- For p < 2 the quadratic dual is above the full dual, which a pass can therefore lower; at p = 1
+  every pass does that leaves a class with small weight free. A is therefore kept apart from the
+  iterate of the passes: it moves to the best point, on the full dual, of the segment to that
+  iterate. The dual never falls.
 - Below p = 1.1 the weights belong to a p_k that falls to p with the passes: classes that the first
   machines leave out return sooner.
 
@@ -72,7 +73,7 @@ class Alternate(Method):
         problem = state.problem
         pass_over_rows(state, workspace.A, workspace.link, workspace.beta, np.empty(0))
         workspace.passes += 1
-        # the array of the coefficients is free until these are new
+        # the array of the coefficients serves for D until _take_machine writes them
         assert state.coefficients is not None
         D = np.subtract(workspace.A, state.A, out=state.coefficients)
         D_link = workspace.link - workspace.certified_link
@@ -91,8 +92,8 @@ def pass_over_rows(state: State, A: Floats, link: Floats, beta: Floats, squares:
     ----------
     state : the run; its random order and its count of steps change.
     A, link : (n, m) and its link V; both change.
-    beta : (m,), class weights of the steps where `squares` is empty.
-    squares : (m,), |v_j|^2, for steps on the full dual; they follow.
+    beta : (m,), class weights of the steps if `squares` is empty.
+    squares : (m,), |v_j|^2, for steps on the full dual; they follow every step.
 
     """
     problem = state.problem

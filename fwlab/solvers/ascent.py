@@ -11,7 +11,7 @@ import numpy as np
 
 from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_flag
-from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, Workspace
+from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
 from fwlab.solvers.method import State
 from fwlab.solvers.row_active_sets import RowActiveSets
 
@@ -24,7 +24,7 @@ AT_REST = 1e-12
 class Ascent(BlockMethod):
     """A pass over all rows; with shrink, up to n steps on the rows that moved last come before it.
 
-    shrink=False makes the pass alone. shrink has no effect where half of the rows move, and with
+    shrink=False makes only the pass. shrink has no effect while half of the rows move, and with
     the orders "uniform" and "gap", whose passes do not visit all rows.
     """
 
@@ -36,7 +36,7 @@ class Ascent(BlockMethod):
         super().__post_init__()
         as_flag("shrink", self.shrink)
 
-    def iterate(self, state: State, workspace: Workspace) -> None:
+    def iterate(self, state: State, workspace: BlockWorkspace) -> None:
         if workspace.moving is not None:
             self.visit_alone(workspace.moving, state)
         super().iterate(state, workspace)
@@ -48,12 +48,12 @@ class Ascent(BlockMethod):
         workspace.moving = moving if few else None
 
     def visit_alone(self, index: Integers, state: State) -> None:
-        """Make passes over the rows `index` alone; A and the link follow."""
+        """Make passes over only the rows `index`; A and the link follow."""
         part, before = state.problem.restricted(index), state.A[index]
         A, is_gram = before.copy(), state.problem.kernel is not None
         link = state.link[:, index].copy() if is_gram else state.link
         grams, moves = part.features.block_grams(self._block_size(part)), np.zeros(len(index))
-        workspace = Workspace(grams, np.zeros(0), moves, RowActiveSets.none())
+        workspace = BlockWorkspace(grams, np.zeros(0), moves, RowActiveSets.none())
         for _ in range(min(MOST_PASSES, state.problem.n_samples // len(index))):
             self._visit(self._draw(len(index), grams.shape[1], state.rng), part, link, A, workspace)
             state.n_steps += len(index)

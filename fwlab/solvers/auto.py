@@ -12,8 +12,10 @@ from fwlab.solvers.newton import Newton
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """Newton's method, whose first phase is block ascent and lasts while that gains enough; with a
-    kernel, block ascent alone."""
+    """Newton's method, or with a kernel block ascent.
+
+    The first phase of Newton's method is block ascent, and lasts while that gains enough.
+    """
 
     sentence = "Newton where there is a W, with a kernel block ascent."
 

@@ -27,13 +27,13 @@ SENTENCES = {
     AWAY: "Block-coordinate away-step Frank-Wolfe, one active set a sample.",
     PAIRWISE: "Block-coordinate pairwise Frank-Wolfe, one active set a sample.",
 }
-# 4 and 12 rows take a twentieth more time on 16 000 rows of 1024 features; with a Gram matrix,
-# whose scores are there, 16 take a twentieth less
+# with 4 or 12 rows a pass over 16 000 rows of 1024 features takes a twentieth longer than with 8;
+# with a Gram matrix, which holds the scores, 16 rows save a twentieth
 BLOCK_ROWS, GRAM_BLOCK_ROWS = 8, 16
 
 
 @dataclass(eq=False)
-class Workspace:
+class BlockWorkspace:
     """The workspace of a block method between passes.
 
     grams: products <x_i, x_r> within each block of rows, (n, block_size). gaps: for order "gap" the
@@ -81,7 +81,7 @@ class BlockMethod(Method):
     def needs(self, problem: Problem) -> Needs:
         return Needs(gram=True)
 
-    def start(self, state: State) -> Workspace:
+    def start(self, state: State) -> BlockWorkspace:
         problem = state.problem
         active_sets = RowActiveSets.none()
         if self.rule in (AWAY, PAIRWISE):
@@ -89,9 +89,9 @@ class BlockMethod(Method):
         state.active = active_sets.size
         grams = problem.features.block_grams(self._block_size(problem))
         gaps = np.zeros(problem.n_samples if self.order == "gap" else 0)
-        return Workspace(grams, gaps, np.zeros(problem.n_samples), active_sets)
+        return BlockWorkspace(grams, gaps, np.zeros(problem.n_samples), active_sets)
 
-    def iterate(self, state: State, workspace: Workspace) -> None:
+    def iterate(self, state: State, workspace: BlockWorkspace) -> None:
         if state.n_steps >= steps_until_gram(state.given_problem, state.max_memory):
             state.use_gram()
         problem = state.own_problem or state.problem
@@ -112,7 +112,7 @@ class BlockMethod(Method):
             state.n_lmo += problem.n_samples
 
     def _visit(
-        self, order: Integers, problem: Problem, link: Floats, A: Floats, workspace: Workspace
+        self, order: Integers, problem: Problem, link: Floats, A: Floats, workspace: BlockWorkspace
     ) -> None:
         active_sets = workspace.active_sets
         active_sets.reserve(order)
@@ -122,7 +122,7 @@ class BlockMethod(Method):
         )
 
     def _block_size(self, problem: Problem) -> int:
-        """Return the rows of a block: at most 2 m, so that grams is never larger than 2 A."""
+        """Return the rows per block: at most 2 m, so that grams is at most twice as large as A."""
         if self.order in ROW_BY_ROW:
             return 1
         size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)
@@ -141,7 +141,7 @@ class BlockMethod(Method):
 
 
 def steps_until_gram(problem: Problem, max_memory: int) -> float:
-    """Return the block steps after which a method goes over to the Gram matrix, infinity for never.
+    """Return the number of block steps before a method takes the Gram matrix, infinity for never.
 
     Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over
     X up to 4 n d m. A method computes K when its passes have cost n^2 d flops: it then spends at

@@ -27,7 +27,7 @@ NEAR_ONE = 1.04
 
 @dataclass(eq=False)
 class DirectWorkspace:
-    """A after the last extrapolation, how far that went, and the passes since the start."""
+    """A after the last extrapolation, how far this one went, and the passes since the start."""
 
     last: Floats
     reach: float = 1.0
@@ -36,7 +36,7 @@ class DirectWorkspace:
 
 @dataclass(frozen=True)
 class Direct(Method):
-    """A pass of block steps on the full dual; each third one is followed by an extrapolation."""
+    """A pass of block steps on the full dual; an extrapolation follows every third pass."""
 
     sentence = (
         "Block steps on the full dual of an LpNorm, and extrapolation, both with line search."

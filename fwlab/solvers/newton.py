@@ -30,15 +30,15 @@ from fwlab.kernels.steps.passes import EXACT
 from fwlab.operators.jacobians import projection_jacobians
 from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
-from fwlab.solvers.blocks import Workspace
+from fwlab.solvers.blocks import BlockWorkspace
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, ProximalHessian
 
-# phase 1 ends when a tenth of the gap would take more passes than STEPS_A_DECADE Newton steps; a
-# step is worth PASSES_A_STEP where H is factorised, else PASSES_AN_ITERATIVE_STEP
-STEPS_A_DECADE = 6
-PASSES_A_STEP = 8
-PASSES_AN_ITERATIVE_STEP = 12
+# phase 1 ends when a tenth of the gap would take more passes than STEPS_PER_DECADE Newton steps; a
+# step is worth PASSES_PER_STEP where H is factorised, else PASSES_PER_ITERATIVE_STEP
+STEPS_PER_DECADE = 6
+PASSES_PER_STEP = 8
+PASSES_PER_ITERATIVE_STEP = 12
 PASSES_BETWEEN_CHECKS = 16
 ARMIJO = 1e-4
 MOST_HALVINGS = 30
@@ -130,7 +130,7 @@ class NewtonWorkspace:
     end, in decades per pass. inner: in phase 2 the inner problem, its point and gradient.
     """
 
-    ascent: Workspace
+    ascent: BlockWorkspace
     checked: float = 0.0
     last_gap: float = np.inf
     patience: float = PASSES_BETWEEN_CHECKS
@@ -141,11 +141,11 @@ class NewtonWorkspace:
 
 @dataclass(frozen=True)
 class Newton(Method):
-    """Passes of shrunken block ascent while they gain enough, then one Newton step an iteration;
-    back to passes where iterative steps turn out to gain less.
+    """Passes of shrunken block ascent while they gain enough, then one Newton step per iteration.
 
-    passes: the least number of the first phase, None for as long as they gain enough. In the
-    second phase A moves when an inner problem is solved. W is the best primal point seen, not W(A).
+    If Newton steps by conjugate gradients turn out to gain less, the passes return. passes: the
+    least number of passes of the first phase; None for as long as they gain enough. In the second
+    phase A moves when an inner problem is solved. W is the best primal point seen, not W(A).
     The second phase holds about ten arrays of the shape of A.
     """
 
@@ -175,7 +175,7 @@ class Newton(Method):
         first_phase = workspace.inner is None
         passes = state.n_steps / state.problem.n_samples
         if first_phase and mean_curvature > 0.0 and self._switches(passes, state, workspace):
-            # as if the passes so far had been one proximal step
+            # sigma as if the passes so far had been one proximal step
             _centre(state, workspace, passes / mean_curvature, state.link.copy())
         if workspace.inner is None:
             Ascent(EXACT).iterate(state, workspace.ascent)
@@ -221,13 +221,19 @@ class Newton(Method):
 
 
 def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
-    """Return whether a decay from the gap `last` to `gap` in this number of passes is too slow.
+    """Return whether passes decrease the gap too slowly.
 
-    It never is after the first check, whose `last` is infinite.
+    Parameters
+    ----------
+    last, gap : the gaps at the last check and now; `last` is infinite at the first check, which
+        never finds a stall.
+    passes : the passes between the two.
+    direct : whether Newton steps would factorise H.
+
     """
     if min(last, gap) <= 0.0 or np.isinf(last):
         return False
-    worth = STEPS_A_DECADE * (PASSES_A_STEP if direct else PASSES_AN_ITERATIVE_STEP)
+    worth = STEPS_PER_DECADE * (PASSES_PER_STEP if direct else PASSES_PER_ITERATIVE_STEP)
     return bool(worth * np.log10(last / gap) < passes)
 
 

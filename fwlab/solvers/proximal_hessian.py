@@ -24,7 +24,7 @@ MOST_UNKNOWNS = 1000
 ACCURACY = 0.1
 MOST_PASSES = 16
 # arrays like W that a step of conjugate gradients reads or writes; a pass reads m numbers per entry
-ARRAYS_A_STEP = 10
+ARRAYS_PER_STEP = 10
 
 
 @dataclass(eq=False)
@@ -51,7 +51,7 @@ class ProximalHessian:
         """Return H V."""
         n, d = self.X.shape
         entries = self.X.nnz if scipy.sparse.issparse(self.X) else n * d
-        self.passes += len(self.index) / n + ARRAYS_A_STEP * d / entries
+        self.passes += len(self.index) / n + ARRAYS_PER_STEP * d / entries
         if scipy.sparse.issparse(self.X):
             V_T = np.ascontiguousarray(V.T)
             out_T = self.L * V_T

@@ -43,9 +43,14 @@ def best_share(problem: Problem, A: Floats, link: Floats, D: Floats, D_link: Flo
 
 
 def move(A: Floats, link: Floats, D: Floats, D_link: Floats, share: float) -> None:
-    """Move A (n, m) by share D and its link by share D_link, in place.
+    """Move a dual point by a share of a direction, in place.
 
-    D and D_link become the changes.
+    Parameters
+    ----------
+    A, link : (n, m) and its link.
+    D, D_link : the direction (n, m) and its link; they become the changes.
+    share : the step.
+
     """
     D *= share
     D_link *= share

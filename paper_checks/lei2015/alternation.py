@@ -11,7 +11,7 @@ from scipy import sparse
 
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Outcome, claim, version
-from paper_checks.lei2015.machine import BlockNorm, ClassWeights, Machine, machines
+from paper_checks.lei2015.machine import ClassWeights, HalfSquaredNorm, Machine, machines
 from paper_checks.lei2015.norms import dual_exponent
 from paper_checks.lei2015.partial import closed_form, conjugate_weight_exponent, weight_norm
 from paper_checks.outcomes import at_most, both, less
@@ -129,7 +129,7 @@ def symmetric() -> Machine:
 
 
 def run(machine: Machine, p: float, kind: str) -> Case:
-    w = machine.best_w(BlockNorm(p))
+    w = machine.best_w(HalfSquaredNorm(p))
     made = passes(machine, p)
     rows = np.linalg.norm(made[0].w, axis=1)
     return Case(
@@ -137,7 +137,7 @@ def run(machine: Machine, p: float, kind: str) -> Case:
         p=p,
         machine=machine,
         passes=made,
-        least=machine.primal(w, BlockNorm(p)),
+        least=machine.primal(w, HalfSquaredNorm(p)),
         first_rows=rows,
         vanished=bool(rows.min() < ZERO * rows.max()),
     )
@@ -161,7 +161,7 @@ def runs_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
 def reached(case: Case, repaired: bool, last: int | None) -> Outcome:
     """The objective of (P) after the last pass against its least value."""
     made = passes(case.machine, case.p, True) if repaired else case.passes
-    value = case.machine.primal(made[:last][-1].w, BlockNorm(case.p))
+    value = case.machine.primal(made[:last][-1].w, HalfSquaredNorm(case.p))
     return at_most(value / case.least, 1.0, allowed=REACHED)
 
 
@@ -241,11 +241,11 @@ def all_runs(rng: Rng, deep: bool) -> Iterator[Case]:
 )
 def sound_stopping(case: Case, partial: bool = False, share: float = 1.0) -> Outcome:
     machine: Machine = case.machine
-    norm = BlockNorm(case.p)
+    norm = HalfSquaredNorm(case.p)
     gaps = []
     outcomes = []
     for made in (case.passes[0], case.passes[len(case.passes) // 2], case.passes[-1]):
-        used: BlockNorm | ClassWeights = ClassWeights(made.beta) if partial else norm
+        used: HalfSquaredNorm | ClassWeights = ClassWeights(made.beta) if partial else norm
         gaps.append(share * (machine.primal(made.w, used) - machine.dual(made.alpha, used)))
         excess = machine.primal(made.w, norm) - case.least
         outcomes.append(at_most(excess / case.least, gaps[-1] / case.least, allowed=REACHED))

@@ -9,7 +9,7 @@ import numpy as np
 
 from paper_checks.cases import Rng, fractions
 from paper_checks.ledger import Case, Condition, Outcome, claim, version
-from paper_checks.lei2015.machine import STEEP_HINGE, BlockNorm, Machine, machines
+from paper_checks.lei2015.machine import STEEP_HINGE, HalfSquaredNorm, Machine, machines
 from paper_checks.lei2015.norms import P_FROM_ONE, dual_exponent
 from paper_checks.lei2015.scalar_losses import (
     HINGE,
@@ -126,8 +126,8 @@ def no_gap(case: Case, dual_p: float, cap: float = 1.0, sign: int = -1) -> Outco
     """Both optimal values, recomputed from feasible points, agree; cap and sign as in best_alpha,
     dual_p is the p whose dual is taken."""
     machine: Machine = case.machine
-    least = machine.primal(machine.best_w(BlockNorm(case.p)), BlockNorm(case.p))
-    dual = BlockNorm(dual_p)
+    least = machine.primal(machine.best_w(HalfSquaredNorm(case.p)), HalfSquaredNorm(case.p))
+    dual = HalfSquaredNorm(dual_p)
     alpha = machine.best_alpha(dual, cap, sign)
     if (cap, sign) == (1.0, -1):
         return equal(machine.dual(machine.feasible(alpha), dual), least, GAP)
@@ -220,7 +220,7 @@ def above_one(rng: Rng, deep: bool) -> Iterator[Case]:
 )
 def representer(case: Case, factor: float = 1.0, plain: bool = False) -> Outcome:
     machine: Machine = case.machine
-    norm = BlockNorm(case.p)
+    norm = HalfSquaredNorm(case.p)
     alpha = machine.feasible(machine.best_alpha(norm))
     outcomes = []
     for point in (alpha, np.round(alpha, 1), 0 * alpha):

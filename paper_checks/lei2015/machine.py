@@ -22,7 +22,7 @@ STEEP_HINGE = PiecewiseLinear(((Fraction(1, 2), Fraction(0)),), left=Fraction(-2
 
 
 @dataclass(frozen=True)
-class BlockNorm:
+class HalfSquaredNorm:
     """(1/2)|w|_{2,p}^2."""
 
     p: float
@@ -80,7 +80,7 @@ class ClassWeights:
         return cp.sum_squares(cp.multiply(np.sqrt(self.beta)[:, None], u)) / 2
 
 
-Regulariser = BlockNorm | ClassWeights
+Regulariser = HalfSquaredNorm | ClassWeights
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ LEAST_VALUE = 1e-3
 
 
 @dataclass
-class Ascent:
+class PairAscent:
     """A problem and its dual point z = (alpha, beta), delta; s is (16). K = 0 says Pat&Mat."""
 
     kernel: np.ndarray
@@ -157,10 +157,10 @@ def threshold(scores: np.ndarray, theta: float, budget: float) -> float:
     return float(high)
 
 
-def ascent(case: Case, patmat: bool) -> Ascent:
+def ascent(case: Case, patmat: bool) -> PairAscent:
     """The problem of an exact case, at its point."""
     rows = np.vstack([case.positives, -case.negatives]).astype(float)
-    return Ascent(
+    return PairAscent(
         kernel=rows @ rows.T,
         positives=len(case.positives),
         C=float(case.C),

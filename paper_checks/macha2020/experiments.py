@@ -10,7 +10,7 @@ import numpy as np
 from paper_checks.cases import Rng
 from paper_checks.data_sets import data_set
 from paper_checks.ledger import Case, Outcome, Untestable, claim, version
-from paper_checks.macha2020.ascent import Ascent
+from paper_checks.macha2020.ascent import PairAscent
 from paper_checks.outcomes import at_most, equal, less
 from paper_checks.stored_tables import StoredTable, number, stored_table
 
@@ -144,9 +144,9 @@ def ionosphere(rng: Rng, deep: bool) -> Iterator[Case]:
             )
 
 
-def after(case: Case, increments: bool) -> Ascent:
+def after(case: Case, increments: bool) -> PairAscent:
     """Pat&Mat from alpha = beta = 0 and delta = 1, a feasible point, after the loops."""
-    run = Ascent(
+    run = PairAscent(
         kernel=case.kernel,
         positives=case.positives,
         C=case.C,

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from figures.kit.exponents import exponent
-from figures.tajima2020.table1 import OPTIMUM, Chosen, Plan, cell_name, choose, marked, p_values
+from figures.tajima2020.table1 import OPTIMUM, ChosenFits, Plan, cell_name, choose, marked, p_values
 
 pytestmark = pytest.mark.small
 
@@ -50,7 +50,7 @@ def test_the_folds_and_not_the_judging_half_choose_lam():
         cell_name("x", 1, "PG", "test"): entries(0.4, 0.6),
     }
     found = choose(values, "x", "PG", plan)
-    assert isinstance(found, Chosen)
+    assert isinstance(found, ChosenFits)
     assert found.errors.tolist() == [[0.7] * 4, [0.6] * 4]
     assert found.gaps.tolist() == [[10.0] * 4, [20.0] * 4]
 

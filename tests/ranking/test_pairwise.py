@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 from fwlab import ranking
 from fwlab.kernels.steps.ranking_pairs import best_pair
-from fwlab.ranking.pairwise import Pairwise, best_delta, numbers
+from fwlab.ranking.pairwise import Pairwise, best_delta, dual_at
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
@@ -45,7 +45,7 @@ def test_the_pair_step_is_the_best_of_all_pairs(seed):
     before, k = problem.dual(point), int(rng.integers(n))
     column = problem.signs[k] * problem.signs * problem.gram.column(k)
     diagonal, total = problem.gram.diagonal(), float(point.alpha.sum())
-    pair = best_pair(k, column, diagonal, s, z, p, numbers(problem, point), total)
+    pair = best_pair(k, column, diagonal, s, z, p, dual_at(problem, point), total)
     best = 0.0
     for partner in range(n):
         if partner != k:

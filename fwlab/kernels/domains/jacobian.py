@@ -7,8 +7,8 @@ them. The residual v = u - c is constant on each pool; w is the rate at which it
 
     v = -Pi c - zeta w,    w = the mean of upper, or of lower, over each pool, and sum(w) = 0,
 
-Pi the mean over each pool. Where the distance is stationary in zeta, <w, v> = 0, so
-zeta = -<w, c> / |w|^2; where it would gain from zeta > 1 the last term is absent:
+Pi the mean over each pool. If the distance is stationary in zeta, <w, v> = 0, so
+zeta = -<w, c> / |w|^2. If it would still fall beyond zeta = 1, the last term is absent:
 
     u = J c + constant,    J = I - Pi + w w^T / |w|^2.
 
@@ -29,7 +29,7 @@ from fwlab.kernels.domains.projection import (
 )
 from fwlab.kernels.products.blocks import dot
 
-# the fractional parts of its multiples are evenly spread
+# the fractional parts of the multiples of this number are evenly spread
 GOLDEN = 0.6180339887498949
 
 
@@ -54,8 +54,8 @@ def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
 def jacobian_row(point, y, polytope, scratch, pools, normal):
     """Write J at `point` as pools (m) and normal (m); return whether it is not 0.
 
-    pools[j] is one class of the pool of class j, the same for all of it; normal is w / |w|, or 0
-    where zeta is fixed.
+    pools[j] names the pool of class j by one of its classes; normal is w / |w|, or 0 where zeta is
+    fixed.
     """
     for j in range(len(point)):
         pools[j] = j
@@ -98,10 +98,10 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
 
 @compiled(allocates=True)
 def jacobian_rows(points, y, polytope, pools, normals, free):
-    """Write J beside every row of `points` (n, m), off kinks, and whether it is not 0.
+    """Write J at a point next to each row of `points` (n, m), and whether it is not 0.
 
-    Each entry is moved by less than 1e-10 of the row's size, all differently, so that the point
-    lies inside a piece next to the row.
+    Each entry moves by less than 1e-10 of the row's size, all differently, so that the point is no
+    kink.
     """
     near, scratch = np.empty(points.shape[1]), make_projection_scratch(points.shape[1])
     for i in range(points.shape[0]):

@@ -9,8 +9,8 @@ hinge, then with b_j = g_j - h_j old_j and S = a_y the solution is
     tau = b_y + h_y S(tau)  and  S(tau) = omega r,    S(tau) = sum_{j != y} max(0, b_j - tau) / h_j.
 
 S is convex and falls, so Newton's steps towards either root stay to the left of it. Another domain
-is approached by steps with the largest h_j for all j: each is a Euclidean projection that cannot go
-up.
+is approached by steps with the largest h_j for all j. Each step is a Euclidean projection, and the
+objective never rises.
 """
 
 import numpy as np

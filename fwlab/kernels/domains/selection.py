@@ -3,9 +3,9 @@
 The first pass keeps the maximum of each of 64 lanes (entry j belongs to lane j mod 64). A number
 that k lanes reach is a lower bound of the k-th largest entry, and a close one while k is well below
 64. The second pass collects the entries from a bound on, and skips a group of 64 without any after
-one count. The inner loops have a length the compiler knows, and so they become vector code:
-0.2 ns an entry for either pass (one core, AVX-512, d = 10^4). `python -m figures.benchmarks
-projections` has the time of np.partition beside them.
+one count. The compiler knows the length of the inner loops and makes vector code of them: each pass
+takes 0.2 ns per entry (one core, AVX-512, d = 10^4). `python -m figures.benchmarks projections`
+prints the time of np.partition, too.
 """
 
 import numpy as np
@@ -19,13 +19,13 @@ BISECTIONS = 8
 INSERTION_LENGTH = 64
 # longest selection that is sorted: Newton's method takes half the time on 50 entries
 FEW = 16
-# it ends after 3 to 8 steps as a rule
+# Newton's method usually ends after 3 to 8 steps
 NEWTON_STEPS = 20
 
 
 @compiled
 def lane_maxima(row, largest, lanes):
-    """Fill the 64 `lanes`; return how many entries are not at most `largest` in size, or NaN."""
+    """Fill the 64 `lanes`; return how many entries are NaN or larger than `largest` in size."""
     lanes[:] = -np.inf
     whole = len(row) // LANES * LANES
     refused = 0
@@ -105,10 +105,8 @@ def sort_ascending(values):
 
 @compiled(fastmath=True)
 def split_sums(values, shift, t, v):
-    """Split the differences to the shift: numbers, then sums, of those >= v and of those in (t, v).
-
-    The order is: number >= v, number in (t, v), sum >= v, sum in (t, v).
-    """
+    """Return the number of the differences values - shift >= v and of those in (t, v), then the
+    sums of both."""
     full, moving, full_sum, moving_sum = 0, 0, 0.0, 0.0
     for j in range(len(values)):
         difference = values[j] - shift

@@ -12,7 +12,7 @@ INSERTION_LENGTH = 32
 
 @compiled(allocates=True)
 def sort_long(values, order):
-    """Fill `order` with the indices of its len(order) largest entries of `values`, by numpy."""
+    """Fill `order` with the indices of the len(order) largest entries of `values`, by numpy."""
     largest_first = np.argsort(-values, kind="mergesort")
     for place in range(len(order)):
         order[place] = largest_first[place]
@@ -43,7 +43,7 @@ def sort_descending(values, order):
 
 @compiled
 def select_largest(values, order):
-    """Fill `order` with the indices of its len(order) largest entries of `values`, descending."""
+    """Fill `order` with the indices of the len(order) largest entries of `values`, descending."""
     count = len(order)
     if count > INSERTION_LENGTH:
         sort_long(values, order)

@@ -12,6 +12,7 @@ ROWS, CLASSES = 4, 5
 
 @compiled(fastmath=True)
 def dot(a, b):
+    """Return <a, b>, summed in float64."""
     total = 0.0
     for j in range(len(a)):
         total += np.float64(a[j]) * b[j]

@@ -1,4 +1,4 @@
-"""X^T U for a matrix U with few non-zeros per row, over the columns that each row touches alone."""
+"""X^T U for a matrix U with few non-zeros per row; each row costs only the columns it touches."""
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.products.blocks import add_multiple

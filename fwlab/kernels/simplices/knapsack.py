@@ -85,7 +85,7 @@ def sorted_threshold(values, r, upper, bias, equality):
 
 @compiled
 def newton_threshold(values, shift, r, upper, bias, equality):
-    """Return (t - shift, True), or False in the end where Newton's method gives up.
+    """Return (t - shift, True), or (t - shift, False) where Newton's method gives up.
 
     A linear piece of s is known by its numbers of entries from t + upper on, and between. Its root
     is the solution if it has the same numbers: exact, with no sort. Ties at a threshold may keep

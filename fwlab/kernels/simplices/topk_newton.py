@@ -79,7 +79,7 @@ def thresholds_by_newton(values, top, r, bias):
         u = max(0.0, min(start + (i * v - high) / stiffness, cap))
         t = v - u
         j, low = _others_above(values, top, t)
-        # j = 0 at the start alone: the k largest are at u; a root where two pieces meet is in both
+        # j = 0 only at the start: the k largest are at u; a root where two pieces meet is in both
         same_piece = i == last_i and j == last_j
         if j == 0 or same_piece or abs(v - last_v) <= ROUNDING * (v + u):
             break
@@ -106,8 +106,9 @@ def thresholds_by_fixing(values, top, r, bias):
 def knapsack_by_fixing(values, r, upper):
     """Return t with sum min(max(values - t, 0), upper) = r <= upper len(values); changes `values`.
 
-    Without the bounds t is a mean. If the entries above `upper` are in excess by more than those
-    below 0 lack, they are at `upper` in the solution, too, and if by less those below are at 0.
+    Without the bounds t is a mean. Compare how much the entries above `upper` exceed it with how
+    much those below 0 lack: if the excess is larger, the entries above are at `upper` in the
+    solution, too; if it is smaller, the entries below are at 0.
     """
     count = len(values)
     while True:

@@ -65,7 +65,7 @@ def sorted_thresholds(ordered, k, r, bias):
 
 @compiled
 def newton_thresholds(values, shift, t, k, r, bias):
-    """Return (t - shift, u, True), or False in the end where Newton's method gives up.
+    """Return (t - shift, u, True); the last entry is False where Newton's method gives up.
 
     For any t let u(t) = min(F(t) / (k + bias k^2), r/k), F(t) the sum of (a - t)_+ plus k t. At the
     solution s = sum min((a - t)_+, u) is k u; s - k u falls in t, piece by linear piece. A piece is
@@ -92,7 +92,7 @@ def newton_thresholds(values, shift, t, k, r, bias):
 
 @compiled(allocates=True)
 def project_topk_rows(points, largest, k, r, bias, out):
-    """Write the projections of the rows of `points` into `out`, zeros on entry; k <= d.
+    """Write the projections of the rows of `points` into `out`, which holds zeros on entry; k <= d.
 
     r is infinity for the cone. Returns the first row with an entry not at most `largest` in size,
     -1 if there is none. For k > 64 the row is sorted whole.

@@ -49,8 +49,7 @@ def exact_block(scores, block, polytope, scratch, old, new):
 
 @compiled
 def write_vertex(block, polytope, scratch, out):
-    """Set `out` to omega times the vertex of the negated domain at scratch.margins; return the
-    loss."""
+    """Set `out` to omega times the LMO's vertex at scratch.margins; return the loss."""
     y = block.y
     value, count = best_vertex(scratch, y, polytope.upper, polytope.lower)
     out[:] = 0.0
@@ -65,7 +64,10 @@ def write_vertex(block, polytope, scratch, out):
 
 @compiled(inline=True)
 def frank_wolfe_block(scores, block, polytope, scratch, old, new):
-    """Set new = old + step (vertex - old) with the exact step in [0, 1]."""
+    """Set new = old + step (vertex - old) with the exact step in [0, 1].
+
+    The slope is what block_gap returns; here it is summed along with the vertex.
+    """
     costs, gradient = block.costs, scratch.point
     for j in range(len(old)):
         gradient[j] = scores[j] + block.ridge * old[j]

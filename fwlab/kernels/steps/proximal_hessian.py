@@ -65,7 +65,7 @@ def sparse_hessian_product(rows, csr, V_T, out_T):
 def add_hessian(rows, X, H):
     """Add the sum to H: H[j, :, k, :] += sum_i f_i J_i[j, k] x_i x_i^T; H (m, d, m, d).
 
-    X holds the rows with J_i not 0 alone.
+    X holds only the rows with J_i not 0.
     """
     pools, normals, factors, _ = rows
     m, d = pools.shape[1], X.shape[1]

@@ -1,0 +1,23 @@
+"""One name, one thing: no two classes have the same name."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("fwlab", "figures", "paper_checks")
+# ranking has a problem, a state and a result of its own
+APART = ROOT / "fwlab" / "ranking"
+
+
+def classes() -> list[str]:
+    """Return the names of all classes but ranking's; the reference shares the library's."""
+    files = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.py"))]
+    trees = [ast.parse(f.read_text()) for f in files if not f.is_relative_to(APART)]
+    return [n.name for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+
+
+def test_no_class_name_occurs_twice():
+    names = classes()
+    assert len(names) > 100
+    assert [name for name, count in Counter(names).items() if count > 1] == []
