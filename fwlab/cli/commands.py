@@ -18,7 +18,8 @@ from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
 from fwlab.cli.problems import NamedProblem, load, load_problems
 from fwlab.cli.reports import data_rows, installation, warmup_rows
-from fwlab.experiments.comparison import Comparison, Settings, compare, methods_by_name
+from fwlab.experiments.comparison import Comparison, compare, methods_by_name
+from fwlab.experiments.runs import Settings
 from fwlab.files import write_atomically
 from fwlab.provenance import installed
 from fwlab.result import Result, Status

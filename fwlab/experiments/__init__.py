@@ -9,7 +9,7 @@ from fwlab.experiments.cells import (
     check_backend,
     run_cells,
 )
-from fwlab.experiments.comparison import Comparison, Failure, Settings, compare
+from fwlab.experiments.comparison import Comparison, compare
 from fwlab.experiments.cross_validation import (
     CrossValidation,
     Fold,
@@ -20,6 +20,7 @@ from fwlab.experiments.cross_validation import (
     split,
     sweep_cells,
 )
+from fwlab.experiments.runs import Failure, Settings
 
 __all__ = [
     "BACKENDS",

@@ -26,7 +26,8 @@ class BlendedPairwise(ActiveSetMethod):
         products, lowest = active_set.products(gradient), vertex.product(gradient)
         size = max(abs(lowest), float(np.abs(products).max()))
         mean = float(active_set.atom_weights @ products)
-        away, towards = int(np.argmax(products)), int(np.argmin(products))
+        away = int(np.argmax(products >= products.max() - TIES * size))
+        towards = int(np.argmax(products <= products.min() + TIES * size))
         within = float(products[away] - products[towards])
         if within >= mean - lowest - TIES * size and within > NOISE * size:
             return Ends(towards, away, within)

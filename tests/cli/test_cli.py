@@ -14,7 +14,7 @@ from command_line import compared, solved
 
 import fwlab
 from fwlab.cli import commands, main
-from fwlab.experiments import comparison
+from fwlab.experiments import runs
 from fwlab.result import Result, Status
 
 METHODS = list(fwlab.methods())
@@ -51,7 +51,7 @@ def test_compare_defaults_to_digits_and_stores_its_runs(
     arguments = ["compare", "--methods", "ascent", "--max-iter", "2", "--json"]
     assert main(arguments) == 0
     first = json.loads(capsys.readouterr().out)
-    monkeypatch.setattr(comparison, "solve", None)
+    monkeypatch.setattr(runs, "solve", None)
     assert main(arguments) == 0
     assert json.loads(capsys.readouterr().out) == first
     (one,) = first["problems"]
@@ -240,12 +240,12 @@ def test_exit_code_of_failed_and_refused_runs(
     kind: str,
     code: int,
 ) -> None:
-    def solve(problem: fwlab.Problem, method: str, **options: object) -> Result:
-        if method == "fw":
+    def solve(problem: fwlab.Problem, method: fwlab.Method, **options: object) -> Result:
+        if method == fwlab.FrankWolfe():
             raise error("not this one")
         return fwlab.solve(problem, method, **options)
 
-    monkeypatch.setattr(comparison, "solve", solve)
+    monkeypatch.setattr(runs, "solve", solve)
     document = compared(capsys, "--methods", methods, "--max-iter", "2", code=code)
     assert document["runs"][0]["status"] == kind
     assert "not this one" in document["runs"][0]["message"]
@@ -258,7 +258,7 @@ def test_interrupted_runs_end_with_1_and_a_report(
     def solve(*args: object, **options: object) -> Result:
         return replace(fwlab.solve(*args, **options), status=Status.INTERRUPTED)
 
-    monkeypatch.setattr(comparison, "solve", solve)
+    monkeypatch.setattr(runs, "solve", solve)
     monkeypatch.setattr(commands, "solve", solve)
     document = compared(capsys, "--methods", "fw,ascent", "--max-iter", "2", code=1)
     assert [run["status"] for run in document["runs"]] == ["INTERRUPTED", "not run"]
@@ -287,7 +287,7 @@ def test_ctrl_c_in_a_run_ends_with_its_certificate(
 
         return fwlab.solve(*args, callback=press, **options)
 
-    monkeypatch.setattr(comparison, "solve", solve)
+    monkeypatch.setattr(runs, "solve", solve)
     document = compared(capsys, "--methods", "fw,ascent", "--tol", "0", code=1)
     first, second = document["runs"]
     assert (first["status"], first["iterations"]) == ("INTERRUPTED", 3)

@@ -8,7 +8,7 @@ import pytest
 from command_line import solved
 
 from fwlab.cli import commands, main
-from fwlab.experiments import comparison
+from fwlab.experiments import runs
 
 BAD = [
     ([], "required: compare"),
@@ -86,7 +86,7 @@ def test_bad_input_is_one_sentence(
     (folder / "list.toml").write_text("tol = [1, 2]")
     (folder / "switch.toml").write_text('strict = "yes"')
     (folder / "flag.toml").write_text("tol = true")
-    monkeypatch.setattr(comparison, "solve", None)
+    monkeypatch.setattr(runs, "solve", None)
     monkeypatch.setattr(commands, "solve", None)
     if arguments[:1] in (["compare"], ["solve"]) and "--data" not in arguments:
         arguments = [arguments[0], "--data", "four.npz", *arguments[1:]]

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import fwlab
-from fwlab.experiments import compare
-from fwlab.experiments import comparison as comparison_module
+from fwlab.experiments import compare, runs
 
 ROOT = Path(__file__).parents[2]
 LOSS = '''
@@ -71,7 +70,7 @@ class Visitor:
             self.trained += 1
             return plain(*args, **options)
 
-        monkeypatch.setattr(comparison_module, "solve", counted)
+        monkeypatch.setattr(runs, "solve", counted)
 
     def write(self, name, source):
         (self.folder / "visitor" / f"{name}.py").write_text(source)

@@ -128,7 +128,7 @@ DEFECTS = [
         "no smoothing term in the dual",
         "test_certificates.py::test_the_gap_is_the_sum_of_block_gaps",
         "problem",
-        "return -self.lam / 2 * square_norm - linear - self._quadratic(A)",
+        "return -self.lam / 2 * square_norm - linear - self.ridge_term(A)",
         "return -self.lam / 2 * square_norm - linear",
     ),
     Defect(

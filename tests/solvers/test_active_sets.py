@@ -132,7 +132,12 @@ def test_whole_matrix_steps_go_from_the_worst_atom_of_all(method, start, case):
         highest, mean = (atoms * g).sum(axis=(1, 2)).max(), (A * g).sum()
         solver.iterate(state, workspace)
         if state.step > 1e-3:
-            slope = highest - lowest if method == "pfw" else max(mean - lowest, highest - mean)
+            within = highest - (atoms * g).sum(axis=(1, 2)).min()
+            slope = {
+                "pfw": highest - lowest,
+                "afw": max(mean - lowest, highest - mean),
+                "blended-pairwise": within if within >= mean - lowest else mean - lowest,
+            }[method]
             taken = (g * (A - state.A)).sum() / state.step
             assert taken == pytest.approx(slope, rel=1e-9)
             left = (gradient(problem, state.A) * (A - state.A)).sum() / state.step
@@ -257,7 +262,7 @@ def test_a_block_at_its_limit_drops_its_atom_exactly(method, case):
 @each_case
 @pytest.mark.parametrize("method", WHOLE_MATRIX)
 def test_a_step_at_its_limit_drops_one_atom(method, case):
-    """pfw: the weight of the away atom; afw: what makes that weight 0."""
+    """The weight of the away atom; for afw what makes that weight 0."""
     problem, drops = case.problem(), 0
     solver, state, workspace = begin(problem, method, start_point(case, "inside"))
     for _ in range(8 * ITERATIONS):
@@ -265,7 +270,7 @@ def test_a_step_at_its_limit_drops_one_atom(method, case):
         away = (before * gradient(problem, state.A)).sum(axis=(1, 2)).argmax()
         solver.iterate(state, workspace)
         others = np.delete(weights, away).sum()
-        limit = weights[away] if method == "pfw" or others == 0 else weights[away] / others
+        limit = weights[away] if method != "afw" or others == 0 else weights[away] / others
         if others > 0 and abs(state.step - limit) <= 1e-13 * limit:
             _, after = written_out(active_set(workspace), case.y)[0]
             assert np.abs(after - before[away]).max(axis=(1, 2)).min() > 1e-9

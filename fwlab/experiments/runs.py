@@ -1,0 +1,181 @@
+"""The runs of a comparison: each is read from the store, or computed and stored."""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fwlab.checks.arguments import as_integer, as_real
+from fwlab.experiments.store import (
+    NOWHERE,
+    Place,
+    is_as_planned,
+    load_run,
+    place,
+    problem_digest,
+    why_not,
+)
+from fwlab.problem import Problem
+from fwlab.result import Result, Status
+from fwlab.solvers.method import Method
+from fwlab.solvers.recorder import Progress
+from fwlab.solvers.registry import require_taken
+from fwlab.solvers.solve import solve
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run without a result. kind is "refused", "failed" or "not run"; message says why."""
+
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments that every run of a comparison has in common.
+
+    rng is a seed and not a generator, so that each run can be repeated. Raises TypeError or
+    ValueError as `solve` does.
+    """
+
+    tol: float
+    relative: bool
+    max_iter: int
+    time_limit: float | None
+    rng: int
+    check_every: int
+    method_options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        as_real("tol", self.tol, positive=False)
+        as_integer("max_iter", self.max_iter, low=0)
+        if self.time_limit is not None:
+            as_real("time_limit", self.time_limit, positive=False)
+        as_integer("rng", self.rng, low=0)
+        as_integer("check_every", self.check_every, low=1)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the keyword arguments for `solve`; the methods hold their options."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
+
+
+# the key of a run, its outcome, and whether its code changed after it was planned
+Outcome = tuple[Key, Result | Failure, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One run, and where it is stored."""
+
+    key: Key
+    problem: Problem
+    method: Method
+    settings: Settings
+    place: Place = NOWHERE
+
+    @property
+    def code(self) -> tuple[Any, ...]:
+        """The method with its settings, and the classes that the problem consists of."""
+        problem = self.problem
+        own = type(problem), problem.loss, problem.regularizer
+        return self.key[1], self.method, self.settings, own
+
+
+def planned(
+    problems: dict[str, Problem],
+    methods: dict[str, Method],
+    settings: Settings,
+    folder: Path | None,
+) -> list[Task]:
+    tasks = []
+    for name, problem in problems.items():
+        here = [Task((name, m), problem, method, settings) for m, method in methods.items()]
+        tasks += here if folder is None else _placed(here, folder)
+    return tasks
+
+
+def _placed(tasks: list[Task], folder: Path) -> list[Task]:
+    """Return the tasks of one problem with their places in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        data = problem_digest(tasks[0].problem)
+    except Exception as error:
+        return [replace(task, place=Place(reason=why_not(error))) for task in tasks]
+    places = [place(folder, "-".join(task.key), ".npz", task.code, data) for task in tasks]
+    return [replace(task, place=found) for task, found in zip(tasks, places, strict=True)]
+
+
+def outcomes_of(tasks: list[Task], n_jobs: int) -> Iterator[Outcome]:
+    """Yield the outcomes as they arrive, and show a progress bar on stderr."""
+    from tqdm import tqdm
+
+    seconds = 0.2 if sys.stderr.isatty() else 30.0
+    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0) as bar:
+
+        def watch(method: str, progress: Progress) -> None:
+            bar.set_postfix_str(
+                f"{method} iteration {progress.iteration} gap {progress.gap:.1e}", refresh=False
+            )
+            bar.update(0)
+
+        if n_jobs == 1:
+            outcomes = (_run(task, watch) for task in tasks)
+        else:
+            from joblib import Parallel, delayed
+
+            # no memory maps: numba compiles a second version for such read-only arrays
+            pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
+            by_key = {task.key: task for task in tasks}
+            made = pool(delayed(_run)(task) for task in tasks)
+            # A worker whose code differs from this process does not answer for it.
+            outcomes = (_run(by_key[done[0]], watch) if done[2] else done for done in made)
+        for finished in outcomes:
+            bar.set_postfix_str(" ".join(finished[0]), refresh=False)
+            bar.update()
+            yield finished
+
+
+def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:
+    """Read a stored run, or compute and store it. An exception becomes a Failure."""
+    file = task.place.file
+    changed = file is not None and not is_as_planned(task.place, task.code)
+    if file is not None and not changed and (stored := load_run(file)) is not None:
+        return task.key, stored, changed
+    outcome = _solved(task, watch)
+    if file is not None and not changed and isinstance(outcome, Result):
+        if outcome.status is not Status.INTERRUPTED:
+            outcome.save(file)
+    return task.key, outcome, changed
+
+
+def _solved(task: Task, watch: Callable[[str, Progress], None] | None) -> Result | Failure:
+    began = False
+
+    def note(progress: Progress) -> None:
+        nonlocal began
+        began = True
+        if watch is not None:
+            watch(task.key[1], progress)
+
+    try:
+        require_taken(task.key[1], task.method, task.problem)
+        result = solve(task.problem, task.method, callback=note, **task.settings.arguments())
+        return replace(result, method=task.key[1])
+    except Exception as error:
+        refused = isinstance(error, ValueError) and not began
+        if refused and not isinstance(error, np.linalg.LinAlgError):
+            return Failure("refused", _one_line(error))
+        return Failure("failed", f"{type(error).__name__}: {_one_line(error)}")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
