@@ -20,6 +20,7 @@ from fwlab.experiments.cross_validation import (
     split,
     sweep_cells,
 )
+from fwlab.experiments.import_file import import_file, importable, source_files
 
 __all__ = [
     "BACKENDS",
@@ -38,7 +39,10 @@ __all__ = [
     "compare",
     "cross_validate",
     "fold_of_row",
+    "import_file",
+    "importable",
     "run_cells",
+    "source_files",
     "split",
     "sweep_cells",
 ]
