@@ -17,13 +17,14 @@ ROOT = Path(__file__).parents[2]
 
 def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """Start `python -m ...` in a folder, with the project on the path."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.Popen(
         [sys.executable, "-m", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        env={**environment, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
     )
 
 
