@@ -1,5 +1,6 @@
 """Figures and tables of the papers: python -m figures [list | all | NAME ...] [--quick | --full].
 
+One's own, from a file outside: python -m figures --file my_figure.py [--quick | --full].
 Each has a script: its cells are computed and stored, its plot reads and draws them. An interrupted
 or killed run goes on where it was. OUT/SIZE/README.md shows everything that is made;
 `python -m figures page` writes figures/GALLERY.md from it.
@@ -14,12 +15,11 @@ from typing import Any, NoReturn
 
 from figures.kit.listing import listing, spell
 from figures.kit.page import update_gallery, write_page
-from figures.kit.script import script, script_names
+from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
 from fwlab.experiments import BACKENDS, CellsFailed, check_backend
 
 DEFAULT_OUT = "results/figures"
-ACTIONS = {"list", "all", "page"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,6 +63,8 @@ def make(study: Study, plot_only: bool = False) -> bool:
         if not plot_only:
             one.compute(study)
         files = one.plot(study)
+        if not isinstance(files, list):
+            raise ValueError(f"plot must return the list of files that it wrote; got {files!r}.")
     except (CellsFailed, OSError, ValueError, ImportError) as error:
         _complain(f"{study.name}: {error}")
         return False
@@ -89,6 +91,14 @@ def estimated(studies: Sequence[Study]) -> float:
 def _options(argv: Sequence[str] | None) -> Any:
     parser = Parser(prog="python -m figures", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="list, all, page, or names")
+    parser.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="make the figures of this Python file, and only those unless NAMEs choose among them "
+        "and all others; may be given several times; figures/template.py is one to copy",
+    )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", dest="size", action="store_const", const="quick")
     size.add_argument("--full", dest="size", action="store_const", const="full")
@@ -102,16 +112,28 @@ def _options(argv: Sequence[str] | None) -> Any:
     if options.jobs < 1:
         raise ValueError(f"jobs must be at least 1; got {options.jobs}.")
     check_backend(options.backend, options.scheduler)
-    if len(options.names) > 1 and ACTIONS & set(options.names):
+    _choose_names(options)
+    if options.names not in ([], ["list"]):
+        _check_folder(Path(options.out))
+    return options
+
+
+def _choose_names(options: Any) -> None:
+    """Check the names, and put the names of --file where none are given."""
+    if len(options.names) > 1 and {*RESERVED} & {*options.names}:
         raise ValueError(f"list, all and page stand alone; got {' '.join(options.names)!r}.")
-    unknown = [n for n in options.names if n not in ACTIONS | set(script_names())]
+    if options.file and options.names == ["page"]:
+        raise ValueError("page writes the gallery of this repository and takes no --file.")
+    try:
+        own = add_files(options.file)
+    except ValueError as error:
+        raise ValueError(f"--file {error}") from error
+    options.names = options.names or own
+    unknown = [n for n in options.names if n not in {*RESERVED, *script_names()}]
     if unknown:
         raise ValueError(
             f"no figure is named {', '.join(unknown)}; there are: {', '.join(script_names())}."
         )
-    if options.names not in ([], ["list"]):
-        _check_folder(Path(options.out))
-    return options
 
 
 def _check_folder(out: Path) -> None:
@@ -127,7 +149,8 @@ def _check_folder(out: Path) -> None:
 
 def _study(name: str, options: Any) -> Study:
     out = Path(options.out)
-    return Study(name, options.size, out, options.jobs, options.backend, options.scheduler)
+    parallel = options.jobs, options.backend, options.scheduler
+    return Study(name, options.size, out, *parallel, file=script(name).file)
 
 
 def _complain(error: object) -> None:

@@ -10,37 +10,30 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from paper_checks.formulas import as_svg
+from paper_checks.ledger import CLAIMS
+from paper_checks.modules import PAPERS, ClaimFile, claim_files, claims
 from paper_checks.page import html_page
 from paper_checks.report import markdown, table
-from paper_checks.run import PAPERS, Record, claims, run
+from paper_checks.run import Record, run
 from paper_checks.stored_tables import DEFAULT, VARIABLE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 0 if every check ran, 1 if one broke, 2 for bad input, 130 for Ctrl-C."""
     options = parser().parse_args(arguments)
-    papers = dict.fromkeys(options.paper or [None])
-    chosen = [claim.id for paper in papers for claim in claims(paper)]
-    if options.id is not None:
-        unknown = sorted(set(options.id) - set(chosen))
-        if unknown:
-            print(f"--id {unknown[0]}: no such claim; --list prints them", file=sys.stderr)
-            return 2
-        chosen = [id for id in chosen if id in options.id]
-    if options.list:
-        print("\n".join(chosen))
-        return 0
-    if options.figures is not None:
-        if not options.figures.is_dir():
-            print(f"--figures {options.figures}: no such folder", file=sys.stderr)
-            return 2
-        os.environ[VARIABLE] = str(options.figures.resolve())
-    for path in (options.html, options.markdown, options.keep):
-        if path is not None and (problem := why_not_a_file(path)):
-            print(f"{path}: {problem}", file=sys.stderr)
-            return 2
     try:
-        records = in_order(chosen, options)
+        files = files_of(options)
+        chosen = selected(options, files)
+        if options.list:
+            print("\n".join(chosen))
+            return 0
+        check_paths(options, chosen)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    try:
+        records = in_order(chosen, options, files)
     except KeyboardInterrupt:
         kept = "--keep FILE would resume"
         if options.keep:
@@ -55,6 +48,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def files_of(options: argparse.Namespace) -> list[ClaimFile]:
+    """Import the files of --file. Raises ValueError for one that has no claims to try."""
+    try:
+        return claim_files(options.file)
+    except ValueError as error:
+        raise ValueError(f"--file {error}") from error
+
+
+def selected(options: argparse.Namespace, files: Sequence[ClaimFile]) -> list[str]:
+    """Return the ids of the claims to try: of --paper, else of --file, else all; of these --id."""
+    all_claims = claims()
+    papers = list(dict.fromkeys(claim.paper for claim in all_claims))
+    for paper in options.paper:
+        if paper not in papers:
+            raise ValueError(f"--paper {paper}: no claim is of it; there are {', '.join(papers)}")
+    chosen = [claim.id for p in dict.fromkeys(options.paper) for claim in claims(p)]
+    if not options.paper and options.id is None:
+        chosen = [id for file in files for id in file.ids]
+    if not options.paper and not chosen:
+        chosen = [claim.id for claim in all_claims]
+    unknown = sorted(set(options.id or ()) - set(chosen))
+    if unknown:
+        raise ValueError(f"--id {unknown[0]}: no such claim; --list prints them")
+    return [id for id in chosen if options.id is None or id in options.id]
+
+
+def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
+    """Raise ValueError for what cannot be read or written, before any work."""
+    if options.figures is not None:
+        if not options.figures.is_dir():
+            raise ValueError(f"--figures {options.figures}: no such folder")
+        os.environ[VARIABLE] = str(options.figures.resolve())
+    for path in (options.html, options.markdown, options.keep):
+        if path is not None and (problem := why_not_a_file(path)):
+            raise ValueError(f"{path}: {problem}")
+    if options.html is not None:
+        for id in chosen:
+            check_formula(id)
+
+
+def check_formula(id: str) -> None:
+    """Raise ValueError if the formula of a claim is no mathtext."""
+    try:
+        if CLAIMS[id].formula:
+            as_svg(CLAIMS[id].formula)
+    except ValueError as error:
+        said = str(error).strip().splitlines()[-1]
+        raise ValueError(f"{id}: its formula is no mathtext: {said}") from error
+
+
 def why_not_a_file(path: Path) -> str:
     """Why nothing can be written to this path; "" if nothing speaks against it."""
     if path.is_dir():
@@ -62,10 +105,12 @@ def why_not_a_file(path: Path) -> str:
     return "" if path.resolve().parent.is_dir() else "its folder does not exist"
 
 
-def in_order(chosen: list[str], options: argparse.Namespace) -> list[Record]:
+def in_order(
+    chosen: list[str], options: argparse.Namespace, files: Sequence[ClaimFile]
+) -> list[Record]:
     """The records of the chosen claims, in their order, with progress on the error stream."""
     found = {}
-    work = run(chosen, options.seed, options.deep, options.jobs, options.keep)
+    work = run(chosen, options.seed, options.deep, options.jobs, options.keep, files)
     counts: Counter[str] = Counter()
     with tqdm(work, total=len(chosen), unit="claim", disable=None) as progress:
         for record in progress:
@@ -78,10 +123,21 @@ def in_order(chosen: list[str], options: argparse.Namespace) -> list[Record]:
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("python -m paper_checks", description=__doc__)
     made.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="try the claims of this Python file, and only those unless --paper or --id chooses "
+        "among them and the papers' claims; may be given several times; "
+        "paper_checks/template.py is one to copy",
+    )
+    made.add_argument(
         "--paper",
         action="append",
-        choices=list(PAPERS),
-        help="only this paper's claims; may be given several times",
+        default=[],
+        metavar="NAME",
+        help="only the claims of this paper (" + ", ".join(PAPERS) + ") or of this source in a "
+        "file, the part of an id before the first dash; may be given several times",
     )
     made.add_argument("--id", action="append", help="only this claim; may be given several times")
     made.add_argument("--list", action="store_true", help="print the ids and stop")

@@ -6,6 +6,8 @@ so that a derived, relaxed, corrected or wrong version is the same code with oth
 verdict is computed from the outcomes alone, by the rules in `decide`.
 """
 
+import inspect
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+# a short name of the source, a dash, and a name of one's own
+ID = re.compile(r"[A-Za-z0-9]+-[A-Za-z0-9._-]+")
 # entries of an array that a witness writes out
 MOST_SHOWN = 100
 
@@ -128,10 +132,31 @@ def claim(id: str, where: str, statement: str, **parts: Any) -> Callable[[Form],
     def register(form: Form) -> Claim:
         if id in CLAIMS:
             raise ValueError(f"two claims have the id {id}")
-        CLAIMS[id] = Claim(id, where, statement, form, **parts)
-        return CLAIMS[id]
+        made = Claim(id, where, statement, form, **parts)
+        check_claim(made)
+        CLAIMS[id] = made
+        return made
 
     return register
+
+
+def check_claim(claim: Claim) -> None:
+    """Raise TypeError or ValueError for an id that is none, and for versions that cannot run."""
+    if not ID.fullmatch(claim.id):
+        raise ValueError(
+            "an id must be SOURCE-NAME, in letters, digits, dots, dashes and underscores; "
+            f"got {claim.id!r}"
+        )
+    if not isinstance(claim.planted, tuple):
+        raise TypeError(f"{claim.id}: planted must be a tuple of versions; got {claim.planted!r}")
+    others = (claim.derived, claim.relaxed, claim.corrected)
+    for other in (*claim.planted, *(other for other in others if other is not None)):
+        if not isinstance(other, Version):
+            raise TypeError(f"{claim.id}: version() makes what may be tried besides; got {other!r}")
+        try:
+            inspect.signature(other.form or claim.form).bind(None, **other.changes)
+        except TypeError as error:
+            raise TypeError(f"{claim.id}, {other.text!r}: the form {error}") from None
 
 
 @dataclass(frozen=True)
@@ -156,13 +181,15 @@ class Trial:
 @dataclass(frozen=True)
 class Finding:
     """A claim's verdict with its evidence. `others` are the trials of its other versions, by the
-    field of Claim, "met" and "not met" for the two sides of a condition."""
+    field of Claim, "met" and "not met" for the two sides of a condition. `defects_missed` are the
+    planted versions, in words, that the check did not refute."""
 
     claim: Claim
     verdict: Verdict
     printed: Trial | None
     others: Mapping[str, Trial] = field(default_factory=dict)
     defects_caught: int = 0
+    defects_missed: tuple[str, ...] = ()
     reason: str = ""
     seconds: float = 0.0
     seed: int = 0
@@ -186,14 +213,16 @@ def judge(claim: Claim, seed: int = 0, deep: bool = False) -> Finding:
             meets = claim.condition.meets
             others["met"] = try_form(claim.form, [c for c in cases if meets(c)])
             others["not met"] = try_form(claim.form, [c for c in cases if not meets(c)])
-        caught = sum(
-            try_version(claim, wrong, cases, seed, deep, first=True).failed > 0
+        missed = tuple(
+            wrong.text
             for wrong in claim.planted
+            if try_version(claim, wrong, cases, seed, deep, first=True).failed == 0
         )
     except Untestable as reason:
         return Finding(claim, Verdict.UNTESTABLE, None, reason=str(reason), seed=seed, deep=deep)
     verdict, lack = decide(printed, others), "" if printed.cases else "there are no cases"
-    return Finding(claim, verdict, printed, others, caught, lack, seed=seed, deep=deep)
+    caught = len(claim.planted) - len(missed)
+    return Finding(claim, verdict, printed, others, caught, missed, lack, seed=seed, deep=deep)
 
 
 def decide(printed: Trial, others: Mapping[str, Trial]) -> Verdict:
@@ -241,6 +270,10 @@ def try_form(
     margins, witnesses = [], []
     for case in cases:
         outcome = form(case, **(changes or {}))
+        if not isinstance(outcome, Outcome):
+            raise TypeError(
+                f"a form must return an Outcome (paper_checks.outcomes); got {outcome!r}"
+            )
         kinds[case.kind] += 1
         margins.append(outcome.margin)
         if not outcome.holds:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from html import escape
 
 from paper_checks.formulas import as_svg
+from paper_checks.kept import Record
 from paper_checks.ledger import CLAIMS, Verdict
 from paper_checks.report import by_paper, counts, facts, run_command, setting
-from paper_checks.run import Record
 
 MEANING = {
     Verdict.HOLDS: "true over its whole stated range, as far as it was tried",

@@ -1,10 +1,12 @@
 """The ledger as a table for the terminal and as Markdown, and what both and the page say."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from paper_checks.kept import Record
 from paper_checks.ledger import CLAIMS, Verdict
-from paper_checks.run import PAPERS, Record
+from paper_checks.modules import PAPERS
 
 # what the true version of a statement is called, by verdict
 TRUE_VERSION = {
@@ -102,13 +104,16 @@ def planted(record: Record) -> str:
     if not record["defects_planted"]:
         return ""
     texts = "; ".join(wrong.text for wrong in CLAIMS[record["id"]].planted)
-    return f"{record['defects_caught']} of {record['defects_planted']} refuted: {texts}"
+    text = f"{record['defects_caught']} of {record['defects_planted']} refuted: {texts}"
+    missed = "; ".join(record["defects_missed"])
+    return f"{text} (not refuted: {missed})" if missed else text
 
 
 def run_command(record: Record) -> str:
     """The command that tries this claim again, alone."""
     depth = " --deep" if record["deep"] else ""
-    return f"python -m paper_checks --id {record['id']} --seed {record['seed']}{depth}"
+    file = f"--file {shlex.quote(record['file'])} " if record["file"] else ""
+    return f"python -m paper_checks {file}--id {record['id']} --seed {record['seed']}{depth}"
 
 
 def setting(records: Sequence[Record]) -> str:
@@ -125,10 +130,16 @@ def setting(records: Sequence[Record]) -> str:
 
 
 def by_paper(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
-    """Titles of the papers that have records, with them."""
+    """Return titles with their records: the papers first, then the sources from outside."""
     found = []
-    for paper, (_, title) in PAPERS.items():
+    for paper in dict.fromkeys([*PAPERS, *(record["paper"] for record in records)]):
         chosen = [record for record in records if record["paper"] == paper]
         if chosen:
+            title = PAPERS[paper][1] if paper in PAPERS else f"claims of {files(chosen)}"
             found.append((f"{paper}: {title}", chosen))
     return found
+
+
+def files(records: Sequence[Record]) -> str:
+    """Return the files that records from outside come from."""
+    return ", ".join(dict.fromkeys(record["file"] for record in records))

@@ -1,101 +1,71 @@
 """Run claims, in parallel, and write what was found as records: plain dictionaries for JSON."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from joblib import Parallel, delayed
 
-from paper_checks.ledger import CLAIMS, Claim, Finding, Trial, Verdict, judge
+from paper_checks.kept import Record, code_hash, keep_record, stored, usable
+from paper_checks.ledger import CLAIMS, Finding, Trial, Verdict, judge
+from paper_checks.modules import INSIDE, PAPERS, ClaimFile, claims
 
-PAPERS = {
-    "K19": ("kato2019", "Kato and Hirohashi 2019, Learning weighted top-k support vector machine"),
-    "L15": ("lapin2015", "Lapin, Hein and Schiele 2015, Top-k multiclass SVM"),
-    "T20": (
-        "tajima2020",
-        "Tajima et al. 2020, Frank-Wolfe for SVM-type multi-category classifiers",
-    ),
-    "M20": (
-        "macha2020",
-        "Macha, Adam and Smidl 2020, Nonlinear classifiers for ranking problems",
-    ),
-    "LP15": (
-        "lei2015",
-        "Lei, Dogan, Binder and Kloft 2015, Multi-class SVMs: from tighter bounds to algorithms",
-    ),
-}
-
-Record = dict[str, Any]
-
-
-def claims(paper: str | None = None) -> list[Claim]:
-    """All claims, or those of one paper, in the order of their files."""
-    for module, _ in PAPERS.values():
-        import_module(f"paper_checks.{module}")
-    return [claim for claim in CLAIMS.values() if paper in (None, claim.paper)]
+__all__ = ["PAPERS", "Record", "claims", "record", "run", "stored", "tried"]
 
 
 def run(
-    ids: Sequence[str], seed: int = 0, deep: bool = False, jobs: int = 1, keep: Path | None = None
+    ids: Sequence[str],
+    seed: int = 0,
+    deep: bool = False,
+    jobs: int = 1,
+    keep: Path | None = None,
+    files: Sequence[ClaimFile] = (),
 ) -> Iterator[Record]:
-    """Records of the claims with these ids, each as soon as it is there.
+    """Yield the records of the claims with these ids, each as soon as it is there.
 
-    keep: a file of records, one a line; those found there under the same seed and depth are not
-    tried again, but for untestable ones, as what they lack may be there by now, and those from a
-    table, which may be another by now; each new one is added at once.
+    keep: a file of records. Those found there under the same seed, depth and code are not tried
+    again, if they are testable and not from a table; each new one is added at once, unless its
+    code was edited since the run began. files: what `claim_files` has imported.
     """
-    lasting = {claim.id for claim in claims() if not claim.from_table}
-    kept = {record["id"]: record for record in stored(keep) if same_run(record, seed, deep)}
-    kept = {
-        id: record
-        for id, record in kept.items()
-        if id in lasting and record["verdict"] != Verdict.UNTESTABLE
-    }
-    yield from (kept[id] for id in ids if id in kept)
-    work = (delayed(tried)(id, seed, deep) for id in ids if id not in kept)
-    for record in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
-        if keep is not None:
-            with keep.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-        yield record
-
-
-def tried(id: str, seed: int, deep: bool) -> Record:
-    """The record of one claim, tried in this process."""
     claims()
+    paths = {id: file.path for file in files for id in file.ids}
+    modules = {id: file.module for file in files for id in file.ids}
+    modules |= {id: INSIDE[CLAIMS[id].paper] for id in ids if id not in modules}
+    codes = {id: code_hash(modules[id]) for id in ids} if keep is not None else {}
+    kept = usable(keep, seed, deep, codes)
+    yield from ({**kept[id], "file": paths.get(id, "")} for id in ids if id in kept)
+    work = (delayed(tried)(id, seed, deep, modules[id]) for id in ids if id not in kept)
+    for record in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
+        id = record["id"]
+        if keep is not None and code_hash(modules[id]) == codes[id]:
+            keep_record(keep, record, codes[id])
+        yield {**record, "file": paths.get(id, "")}
+
+
+def tried(id: str, seed: int, deep: bool, module: str | None = None) -> Record:
+    """Return the record of one claim, tried in this process after the import of its module."""
+    if module is None:
+        claims()
+    else:
+        import_module(module)
     start = time.perf_counter()
     finding = judge(CLAIMS[id], seed, deep)
     return record(finding.timed(time.perf_counter() - start))
 
 
-def stored(path: Path | None) -> list[Record]:
-    """The records of a file, one a line; a last line cut off by a killed run is left out."""
-    if path is None or not path.exists():
-        return []
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return found
-
-
-def same_run(record: Record, seed: int, deep: bool) -> bool:
-    return (record["seed"], record["deep"]) == (seed, deep)
-
-
 def record(finding: Finding) -> Record:
-    """A finding as a dictionary; `cases` counts, `kinds` says of what kind they were."""
+    """A finding as a dictionary; `cases` counts, `kinds` says of what kind they were.
+
+    `file` is empty until `run` fills it in for a claim from outside.
+    """
     claim, printed = finding.claim, finding.printed
     other = corrected(finding)
     return {
         "id": claim.id,
         "paper": claim.paper,
+        "file": "",
         "where": claim.where,
         "statement": claim.statement,
         "verdict": str(finding.verdict),
@@ -110,6 +80,7 @@ def record(finding: Finding) -> Record:
         "reason": finding.reason,
         "defects_planted": len(claim.planted),
         "defects_caught": finding.defects_caught,
+        "defects_missed": list(finding.defects_missed),
         "seconds": round(finding.seconds, 3),
         "seed": finding.seed,
         "deep": finding.deep,

@@ -4,23 +4,27 @@ A module of a paper's folder, or of `own`, is a script if it has `SECONDS`, `cel
 with `ALONE = True` its cells are computed one after the other, because their times are compared.
 A module that makes several figures or tables in one way has them all in `SCRIPTS` instead,
 {name: Script}. A script's name begins with its folder, except in `own`: kato2019_figure3, rates.
+A file from outside is a script, or has SCRIPTS, in the same way; its own name is the script's.
 """
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import figures
-from figures.kit.study import Study
-from fwlab.experiments import Cell
+from figures.kit.study import SIZES, Study
+from fwlab.experiments import Cell, import_file, importable
 
 OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
 NO_SCRIPTS = ("kit", "benchmarks")
+# what the command line takes for something else than a script
+RESERVED = ("list", "all", "page")
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Script:
         Function of the study, draws the stored values and returns the written files.
     alone
         Whether to compute one cell after the other in this process, because times are compared.
+    file
+        Path of a file from outside, "" for a script of this folder.
     """
 
     shows: str
@@ -46,10 +52,25 @@ class Script:
     cells: Callable[[str], Sequence[Cell]]
     plot: Callable[[Study], list[Path]]
     alone: bool = False
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        given = self.seconds if isinstance(self.seconds, Mapping) else {}
+        if not all(isinstance(given.get(size), int | float) for size in SIZES):
+            raise ValueError(
+                f"SECONDS must be a dict with a number for each of {', '.join(SIZES)}; "
+                f"got {self.seconds!r}."
+            )
+        for part in ("cells", "plot"):
+            if not callable(getattr(self, part)):
+                raise ValueError(f"{part} must be a function; got {getattr(self, part)!r}.")
 
     def compute(self, study: Study) -> None:
         """Compute the cells of the study's size and store what `plot` reads."""
-        study.compute(self.cells(study.size), self.alone)
+        found = self.cells(study.size)
+        if not isinstance(found, Sequence) or not all(isinstance(cell, Cell) for cell in found):
+            raise ValueError(f"cells must return a list of Cell; got {found!r}.")
+        study.compute(found, self.alone)
 
 
 def script_names() -> list[str]:
@@ -69,6 +90,40 @@ def script_of(module: ModuleType) -> Script:
     return Script(shows, module.SECONDS, module.cells, module.plot, alone)
 
 
+def add_files(paths: Sequence[str]) -> list[str]:
+    """Import files from outside, add their scripts to all others, and return their names.
+
+    Raises ValueError, with a sentence that begins with the path, for a file that cannot be
+    imported, is no script, or has a script whose name is taken.
+    """
+    names: list[str] = []
+    for path, name in importable(paths).items():
+        module = import_file(path, name)
+        try:
+            found = dict(_scripts_of(module, name))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        if not found:
+            lacking = ", ".join(part for part in PARTS if not hasattr(module, part))
+            raise ValueError(f"{path}: the file lacks {lacking}; figures/template.py has all.")
+        names += _added(path, found)
+    return names
+
+
+def _added(path: str, found: Mapping[str, Script]) -> list[str]:
+    """Add the scripts of a file to all others and return their names."""
+    for name, one in found.items():
+        if name in RESERVED or name in _scripts():
+            raise ValueError(f"{path}: there is a figure named {name} already; take another name.")
+        if not re.fullmatch(r"\w[\w.-]*", name):
+            raise ValueError(
+                f"{path}: a figure's name must be of letters, digits, '_', '-' and '.'; "
+                f"got {name!r}."
+            )
+        _scripts()[name] = replace(one, file=path)
+    return list(found)
+
+
 @cache
 def _scripts() -> dict[str, Script]:
     """Return {name: script} for all folders."""
@@ -85,7 +140,18 @@ def _scripts_in(folder: str) -> Iterator[tuple[str, Script]]:
     package = importlib.import_module(f"figures.{folder}")
     for entry in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{entry.name}")
-        if hasattr(module, "SCRIPTS"):
-            yield from module.SCRIPTS.items()
-        elif all(hasattr(module, part) for part in PARTS):
-            yield entry.name, script_of(module)
+        yield from _scripts_of(module, entry.name)
+
+
+def _scripts_of(module: ModuleType, name: str) -> Iterator[tuple[str, Script]]:
+    """Yield the scripts of a module with their names: its SCRIPTS, or itself under this name."""
+    if hasattr(module, "SCRIPTS"):
+        scripts = module.SCRIPTS
+        ones = scripts.values() if isinstance(scripts, Mapping) else ()
+        if not ones or not all(isinstance(one, Script) for one in ones):
+            raise ValueError(
+                f"SCRIPTS must be a dict with a Script for each name; got {scripts!r}."
+            )
+        yield from scripts.items()
+    elif all(hasattr(module, part) for part in PARTS):
+        yield name, script_of(module)

@@ -5,6 +5,7 @@ OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither da
 """
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ class Study:
         Folder of all studies.
     n_jobs, backend, scheduler
         Where the cells are computed; see `fwlab.experiments.run_cells`.
+    file
+        Path of the script's file if it is from outside, else "".
     """
 
     name: str
@@ -51,6 +54,13 @@ class Study:
     n_jobs: int = 1
     backend: str = "loky"
     scheduler: str | None = None
+    file: str = ""
+
+    @property
+    def command(self) -> str:
+        """Return the command that makes this figure or table."""
+        file = f"--file {shlex.quote(self.file)} " if self.file else ""
+        return f"python -m figures {file}{self.name}{COMMANDS[self.size]}"
 
     @property
     def folder(self) -> Path:
@@ -66,7 +76,7 @@ class Study:
         data = {name for cell in cells for name in _data_names(cell.settings)}
         record = {
             "size": self.size,
-            "command": f"python -m figures {self.name}{COMMANDS[self.size]}",
+            "command": self.command,
             "version": describe_makers(one["made_by"] for one in records.values()),
             "data": sorted(map(describe_data, data)),
             "settings": {cell.name: readable(cell.settings) for cell in cells},

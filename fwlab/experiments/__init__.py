@@ -20,6 +20,7 @@ from fwlab.experiments.cross_validation import (
     split,
     sweep_cells,
 )
+from fwlab.experiments.import_file import import_file, importable, source_files
 from fwlab.experiments.runs import Failure, Settings
 
 __all__ = [
@@ -39,7 +40,10 @@ __all__ = [
     "compare",
     "cross_validate",
     "fold_of_row",
+    "import_file",
+    "importable",
     "run_cells",
+    "source_files",
     "split",
     "sweep_cells",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.products.vertices import add_vertices, vertices_product
+from fwlab.kernels.products.vertices import add_entries, add_vertices, vertices_product
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.features import Features
 
@@ -71,6 +71,7 @@ class DensePoint:
 class SparseVertex:
     """Row i has entries[i, l] at columns[i, l], (n, support + 1), the last of them at y_i."""
 
+    y: Integers
     columns: Integers
     entries: Floats
     n_classes: int
@@ -86,15 +87,14 @@ class SparseVertex:
         return np.asarray(np.einsum("ij,ij->i", self.entries, self.entries))
 
     def add_to(self, A: Floats, factor: float) -> None:
-        A[np.arange(len(A))[:, None], self.columns] += factor * self.entries
+        add_entries(A, factor, self.columns, self.entries)
 
     def transposed_product(self, features: Features) -> Floats:
         return features.transposed_vertex_product(self.columns, self.entries, self.n_classes)
 
     def atom(self) -> Atom:
-        y = np.ascontiguousarray(self.columns[:, -1])
-        classes = self.columns[:, :-1].astype(np.int32)
-        return PackedVertex(y, classes, np.ascontiguousarray(self.entries[:, :-1]), self.n_classes)
+        classes, entries = self.columns[:, :-1].astype(np.int32), self.entries[:, :-1].copy()
+        return PackedVertex(self.y, classes, entries, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ def lowest_vertex(domains: Domains, shifted: Floats, omega: Floats) -> tuple[Ver
     if isinstance(domains, RowPolytopes):
         columns, entries, losses = domains.compact_vertices(shifted)
         entries *= omega[:, None]
-        return SparseVertex(columns, entries, domains.n_classes), losses
+        return SparseVertex(domains.y, columns, entries, domains.n_classes), losses
     vertices, losses = domains.lowest(shifted)
     vertices *= omega[:, None]
     return DensePoint(vertices), losses

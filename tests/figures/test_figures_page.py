@@ -1,15 +1,12 @@
-"""figures/GALLERY.md has the list of the scripts and pictures; the example of README.md runs."""
+"""figures/GALLERY.md has the list of the scripts and pictures; README.md says how to add one."""
 
-import importlib
 import re
-import sys
 from pathlib import Path
 
 from figures import __main__ as command
 from figures.kit.captions import Caption
 from figures.kit.listing import markdown_list
 from figures.kit.page import HEAD, HEADINGS, update_gallery, write_page
-from figures.kit.script import script_of
 from figures.kit.study import Study
 from figures.kit.style import new_figure
 from figures.kit.tables import Table
@@ -78,16 +75,3 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
 
 def nothing():
     return {}
-
-
-def test_the_example_runs(tmp_path, monkeypatch):
-    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    (tmp_path / "example_of_the_page.py").write_text(code)
-    monkeypatch.syspath_prepend(tmp_path)
-    example = script_of(importlib.import_module("example_of_the_page"))
-    study = Study("example", "quick", tmp_path)
-    example.compute(study)
-    assert example.shows.startswith("How the gap falls with k")
-    assert all(value["gap"] <= 1e-3 for value in study.values.values())
-    assert all(file.stat().st_size > 0 for file in example.plot(study))
-    sys.modules.pop("example_of_the_page")

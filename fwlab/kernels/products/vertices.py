@@ -43,3 +43,11 @@ def add_vertices(A, factor, y, classes, entries):
             entry = factor * entries[i, place]
             A[i, classes[i, place]] += entry
             A[i, y[i]] -= entry
+
+
+@compiled
+def add_entries(A, factor, columns, entries):
+    """Add factor times entries[i, l] to A[i, columns[i, l]]."""
+    for i in range(len(columns)):
+        for place in range(columns.shape[1]):
+            A[i, columns[i, place]] += factor * entries[i, place]

@@ -1,0 +1,55 @@
+"""Records kept in a file, one per line, each with a hash of the code that made it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fwlab.experiments import source_files
+from paper_checks.ledger import CLAIMS, Verdict
+
+Record = dict[str, Any]
+JUDGE = "paper_checks.ledger"
+
+
+def code_hash(module: str) -> str:
+    """Return a hash of the judge's sources and of all that a module imports, as they are now."""
+    hasher = hashlib.sha256()
+    for file in sorted({*source_files(JUDGE), *source_files(module)}):
+        hasher.update(file.read_bytes() if file.exists() else b"")
+    return hasher.hexdigest()
+
+
+def usable(path: Path | None, seed: int, deep: bool, codes: Mapping[str, str]) -> dict[str, Record]:
+    """Return {id: record} of what a run with this seed, depth and code need not try again.
+
+    Untestable claims are tried again, as what they lack may be there by now, and so are claims
+    from a table, which may be another by now. codes: {id: hash of the code of its claim}.
+    """
+    found = {}
+    for kept in stored(path):
+        code, id = kept.pop("code", None), kept["id"]
+        same_run = (kept["seed"], kept["deep"], code) == (seed, deep, codes.get(id))
+        if same_run and kept["verdict"] != Verdict.UNTESTABLE and not CLAIMS[id].from_table:
+            found[id] = kept
+    return found
+
+
+def keep_record(path: Path, record: Record, code: str) -> None:
+    """Add a record to a file, with a hash of the code that made it."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**record, "code": code}) + "\n")
+
+
+def stored(path: Path | None) -> list[Record]:
+    """Return the records of a file; a last line cut off by a killed run is left out."""
+    if path is None or not path.exists():
+        return []
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
