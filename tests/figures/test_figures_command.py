@@ -121,18 +121,18 @@ def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
-    run = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "figures", "rates", "--out", str(tmp_path)],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert run.stderr is not None
-    first = run.stderr.readline()
-    time.sleep(1.0)
-    run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=60)
+    ) as run:
+        assert run.stderr is not None
+        first = run.stderr.readline()
+        time.sleep(1.0)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate()
     assert first == "rates (standard)\n" and run.returncode == 130
     assert errors.strip().splitlines()[-1].endswith("the same command goes on from there.")
     assert "Traceback" not in errors

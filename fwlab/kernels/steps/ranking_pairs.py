@@ -110,17 +110,22 @@ def best_pair(k, column, diagonal, s, z, p, dual, total):
     layouts.RankingDual and `total` sum(alpha).
     """
     beta = z[p:]
-    largest = largest_entries(beta)
+    needs_other = dual.share > 0.0 or dual.follow > 0.0
+    largest = largest_entries(beta) if needs_other else (-1, -1, -1)
+    own_slope, own_curvature = slope_at(k, s, z, p, dual), curvature_at(k, p, dual)
     partner, step, gain = -1, 0.0, 0.0
     for mate in range(len(z)):
         if mate == k:
             continue
         i, j = min(k, mate), max(k, mate)
         sign = 1.0 if i < p <= j else -1.0
-        curvature = max(diagonal[i] + diagonal[j] + 2.0 * sign * column[mate], 0.0)
-        slope = slope_at(i, s, z, p, dual) + sign * slope_at(j, s, z, p, dual)
-        curvature += curvature_at(i, p, dual) + curvature_at(j, p, dual)
-        other = largest_other(beta, largest, i - p, j - p)
+        curvature = max(diagonal[k] + diagonal[mate] + 2.0 * sign * column[mate], 0.0)
+        curvature += own_curvature + curvature_at(mate, p, dual)
+        slope = slope_at(mate, s, z, p, dual)
+        slope = own_slope + sign * slope if k < mate else slope + sign * own_slope
+        other = 0.0
+        if needs_other and j >= p:
+            other = largest_other(beta, largest, i - p, j - p)
         low, high = step_bounds(i, j, z, p, dual, total, other)
         if dual.follow > 0.0 and j >= p:
             if i < p:
