@@ -120,6 +120,11 @@ def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
     ]
 
 
+def heed_ctrl_c():
+    """Undo what a shell does to commands in the background: they ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-m", "figures", "rates", "--out", str(tmp_path)],
@@ -127,6 +132,7 @@ def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        preexec_fn=heed_ctrl_c,
     ) as run:
         assert run.stderr is not None
         first = run.stderr.readline()
