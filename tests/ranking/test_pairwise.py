@@ -119,3 +119,14 @@ def test_a_step_keeps_the_scores():
     workspace = method.start(state)
     method.iterate(state, workspace)
     assert workspace.s == pytest.approx(problem.signs * problem.scores(state.point), abs=1e-9)
+
+
+def test_a_tie_goes_to_the_first_partner():
+    """From zero, equal negatives gain the same."""
+    X, y = np.array([[1.0], [-1.0], [-1.0], [-1.0]]), np.array([1, 0, 0, 0])
+    problem = Problem(X, y, ranking.TopPush(), 1.0, "linear", None)
+    column = problem.signs[0] * problem.signs * problem.gram.column(0)
+    zeros = np.zeros(4)
+    dual = dual_at(problem, Point(zeros[:1], zeros[1:], None))
+    partner, _, gain = best_pair(0, column, problem.gram.diagonal(), zeros, zeros, 1, dual, 0.0)
+    assert (partner, gain > 0) == (1, True)

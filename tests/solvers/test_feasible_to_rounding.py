@@ -23,3 +23,22 @@ def test_a_run_ends_inside_the_domain(k):
     assert given.infeasibility(state.A) > 1e-13
     state.round_to_domain()
     assert given.infeasibility(state.A) <= 1e-14
+
+
+def test_the_certificate_is_of_a_point_inside_the_domain():
+    given, rng = problem(3), np.random.default_rng(1)
+    inside = given.nearest_feasible(rng.standard_normal((20, 26)), slice(None))
+    state = State(given, inside + 1e-12 * rng.standard_normal(inside.shape), rng)
+    certificate = state.certify()
+    assert given.infeasibility(state.A) <= 1e-14
+    assert certificate.dual == given.dual(state.A)
+
+
+def test_a_row_without_weight_must_be_zero():
+    given = fwlab.Problem(
+        np.eye(3), [0, 1, 0], fwlab.MaxHinge(), 0.1, sample_weight=[1.0, 0.0, 1.0]
+    )
+    A = np.zeros((3, 2))
+    assert given.is_feasible(A)
+    A[1] = (-1e-3, 1e-3)
+    assert not given.is_feasible(A) and given.dual(A) == -np.inf
