@@ -25,12 +25,25 @@ WIDEST = 1e-6  # relative; a wider interval is refused as no certificate
 
 # Settings of each solver, tried in this order until one gives a solution. The later ones are for
 # rare problems: Clarabel can cycle at its default step length (seen on a projection with three
-# classes), OSQP while it adapts its step size (seen with six), and the tightest tolerances can be
-# out of reach.
+# classes) and stall with its own scaling (seen on a Pat&Mat with C = 100), OSQP while it adapts its
+# step size (seen with six classes), and the tightest tolerances can be out of reach.
 SOLVERS: dict[str, list[dict[str, Any]]] = {
     "CLARABEL": [
-        {"tol_gap_abs": e, "tol_gap_rel": e, "tol_feas": e, "max_step_fraction": step}
-        for e, step in ((1e-13, 0.99), (1e-13, 0.9), (1e-11, 0.8), (1e-9, 0.7))
+        {
+            "tol_gap_abs": e,
+            "tol_gap_rel": e,
+            "tol_feas": e,
+            "max_step_fraction": step,
+            "equilibrate_enable": scales,
+        }
+        for e, step, scales in (
+            (1e-13, 0.99, True),
+            (1e-13, 0.9, True),
+            (1e-11, 0.8, True),
+            (1e-9, 0.7, True),
+            (1e-11, 0.99, False),
+            (1e-8, 0.9, True),
+        )
     ],
     "OSQP": [
         {"eps_abs": e, "eps_rel": e, "polishing": True, "max_iter": 50_000, "adaptive_rho": adapts}
