@@ -50,6 +50,7 @@ BAD_ENTRIES = [
 BAD_X = [
     *BAD_ENTRIES,
     (X.astype(object), TypeError, "object"),
+    (np.ma.masked_less(X, np.median(X)), TypeError, "masked"),
     (X.astype(str), TypeError, "<U"),
     (None, TypeError, "object"),
     (X[:, 0], ValueError, "(6,)"),
@@ -155,6 +156,7 @@ BAD_Y = [
     (Y > 0, TypeError, "bool"),
     (Y.astype(str), TypeError, "<U"),
     (Y.astype(object), TypeError, "object"),
+    (np.ma.masked_equal(Y, 1), TypeError, "masked"),
     (Y[:, None], ValueError, "(6, 1)"),
     (Y - 1, ValueError, "-1"),
     (np.zeros(6, int), ValueError, "0"),
