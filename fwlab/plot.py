@@ -39,7 +39,8 @@ STYLES = {
     "auto": ("#000000", "x", "-"),
     "alternate": ("#6699cc", "1", "-."),
     "direct": ("#888888", "2", "-."),
-    "blended-pairwise": ("#b2182b", "p", "--"),
+    "bbpfw": ("#ef6548", "4", "-"),
+    "blended-pairwise": ("#b2182b", "3", "--"),
 }
 OTHER = ("#000000", "+", "-")
 # methods without a style of their own, in the order in which a figure meets them
