@@ -18,6 +18,7 @@ from fwlab.solvers.blended_pairwise import BlendedPairwise
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.fully_corrective import FullyCorrective
 from fwlab.solvers.method import Method
 from fwlab.solvers.newton import Newton
 from fwlab.solvers.sdca import Sdca
@@ -33,6 +34,7 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "afw": AwayStep,
     "pfw": Pairwise,
     "blended-pairwise": BlendedPairwise,
+    "fcfw": FullyCorrective,
     "bafw": partial(BentPath, pairwise=False),
     "bpfw": partial(BentPath, pairwise=True),
     "bcfw": partial(BlockMethod, FRANK_WOLFE),

@@ -14,7 +14,8 @@ from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 from fwlab.solvers.row_active_sets import RowActiveSets
 
-WHOLE_MATRIX = ("afw", "pfw", "blended-pairwise")
+BETWEEN_TWO_ENDS = ("afw", "pfw", "blended-pairwise")
+WHOLE_MATRIX = (*BETWEEN_TWO_ENDS, "fcfw")
 BENT_PATH = ("bafw", "bpfw")
 ONE_BLOCK = ("bcafw", "bcpfw", "bbpfw")
 ALL = (*WHOLE_MATRIX, *BENT_PATH, *ONE_BLOCK)
