@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from typing import Any
 
-from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, FRANK_WOLFE, PAIRWISE
+from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, PAIRWISE
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.problem import Problem
 from fwlab.solvers.alternate import Alternate
@@ -15,6 +15,7 @@ from fwlab.solvers.auto import Auto
 from fwlab.solvers.away_steps import AwayStep, Pairwise
 from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blended_pairwise import BlendedPairwise
+from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
@@ -37,7 +38,7 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "fcfw": FullyCorrective,
     "bafw": partial(BentPath, pairwise=False),
     "bpfw": partial(BentPath, pairwise=True),
-    "bcfw": partial(BlockMethod, FRANK_WOLFE),
+    "bcfw": BlockFrankWolfe,
     "bcafw": partial(BlockMethod, AWAY),
     "bcpfw": partial(BlockMethod, PAIRWISE),
     "bbpfw": partial(BlockMethod, BLENDED),
