@@ -149,6 +149,7 @@ class StepRecord(NamedTuple):
     gaps: np.ndarray  # (n,), the block's part of n times the gap before its step; or (0,)
     moves: np.ndarray  # (n,), |change|_1
     active_sets: ActiveSets
+    estimates: np.ndarray  # (n,), the curvatures that adaptive steps estimate; or (0,)
 
 
 class JacobianRows(NamedTuple):

@@ -97,7 +97,7 @@ class Features(Protocol):
 
         Parameters
         ----------
-        rule : EXACT, FRANK_WOLFE, AWAY, PAIRWISE or a rule of kernels.steps.pseudo.
+        rule : EXACT, FRANK_WOLFE, AWAY, PAIRWISE, BLENDED or a rule of kernels.steps.pseudo.
         order : rows to visit; with dense X all rows of a block one after the other.
         grams : (n, b), what block_grams(b) returned.
         link : (m, width).

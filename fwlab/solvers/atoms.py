@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, Integers
 from fwlab.kernels.steps.pairwise_rule import NO_WEIGHT, largest_step, move_weights
 from fwlab.operators.vertices import Atom, atom_of
 from fwlab.problem import Problem
@@ -53,6 +53,11 @@ class ActiveSet:
         At the limit the away atom goes exactly, and with it every atom without weight.
         """
         move_weights(self.atom_weights, towards, away, step, limit)
+        self.drop()
+
+    def drop(self) -> Integers:
+        """Drop the atoms without weight and scale the rest to sum 1; return the places kept."""
         kept = np.flatnonzero(self.atom_weights > NO_WEIGHT)
         self.atoms = [self.atoms[place] for place in kept]
         self.atom_weights = self.atom_weights[kept] / self.atom_weights[kept].sum()
+        return kept

@@ -1,11 +1,11 @@
 """Block-coordinate methods: each step changes one row of A at fresh scores, and W follows at once.
 
 `ascent` maximises the dual over the row exactly, by a projection onto the true domain; `bcfw` goes
-to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013); `bcafw` and
-`bcpfw` take away and pairwise steps, with one active set per row.
+to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013); `bcafw`, `bcpfw`
+and `bbpfw` take away, pairwise and blended pairwise steps, with one active set per row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +13,7 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import StepRecord
-from fwlab.kernels.steps.passes import AWAY, FRANK_WOLFE, PAIRWISE
+from fwlab.kernels.steps.passes import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, PAIRWISE
 from fwlab.problem import Problem
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
@@ -24,9 +24,12 @@ ORDERS = ("permutation", "uniform", "cyclic", "gap")
 ROW_BY_ROW = ("uniform", "gap")
 SENTENCES = {
     FRANK_WOLFE: "Block-coordinate Frank-Wolfe with exact line search.",
+    ADAPTIVE: "Block-coordinate Frank-Wolfe with one curvature estimate per block.",
     AWAY: "Block-coordinate away-step Frank-Wolfe, one active set a sample.",
     PAIRWISE: "Block-coordinate pairwise Frank-Wolfe, one active set a sample.",
+    BLENDED: "Block-coordinate blended pairwise Frank-Wolfe, one active set a sample.",
 }
+WITH_ACTIVE_SETS = (AWAY, PAIRWISE, BLENDED)
 # with 4 or 12 rows a pass over 16 000 rows of 1024 features takes a twentieth longer than with 8;
 # with a Gram matrix, which holds the scores, 16 rows save a twentieth
 BLOCK_ROWS, GRAM_BLOCK_ROWS = 8, 16
@@ -39,7 +42,8 @@ class BlockWorkspace:
     grams: products <x_i, x_r> within each block of rows, (n, block_size). gaps: for order "gap" the
     gap of each block when last seen, (n,), else empty. moves: the size |change|_1 of the last step
     of each block, (n,). active_sets: empty for the rules without them. moving: the rows that a
-    shrunken method visits next; None for all.
+    shrunken method visits next; None for all. estimates: curvatures of blocks, (n,), for the rule
+    ADAPTIVE, else empty.
     """
 
     grams: Floats
@@ -48,6 +52,7 @@ class BlockWorkspace:
     active_sets: RowActiveSets
     passes: int = 0
     moving: Integers | None = None
+    estimates: Floats = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,17 @@ class BlockMethod(Method):
     def sentence(self) -> str:
         return SENTENCES[self.rule]
 
+    @property
+    def monotone(self) -> bool:
+        return True
+
     def needs(self, problem: Problem) -> Needs:
         return Needs(gram=True)
 
     def start(self, state: State) -> BlockWorkspace:
         problem = state.problem
         active_sets = RowActiveSets.none()
-        if self.rule in (AWAY, PAIRWISE):
+        if self.rule in WITH_ACTIVE_SETS:
             active_sets = RowActiveSets.holding(problem, state.A)
         state.active = active_sets.size
         grams = problem.features.block_grams(self._block_size(problem))
@@ -108,7 +117,7 @@ class BlockMethod(Method):
             self._visit(rows, problem, state.link, state.A, workspace)
         state.active = workspace.active_sets.size
         state.n_steps += problem.n_samples
-        if self.rule in (FRANK_WOLFE, AWAY, PAIRWISE) or self.order == "gap":
+        if self.rule in (FRANK_WOLFE, ADAPTIVE, *WITH_ACTIVE_SETS) or self.order == "gap":
             state.n_lmo += problem.n_samples
 
     def _visit(
@@ -116,7 +125,9 @@ class BlockMethod(Method):
     ) -> None:
         active_sets = workspace.active_sets
         active_sets.reserve(order)
-        record = StepRecord(workspace.gaps, workspace.moves, active_sets.arrays)
+        record = StepRecord(
+            workspace.gaps, workspace.moves, active_sets.arrays, workspace.estimates
+        )
         problem.features.block_pass(
             self.rule, order, workspace.grams, link, A, dual_of(problem), record
         )

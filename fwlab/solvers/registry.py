@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from typing import Any
 
-from fwlab.kernels.steps.passes import AWAY, EXACT, FRANK_WOLFE, PAIRWISE
+from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, PAIRWISE
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.problem import Problem
 from fwlab.solvers.alternate import Alternate
@@ -15,9 +15,11 @@ from fwlab.solvers.auto import Auto
 from fwlab.solvers.away_steps import AwayStep, Pairwise
 from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blended_pairwise import BlendedPairwise
+from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.fully_corrective import FullyCorrective
 from fwlab.solvers.method import Method
 from fwlab.solvers.newton import Newton
 from fwlab.solvers.sdca import Sdca
@@ -33,11 +35,13 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "afw": AwayStep,
     "pfw": Pairwise,
     "blended-pairwise": BlendedPairwise,
+    "fcfw": FullyCorrective,
     "bafw": partial(BentPath, pairwise=False),
     "bpfw": partial(BentPath, pairwise=True),
-    "bcfw": partial(BlockMethod, FRANK_WOLFE),
+    "bcfw": BlockFrankWolfe,
     "bcafw": partial(BlockMethod, AWAY),
     "bcpfw": partial(BlockMethod, PAIRWISE),
+    "bbpfw": partial(BlockMethod, BLENDED),
     "ascent": partial(Ascent, EXACT),
     "alternate": Alternate,
     "direct": Direct,

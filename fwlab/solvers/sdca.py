@@ -31,6 +31,11 @@ class Sdca(BlockMethod):
     def sentence(self) -> str:
         return SENTENCES[self.rule]
 
+    @property
+    def monotone(self) -> bool:
+        """Whether the dual never falls: not from a start outside the pseudo top-k domain."""
+        return False
+
     def refuses(self, problem: Problem) -> str | None:
         loss, m = problem.loss, problem.n_classes
         if not isinstance(loss, TopK | PseudoTopK):

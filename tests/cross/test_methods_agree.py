@@ -39,7 +39,9 @@ TOLS = {
     "pfw": 1e-4,
     "bafw": 2e-3,
     "bpfw": 1e-4,
-    **dict.fromkeys(("bcafw", "bcpfw", "ascent", "alternate", "direct", "auto"), 1e-6),
+    **dict.fromkeys(
+        ("fcfw", "bcafw", "bcpfw", "bbpfw", "ascent", "alternate", "direct", "auto"), 1e-6
+    ),
     "subgradient": 0.1,
 }
 

@@ -140,6 +140,7 @@ def use_solvers(rng):
             )
             fwlab.solve(normed, "direct", tol=0.0, max_iter=2)
         fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
+        fwlab.solve(problem, "bcfw", step="adaptive", tol=0.0, max_iter=2)
         if Newton().refuses(problem) is None:
             Newton().warm_up(State(problem, np.zeros((n, m)), rng))
     single = fwlab.Problem(X, y, loss, 0.1, n_classes=m, storage="float32")

@@ -14,9 +14,10 @@ from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 from fwlab.solvers.row_active_sets import RowActiveSets
 
-WHOLE_MATRIX = ("afw", "pfw", "blended-pairwise")
+BETWEEN_TWO_ENDS = ("afw", "pfw", "blended-pairwise")
+WHOLE_MATRIX = (*BETWEEN_TWO_ENDS, "fcfw")
 BENT_PATH = ("bafw", "bpfw")
-ONE_BLOCK = ("bcafw", "bcpfw")
+ONE_BLOCK = ("bcafw", "bcpfw", "bbpfw")
 ALL = (*WHOLE_MATRIX, *BENT_PATH, *ONE_BLOCK)
 PAIRWISE = ("pfw", "bpfw", "bcpfw")
 STARTS = ("zero", "vertex", "inside")
@@ -110,3 +111,44 @@ def all_vertices(case: Case, i: int) -> np.ndarray:
     if case.entry.kind == "StructuredHinge":
         loss = type(loss)(np.ones((M, M)) - np.eye(M))  # costs do not enter the domain
     return case.omega[i] * loss.vertices(M, int(case.y[i]))
+
+
+def best_slope(method, g, a, weights, atoms, case, i):
+    """The steepest allowed slope of a row, and the limits of the atoms that give it."""
+    lowest, products = (all_vertices(case, i) @ g).min(), atoms @ g
+    mean, highest = a @ g, products.max()
+    worst = products >= highest - 1e-11
+    if method in PAIRWISE:
+        return highest - lowest, weights[worst]
+    if len(weights) == 1 or mean - lowest > highest - mean + 1e-11:
+        return mean - lowest, np.ones(1)
+    limits = weights[worst] / (1 - weights[worst])
+    tied = abs((mean - lowest) - (highest - mean)) <= 1e-11
+    return highest - mean, np.append(limits, 1.0) if tied else limits
+
+
+def exact_gains(method, g, a, weights, atoms, curvature, case, i):
+    """Gains of the exact steps along all directions whose slope is the steepest, to rounding."""
+    points = np.vstack([all_vertices(case, i), atoms])
+    lows = points[points @ g <= (points @ g).min() + 1e-11]
+    worst = np.flatnonzero(atoms @ g >= (atoms @ g).max() - 1e-11)
+    slope, _ = best_slope(method, g, a, weights, atoms, case, i)
+    if method == "bbpfw":
+        within, forward = np.ptp(atoms @ g), (a - lows[0]) @ g
+        best = np.flatnonzero(atoms @ g <= (atoms @ g).min() + 1e-11)
+        choices = [(u - a, 1.0) for u in lows if forward >= within - 1e-11]
+        if within >= forward - 1e-11:
+            choices += [(atoms[u] - atoms[v], weights[v]) for u in best for v in worst]
+    elif method in PAIRWISE:
+        choices = [(u - atoms[v], weights[v]) for u in lows for v in worst]
+    else:
+        choices = [(u - a, 1.0) for u in lows]
+        if len(weights) > 1:
+            choices += [(a - atoms[v], weights[v] / (1 - weights[v])) for v in worst]
+        choices = [choice for choice in choices if -(choice[0] @ g) >= slope - 1e-10]
+    gains = []
+    for direction, limit in choices:
+        rise, bend = -(direction @ g), curvature * (direction @ direction)
+        step = min(limit, rise / bend) if bend > 0 else limit
+        gains.append(step * rise - step**2 * bend / 2)
+    return np.array(gains)

@@ -9,14 +9,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from solvers.active_set_table import (
     ALL,
     BENT_PATH,
+    BETWEEN_TWO_ENDS,
     ONE_BLOCK,
-    PAIRWISE,
     STARTS,
     WHOLE_MATRIX,
     active_set,
     all_vertices,
     begin,
+    best_slope,
     each_case,
+    exact_gains,
     gradient,
     iterates,
     start_point,
@@ -118,7 +120,7 @@ def test_errors_of_a_whole_matrix_heal(method):
 
 @each_case
 @each_start
-@pytest.mark.parametrize("method", WHOLE_MATRIX)
+@pytest.mark.parametrize("method", BETWEEN_TWO_ENDS)
 def test_whole_matrix_steps_go_from_the_worst_atom_of_all(method, start, case):
     """The slope of the step that was taken against all vertices and all atoms; at its end the dual
     is flat along it, unless it ends at a limit."""
@@ -168,20 +170,6 @@ def test_bent_directions_leave_the_worst_atom_of_each_row(method, start, case):
         solver.iterate(state, workspace)
 
 
-def best_slope(method, g, a, weights, atoms, case, i):
-    """The steepest allowed slope of a row, and the limits of the atoms that give it."""
-    lowest, products = (all_vertices(case, i) @ g).min(), atoms @ g
-    mean, highest = a @ g, products.max()
-    worst = products >= highest - 1e-11
-    if method in PAIRWISE:
-        return highest - lowest, weights[worst]
-    if len(weights) == 1 or mean - lowest > highest - mean + 1e-11:
-        return mean - lowest, np.ones(1)
-    limits = weights[worst] / (1 - weights[worst])
-    tied = abs((mean - lowest) - (highest - mean)) <= 1e-11
-    return highest - mean, np.append(limits, 1.0) if tied else limits
-
-
 @each_case
 @each_start
 @pytest.mark.parametrize("method", ONE_BLOCK)
@@ -209,27 +197,6 @@ def test_one_block_takes_the_exact_step(method, start, case):
         for i, (weights, atoms) in enumerate(sets):
             expected = exact_gains(method, g[i], A[i], weights, atoms[:, 0], curvatures[i], case, i)
             assert np.abs(expected - gains[i]).min() <= 1e-10
-
-
-def exact_gains(method, g, a, weights, atoms, curvature, case, i):
-    """Gains of the exact steps along all directions whose slope is the steepest, to rounding."""
-    points = np.vstack([all_vertices(case, i), atoms])
-    lows = points[points @ g <= (points @ g).min() + 1e-11]
-    worst = np.flatnonzero(atoms @ g >= (atoms @ g).max() - 1e-11)
-    slope, _ = best_slope(method, g, a, weights, atoms, case, i)
-    if method in PAIRWISE:
-        choices = [(u - atoms[v], weights[v]) for u in lows for v in worst]
-    else:
-        choices = [(u - a, 1.0) for u in lows]
-        if len(weights) > 1:
-            choices += [(a - atoms[v], weights[v] / (1 - weights[v])) for v in worst]
-        choices = [choice for choice in choices if -(choice[0] @ g) >= slope - 1e-10]
-    gains = []
-    for direction, limit in choices:
-        rise, bend = -(direction @ g), curvature * (direction @ direction)
-        step = min(limit, rise / bend) if bend > 0 else limit
-        gains.append(step * rise - step**2 * bend / 2)
-    return np.array(gains)
 
 
 # ---------------------------------------------------------------- drops
@@ -260,7 +227,7 @@ def test_a_block_at_its_limit_drops_its_atom_exactly(method, case):
 
 
 @each_case
-@pytest.mark.parametrize("method", WHOLE_MATRIX)
+@pytest.mark.parametrize("method", BETWEEN_TWO_ENDS)
 def test_a_step_at_its_limit_drops_one_atom(method, case):
     """The weight of the away atom; for afw what makes that weight 0."""
     problem, drops = case.problem(), 0

@@ -38,6 +38,8 @@ each_case = pytest.mark.parametrize("case", GRID, ids=str)
 each_pair = pytest.mark.parametrize("method, case", PAIRS, ids=str)
 
 NOT_MONOTONE = {"fw-open-loop", "subgradient"}
+# an affine maximiser over atoms that differ in one row ties the LMO's vertices of that row
+TIED = {"fcfw"}
 ITERATIONS = 8
 
 
@@ -206,7 +208,7 @@ def test_gaps_are_infinite_outside_the_domain(case):
 
 
 @pytest.mark.parametrize(
-    "method, case", [pair for pair in PAIRS if pair[0] not in RANDOM_FIRST], ids=str
+    "method, case", [pair for pair in PAIRS if pair[0] not in RANDOM_FIRST | TIED], ids=str
 )
 def test_forms_of_the_data_give_the_same_iterates(method, case):
     dense = solved(method, case)

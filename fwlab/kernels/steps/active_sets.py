@@ -98,28 +98,43 @@ def choose_direction(pairwise, gradient, block, reach, sets, old, direction):
     A row without ascent gets the zero direction, slope and step. reach is the size of a vertex.
     """
     i, y = block.row, block.y
-    direction[:] = 0.0
-    size = 0.0
-    for entry in gradient:
-        size = max(size, reach * abs(entry))
+    size = largest_product(gradient, reach)
     towards, lowest, away, highest = extreme_atoms(gradient, y, sets, i, TIES * size)
     mean = 0.0 if pairwise else dot(gradient, old)
     products = Products(lowest, mean, highest, size)
     count = sets.counts[i]
     towards, away, slope = choose_ends(pairwise, towards, away, count, products)
+    limit = write_direction(towards, away, slope, block, sets, old, direction)
+    return towards, away, slope, limit
+
+
+@compiled(inline=True)
+def largest_product(gradient, reach):
+    """Return the largest |product| of an entry of the gradient with a vertex of size `reach`."""
+    size = 0.0
+    for entry in gradient:
+        size = max(size, reach * abs(entry))
+    return size
+
+
+@compiled(inline=True)
+def write_direction(towards, away, slope, block, sets, old, direction):
+    """Write the direction between two ends; return the largest step, 0 for a slope of 0."""
+    i = block.row
+    direction[:] = 0.0
     if slope == 0.0:
-        return towards, away, 0.0, 0.0
+        return 0.0
     for slot, sign in ((towards, 1.0), (away, -1.0)):
         if slot == POINT:
             add_multiple(direction, sign, old)
         else:
-            add_atom(direction, sign, y, sets, i, slot)
-    return towards, away, slope, largest_step(sets.atom_weights[i, :count], towards, away)
+            add_atom(direction, sign, block.y, sets, i, slot)
+    return largest_step(sets.atom_weights[i, : sets.counts[i]], towards, away)
 
 
 @compiled(inline=True)
-def row_direction(pairwise, scores, block, polytope, scratch, sets, old, direction):
-    """Put the LMO's vertex into the row's free slot, then choose_direction.
+def row_gradient(scores, block, polytope, scratch, sets, old):
+    """Put the LMO's vertex into the row's free slot; return the gradient and a vertex's size.
 
     scores (m,) are <w_j, x_i>.
     """
@@ -130,7 +145,13 @@ def row_direction(pairwise, scores, block, polytope, scratch, sets, old, directi
     for j in range(len(old)):
         if j != block.y:
             gradient[j] += block.costs[j]
-    reach = block.omega * polytope.sum_upper
+    return gradient, block.omega * polytope.sum_upper
+
+
+@compiled(inline=True)
+def row_direction(pairwise, scores, block, polytope, scratch, sets, old, direction):
+    """Put the LMO's vertex into the row's free slot, then choose_direction."""
+    gradient, reach = row_gradient(scores, block, polytope, scratch, sets, old)
     return choose_direction(pairwise, gradient, block, reach, sets, old, direction)
 
 
@@ -140,12 +161,18 @@ def active_set_block(pairwise, scores, block, polytope, scratch, sets, old, new)
     towards, away, slope, limit = row_direction(
         pairwise, scores, block, polytope, scratch, sets, old, new
     )
+    step = step_along(slope, limit, block, old, new)
+    move_row(sets, block.row, towards, away, step, limit, block.y, new)
+
+
+@compiled(inline=True)
+def step_along(slope, limit, block, old, new):
+    """Return the exact step along the direction in `new`, and replace that by `old`."""
     distance = 0.0
     for j in range(len(old)):
         distance += new[j] ** 2
         new[j] = old[j]
-    step = exact_step(slope, (block.curvature + block.ridge) * distance, limit)
-    move_row(sets, block.row, towards, away, step, limit, block.y, new)
+    return exact_step(slope, (block.curvature + block.ridge) * distance, limit)
 
 
 @compiled

@@ -64,7 +64,16 @@ def write_vertex(block, polytope, scratch, out):
 
 @compiled(inline=True)
 def frank_wolfe_block(scores, block, polytope, scratch, old, new):
-    """Set new = old + step (vertex - old) with the exact step in [0, 1].
+    """Set new = old + step (vertex - old) with the exact step in [0, 1]."""
+    slope, distance = towards_vertex(scores, block, polytope, scratch, old, new)
+    step = exact_step(slope, (block.curvature + block.ridge) * distance, 1.0)
+    for j in range(len(old)):
+        new[j] = old[j] + step * (new[j] - old[j])
+
+
+@compiled(inline=True)
+def towards_vertex(scores, block, polytope, scratch, old, new):
+    """Set new = the LMO's vertex; return the slope towards it and |vertex - old|^2.
 
     The slope is what block_gap returns; here it is summed along with the vertex.
     """
@@ -78,9 +87,7 @@ def frank_wolfe_block(scores, block, polytope, scratch, old, new):
         cost = costs[j] if j != block.y else 0.0
         slope += (gradient[j] + cost) * old[j]
         distance += (new[j] - old[j]) ** 2
-    step = exact_step(slope, (block.curvature + block.ridge) * distance, 1.0)
-    for j in range(len(old)):
-        new[j] = old[j] + step * (new[j] - old[j])
+    return slope, distance
 
 
 @compiled

@@ -18,6 +18,8 @@ from fwlab.kernels.products.blocks import (
 )
 from fwlab.kernels.products.dense import copy_in_lines
 from fwlab.kernels.steps.active_sets import active_set_block
+from fwlab.kernels.steps.adaptive_step import adaptive_block
+from fwlab.kernels.steps.blended_pairwise import blended_block
 from fwlab.kernels.steps.block import (
     block_gap,
     exact_block,
@@ -26,8 +28,8 @@ from fwlab.kernels.steps.block import (
 )
 from fwlab.kernels.steps.pseudo import pseudo_block
 
-# rules; kernels.steps.pseudo has those from 4 on
-EXACT, FRANK_WOLFE, AWAY, PAIRWISE = 0, 1, 2, 3
+# rules; kernels.steps.pseudo has 4, 5 and 6
+EXACT, FRANK_WOLFE, AWAY, PAIRWISE, BLENDED, ADAPTIVE = 0, 1, 2, 3, 7, 8
 
 
 @compiled(fastmath=True, inline=True)
@@ -67,6 +69,10 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
     elif rule <= PAIRWISE:
         pairwise, sets = rule == PAIRWISE, record.active_sets
         active_set_block(pairwise, scores, block, dual.weights, scratch, sets, old, change)
+    elif rule == BLENDED:
+        blended_block(scores, block, dual.weights, scratch, record.active_sets, old, change)
+    elif rule == ADAPTIVE:
+        adaptive_block(scores, block, dual.weights, scratch, record.estimates, old, change)
     else:
         pseudo_block(rule, scores, block, dual.weights, scratch, old, change)
     record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
