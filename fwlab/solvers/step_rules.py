@@ -187,7 +187,8 @@ class Adaptive(StepRule):
 
     def __call__(self, direction: Direction, memory: Estimate) -> float:
         slope, limit = direction.slope, direction.limit
-        if slope <= 0.0:
+        # between equal points a slope is rounding alone
+        if slope <= 0.0 or direction.square_norm == 0.0:
             return 0.0
         if memory.smoothness == 0.0:
             missing = limit * slope - direction.rise(limit)
