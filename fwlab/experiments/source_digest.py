@@ -3,7 +3,8 @@
 Functions and classes are followed through the names that their bytecode uses: base classes,
 helpers in any module, module constants, captured variables, the state of instances. Three kinds of
 code are not followed, because something else in the key stands for them: the core of fwlab (the
-digest of its sources), the standard library and packages installed from an index (their versions).
+digest of its sources), the standard library and packages installed from an index (their versions);
+but packages that need fwlab are, except for what they compiled.
 
 Unidentifiable is raised for the rest: compiled code, state that Python does not show, and functions
 that run or read things which no name in their code tells.
@@ -37,7 +38,7 @@ from fwlab.experiments.object_state import (
     wrapped,
     written_in_c,
 )
-from fwlab.experiments.packages import version_of, version_of_module
+from fwlab.experiments.packages import version_of, version_of_compiled, version_of_module
 
 DIGITS = 16
 LARGE = 100_000  # bytes; arrays of this size are hashed once
@@ -296,7 +297,7 @@ class Walk:
         if is_identified_by_value(cls):
             self._refuse(f"a {cls.__name__} that it makes itself; pass it as a setting")
         if any(getattr(member, "__objclass__", None) is cls for member in written_in_c(cls)):
-            self._refuse("compiled code")
+            self._compiled(cls, cls.__module__)
         self.feed([type(cls), *cls.__bases__])
         for name, member in sorted(vars(cls).items()):
             if name not in NOT_FOLLOWED:
@@ -308,11 +309,18 @@ class Walk:
         self._text(f"module {module.__name__}={version_of(module)};")
         if version_of(module) is None:
             if not (getattr(module, "__file__", None) or "").endswith(".py"):
-                self._refuse("compiled code or a module without a source file")
+                self._compiled(module, module.__name__)
             for name, member in sorted(vars(module).items()):
                 if name not in ABOUT_A_MODULE:
                     self._text(f"{name}=")
                     self.feed(member)
+
+    def _compiled(self, value: Any, module: Any) -> None:
+        """Hash compiled code by the version of its package, which must have one."""
+        version = version_of_compiled(module) if isinstance(module, str) else None
+        if version is None:
+            self._refuse("compiled code")
+        self._text(f"compiled {module}:{_qualified_name(value)}={version};")
 
     def _instance(self, value: Any) -> None:
         cls = type(value)
@@ -320,7 +328,8 @@ class Walk:
             self.feed((cls.__qualname__, value.identity()))
             return
         if hasattr(cls, "py_func") or "py_func" in getattr(value, "__dict__", {}):
-            self._refuse("compiled code")
+            self._compiled(value, _attribute(value, "__module__"))
+            return
         self.feed(cls)
         if may_hide_state(cls):
             self._reduced(value)

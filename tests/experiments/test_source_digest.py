@@ -21,7 +21,7 @@ import scipy.stats
 import fwlab
 from fwlab.experiments.cells import DataName
 from fwlab.experiments.core_code import core_digest, undocumented
-from fwlab.experiments.packages import _installed, version_of
+from fwlab.experiments.packages import _installed, recorded_version, version_of
 from fwlab.experiments.source_digest import Unidentifiable, digest
 from fwlab.experiments.store import place
 
@@ -69,24 +69,62 @@ def test_whose_code_a_module_holds():
     assert version_of(a_lock) is None
 
 
-def test_a_package_installed_from_a_folder_is_followed(tmp_path, monkeypatch):
+def package_of(tmp_path, monkeypatch):
+    """An imported package, and the folder of its metadata; it was there before this process."""
     (tmp_path / "visitor").mkdir()
     (tmp_path / "visitor" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "visitor", importlib.import_module("visitor"))
+    monkeypatch.setitem(sys.modules, "visitor", None)
+    del sys.modules["visitor"]
+    importlib.import_module("visitor")
+    monkeypatch.setattr("fwlab.experiments.packages.STARTED", np.inf)
     info = tmp_path / "visitor-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: visitor\nVersion: 1.0\n")
     (info / "top_level.txt").write_text("visitor\n")
+    return info
+
+
+RECORD = "visitor/__init__.py,sha256={},0\nvisitor-1.0.dist-info/RECORD,,\n"
+
+
+def test_a_package_installed_from_a_folder_is_followed(tmp_path, monkeypatch):
+    info = package_of(tmp_path, monkeypatch)
     # without a list of files: built in place, say
     assert _installed("visitor") is None
-    (info / "RECORD").write_text("visitor/__init__.py,sha256=1,0\n")
+    (info / "RECORD").write_text(RECORD.format(1))
     first = _installed("visitor")
     assert first.startswith("visitor 1.0 ")
-    (info / "RECORD").write_text("visitor/__init__.py,sha256=2,0\n")
+    (info / "RECORD").write_text(RECORD.format(2))
     assert _installed("visitor") != first
     (info / "direct_url.json").write_text('{"url": "file:///x", "dir_info": {}}')
     assert _installed("visitor") is None
+
+
+def test_a_package_that_is_no_longer_as_installed_is_followed(tmp_path, monkeypatch):
+    info, file = package_of(tmp_path, monkeypatch), tmp_path / "visitor" / "__init__.py"
+    (info / "RECORD").write_text(RECORD.format("47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"))
+    newer = (info / "RECORD").stat().st_mtime + 10
+    os.utime(file, (newer, newer))
+    assert _installed("visitor")  # touched, and still with the hash of no bytes
+    file.write_text("FACTOR = 2")
+    os.utime(file, (newer, newer))
+    assert _installed("visitor") is None
+    file.write_text("")
+    monkeypatch.setattr("fwlab.experiments.packages.STARTED", newer - 20)
+    assert _installed("visitor") is None  # installed after this process began
+
+
+@pytest.mark.parametrize(
+    ("need", "followed"), [("fwlab>=0.1", True), ("fwlab", True), ("fwlabs", False)]
+)
+def test_a_package_that_needs_fwlab_is_followed(need, followed, tmp_path, monkeypatch):
+    info = package_of(tmp_path, monkeypatch)
+    (info / "RECORD").write_text(RECORD.format(1))
+    text = (info / "METADATA").read_text()
+    (info / "METADATA").write_text(f"{text}Requires-Dist: {need}\n")
+    assert (_installed("visitor") is None) == followed
+    assert recorded_version("visitor").startswith("visitor 1.0 ")
 
 
 def test_shared_and_nested_objects_have_one_hash():
