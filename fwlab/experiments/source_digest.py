@@ -96,13 +96,27 @@ OPAQUE = {
 }
 # attributes that read or run something, whatever their owner
 OPAQUE_ATTRIBUTES = {
+    "Popen",
+    "ZipFile",
     "__globals__",
     "__subclasses__",
+    "check_output",
+    "currentframe",
     "exec_module",
+    "getline",
+    "getlines",
+    "iterdir",
+    "listdir",
+    "loadmat",
+    "memmap",
+    "open",
+    "popen",
     "read_bytes",
     "read_csv",
     "read_text",
     "run_path",
+    "scandir",
+    "urlopen",
 }
 OPAQUE_IDS = {
     id(getattr(sys.modules[module], name)): f"{module}.{name}"
@@ -112,6 +126,8 @@ OPAQUE_IDS = {
 }
 # the generators behind np.random.rand, random.random and so on: their names are enough
 GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
+# the flag of classes that are made while Python runs
+HEAP_TYPE = 1 << 9
 MISSING = object()
 
 
@@ -154,6 +170,8 @@ class Walk:
         elif any(value is generator for generator in GLOBAL_GENERATORS):
             self._text("a global generator;")
         elif self._is_named_elsewhere(value):
+            if (name := _qualified_name(value).rpartition(".")[2]) in OPAQUE_ATTRIBUTES:
+                self._refuse(f"a use of {value.__module__}.{name}")
             self._text(f"{value.__module__}:{_qualified_name(value)}={version_of(value)};")
         else:
             self._guarded(value)
@@ -292,7 +310,8 @@ class Walk:
 
     def _class(self, cls: type) -> None:
         self._text(f"class {cls.__module__}:{cls.__qualname__};")
-        if cls.__module__ == "builtins":
+        # a class of code that runs without a __name__ says that builtins is its module
+        if cls.__module__ == "builtins" and not cls.__flags__ & HEAP_TYPE:
             return
         if is_identified_by_value(cls):
             self._refuse(f"a {cls.__name__} that it makes itself; pass it as a setting")
