@@ -1,6 +1,5 @@
 """Compile what a run needs before its clock starts."""
 
-from collections.abc import Hashable
 from copy import deepcopy
 from functools import cache
 from typing import Any
