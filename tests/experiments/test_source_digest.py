@@ -1,7 +1,9 @@
 """What identifies code: bytecode and state, versions of packages, and what is refused."""
 
 import ast
+import base64
 import functools
+import hashlib
 import importlib
 import json
 import logging
@@ -10,6 +12,7 @@ import random
 import re
 import sys
 import threading
+from gzip import open as unzipped
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,12 @@ import scipy.stats
 import fwlab
 from fwlab.experiments.cells import DataName
 from fwlab.experiments.core_code import core_digest, undocumented
-from fwlab.experiments.packages import _installed, recorded_version, version_of
+from fwlab.experiments.packages import (
+    _installed,
+    recorded_version,
+    version_of,
+    version_of_compiled,
+)
 from fwlab.experiments.source_digest import Unidentifiable, digest
 from fwlab.experiments.store import place
 
@@ -51,10 +59,15 @@ def a_lock():
         lambda: open("weights.txt"),
         lambda: np.load("weights.npy"),
         lambda: os.environ["WEIGHT"],
+        lambda: Path("weights.txt").open(),
+        lambda: unzipped("weights.gz"),
+        lambda: np.memmap("weights.bin"),
+        lambda: os.listdir("."),
         np.frompyfunc(lambda x: x, 1, 1),
     ],
-    ids=["lock", "generator", "mask", "file", "array file", "environment", "ufunc"],
-)
+    ids=["lock", "generator", "mask", "file", "array file", "environment", "method", "import",
+         "map", "folder", "ufunc"],
+)  # fmt: skip
 def test_what_cannot_be_identified_is_refused(value):
     with pytest.raises(Unidentifiable, match=" has "):
         digest(value)
@@ -113,6 +126,25 @@ def test_a_package_that_is_no_longer_as_installed_is_followed(tmp_path, monkeypa
     file.write_text("")
     monkeypatch.setattr("fwlab.experiments.packages.STARTED", newer - 20)
     assert _installed("visitor") is None  # installed after this process began
+
+
+def test_compiled_code_of_a_package_that_needs_fwlab_has_its_version(tmp_path, monkeypatch):
+    info = package_of(tmp_path, monkeypatch)
+    version_of_compiled.cache_clear()
+    file = tmp_path / "visitor" / "__init__.py"
+    file.write_text("import numba\n\n\n@numba.njit\ndef double(x):\n    return 2 * x\n")
+    double = importlib.reload(sys.modules["visitor"]).double
+    (info / "METADATA").write_text(f"{(info / 'METADATA').read_text()}Requires-Dist: fwlab\n")
+    with pytest.raises(Unidentifiable, match="double has compiled code"):
+        digest(double)
+    found = []
+    for line in ("", "visitor/more.py,sha256=2,0\n"):
+        version_of_compiled.cache_clear()
+        hashed = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).decode()
+        (info / "RECORD").write_text(RECORD.format(hashed.rstrip("=")) + line)
+        found.append(digest(double))
+    assert found[0] != found[1]
+    version_of_compiled.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ BASES = fwlab.Method, fwlab.StepRule, fwlab.PolytopeLoss, fwlab.Loss
 @pytest.mark.parametrize("base", BASES, ids=lambda base: base.__name__)
 def test_the_example_of_a_docstring_works(base):
     text = inspect.getdoc(base)
-    example = re.search(r"^Example\n-------\n.*?::\n\n(.*?)(?=\n\S|\Z)", text, re.DOTALL | re.MULTILINE)
+    example = re.search(
+        r"^Example\n-------\n.*?::\n\n(.*?)(?=\n\S|\Z)", text, re.DOTALL | re.MULTILINE
+    )
     names = {"fwlab": fwlab, "np": np, "dataclass": dataclass, "__name__": __name__}
     exec(dedent(example[1]), names)
     [made] = [c for c in names.values() if isinstance(c, type) and base in c.__mro__[1:]]
