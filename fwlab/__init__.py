@@ -1,6 +1,6 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
-from fwlab import bounds, datasets, metrics, ranking, weights
+from fwlab import bounds, datasets, metrics, ranking, testing, weights
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
@@ -73,5 +73,6 @@ __all__ = [
     "ranking",
     "register_method",
     "solve",
+    "testing",
     "weights",
 ]

@@ -36,7 +36,19 @@ class Loss(ABC):
     """A loss Phi(s; y) = max over beta in B of <beta, delta + s - s_y 1>   (K19 (9), T20 (2.9)).
 
     Subclass it and define `polytope_weights`: every method takes the new loss. Make the subclass a
-    frozen dataclass whose fields are its parameters.
+    frozen dataclass whose fields are its parameters. `fwlab.testing.check_loss` tries it.
+
+    Example
+    -------
+    Hinges of weights 1, 1/2, 1/3, .. on the sorted margins, a quarter of that where negative::
+
+        @dataclass(frozen=True)
+        class Harmonic(fwlab.Loss):
+            share: float = 0.25
+
+            def polytope_weights(self, m):
+                upper = 1 / np.arange(1, m)
+                return upper, self.share * upper
     """
 
     @abstractmethod
@@ -47,7 +59,9 @@ class Loss(ABC):
 
             sum_j (upper_j if h_[j] > 0 else lower_j) h_[j].
 
-        Both are non-increasing, upper >= lower >= 0, and upper is not 0.
+        Both are non-increasing, upper >= lower >= 0, and upper is not 0: everything else is refused.
+        kernels.domains.vertices proves that the vertices, the projection and its Jacobian need no
+        more.
         """
 
     @property

@@ -17,10 +17,26 @@ class PolytopeLoss(ABC):
 
         Phi(s; y) = max over v in dom Phi*(.; y) of <v, s + delta>.
 
-    Subclass it and define `value` and `lmo`, vectorised numpy. Each row depends only on its own
+    Subclass it and define `value` and `lmo`, vectorised numpy. The lmo attains the value: u = -v is
+    lmo(s + delta), and Phi(s) = -<s + delta, u>. `fwlab.testing.check_loss` tries this. Each row depends only on its own
     scores and label. The domain need not contain 0, its points need not sum to 0, and the loss may
     be negative. The methods with `any_loss` take it: Frank-Wolfe with whole-matrix steps, and the
     subgradient method.
+
+    Example
+    -------
+    Weston and Watkins' sum of hinges, sum over j != y of max(0, 1 + s_j - s_y)::
+
+        class SumOfHinges(fwlab.PolytopeLoss):
+            def value(self, scores, y):
+                margins = scores + self.costs(y, scores.shape[1])
+                margins -= np.take_along_axis(scores, y[:, None], axis=1)
+                return np.maximum(margins, 0).sum(axis=1)
+
+            def lmo(self, gradient, y):
+                u = -1.0 * (gradient > np.take_along_axis(gradient, y[:, None], axis=1))
+                u[np.arange(len(y)), y] = -u.sum(axis=1)
+                return u
 
     Attributes
     ----------

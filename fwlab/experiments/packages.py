@@ -2,16 +2,21 @@
 
 The first three have something that stands for their sources: a digest, or a version and the list of
 installed files with their hashes. Nothing stands for the user's code, which must be followed;
-packages installed from a folder count as the user's.
+packages installed from a folder count as the user's, and so do packages that need fwlab.
 """
 
+import base64
+import csv
 import hashlib
 import json
 import platform
+import re
 import sys
 import sysconfig
+import time
+from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import Distribution, distribution, packages_distributions
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,10 +26,12 @@ import numpy
 import scipy
 
 # folders of fwlab whose code has no part in a run; where it is used it is followed name by name
-OUTSIDE_THE_CORE = ("cli", "datasets", "docs", "experiments")
+OUTSIDE_THE_CORE = ("cli", "datasets", "docs", "experiments", "testing")
 CORE = "core"
 # what the numbers of every run depend on
 NUMERICAL = (numpy, scipy, numba)
+# a package that was installed later may not be the one that this process imported
+STARTED = time.time()
 STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
@@ -60,7 +67,7 @@ def version_of_module(name: str) -> str | None:
         return CORE if is_core(name) else None
     if top in sys.stdlib_module_names:
         return platform.python_version() if _is_pythons_own(top) else None
-    return _installed(top)
+    return _installed_once(top)
 
 
 def _is_pythons_own(top: str) -> bool:
@@ -72,17 +79,67 @@ def _is_pythons_own(top: str) -> bool:
 def _installed(top: str) -> str | None:
     """Return name, version and hash of the list of files of an installed package.
 
-    None for what was installed from a folder, and for modules that no package lists.
+    None for what must be followed: what was installed from a folder, what needs fwlab, what was
+    edited in place, what was installed while this process ran, and what no package lists.
     """
+    return None if _builds_on_fwlab(top) else recorded_version(top)
+
+
+_installed_once = cache(_installed)
+
+
+def recorded_version(top: str) -> str | None:
+    """Return the same for any package installed from an index, one that needs fwlab too."""
     file = getattr(sys.modules.get(top), "__file__", None)
-    if file is None:
-        return None
-    for name in packages_distributions().get(top, ()):
-        package = distribution(name)
+    for package in _distributions(top):
         record, folder = package.read_text("RECORD"), Path(str(package.locate_file("")))
-        if not record or not Path(file).is_relative_to(folder):
+        if not file or not record or not Path(file).is_relative_to(folder):
             continue
         listed = f"{Path(file).relative_to(folder).as_posix()}," in record
         if listed and "dir_info" not in json.loads(package.read_text("direct_url.json") or "{}"):
-            return f"{name} {package.version} {hashlib.sha256(record.encode()).hexdigest()}"
+            if _edited(record, folder):
+                return None
+            digest = hashlib.sha256(record.encode()).hexdigest()
+            return f"{package.metadata['Name']} {package.version} {digest}"
     return None
+
+
+@cache
+def version_of_compiled(module: str) -> str | None:
+    """Return the version that stands for compiled code in a module, None if nothing does."""
+    return recorded_version(module.partition(".")[0])
+
+
+def _distributions(top: str) -> list[Distribution]:
+    return [distribution(name) for name in dict.fromkeys(_names(tuple(sys.path)).get(top, ()))]
+
+
+@cache
+def _names(path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """Return the packages that bring each module. Reading them takes a tenth of a second."""
+    return packages_distributions()
+
+
+def _builds_on_fwlab(top: str) -> bool:
+    """Return whether a package needs fwlab: its code is a visitor's, whose edits count."""
+    needs = [need for package in _distributions(top) for need in package.requires or ()]
+    return any(re.match(r"fwlab\b(?![-.])", need) for need in needs)
+
+
+def _edited(record: str, folder: Path) -> bool:
+    """Return whether a listed source, or the list, may not be what this process imported.
+
+    A source that is newer than the list must have the hash in it.
+    """
+    rows = list(csv.reader(record.splitlines()))
+    lists = [folder / row[0] for row in rows if row[0].endswith(".dist-info/RECORD")]
+    written = max((file.stat().st_mtime for file in lists if file.exists()), default=0.0)
+    if written > STARTED:
+        return True
+    for name, listed, *_ in rows:
+        file = folder / name
+        if name.endswith(".py") and file.exists() and file.stat().st_mtime > written:
+            found = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest())
+            if listed.removeprefix("sha256=") != found.decode().rstrip("="):
+                return True
+    return False

@@ -3,7 +3,8 @@
 Functions and classes are followed through the names that their bytecode uses: base classes,
 helpers in any module, module constants, captured variables, the state of instances. Three kinds of
 code are not followed, because something else in the key stands for them: the core of fwlab (the
-digest of its sources), the standard library and packages installed from an index (their versions).
+digest of its sources), the standard library and packages installed from an index (their versions);
+but packages that need fwlab are, except for what they compiled.
 
 Unidentifiable is raised for the rest: compiled code, state that Python does not show, and functions
 that run or read things which no name in their code tells.
@@ -37,7 +38,7 @@ from fwlab.experiments.object_state import (
     wrapped,
     written_in_c,
 )
-from fwlab.experiments.packages import version_of, version_of_module
+from fwlab.experiments.packages import version_of, version_of_compiled, version_of_module
 
 DIGITS = 16
 LARGE = 100_000  # bytes; arrays of this size are hashed once
@@ -95,13 +96,27 @@ OPAQUE = {
 }
 # attributes that read or run something, whatever their owner
 OPAQUE_ATTRIBUTES = {
+    "Popen",
+    "ZipFile",
     "__globals__",
     "__subclasses__",
+    "check_output",
+    "currentframe",
     "exec_module",
+    "getline",
+    "getlines",
+    "iterdir",
+    "listdir",
+    "loadmat",
+    "memmap",
+    "open",
+    "popen",
     "read_bytes",
     "read_csv",
     "read_text",
     "run_path",
+    "scandir",
+    "urlopen",
 }
 OPAQUE_IDS = {
     id(getattr(sys.modules[module], name)): f"{module}.{name}"
@@ -111,6 +126,8 @@ OPAQUE_IDS = {
 }
 # the generators behind np.random.rand, random.random and so on: their names are enough
 GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
+# the flag of classes that are made while Python runs
+HEAP_TYPE = 1 << 9
 MISSING = object()
 
 
@@ -153,6 +170,8 @@ class Walk:
         elif any(value is generator for generator in GLOBAL_GENERATORS):
             self._text("a global generator;")
         elif self._is_named_elsewhere(value):
+            if (name := _qualified_name(value).rpartition(".")[2]) in OPAQUE_ATTRIBUTES:
+                self._refuse(f"a use of {value.__module__}.{name}")
             self._text(f"{value.__module__}:{_qualified_name(value)}={version_of(value)};")
         else:
             self._guarded(value)
@@ -291,12 +310,13 @@ class Walk:
 
     def _class(self, cls: type) -> None:
         self._text(f"class {cls.__module__}:{cls.__qualname__};")
-        if cls.__module__ == "builtins":
+        # a class of code that runs without a __name__ says that builtins is its module
+        if cls.__module__ == "builtins" and not cls.__flags__ & HEAP_TYPE:
             return
         if is_identified_by_value(cls):
             self._refuse(f"a {cls.__name__} that it makes itself; pass it as a setting")
         if any(getattr(member, "__objclass__", None) is cls for member in written_in_c(cls)):
-            self._refuse("compiled code")
+            self._compiled(cls, cls.__module__)
         self.feed([type(cls), *cls.__bases__])
         for name, member in sorted(vars(cls).items()):
             if name not in NOT_FOLLOWED:
@@ -308,11 +328,18 @@ class Walk:
         self._text(f"module {module.__name__}={version_of(module)};")
         if version_of(module) is None:
             if not (getattr(module, "__file__", None) or "").endswith(".py"):
-                self._refuse("compiled code or a module without a source file")
+                self._compiled(module, module.__name__)
             for name, member in sorted(vars(module).items()):
                 if name not in ABOUT_A_MODULE:
                     self._text(f"{name}=")
                     self.feed(member)
+
+    def _compiled(self, value: Any, module: Any) -> None:
+        """Hash compiled code by the version of its package, which must have one."""
+        version = version_of_compiled(module) if isinstance(module, str) else None
+        if version is None:
+            self._refuse("compiled code")
+        self._text(f"compiled {module}:{_qualified_name(value)}={version};")
 
     def _instance(self, value: Any) -> None:
         cls = type(value)
@@ -320,7 +347,8 @@ class Walk:
             self.feed((cls.__qualname__, value.identity()))
             return
         if hasattr(cls, "py_func") or "py_func" in getattr(value, "__dict__", {}):
-            self._refuse("compiled code")
+            self._compiled(value, _attribute(value, "__module__"))
+            return
         self.feed(cls)
         if may_hide_state(cls):
             self._reduced(value)

@@ -300,7 +300,8 @@ class GramFeatures:
         return DenseFeatures(self.K).transposed_vertex_product(columns, entries, m)
 
     def scores(self, W: Floats) -> Floats:
-        return np.ascontiguousarray(W.T if self.index is None else W.T[self.index])
+        # always a copy, which a caller may change: the transpose of one column is contiguous
+        return W.T.copy() if self.index is None else np.ascontiguousarray(W.T[self.index])
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(np.vdot(W.T, A)) / lam_n

@@ -44,7 +44,29 @@ class Method:
     A method holds its options, which its constructor takes as keyword arguments; a frozen dataclass
     is the simplest form. Everything that changes during a run is in the state (`State`) and in the
     workspace, so that one object can serve several runs. Nothing that a method computes enters the
-    certificate but the dual point, state.A.
+    certificate but the dual point, state.A. Before a run, a copy of the method makes an iteration
+    on two samples, so that nothing is left to compile when the clock starts.
+    `fwlab.testing.check_method` tries a method on small problems.
+
+    Example
+    -------
+    Frank-Wolfe with steps 2/(t + 2)::
+
+        @dataclass(frozen=True)
+        class Plain(fwlab.Method):
+            any_loss = True
+
+            def needs(self, problem):
+                return fwlab.Needs(scores=True)
+
+            def iterate(self, state, workspace):
+                problem = state.problem
+                vertex, losses = problem.lowest(problem.shifted_scores(state.A, state.scores))
+                D = -state.A
+                vertex.add_to(D, 1.0)  # the direction from A to the LMO's vertex
+                state.move(D, problem.link(D), 2 / (state.n_steps + 2))
+                state.n_steps += 1
+                state.n_lmo += problem.n_samples
 
     Attributes
     ----------

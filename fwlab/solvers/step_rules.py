@@ -70,7 +70,22 @@ class StepRule:
     """How far to go along a direction. Subclass it and define `__call__`.
 
     An object holds the constants of the rule. What changes during a run belongs into the memory
-    that `start` returns: one object may serve several runs.
+    that `start` returns: one object may serve several runs. Pass it as
+    `fwlab.FrankWolfe(step=..)`, and to AwayStep, Pairwise and BlendedPairwise likewise.
+
+    Example
+    -------
+    Half of the exact step::
+
+        class Half(fwlab.StepRule):
+            monotone = True
+
+            def __call__(self, direction, memory):
+                if direction.slope <= 0:
+                    return 0.0
+                if direction.slope >= direction.curvature * direction.limit:
+                    return direction.limit
+                return 0.5 * direction.slope / direction.curvature
     """
 
     @property
@@ -187,7 +202,8 @@ class Adaptive(StepRule):
 
     def __call__(self, direction: Direction, memory: Estimate) -> float:
         slope, limit = direction.slope, direction.limit
-        if slope <= 0.0:
+        # between equal points a slope is rounding alone
+        if slope <= 0.0 or direction.square_norm == 0.0:
             return 0.0
         if memory.smoothness == 0.0:
             missing = limit * slope - direction.rise(limit)

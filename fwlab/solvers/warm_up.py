@@ -1,6 +1,5 @@
 """Compile what a run needs before its clock starts."""
 
-from collections.abc import Hashable
 from copy import deepcopy
 from functools import cache
 from typing import Any
@@ -23,9 +22,10 @@ def warm_up(problem: Problem, method: Method) -> None:
     indices = problem.X.indices.dtype.str if sparse else None
     storage = values.dtype.name
     form = problem.kernel, indices, values.flags.writeable, storage
-    if isinstance(method, Hashable):
+    try:
         _iterate_once_per_form(method, *form)
-    else:
+    except TypeError:
+        # an option, such as an array, cannot be hashed
         _iterate_once(method, *form)
 
 

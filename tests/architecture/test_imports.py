@@ -30,6 +30,7 @@ LAYERS = (
     ("fwlab.problem", "fwlab.problem_input"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
+    ("fwlab.testing*",),
     ("fwlab.datasets*",),
     ("fwlab.experiments*",),
     ("fwlab.cli*", "fwlab.__main__", "fwlab"),

@@ -1,7 +1,9 @@
 """What identifies code: bytecode and state, versions of packages, and what is refused."""
 
 import ast
+import base64
 import functools
+import hashlib
 import importlib
 import json
 import logging
@@ -10,6 +12,7 @@ import random
 import re
 import sys
 import threading
+from gzip import open as unzipped
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,12 @@ import scipy.stats
 import fwlab
 from fwlab.experiments.cells import DataName
 from fwlab.experiments.core_code import core_digest, undocumented
-from fwlab.experiments.packages import _installed, version_of
+from fwlab.experiments.packages import (
+    _installed,
+    recorded_version,
+    version_of,
+    version_of_compiled,
+)
 from fwlab.experiments.source_digest import Unidentifiable, digest
 from fwlab.experiments.store import place
 
@@ -51,10 +59,15 @@ def a_lock():
         lambda: open("weights.txt"),
         lambda: np.load("weights.npy"),
         lambda: os.environ["WEIGHT"],
+        lambda: Path("weights.txt").open(),
+        lambda: unzipped("weights.gz"),
+        lambda: np.memmap("weights.bin"),
+        lambda: os.listdir("."),
         np.frompyfunc(lambda x: x, 1, 1),
     ],
-    ids=["lock", "generator", "mask", "file", "array file", "environment", "ufunc"],
-)
+    ids=["lock", "generator", "mask", "file", "array file", "environment", "method", "import",
+         "map", "folder", "ufunc"],
+)  # fmt: skip
 def test_what_cannot_be_identified_is_refused(value):
     with pytest.raises(Unidentifiable, match=" has "):
         digest(value)
@@ -69,24 +82,81 @@ def test_whose_code_a_module_holds():
     assert version_of(a_lock) is None
 
 
-def test_a_package_installed_from_a_folder_is_followed(tmp_path, monkeypatch):
+def package_of(tmp_path, monkeypatch):
+    """An imported package, and the folder of its metadata; it was there before this process."""
     (tmp_path / "visitor").mkdir()
     (tmp_path / "visitor" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "visitor", importlib.import_module("visitor"))
+    monkeypatch.setitem(sys.modules, "visitor", None)
+    del sys.modules["visitor"]
+    importlib.import_module("visitor")
+    monkeypatch.setattr("fwlab.experiments.packages.STARTED", np.inf)
     info = tmp_path / "visitor-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: visitor\nVersion: 1.0\n")
     (info / "top_level.txt").write_text("visitor\n")
+    return info
+
+
+RECORD = "visitor/__init__.py,sha256={},0\nvisitor-1.0.dist-info/RECORD,,\n"
+
+
+def test_a_package_installed_from_a_folder_is_followed(tmp_path, monkeypatch):
+    info = package_of(tmp_path, monkeypatch)
     # without a list of files: built in place, say
     assert _installed("visitor") is None
-    (info / "RECORD").write_text("visitor/__init__.py,sha256=1,0\n")
+    (info / "RECORD").write_text(RECORD.format(1))
     first = _installed("visitor")
     assert first.startswith("visitor 1.0 ")
-    (info / "RECORD").write_text("visitor/__init__.py,sha256=2,0\n")
+    (info / "RECORD").write_text(RECORD.format(2))
     assert _installed("visitor") != first
     (info / "direct_url.json").write_text('{"url": "file:///x", "dir_info": {}}')
     assert _installed("visitor") is None
+
+
+def test_a_package_that_is_no_longer_as_installed_is_followed(tmp_path, monkeypatch):
+    info, file = package_of(tmp_path, monkeypatch), tmp_path / "visitor" / "__init__.py"
+    (info / "RECORD").write_text(RECORD.format("47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"))
+    newer = (info / "RECORD").stat().st_mtime + 10
+    os.utime(file, (newer, newer))
+    assert _installed("visitor")  # touched, and still with the hash of no bytes
+    file.write_text("FACTOR = 2")
+    os.utime(file, (newer, newer))
+    assert _installed("visitor") is None
+    file.write_text("")
+    monkeypatch.setattr("fwlab.experiments.packages.STARTED", newer - 20)
+    assert _installed("visitor") is None  # installed after this process began
+
+
+def test_compiled_code_of_a_package_that_needs_fwlab_has_its_version(tmp_path, monkeypatch):
+    info = package_of(tmp_path, monkeypatch)
+    version_of_compiled.cache_clear()
+    file = tmp_path / "visitor" / "__init__.py"
+    file.write_text("import numba\n\n\n@numba.njit\ndef double(x):\n    return 2 * x\n")
+    double = importlib.reload(sys.modules["visitor"]).double
+    (info / "METADATA").write_text(f"{(info / 'METADATA').read_text()}Requires-Dist: fwlab\n")
+    with pytest.raises(Unidentifiable, match="double has compiled code"):
+        digest(double)
+    found = []
+    for line in ("", "visitor/more.py,sha256=2,0\n"):
+        version_of_compiled.cache_clear()
+        hashed = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()).decode()
+        (info / "RECORD").write_text(RECORD.format(hashed.rstrip("=")) + line)
+        found.append(digest(double))
+    assert found[0] != found[1]
+    version_of_compiled.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("need", "followed"), [("fwlab>=0.1", True), ("fwlab", True), ("fwlabs", False)]
+)
+def test_a_package_that_needs_fwlab_is_followed(need, followed, tmp_path, monkeypatch):
+    info = package_of(tmp_path, monkeypatch)
+    (info / "RECORD").write_text(RECORD.format(1))
+    text = (info / "METADATA").read_text()
+    (info / "METADATA").write_text(f"{text}Requires-Dist: {need}\n")
+    assert (_installed("visitor") is None) == followed
+    assert recorded_version("visitor").startswith("visitor 1.0 ")
 
 
 def test_shared_and_nested_objects_have_one_hash():

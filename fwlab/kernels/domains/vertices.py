@@ -10,6 +10,19 @@ over zeta in [0, 1], of
 with non-increasing upper >= lower >= 0 (layouts.PolytopeWeights). Over this set the maximum pairs
 the sorted margins with `upper` where they are positive and with `lower` where they are negative; it
 is 0 if that is less.
+
+Every such pair will do, not the joint and entrywise ones alone. Let b(S) be the sum of the first
+|S| of upper and p(S) the sum of the last |S| of lower. Because both are non-increasing, b is
+submodular and p supermodular. For any S and T with i classes in common, of m - 1,
+
+    b(S) - b(S less T)  =  upper_{|S|-i+1} + .. + upper_{|S|}
+                       >=  lower_{m-|T|} + .. + lower_{m-1-|T|+i}  =  p(T) - p(T less S),
+
+term by term: |S| + |T| - i <= m - 1, so each index on the right is at least the one on the left,
+and upper >= lower. Hence { p(S) <= beta(S) <= b(S) } is a generalised polymatroid (Frank and
+Tardos 1988), whose maximum is the greedy one above. With the entry -sum(beta) for the true class it
+is the base polytope of one submodular function: that gives the projection in
+kernels.domains.projection for fixed zeta, which uses beta >= 0, hence lower >= 0, to bound zeta.
 """
 
 import numpy as np

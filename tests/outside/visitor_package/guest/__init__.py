@@ -1,0 +1,1 @@
+"""Losses and methods that live outside fwlab."""
