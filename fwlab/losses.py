@@ -69,7 +69,7 @@ class Loss(ABC):
         or costs are not as described.
         """
         name, m = type(self).__name__, as_integer("m", m, low=2)
-        costs = checked_costs(name, self.cost_table(y, m), y, m)
+        costs = checked_costs(name, self.cost_table(y.copy(), m), y, m)
         return RowPolytopes(y, *checked_weights(name, self.polytope_weights(m), m), *costs)
 
     def value(self, scores: Any, y: Any) -> Any:

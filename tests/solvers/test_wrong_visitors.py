@@ -135,6 +135,16 @@ def test_a_loss_cannot_change_the_labels():
     np.testing.assert_array_equal(problem.y, LABELS)
 
 
+def test_a_cost_table_cannot_change_the_labels():
+    class Forgetful(fwlab.MaxHinge):
+        def cost_table(self, y, m):
+            y[:] = 0
+            return super().cost_table(y, m)
+
+    problem = fwlab.Problem(X, LABELS.copy(), Forgetful(), 1.0)
+    np.testing.assert_array_equal(problem.y, LABELS)
+
+
 @pytest.mark.parametrize(
     ("given", "found"),
     [
