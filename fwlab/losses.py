@@ -59,7 +59,7 @@ class Loss(ABC):
 
             sum_j (upper_j if h_[j] > 0 else lower_j) h_[j].
 
-        Both are non-increasing, upper >= lower >= 0, and upper is not 0: everything else is refused.
+        Both are non-increasing, upper >= lower >= 0, and upper is not 0: all else is refused.
         kernels.domains.vertices proves that the vertices, the projection and its Jacobian need no
         more.
         """
@@ -83,7 +83,7 @@ class Loss(ABC):
         or costs are not as described.
         """
         name, m = type(self).__name__, as_integer("m", m, low=2)
-        costs = checked_costs(name, self.cost_table(y, m), y, m)
+        costs = checked_costs(name, self.cost_table(y.copy(), m), y, m)
         return RowPolytopes(y, *checked_weights(name, self.polytope_weights(m), m), *costs)
 
     def value(self, scores: Any, y: Any) -> Any:

@@ -192,7 +192,8 @@ class Problem:
             omega = self.sample_weight[rows, None]
             scaled = -A[rows] / np.where(omega > 0, omega, 1.0)
             inside = polytopes.contains(scaled, slack)
-            if not inside.all() or A[rows][omega[:, 0] == 0].any():
+            unused = omega[:, 0] == 0
+            if not (inside | unused).all() or A[rows][unused].any():
                 return False
         return True
 

@@ -50,7 +50,7 @@ class Status(Enum):
         "The method maximised the dual of another loss to tol; the gap is that of this problem."
     )
     ROUNDING_FLOOR = "The gap is at the level of rounding errors and still above tol."
-    INCONSISTENT = "Nothing is certified: the loss contradicts itself."
+    INCONSISTENT = "Nothing is certified: a loss or a method contradicts what it says of itself."
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import fields, is_dataclass
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def format_table(
     return "\n".join([aligned(header), rule, *map(aligned, rows)])
 
 
+@recursive_repr("..")
 def describe(built: Any) -> str:
     """Return the expression that builds an object from its attributes, with arrays shortened.
 
@@ -66,9 +68,12 @@ def describe_problem(name: str, problem: Problem) -> str:
 
 
 def _short(value: Any) -> str:
-    array = np.asarray(value)
-    if array.ndim == 2:
-        return f"<{array.shape[0]} x {array.shape[1]}>"
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        return repr(value)
+    if array.ndim >= 2:
+        return f"<{' x '.join(map(str, array.shape))}>"
     if array.ndim == 1 and array.dtype.kind in "fiub":
         shown = [f"{entry:.3g}" for entry in array[:MOST_WEIGHTS]]
         return f"[{', '.join([*shown, '..'] if len(array) > MOST_WEIGHTS else shown)}]"

@@ -59,10 +59,7 @@ def as_floats(
 def as_array(name: str, value: Any) -> NDArray[Any]:
     """Return `value` as a numpy array of any type. Raises TypeError for a masked array."""
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} must be a plain array; got a masked array with {np.ma.count_masked(value)} "
-            "masked entries."
-        )
+        raise TypeError(f"{name} must be a plain array; got a masked array of shape {value.shape}.")
     try:
         return np.asarray(value)
     except ValueError:

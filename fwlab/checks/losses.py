@@ -52,8 +52,8 @@ def checked_weights(loss: str, weights: Any, m: int) -> tuple[Floats, Floats]:
 def checked_costs(loss: str, given: Any, y: Integers, m: int) -> tuple[Floats, Integers]:
     """Return the table of costs (r, m) and the row of each sample, (n,).
 
-    Raises TypeError or ValueError unless the rows of the table exist and costs are 0 or more, or if
-    there is not one row number per label in y (n,).
+    Costs may be negative. Raises TypeError or ValueError unless the table is a finite matrix with m
+    columns and there is one number of an existing row per label in y (n,).
     """
     source = f"cost_table of {loss}"
     try:

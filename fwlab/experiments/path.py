@@ -13,7 +13,8 @@ def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> list[Re
     """Return one result for each C, in the order of Cs.
 
     The domain of the dual does not depend on lam, so the A of one C is a feasible start for the
-    next one. Ascending Cs gain most. solve_options go to `solve`; A0 starts the first run. Ctrl-C
+    next one. Ascending Cs gain most. A PolytopeLoss without `contains` allows no start, and each of
+    its runs begins anew. solve_options go to `solve`; A0 starts the first run. Ctrl-C
     ends the path, and the last result is then the interrupted one.
 
     Methods with an active set receive this A as one dense atom. Passing on their own atoms gained
@@ -27,5 +28,6 @@ def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> list[Re
         results.append(solve(other, A0=A0, **solve_options))
         if results[-1].status is Status.INTERRUPTED:
             break
-        A0 = results[-1].A
+        if problem.polytopes.checks_membership:
+            A0 = results[-1].A
     return results

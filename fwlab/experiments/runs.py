@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -168,7 +169,10 @@ def _solved(task: Task, watch: Callable[[str, Progress], None] | None) -> Result
 
     try:
         require_taken(task.key[1], task.method, task.problem)
-        result = solve(task.problem, task.method, callback=note, **task.settings.arguments())
+        # a run begins with the method as it was given, in this process as in a worker
+        result = solve(
+            task.problem, deepcopy(task.method), callback=note, **task.settings.arguments()
+        )
         return replace(result, method=task.key[1])
     except Exception as error:
         refused = isinstance(error, ValueError) and not began

@@ -1,7 +1,8 @@
 """The domains of a loss from outside the family, which brings its own numpy functions.
 
-Every array that the loss returns is checked. Whether `value` and `lmo` belong to the same loss is
-tried at every checkpoint of a run, by `contradiction`.
+Every array that the loss returns is checked, and the loss gets copies of what it may change.
+Whether `value`, `lmo` and `project` belong to the same loss is tried at every checkpoint of a run,
+by `contradiction`; whether the dual point lies in the domain, before a run ends, by `outside`.
 """
 
 from dataclasses import dataclass, replace
@@ -14,20 +15,30 @@ from fwlab.operators.domains import Domains
 
 # `value`, `lmo` and the dual point must agree to this fraction of the products that are summed
 AGREEMENT = 1e-9
+# the rounding errors that a projection and a product may have, as a fraction of what enters them
+ROUNDING = 64 * np.finfo(float).eps
+# steps of the search for a plane between a dual row and its domain
+SEARCH = 20
 
 
 @dataclass(frozen=True, eq=False)
 class GivenDomains:
-    """The negated domains of samples with labels y (n,), and their costs (n, m)."""
+    """The negated domains of samples with labels y (n,), and their costs (n, m).
+
+    samples (n,) are the numbers of the samples in errors.
+    """
 
     loss: Any
     y: Integers
     costs: Floats
+    samples: Integers
 
     @classmethod
     def of(cls, loss: Any, y: Integers, m: int) -> "GivenDomains":
         """Return the domains of samples with labels y (n,) among m classes."""
-        return cls(loss, y, _checked(loss, "costs", loss.costs(y, m), (len(y), m)))
+        samples = np.arange(len(y))
+        costs = _checked(loss, "costs", loss.costs(y.copy(), m), (len(y), m), samples)
+        return cls(loss, y, costs, samples)
 
     @property
     def checks_membership(self) -> bool:
@@ -38,15 +49,17 @@ class GivenDomains:
         return self.loss.project is not None
 
     def take(self, rows: Integers | slice) -> "GivenDomains":
-        return replace(self, y=self.y[rows], costs=self.costs[rows])
+        y, costs, samples = self.y[rows], self.costs[rows], self.samples[rows]
+        return replace(self, y=y, costs=costs, samples=samples)
 
     def values(self, scores: Floats) -> Floats:
-        given = self.loss.value(scores.copy(), self.y)
-        return _checked(self.loss, "value", given, (len(scores),))
+        given = self.loss.value(scores.copy(), self.y.copy())
+        return _checked(self.loss, "value", given, (len(scores),), self.samples)
 
     def lowest(self, scores: Floats) -> tuple[Floats, Floats]:
         gradient = self.add_costs(scores)
-        vertices = _checked(self.loss, "lmo", self.loss.lmo(gradient.copy(), self.y), scores.shape)
+        given = self.loss.lmo(gradient.copy(), self.y.copy())
+        vertices = _checked(self.loss, "lmo", given, scores.shape, self.samples)
         return vertices, -np.einsum("ij,ij->i", gradient, vertices)
 
     def cost_products(self, points: Floats) -> Floats:
@@ -57,7 +70,7 @@ class GivenDomains:
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
         """Return what the loss answers, which has a slack of its own."""
-        inside = np.asarray(self.loss.contains(v.copy(), self.y))
+        inside = np.asarray(self.loss.contains(v.copy(), self.y.copy()))
         if inside.shape != (len(v),) or inside.dtype != np.bool_:
             raise ValueError(
                 f"contains of {_name(self.loss)} must return ({len(v)},) bool; got shape "
@@ -66,57 +79,139 @@ class GivenDomains:
         return inside
 
     def project(self, points: Floats) -> Floats:
-        given = self.loss.project(points.copy(), self.y)
-        return _checked(self.loss, "project", given, points.shape)
+        given = self.loss.project(points.copy(), self.y.copy())
+        return _checked(self.loss, "project", given, points.shape, self.samples)
+
+    def used(self, A: Floats, omega: Floats) -> tuple["GivenDomains", Floats]:
+        """Return the domains with a positive weight omega (n,), and the rows of A / omega."""
+        inside = np.flatnonzero(omega)
+        return self.take(inside), A[inside] / omega[inside, None]
 
 
-def contradiction(domains: Domains, A: Floats, scores: Floats, omega: Floats) -> str:
-    """Return how `value` contradicts `lmo` or the dual point A, (n, m), at these scores, or "".
+def contradiction(
+    domains: Domains, A: Floats, scores: Floats, omega: Floats, smoothing: float = 0.0
+) -> str:
+    """Return how the functions of a loss or the dual point A, (n, m), disagree at scores, or "".
 
     The loss is the maximum of -<scores + delta, u> over the negated domain: the LMO attains it, and
-    no row of A / omega exceeds it.
+    no row of A / omega exceeds it. With smoothing, u is the nearest point of the negated domain to
+    -(scores + delta) / smoothing if and only if it attains the loss at scores + smoothing u.
     """
     if not isinstance(domains, GivenDomains):
         return ""
-    inside = np.flatnonzero(omega)
-    domains, A, scores = domains.take(inside), A[inside] / omega[inside, None], scores[inside]
+    (domains, A), scores = domains.used(A, omega), scores[omega > 0]
+    size = np.abs(scores).sum(axis=1) + np.abs(domains.costs).sum(axis=1)
+    found = _disagreement(domains, A, scores, size, "the dual row")
+    if found or not smoothing:
+        return found
+    far = domains.add_costs(scores) / -smoothing
+    nearest = domains.project(far)
+    moved = scores + smoothing * nearest
+    name = f"the point that project of {_name(domains.loss)} returns"
+    rounding = ROUNDING * np.abs(far).max(axis=1)
+    return _disagreement(domains, nearest, moved, size, name, rounding)
+
+
+def outside(domains: Domains, A: Floats, omega: Floats) -> str:
+    """Return which row of A (n, m) lies outside omega times its domain, or "" if none is found.
+
+    `contains` may say so, or a plane between the row and all points that `lmo` returns. The search
+    for a plane minimises the distance to the row by Frank-Wolfe steps; it finds every row that is
+    far from its domain.
+    """
+    if not isinstance(domains, GivenDomains):
+        return ""
+    domains, A = domains.used(A, omega)
+    name = _name(domains.loss)
+    if domains.checks_membership and not (inside := domains.contains(-A, 0.0)).all():
+        i = int(np.argmin(inside))
+        return f"{_sample(domains, i)}: contains of {name} refuses the dual row."
+    point = domains.lowest(np.zeros_like(A))[0]
+    for _ in range(SEARCH):
+        scores = point - A - domains.costs
+        gradient = domains.add_costs(scores)
+        vertices, attained = domains.lowest(scores)
+        reached = -np.einsum("ij,ij->i", gradient, A)
+        excess = reached - attained - _slack(gradient, vertices, A)
+        if (excess > 0).any():
+            i = int(np.argmax(excess))
+            return f"{_sample(domains, i)}: the dual row is outside the points of lmo of {name}."
+        step = vertices - point
+        slope, square = (np.einsum("ij,ij->i", D, step) for D in (-gradient, step))
+        point += np.clip(slope / np.where(square > 0, square, 1.0), 0.0, 1.0)[:, None] * step
+    return ""
+
+
+def _disagreement(
+    domains: GivenDomains,
+    A: Floats,
+    scores: Floats,
+    size: Floats,
+    point: str,
+    rounding: Floats | None = None,
+) -> str:
+    """Return how `value`, `lmo` and A, which is called `point`, disagree at scores, or "".
+
+    size (n,) is the sum of the sizes of what scores + delta is computed from. Without `rounding` A
+    may be any point of the negated domain. With it, A must attain the loss; its entries may be
+    wrong by `rounding`, (n,).
+    """
     values, (vertices, attained) = domains.values(scores), domains.lowest(scores)
     gradient = domains.add_costs(scores)
-    largest = max(np.abs(vertices).max(initial=0.0), np.abs(A).max(initial=0.0))
-    slack = AGREEMENT * (np.abs(values) + largest * np.abs(gradient).sum(axis=1))
+    slack = AGREEMENT * np.abs(values) + _slack(gradient, vertices, A)
+    slack += ROUNDING * size * np.abs(vertices).max(initial=0.0)
     reached = -np.einsum("ij,ij->i", gradient, A)
     name = _name(domains.loss)
-    for excess, sentence in (
-        (values - attained, "lmo of {} attains {:.6g} (it misses a point of the domain)"),
-        (attained - values, "lmo of {} attains {:.6g} (value misses a point of the domain)"),
-        (reached - values, "the dual row attains {1:.6g} (it is outside the domain)"),
-    ):
-        i = int(np.argmax(excess - slack))
-        if excess[i] > slack[i]:
-            other = reached[i] if "dual row" in sentence else attained[i]
+    lmo = f"lmo of {name}"
+    tests = [
+        (values - attained, slack, lmo, attained, "it misses a point of the domain"),
+        (attained - values, slack, lmo, attained, "value misses a point of the domain"),
+    ]
+    if rounding is not None:
+        slack = slack + rounding * np.abs(gradient).sum(axis=1)
+        tests.append((values - reached, slack, point, reached, "it is not the nearest one"))
+    tests.append((reached - values, slack, point, reached, "it is outside the domain"))
+    for excess, allowed, who, other, reason in tests:
+        i = int(np.argmax(excess - allowed))
+        if excess[i] > allowed[i]:
             return (
-                f"sample {inside[i]} with label {domains.y[i]}: value of {name} is "
-                f"{values[i]:.6g}, but {sentence.format(name, other)}."
+                f"{_sample(domains, i)}: value of {name} is {values[i]:.6g}, but {who} attains "
+                f"{other[i]:.6g} ({reason})."
             )
     return ""
 
 
-def _checked(loss: Any, function: str, given: Any, shape: tuple[int, ...]) -> Floats:
+def _slack(gradient: Floats, *points: Floats) -> Floats:
+    """Return the allowed difference of products of the rows of gradient with points, (n,)."""
+    largest = max(np.abs(point).max(initial=0.0) for point in points)
+    return np.asarray(AGREEMENT * largest * np.abs(gradient).sum(axis=1))
+
+
+def _sample(domains: GivenDomains, i: int) -> str:
+    return f"sample {domains.samples[i]} with label {domains.y[i]}"
+
+
+def _checked(
+    loss: Any, function: str, given: Any, shape: tuple[int, ...], samples: Integers
+) -> Floats:
     """Return what a function of the loss gave as a finite array of this shape."""
     try:
-        array = np.array(given, dtype=np.float64)
+        array = np.asarray(given)
+        found = f"{type(given).__name__} of shape {array.shape} and type {array.dtype}"
+        # a copy, as the loss may keep its array
+        array = np.array(array, dtype=np.float64) if array.dtype.kind in "biufO" else np.empty(0)
     except (TypeError, ValueError):
-        array = np.empty(0)
+        array, found = np.empty(0), f"{type(given).__name__} that is no array of numbers"
     if array.shape != shape:
         raise ValueError(
             f"{function} of {_name(loss)} must return an array of numbers of shape {shape}; got "
-            f"{type(given).__name__} of shape {np.shape(given)}."
+            f"{found}."
         )
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(
             f"{function} of {_name(loss)} must return finite numbers; got {array[place]} in row "
-            f"{place[0]}."
+            f"{samples[place[0]]}."
         )
     return array
 

@@ -66,9 +66,7 @@ class FrankWolfe(Method):
             limit=1.0,
             state=state,
             measure_curvature=lambda: _curvature(problem, A, vertex, link, scores),
-            measure_square=lambda: float(
-                np.vdot(A, A) + np.sum(vertex.row_squares()) - 2.0 * vertex.product(A)
-            ),
+            measure_square=lambda: _square_norm(A, vertex),
         )
         step = chosen_step(as_step_rule(self.step), direction, memory)
 
@@ -81,6 +79,13 @@ class FrankWolfe(Method):
         state.step = step
         state.n_steps += 1
         state.n_lmo += problem.n_samples
+
+
+def _square_norm(A: Floats, vertex: Vertex) -> float:
+    """Return |U - A|^2 from its entries: from |U|^2 and |A|^2 it would be noise near the vertex."""
+    D = -A
+    vertex.add_to(D, 1.0)
+    return float(np.vdot(D, D))
 
 
 def _curvature(problem: Problem, A: Floats, vertex: Vertex, link: Floats, scores: Floats) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import Loss
-from fwlab.operators.given_domains import contradiction
+from fwlab.operators.given_domains import contradiction, outside
 from fwlab.problem import Problem
 from fwlab.result import Certificate
 from fwlab.solvers.segment import move
@@ -110,7 +110,7 @@ class Method:
 
     def iterate(self, state: Any, workspace: Any) -> None:
         """Make one iteration: change the dual point, and all that follows it, in place."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define `iterate`.")
 
     def warm_up(self, state: Any) -> None:
         """Call the compiled functions that a first iteration does not reach."""
@@ -236,7 +236,8 @@ class State(RunState):
             gap = self.best_primal - certificate.dual
             certificate = replace(certificate, primal=self.best_primal, gap=gap)
         if not self.problem.in_family:
-            found = contradiction(self.problem.polytopes, A, scores, self.problem.sample_weight)
+            omega, smoothing = self.problem.sample_weight, self.problem.smoothing
+            found = contradiction(self.problem.polytopes, A, scores, omega, smoothing)
             certificate = replace(certificate, contradiction=found)
         if own is not None:
             own_gap = own.certificate(A, link, scores).gap if own.is_feasible(A) else np.inf
@@ -247,8 +248,8 @@ class State(RunState):
     def certify(self) -> Certificate:
         """Return the certificate of A alone, from scratch; outside the domain D is -inf.
 
-        Without a test of membership, A is feasible as a convex combination of vertices, and no row
-        of it may exceed the loss at the scores of the checkpoint (Certificate.contradiction).
+        Without a test of membership, A is feasible as a convex combination of vertices. A row that
+        exceeds the loss, or that lies outside all points of the LMO, is a contradiction.
         """
         if self.problem is not self.given_problem:
             self._change_problem(self.given_problem)
@@ -258,6 +259,9 @@ class State(RunState):
         certificate = self.judge()
         # the value of a best point that is new comes from the link's scores, not from the point
         certificate = replace(certificate, from_scratch=self.best_primal == best)
+        if not (self.problem.in_family or certificate.contradiction):
+            found = outside(self.problem.polytopes, self.A, self.problem.sample_weight)
+            certificate = replace(certificate, contradiction=found)
         if not self.problem.polytopes.checks_membership or self.problem.is_feasible(self.A):
             return certificate
         return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)

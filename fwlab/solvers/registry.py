@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, PAIRWISE
@@ -65,12 +65,12 @@ def register_method(name: str, cls: Callable[..., Method]) -> None:
 
     Raises TypeError or ValueError if the name is not a new string, or if cls() is not a Method.
     """
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"name must be a string that is not empty; got {name!r}.")
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string; got {name!r}.")
+    if not name or not name.isprintable() or name != name.strip() or "," in name or name == "all":
+        raise ValueError(f'name must be printable, without commas, and not "all"; got {name!r}.')
     if name in OWN or name in _installed():
         raise ValueError(f"name must be new; {name!r} is a method already.")
-    if "," in name or name == "all":
-        raise ValueError(f'name must not be "all" and not hold a comma; got {name!r}.')
     if not callable(cls):
         raise TypeError(f"cls must be a subclass of fwlab.Method; got {cls!r}.")
     _constructed(name, cls, {})
@@ -98,6 +98,7 @@ def constructor(name: str) -> Callable[..., Method]:
         raise ValueError(f"method must be one of {', '.join(names())}; got {name!r}.")
     try:
         loaded: Callable[..., Method] = _installed()[name].load()
+        _constructed(name, loaded, {})
     except Exception as error:
         raise ValueError(
             f"method {name!r} is {_installed()[name].value}, which cannot be loaded: {error}"
@@ -191,8 +192,10 @@ def _takers(attribute: str) -> list[str]:
 
 
 def _check_options(name: str, cls: Callable[..., Method], options: dict[str, Any]) -> None:
-    allowed = set(signature(cls).parameters) - set(getattr(cls, "keywords", {}))
+    parameters = signature(cls).parameters
+    takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
+    allowed = set(parameters) - set(getattr(cls, "keywords", {}))
     for option in options:
-        if option not in allowed:
+        if option not in allowed and not takes_any:
             takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"
             raise TypeError(f"method {name!r} {takes}; got {option!r}.")

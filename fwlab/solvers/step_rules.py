@@ -104,7 +104,7 @@ class StepRule:
 
     def __call__(self, direction: Direction, memory: Any) -> float:
         """Return a step in [0, direction.limit]."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define `__call__`.")
 
     def __repr__(self) -> str:
         return describe(self)
@@ -131,10 +131,10 @@ class OpenLoop(StepRule):
     ell: float | str = 2
 
     def __post_init__(self) -> None:
-        if self.ell != "log":
-            if isinstance(self.ell, str):
-                raise ValueError(f'ell must be a positive number or "log"; got {self.ell!r}.')
+        if not isinstance(self.ell, str):
             as_real("ell", self.ell, positive=True)
+        elif self.ell != "log":
+            raise ValueError(f'ell must be a positive number or "log"; got {self.ell!r}.')
 
     @property
     def phrase(self) -> str:
@@ -163,11 +163,9 @@ class Short(StepRule):
         if direction.slope <= 0.0:
             return 0.0
         bound = direction.smoothness * direction.square_norm
-        return (
-            direction.limit
-            if direction.slope >= bound * direction.limit
-            else (direction.slope / bound)
-        )
+        if direction.slope >= bound * direction.limit:
+            return direction.limit
+        return direction.slope / bound
 
 
 @dataclass(eq=False)
@@ -201,19 +199,20 @@ class Adaptive(StepRule):
         return Estimate()
 
     def __call__(self, direction: Direction, memory: Estimate) -> float:
-        slope, limit = direction.slope, direction.limit
-        # between equal points a slope is rounding alone
-        if slope <= 0.0 or direction.square_norm == 0.0:
+        slope, limit, square = direction.slope, direction.limit, direction.square_norm
+        # the slope of a direction without length is a rounding error
+        if slope <= 0.0 or square < TINY:
             return 0.0
         if memory.smoothness == 0.0:
-            missing = limit * slope - direction.rise(limit)
-            memory.smoothness = 2 * missing / limit**2 / direction.square_norm
+            memory.smoothness = direction.curvature / square
         else:
             memory.smoothness *= self.shrink
         while True:
-            bound = memory.smoothness * direction.square_norm
+            bound = memory.smoothness * square
             step = limit if slope >= bound * limit else slope / bound
-            if direction.rise(step) >= step * (slope - step * bound / 2) * (1 - PROMISE):
+            promise = step * (slope - step * bound / 2)
+            # the first test ends the loop whatever the rounding errors are
+            if bound >= direction.curvature or direction.rise(step) >= promise * (1 - PROMISE):
                 return step
             memory.smoothness = max(memory.smoothness, TINY) * self.grow
 
@@ -239,8 +238,18 @@ def as_step_rule(step: Any) -> StepRule:
 
 
 def chosen_step(rule: StepRule, direction: Direction, memory: Any) -> float:
-    """Return the step of the rule. Raises ValueError if it is not in [0, direction.limit]."""
-    step = float(rule(direction, memory))
+    """Return the step of the rule.
+
+    Raises TypeError if it is not a number, and ValueError if it is not in [0, direction.limit].
+    """
+    given = rule(direction, memory)
+    try:
+        step = float(given)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"step must be a number; the step rule {rule!r} returned {given!r} at iteration "
+            f"{direction.iteration}."
+        ) from None
     if not 0.0 <= step <= direction.limit:
         raise ValueError(
             f"step must be in [0, {direction.limit:.6g}], the limit of the direction at iteration "

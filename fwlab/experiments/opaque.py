@@ -1,0 +1,44 @@
+"""What runs code or reads data that no name in a function shows: its use cannot be identified."""
+
+import sys
+
+import numpy  # noqa: F401 - found in sys.modules below
+
+# functions and data that run or read things which the names in a function do not show
+OPAQUE = {
+    "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
+    "importlib": ("import_module", "reload"),
+    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt"),
+    "os": ("environ", "environb", "getenv", "open"),
+    "sys": ("_getframe", "modules"),
+}
+# attributes that read or run something, whatever their owner
+OPAQUE_ATTRIBUTES = {
+    "Popen",
+    "ZipFile",
+    "__globals__",
+    "__subclasses__",
+    "check_output",
+    "currentframe",
+    "exec_module",
+    "getline",
+    "getlines",
+    "iterdir",
+    "listdir",
+    "loadmat",
+    "memmap",
+    "open",
+    "popen",
+    "read_bytes",
+    "read_csv",
+    "read_text",
+    "run_path",
+    "scandir",
+    "urlopen",
+}
+OPAQUE_IDS = {
+    id(getattr(sys.modules[module], name)): f"{module}.{name}"
+    for module, names in OPAQUE.items()
+    for name in names
+    if hasattr(sys.modules[module], name)
+}
