@@ -39,9 +39,10 @@ STYLES = {
     "auto": ("#000000", "x", "-"),
     "alternate": ("#6699cc", "1", "-."),
     "direct": ("#888888", "2", "-."),
-    "bbpfw": ("#ef6548", "4", "-"),
+    "bbpfw": ("#ef6548", "$\\spadesuit$", "-"),
+    "dicg": ("#8c6d31", "$\\heartsuit$", "-"),
     "fcfw": ("#0a9396", ".", "--"),
-    "blended-pairwise": ("#b2182b", "3", "--"),
+    "blended-pairwise": ("#b2182b", "$\\clubsuit$", "--"),
 }
 OTHER = ("#000000", "+", "-")
 # methods without a style of their own, in the order in which a figure meets them

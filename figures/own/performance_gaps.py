@@ -15,8 +15,8 @@ from figures.kit.traces import data_names, trace_cells
 from fwlab.experiments import Cell, DataName
 
 METHODS = (
-    *("fw", "fw-open-loop", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcafw", "bcpfw"),
-    *("subgradient", "ascent", "newton", "auto"),
+    *("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw", "bafw", "bpfw"),
+    *("bcfw", "bcafw", "bcpfw", "bbpfw", "dicg", "subgradient", "ascent", "newton", "auto"),
 )
 DATA = {
     "A (synthetic)": DataName("synthetic-a", "unit"),

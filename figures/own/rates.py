@@ -17,7 +17,10 @@ from figures.kit.style import legend_below, method_line, new_figure
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
-METHODS = ("fw", "fw-open-loop", "afw", "pfw", "bcfw", "ascent")
+METHODS = (
+    *("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw"),
+    *("bcfw", "bbpfw", "dicg", "ascent"),
+)
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
 SECONDS = {"quick": 3, "standard": 40, "full": 40}
 # points of a curve that are kept, on a linear and on a logarithmic axis

@@ -22,6 +22,21 @@ class PolytopeWeights(NamedTuple):
     sum_lower: float
 
 
+class ZetaRange(NamedTuple):
+    """The zeta that a point of a polytope allows, and the bounds that end them.
+
+    The `top` largest entries need zeta >= low; the `bottom` smallest need zeta <= high, or 1 does
+    if bottom is 0.
+    """
+
+    low: float
+    high: float
+    top: int
+    bottom: int
+    top_bound: float  # upper_1 + .. + upper_top
+    bottom_bound: float  # the last `bottom` of lower, summed
+
+
 class SamplePolytopes(NamedTuple):
     """The polytope and the costs of each sample; costs[cost_rows[i]] are the costs of sample i.
 

@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 from typing import Any
 
-from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, PAIRWISE
+from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, INVARIANT, PAIRWISE
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.problem import Problem
 from fwlab.solvers.alternate import Alternate
@@ -42,6 +42,7 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "bcafw": partial(BlockMethod, AWAY),
     "bcpfw": partial(BlockMethod, PAIRWISE),
     "bbpfw": partial(BlockMethod, BLENDED),
+    "dicg": partial(BlockMethod, INVARIANT),
     "ascent": partial(Ascent, EXACT),
     "alternate": Alternate,
     "direct": Direct,

@@ -40,7 +40,7 @@ TOLS = {
     "bafw": 2e-3,
     "bpfw": 1e-4,
     **dict.fromkeys(
-        ("fcfw", "bcafw", "bcpfw", "bbpfw", "ascent", "alternate", "direct", "auto"), 1e-6
+        ("fcfw", "bcafw", "bcpfw", "bbpfw", "dicg", "ascent", "alternate", "direct", "auto"), 1e-6
     ),
     "subgradient": 0.1,
 }

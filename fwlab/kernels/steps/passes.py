@@ -26,10 +26,11 @@ from fwlab.kernels.steps.block import (
     frank_wolfe_block,
     make_block_scratch,
 )
+from fwlab.kernels.steps.decomposition_invariant import invariant_block
 from fwlab.kernels.steps.pseudo import pseudo_block
 
 # rules; kernels.steps.pseudo has 4, 5 and 6
-EXACT, FRANK_WOLFE, AWAY, PAIRWISE, BLENDED, ADAPTIVE = 0, 1, 2, 3, 7, 8
+EXACT, FRANK_WOLFE, AWAY, PAIRWISE, BLENDED, ADAPTIVE, INVARIANT = 0, 1, 2, 3, 7, 8, 9
 
 
 @compiled(fastmath=True, inline=True)
@@ -73,6 +74,8 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
         blended_block(scores, block, dual.weights, scratch, record.active_sets, old, change)
     elif rule == ADAPTIVE:
         adaptive_block(scores, block, dual.weights, scratch, record.estimates, old, change)
+    elif rule == INVARIANT:
+        invariant_block(scores, block, dual.weights, scratch, old, change)
     else:
         pseudo_block(rule, scores, block, dual.weights, scratch, old, change)
     record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
