@@ -38,6 +38,7 @@ from fwlab.experiments.object_state import (
     wrapped,
     written_in_c,
 )
+from fwlab.experiments.opaque import OPAQUE, OPAQUE_ATTRIBUTES, OPAQUE_IDS
 from fwlab.experiments.packages import version_of, version_of_compiled, version_of_module
 
 DIGITS = 16
@@ -85,44 +86,6 @@ ABOUT_A_MODULE = {
     "__package__",
     "__path__",
     "__spec__",
-}
-# functions and data that run or read things which the names in a function do not show
-OPAQUE = {
-    "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
-    "importlib": ("import_module", "reload"),
-    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt"),
-    "os": ("environ", "environb", "getenv", "open"),
-    "sys": ("_getframe", "modules"),
-}
-# attributes that read or run something, whatever their owner
-OPAQUE_ATTRIBUTES = {
-    "Popen",
-    "ZipFile",
-    "__globals__",
-    "__subclasses__",
-    "check_output",
-    "currentframe",
-    "exec_module",
-    "getline",
-    "getlines",
-    "iterdir",
-    "listdir",
-    "loadmat",
-    "memmap",
-    "open",
-    "popen",
-    "read_bytes",
-    "read_csv",
-    "read_text",
-    "run_path",
-    "scandir",
-    "urlopen",
-}
-OPAQUE_IDS = {
-    id(getattr(sys.modules[module], name)): f"{module}.{name}"
-    for module, names in OPAQUE.items()
-    for name in names
-    if hasattr(sys.modules[module], name)
 }
 # the generators behind np.random.rand, random.random and so on: their names are enough
 GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
