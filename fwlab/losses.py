@@ -59,9 +59,8 @@ class Loss(ABC):
 
             sum_j (upper_j if h_[j] > 0 else lower_j) h_[j].
 
-        Both are non-increasing, upper >= lower >= 0, and upper is not 0: all else is refused.
-        kernels.domains.vertices proves that the vertices, the projection and its Jacobian need no
-        more.
+        Both are non-increasing, upper >= lower >= 0, and upper is not 0. Everything else is
+        refused; kernels.domains.vertices says why the kernels need no more.
         """
 
     @property

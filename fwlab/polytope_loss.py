@@ -17,11 +17,11 @@ class PolytopeLoss(ABC):
 
         Phi(s; y) = max over v in dom Phi*(.; y) of <v, s + delta>.
 
-    Subclass it and define `value` and `lmo`, vectorised numpy. The lmo attains the value: u = -v is
-    lmo(s + delta), and Phi(s) = -<s + delta, u>. `fwlab.testing.check_loss` tries this. Each row
-    depends only on its own scores and label. The domain need not contain 0, its points need not sum
-    to 0, and the loss may be negative. The methods with `any_loss` take it: Frank-Wolfe with
-    whole-matrix steps, and the subgradient method.
+    Subclass it and define `value` and `lmo`, vectorised numpy. The lmo attains the value: with u =
+    lmo(s + delta), Phi(s) = -<s + delta, u>; `fwlab.testing.check_loss` tries it. Each row depends
+    only on its own scores and label. The domain need not contain 0, its points need not sum to 0,
+    and the loss may be negative. The methods with `any_loss` take it: Frank-Wolfe with whole-matrix
+    steps, and the subgradient method.
 
     Example
     -------

@@ -1,8 +1,9 @@
-"""What runs code or reads data that no name in a function shows: its use cannot be identified."""
+"""What code may use without a trace in its names: files, other programs, the environment.
 
-import sys
+A stored result cannot depend on it. No list of such ways is complete; these are the usual ones.
+"""
 
-import numpy  # noqa: F401 - found in sys.modules below
+from importlib import import_module
 
 # functions and data that run or read things which the names in a function do not show
 OPAQUE = {
@@ -37,8 +38,8 @@ OPAQUE_ATTRIBUTES = {
     "urlopen",
 }
 OPAQUE_IDS = {
-    id(getattr(sys.modules[module], name)): f"{module}.{name}"
+    id(getattr(import_module(module), name)): f"{module}.{name}"
     for module, names in OPAQUE.items()
     for name in names
-    if hasattr(sys.modules[module], name)
+    if hasattr(import_module(module), name)
 }

@@ -154,6 +154,13 @@ class Infeasible(RelativeMargin):
         return super().project(c, y) * (1 + 1e-8)
 
 
+class Overshoots(RelativeMargin):
+    def project(self, c, y):
+        p = super().project(c, y)
+        inside_a_face = (p < 0).sum(axis=1, keepdims=True) > 2
+        return p + 1e-9 * (c - p) * inside_a_face
+
+
 class Unmoved(RelativeMargin):
     def project(self, c, y):
         return c
@@ -260,6 +267,12 @@ def test_mistakes_are_named_with_a_small_input(planted):
     with pytest.raises(AssertionError) as again:
         check_loss(planted(), 3)
     assert str(again.value) == str(found.value)
+
+
+def test_a_projection_that_stops_short_of_a_face_is_seen():
+    """No few Frank-Wolfe steps separate a point this near to the inside of a face."""
+    with pytest.raises(AssertionError, match=r"project of Overshoots leaves the domain: for row 0"):
+        check_loss(Overshoots(), 6)
 
 
 @pytest.mark.parametrize("check", [convexity, subgradients, fenchel_young])

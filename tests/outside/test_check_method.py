@@ -215,6 +215,19 @@ def test_mistakes_are_named_with_the_smallest_problem(name, monkeypatch):
         assert f"n_classes={classes}" in last and "rng=0" in last
 
 
+class LinkBehindForFourClasses(Blend):
+    def iterate(self, state, workspace):
+        link = state.link.copy()
+        super().iterate(state, workspace)
+        if state.A.shape[1] == 4:
+            state.link = link
+
+
+def test_a_mistake_of_large_problems_is_shown_on_a_small_one():
+    with pytest.raises(AssertionError, match=r"X=\[\[-?\d\]\], y=\[\d\], lam=0.25, n_classes=4"):
+        check_method(LinkBehindForFourClasses())
+
+
 def test_a_negative_gap_is_seen(monkeypatch):
     """The certificate of a wrong objective."""
     plain = fwlab.Problem.primal_value

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from environment import Environment
 
@@ -19,7 +20,7 @@ from guest.methods import Blend, Damped
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(12, 4)), np.arange(12) % 3
-LOSSES = {"ordered": OrderedL1(), "stairs": Staircase(), "topk": fwlab.TopK(2)}
+LOSSES = {"ordered": OrderedL1(), "stairs": Staircase()}
 
 
 def by_name(name):
@@ -57,28 +58,23 @@ def study(environment, jobs=1, solving="anything"):
     return json.loads(environment.run("study.py", str(jobs), solving))
 
 
-def changed(before, after):
-    """The losses and the methods of the runs that were computed again."""
-    again = [key.split(" ", 1) for key in before[0] if before[0][key] != after[0][key]]
-    return {problem for problem, _ in again}, {method for _, method in again}
-
-
 def test_runs_are_stored_and_only_those_that_an_edit_reaches_run_again(environment):
     first = study(environment, jobs=2)
-    assert len(first[0]) == 12 and first[1]["fw"] < first[1]["guest-fw"] + 1
+    assert len(first[0]) == 8
     assert study(environment, solving="nothing") == first
-    losses, pairwise = {"ordered", "stairs", "topk"}, "Pairwise(step=Damped())"
 
     environment.edit("losses.py", "top: float = 1.0", "top: float = 1.5")
-    second = study(environment)
-    assert changed(first, second) == ({"ordered"}, {"fw", "guest-fw", "Blend(share=0.5)", pairwise})
     environment.edit("helpers.py", "DAMPING = 0.9", "DAMPING = 0.8")
-    third = study(environment)
-    assert changed(second, third) == (losses, {"guest-fw", pairwise})
-    assert third[1]["fw"] == first[1]["fw"] and third[1]["guest-fw"] != first[1]["guest-fw"]
+    second = study(environment)
+    kept = {key for key in first[0] if first[0][key] == second[0][key]}
+    # not the loss whose constant is another, nor the methods that use the helper
+    assert kept == {"stairs fw", "stairs Blend(share=0.5)"}
+    assert second[1]["fw"] == first[1]["fw"] and second[1]["guest-fw"] != first[1]["guest-fw"]
 
 
 def test_the_command_line_sees_the_entry_point(environment):
-    options = ["--data", "digits", "--loss", "topk", "-k", "2", "--methods", "fw,guest-fw"]
+    rng = np.random.default_rng(0)
+    np.savez(environment.folder / "own.npz", X=rng.normal(size=(12, 4)), y=np.arange(12) % 3)
+    options = ["--data", "own.npz", "--loss", "topk", "-k", "2", "--methods", "fw,guest-fw"]
     text = environment.run("-m", "fwlab", "compare", *options, "--max-iter", "1")
     assert [x.split()[1] for x in text.splitlines() if x.endswith("MAX_ITER")] == ["fw", "guest-fw"]
