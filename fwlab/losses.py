@@ -65,7 +65,10 @@ class Loss(ABC):
 
     @property
     def scale(self) -> float:
-        """The sum of the weights rho, which is the unit of the tolerance of `in_domain`."""
+        """The unit of the tolerance of `in_domain`: the sum of the weights rho.
+
+        1 by default; define it if the weights of your loss are far from 1.
+        """
         return 1.0
 
     def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:

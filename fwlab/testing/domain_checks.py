@@ -31,9 +31,9 @@ def accepted(tried: TriedLoss, inputs: Inputs) -> None:
             i = int(np.argmin(inside))
             raise Contradiction(
                 "rejects",
-                f"contains of {tried.name} rejects a point of the domain: for row {i} with label "
-                f"{y[i]} it says False of v = {text(0.0 - u[i])}, {what} (minus lmo's points at g "
-                f"and h).",
+                f"{tried.membership} of {tried.name} rejects a point of the domain: for row {i} "
+                f"with label {y[i]} it says False of v = {text(0.0 - u[i])}, {what} (minus lmo's "
+                f"points at g and h).",
             )
 
 
@@ -56,8 +56,9 @@ def rejected(tried: TriedLoss, inputs: Inputs) -> None:
             i = int(np.argmax(inside))
             raise Contradiction(
                 "accepts",
-                f"contains of {tried.name} accepts a point outside the domain: for row {i} with "
-                f"label {y[i]} it says True of v = {exact(0.0 - beyond[i])}, but <gradient, -v> is "
+                f"{tried.membership} of {tried.name} accepts a point outside the domain: for row "
+                f"{i} with label {y[i]} it says True of v = {exact(0.0 - beyond[i])}, but "
+                f"<gradient, -v> is "
                 f"{distance[i] * lengths[i]:.3g} below the minimum over the domain, "
                 f"{products(gradient, u)[i]:.10g} at lmo's point {text(u[i])}.",
             )

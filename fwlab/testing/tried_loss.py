@@ -45,6 +45,11 @@ class TriedLoss:
     def family(self) -> bool:
         return isinstance(self.loss, Loss)
 
+    @property
+    def membership(self) -> str:
+        """The name of the function that tests membership."""
+        return "in_domain" if self.family else "contains"
+
     def rounding(self, m: int, sizes: Floats) -> Floats:
         """Return how far numbers that sum products of these sizes may be off."""
         return ROUNDINGS * (m + 4) * self.unit * sizes
@@ -62,8 +67,7 @@ class TriedLoss:
     def contains(self, v: Floats, y: Integers) -> Floats:
         asked = self.loss.in_domain if isinstance(self.loss, Loss) else self.loss.contains
         assert asked is not None
-        name = "in_domain" if self.family else "contains"
-        return self._called(name, asked, v, y, (len(v),), boolean=True)
+        return self._called(self.membership, asked, v, y, (len(v),), boolean=True)
 
     def costs(self, y: Integers, m: int) -> Floats:
         """Return delta, (n, m)."""
