@@ -63,13 +63,8 @@ class Loss(ABC):
         refused; kernels.domains.vertices says why the kernels need no more.
         """
 
-    @property
-    def scale(self) -> float:
-        """The unit of the tolerance of `in_domain`: the sum of the weights rho.
-
-        1 by default; define it if the weights of your loss are far from 1.
-        """
-        return 1.0
+    # the unit of the tolerance of `in_domain`: the sum of the weights rho; None: the sum of `upper`
+    scale: float | None = None
 
     def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
         """Return costs (r, m) and for each label in y (n,) its row of them; by default all ones.
@@ -86,7 +81,9 @@ class Loss(ABC):
         """
         name, m = type(self).__name__, as_integer("m", m, low=2)
         costs = checked_costs(name, self.cost_table(y.copy(), m), y, m)
-        return RowPolytopes(y, *checked_weights(name, self.polytope_weights(m), m), *costs)
+        upper, lower = checked_weights(name, self.polytope_weights(m), m)
+        scale = float(upper.sum()) if self.scale is None else self.scale
+        return RowPolytopes(y, upper, lower, *costs, scale)
 
     def value(self, scores: Any, y: Any) -> Any:
         """Return the loss of each row of scores, (n,)."""
@@ -115,7 +112,7 @@ class Loss(ABC):
         It is -<delta, v> on the effective domain and +inf outside   (K19 (10)).
         """
         rows, polytopes, single = self._rows("v", v, y)
-        inside = polytopes.contains(rows, DOMAIN_TOLERANCE * self.scale)
+        inside = polytopes.contains(rows, DOMAIN_TOLERANCE * polytopes.scale)
         conjugates = np.where(inside, -polytopes.cost_products(rows), np.inf)
         return conjugates[0] if single else conjugates
 
@@ -127,7 +124,7 @@ class Loss(ABC):
         """
         tol = as_real("tol", tol, positive=False)
         rows, polytopes, single = self._rows("v", v, y)
-        inside = polytopes.contains(rows, tol * self.scale)
+        inside = polytopes.contains(rows, tol * polytopes.scale)
         return inside[0] if single else inside
 
     def project(self, c: Any, y: Any) -> Any:
@@ -259,6 +256,8 @@ def _entrywise(rho: Floats) -> tuple[Floats, Floats]:
 class _LossWithK(Loss):
     """A loss whose k largest margins weigh 1/k each."""
 
+    scale = 1.0
+
     k: int
 
     def __post_init__(self) -> None:
@@ -280,7 +279,7 @@ class _LossWithRho(Loss):
         object.__setattr__(self, "rho", as_rho("rho", self.rho))
 
     @property
-    def scale(self) -> float:
+    def scale(self) -> float:  # type: ignore[override]
         """The sum of rho."""
         return float(sum(self.rho))
 
@@ -292,6 +291,8 @@ class _LossWithRho(Loss):
 @dataclass(frozen=True)
 class MaxHinge(Loss):
     """Crammer and Singer's loss, max_j (s_j - s_y + 1 - delta_jy)   (T20 (2.2))."""
+
+    scale = 1.0
 
     def polytope_weights(self, m: int) -> tuple[Floats, Floats]:
         """Return the weight vectors (upper, lower) for m classes."""
@@ -306,6 +307,8 @@ class StructuredHinge(Loss):
     per_sample, costs is (n, m) and row i belongs to sample i, with costs[i, y_i] = 0. Negative
     costs are refused.
     """
+
+    scale = 1.0
 
     costs: Any
     per_sample: bool = False

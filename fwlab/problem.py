@@ -187,7 +187,7 @@ class Problem:
         """
         if not self.polytopes.checks_membership:
             self._lacks("contains", "a test of feasibility")
-        slack = DOMAIN_TOLERANCE * self.loss.scale
+        slack = DOMAIN_TOLERANCE * self.polytopes.scale
         for rows, polytopes in self.chunks():
             omega = self.sample_weight[rows, None]
             scaled = -A[rows] / np.where(omega > 0, omega, 1.0)

@@ -26,6 +26,10 @@ class Domains(Protocol):
     """
 
     @property
+    def scale(self) -> float:
+        """The size of the domains, which is the unit of tolerances."""
+
+    @property
     def checks_membership(self) -> bool:
         """Whether there is `contains`."""
 
@@ -64,6 +68,7 @@ class RowPolytopes:
     lower: Floats
     costs: Floats
     cost_rows: Integers
+    scale: float
 
     checks_membership: ClassVar = True
     projects: ClassVar = True

@@ -41,6 +41,10 @@ class GivenDomains:
         return cls(loss, y, costs, samples)
 
     @property
+    def scale(self) -> float:
+        return float(self.loss.scale)
+
+    @property
     def checks_membership(self) -> bool:
         return self.loss.contains is not None
 

@@ -42,7 +42,7 @@ class Ascent(BlockMethod):
         super().iterate(state, workspace)
         if not self.shrink or self.order in ROW_BY_ROW:
             return
-        largest = state.problem.loss.scale * state.problem.sample_weight
+        largest = state.problem.polytopes.scale * state.problem.sample_weight
         moving = np.flatnonzero(workspace.moves > AT_REST * largest)
         few = 0 < 2 * len(moving) <= state.problem.n_samples
         workspace.moving = moving if few else None

@@ -96,7 +96,7 @@ class Watch:
         rows = np.flatnonzero(omega)
         scaled, domains = A[rows] / omega[rows, None], own.polytopes.take(rows)
         if domains.checks_membership:
-            inside = domains.contains(-scaled, DOMAIN_TOLERANCE * own.loss.scale)
+            inside = domains.contains(-scaled, DOMAIN_TOLERANCE * own.polytopes.scale)
         else:
             tried = TriedLoss(own.loss, UNIT)
             distances = separation(tried, scaled, own.y[rows])
