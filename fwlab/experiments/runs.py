@@ -128,21 +128,39 @@ def outcomes_of(tasks: list[Task], n_jobs: int) -> Iterator[Outcome]:
             )
             bar.update(0)
 
-        if n_jobs == 1:
-            outcomes = (_run(task, watch) for task in tasks)
-        else:
-            from joblib import Parallel, delayed
-
-            # no memory maps: numba compiles a second version for such read-only arrays
-            pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
-            by_key = {task.key: task for task in tasks}
-            made = pool(delayed(_run)(task) for task in tasks)
-            # A worker whose code differs from this process does not answer for it.
-            outcomes = (_run(by_key[done[0]], watch) if done[2] else done for done in made)
-        for finished in outcomes:
+        here = (_run(task, watch) for task in tasks)
+        for finished in here if n_jobs == 1 else _run_by_workers(tasks, n_jobs, watch):
             bar.set_postfix_str(" ".join(finished[0]), refresh=False)
             bar.update()
             yield finished
+
+
+def _run_by_workers(
+    tasks: list[Task], n_jobs: int, watch: Callable[[str, Progress], None]
+) -> Iterator[Outcome]:
+    from joblib import Parallel, delayed
+
+    reasons = {task.key: _why_not_sent(task) for task in tasks}
+    for key, reason in reasons.items():
+        if reason:
+            yield key, Failure("failed", reason), False
+    # no memory maps: numba compiles a second version for such read-only arrays
+    pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
+    by_key = {task.key: task for task in tasks}
+    for done in pool(delayed(_run)(task) for task in tasks if not reasons[task.key]):
+        # A worker whose code differs from this process does not answer for it.
+        yield _run(by_key[done[0]], watch) if done[2] else done
+
+
+def _why_not_sent(task: Task) -> str:
+    """Return why the method or the loss cannot go to a worker process, "" if they can."""
+    from joblib.externals.loky.backend.reduction import dumps
+
+    try:
+        dumps((task.method, task.problem.loss))
+    except Exception as error:
+        return f"it cannot be sent to a worker process ({_one_line(error)}); n_jobs=1 runs it here"
+    return ""
 
 
 def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:

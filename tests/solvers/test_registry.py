@@ -1,5 +1,7 @@
 """Names for methods from outside: which names and constructors are taken."""
 
+import threading
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -70,3 +72,17 @@ def test_each_run_of_a_comparison_begins_with_the_method_as_given():
     comparison = fwlab.compare(problems, fwlab.FrankWolfe(rule), max_iter=4, tol=0.0)
     first, second = comparison.results.values()
     assert rule.calls == 0 and np.array_equal(first.A, second.A)
+
+
+@dataclass(frozen=True)
+class Locked(fwlab.FrankWolfe):
+    """A method with something that no other process can have."""
+
+    lock: object = field(default_factory=threading.Lock)
+
+
+def test_what_cannot_be_sent_to_a_worker_is_a_failed_run():
+    comparison = fwlab.compare(Case().problem(), ["fw", Locked()], max_iter=2, n_jobs=2)
+    [failure] = comparison.failures.values()
+    assert failure.kind == "failed" and "cannot be sent to a worker process" in failure.message
+    assert [key[1] for key in comparison.results] == ["fw"]
