@@ -8,6 +8,7 @@ from inspect import signature
 from itertools import groupby
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse
@@ -120,11 +121,13 @@ class Case:
 
 
 SMOOTHINGS, WEIGHTED = (0.0, 0.1), (False, True)
+# without the JIT, which is slow and runs the same lines, smoothing comes with weights
 GRID = tuple(
     Case(loss, smoothing=smoothing, weighted=weighted)
     for loss in LOSSES
     for smoothing in SMOOTHINGS
     for weighted in WEIGHTED
+    if not numba.config.DISABLE_JIT or weighted == (smoothing > 0)
 )
 PAIRS = [
     (method, case)
