@@ -63,8 +63,10 @@ class Loss(ABC):
         refused; kernels.domains.vertices says why the kernels need no more.
         """
 
-    # the unit of the tolerance of `in_domain`: the sum of the weights rho; None: the sum of `upper`
-    scale: float | None = None
+    @property
+    def scale(self) -> float | None:
+        """The unit of the tolerance of `in_domain`, the sum of rho; None for the sum of `upper`."""
+        return None
 
     def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
         """Return costs (r, m) and for each label in y (n,) its row of them; by default all ones.
@@ -279,7 +281,7 @@ class _LossWithRho(Loss):
         object.__setattr__(self, "rho", as_rho("rho", self.rho))
 
     @property
-    def scale(self) -> float:  # type: ignore[override]
+    def scale(self) -> float:
         """The sum of rho."""
         return float(sum(self.rho))
 

@@ -269,8 +269,8 @@ class State(RunState):
     def round_to_domain(self) -> None:
         """Project A if it misses the domain by rounding errors that show.
 
-        A block step projects a point as large as its own weight is small, with the rounding errors
-        of that point.
+        A block step projects a point whose size grows as the sample weight falls, and its rounding
+        errors grow with that size.
         """
         if self.problem.in_family and self.problem.is_feasible(self.A):
             for rows, _ in self.problem.chunks():

@@ -160,12 +160,8 @@ class Short(StepRule):
     monotone = True
 
     def __call__(self, direction: Direction, memory: None) -> float:
-        if direction.slope <= 0.0:
-            return 0.0
         bound = direction.smoothness * direction.square_norm
-        if direction.slope >= bound * direction.limit:
-            return direction.limit
-        return direction.slope / bound
+        return float(exact_step(direction.slope, bound, direction.limit))
 
 
 @dataclass(eq=False)
@@ -209,7 +205,7 @@ class Adaptive(StepRule):
             memory.smoothness *= self.shrink
         while True:
             bound = memory.smoothness * square
-            step = limit if slope >= bound * limit else slope / bound
+            step = float(exact_step(slope, bound, limit))
             promise = step * (slope - step * bound / 2)
             # the first test ends the loop whatever the rounding errors are
             if bound >= direction.curvature or direction.rise(step) >= promise * (1 - PROMISE):
