@@ -26,7 +26,7 @@ MOST_SHOWN = 100
 
 
 class Verdict(StrEnum):
-    """What a claim turned out to be."""
+    """The outcome of trying a claim."""
 
     HOLDS = "holds"
     WIDER = "wider"

@@ -1,4 +1,4 @@
-"""A claim of one's own: copy this file, change it, and run
+"""A claim of your own: copy this file, change it, and run
 
     python -m paper_checks --file my_claims.py
 

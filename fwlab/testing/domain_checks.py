@@ -1,4 +1,4 @@
-"""What a loss says of its domain: `contains`, `project` and inequalities, against its `lmo`.
+"""Check `contains`, `project` and the inequalities of a loss against its `lmo`.
 
 A point p is outside the negated domain if some gradient g separates it: <g, p> is less than the
 minimum <g, lmo(g)> over the domain. The projection p of c is the point of the domain with

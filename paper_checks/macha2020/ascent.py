@@ -126,7 +126,7 @@ class PairAscent:
         return float(gains[other])
 
     def run(self, rng: np.random.Generator, loops: int, increments: bool = False) -> None:
-        """Loops until a sweep over all k gains nothing, or so many."""
+        """Loops until a sweep over all k gains nothing, or at most this number."""
         n = len(self.z)
         for _ in range(max(1, loops // n)):
             gained = sum(self.loop(int(k), increments) for k in rng.permutation(n))

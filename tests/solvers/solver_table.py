@@ -119,6 +119,18 @@ class Case:
             sample_weight=self.sample_weight,
         )
 
+    def orthogonal(self) -> fwlab.Problem:
+        """The problem with orthogonal samples: a row of a pass sees the gradient at its start."""
+        return fwlab.Problem(
+            np.diag(np.linspace(0.5, 2.0, self.n)),
+            self.y,
+            self.entry.loss,
+            self.lam,
+            smoothing=self.smoothing,
+            n_classes=M,
+            sample_weight=self.sample_weight,
+        )
+
 
 SMOOTHINGS, WEIGHTED = (0.0, 0.1), (False, True)
 # without the JIT, which is slow and runs the same lines, smoothing comes with weights

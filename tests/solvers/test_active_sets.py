@@ -176,16 +176,7 @@ def test_bent_directions_leave_the_worst_atom_of_each_row(method, start, case):
 def test_one_block_takes_the_exact_step(method, start, case):
     """With orthogonal samples each row of a pass sees the gradient at its start: the row's own dual
     rises by what the best direction and the exact step within its limit give."""
-    n = case.n
-    problem = fwlab.Problem(
-        np.diag(np.linspace(0.5, 2.0, n)),
-        case.y,
-        case.entry.loss,
-        0.05,
-        smoothing=case.smoothing,
-        n_classes=M,
-        sample_weight=case.sample_weight,
-    )
+    problem = case.orthogonal()
     solver, state, workspace = begin(problem, method, start_point(case, start))
     curvatures = problem.curvatures + problem.ridge()[:, 0]
     for _ in range(6):

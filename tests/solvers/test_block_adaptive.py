@@ -18,16 +18,7 @@ pytestmark = pytest.mark.small
 @each_case
 def test_steps_and_estimates_of_a_pass(case):
     """With orthogonal samples each row sees the gradient at the start of the pass."""
-    X = np.diag(np.linspace(0.5, 2.0, case.n))
-    problem = fwlab.Problem(
-        X,
-        case.y,
-        case.entry.loss,
-        0.05,
-        smoothing=case.smoothing,
-        n_classes=M,
-        sample_weight=case.sample_weight,
-    )
+    problem = case.orthogonal()
     curvature = problem.curvatures + problem.ridge()[:, 0]
     solver = build("bcfw", {"step": "adaptive"})
     state = State(problem, np.zeros((case.n, M)), np.random.default_rng(0), solver.needs(problem))

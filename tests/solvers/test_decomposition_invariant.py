@@ -27,15 +27,7 @@ def in_domain(case, i, a, tol):
 def test_one_block_takes_the_best_step(start, case):
     """With orthogonal samples each row of a pass sees the gradient at its start. The row moves
     along u - v, with u the lowest vertex and v the highest one that the row can move away from."""
-    problem = fwlab.Problem(
-        np.diag(np.linspace(0.5, 2.0, case.n)),
-        case.y,
-        case.entry.loss,
-        0.05,
-        smoothing=case.smoothing,
-        n_classes=M,
-        sample_weight=case.sample_weight,
-    )
+    problem = case.orthogonal()
     solver, state, workspace = begin(problem, "dicg", start_point(case, start))
     curvatures, moved = problem.curvatures + problem.ridge()[:, 0], 0
     for _ in range(4):
