@@ -2,12 +2,17 @@
 
     NUMBA_DISABLE_JIT=1 python planting.py
 
-A line of its input is JSON: [module, old, new, output, [pytest's arguments]]. Each is run in a fork
-of this process, which has imported all that the tests need but the library; its output goes to the
-file `output`, and the answer is a line with the exit code. That is pytest's: 0 if all tests passed,
-1 if one failed; it is 70 if `old` does not occur exactly once in the module (the code has moved on
-and the defect must follow). The library's files are not touched. An inner compiled function cannot
-be replaced under a compiled caller, hence no JIT.
+A line of its input is a JSON object with the arguments of `in_a_fork`. Each request is run in a
+fork of this process, which has imported all that the tests need but the library. The fork writes
+to the file `output`, and the answer is a line with its exit code and its seconds of the processor,
+which other work on the machine does not change. The exit code is pytest's: 0 if all tests passed, 1
+if one failed. It is 70 if `old` does not occur exactly once in the module (the code has moved on
+and the defect must follow), and negative if the fork took too long. The library's files are not
+touched.
+
+An inner compiled function cannot be replaced under a caller that is compiled already, hence no JIT.
+With the JIT, NUMBA_CACHE_DIR must be an empty folder: the cache is keyed by the files, which do not
+hold the defect.
 """
 
 import importlib
@@ -23,8 +28,7 @@ from types import CodeType
 import pytest
 
 NOT_PLANTED = 70
-PACKAGES = ("cvxpy", "hypothesis", "numba", "sklearn.datasets")
-SECONDS = 300  # after which a fork is killed
+PACKAGES = ("cvxpy", "hypothesis", "numba", "scipy.optimize", "sklearn.datasets")
 
 
 class Replacing(SourceFileLoader):
@@ -58,7 +62,7 @@ class Planter(MetaPathFinder):
 
 
 def run(module: str, old: str, new: str, arguments: list[str]) -> int:
-    """pytest's exit code, or NOT_PLANTED."""
+    """Return pytest's exit code, or NOT_PLANTED."""
     sys.meta_path.insert(0, Planter(module, old, new))
     try:
         __import__(module)
@@ -67,11 +71,13 @@ def run(module: str, old: str, new: str, arguments: list[str]) -> int:
     return int(pytest.main(arguments))
 
 
-def in_a_fork(module: str, old: str, new: str, output: str, arguments: list[str]) -> int:
-    """The exit code of `run` in a process of its own, which writes to the file `output`."""
+def in_a_fork(
+    module: str, old: str, new: str, arguments: list[str], output: str, seconds: int
+) -> tuple[int, float]:
+    """Return the exit code and the seconds of `run` in a process that is killed after `seconds`."""
     child = os.fork()
     if child == 0:
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         code = 1
         with open(output, "w") as file:
             os.dup2(file.fileno(), 1)
@@ -83,11 +89,12 @@ def in_a_fork(module: str, old: str, new: str, output: str, arguments: list[str]
         finally:
             sys.stdout.flush()
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _, status, used = os.wait4(child, 0)
+    return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":
     for package in PACKAGES:
         importlib.import_module(package)
     for line in sys.stdin:
-        print(in_a_fork(*json.loads(line)), flush=True)
+        print(*in_a_fork(**json.loads(line)), flush=True)

@@ -1,0 +1,54 @@
+"""The table of planted defects, read from defects/*.toml, and the dozen that a commit draws."""
+
+import os
+import random
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(__file__).with_name("defects")
+DOZEN = 12
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A passage of a module of fwlab that is replaced, and the test that must see it.
+
+    compiled: whether the defect also belongs to the sample that runs with the JIT.
+    """
+
+    name: str
+    module: str
+    old: str
+    new: str
+    test: str
+    compiled: bool = False
+
+
+def read_defects() -> list[Defect]:
+    """Return all defects, file by file."""
+    return [
+        Defect(**entry)
+        for file in sorted(FOLDER.glob("*.toml"))
+        for entry in tomllib.loads(file.read_text())["defect"]
+    ]
+
+
+def seed_of_commit() -> int:
+    """Return FWLAB_SEED, or else a number made of the commit's hash; 0 outside a checkout."""
+    if "FWLAB_SEED" in os.environ:
+        return int(os.environ["FWLAB_SEED"])
+    command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+    return int(commit[:7], 16)
+
+
+def drawn(defects: list[Defect], seed: int) -> set[str]:
+    """Return the names of the dozen defects that a commit tries."""
+    names = sorted(defect.name for defect in defects)
+    return set(random.Random(seed).sample(names, DOZEN))

@@ -1,0 +1,69 @@
+"""Every module of fwlab that holds mathematics has a planted defect."""
+
+from fnmatch import fnmatch
+
+from planted_defects import ROOT, read_defects
+
+# patterns of modules without mathematics, each with what they hold instead
+NO_MATHEMATICS = {
+    "arrays": "names of types",
+    "text": "sentences",
+    "files": "files written atomically",
+    "provenance": "versions and dates",
+    "plot": "curves drawn from given arrays",
+    "__main__": "the command line",
+    "cli.*": "the command line",
+    "problem_input": "checks of types and shapes",
+    "checks.arguments": "checks of types and shapes",
+    "kernels._jit": "the cache of machine code",
+    "kernels._prefetch": "hints to the processor",
+    "kernels.layouts": "names of arrays",
+    "solvers.auto": "the choice of a method",
+    "solvers.dual_layout": "a problem as named arrays",
+    "solvers.interrupt": "Ctrl-C",
+    "solvers.registry": "names of methods",
+    "solvers.threads": "threads of BLAS",
+    "solvers.warm_up": "compilation before the clock starts",
+    "ranking.registry": "names of methods",
+    "ranking.solve": "arguments and results",
+    "datasets.files": "downloads and checksums",
+    "datasets.named": "names of data sets, and random data",
+    "datasets.readers": "file formats",
+    "experiments.bytecode": "digests of code",
+    "experiments.cells": "stored runs",
+    "experiments.comparison": "runs side by side",
+    "experiments.core_code": "digests of code",
+    "experiments.figure": "curves drawn from runs",
+    "experiments.import_file": "files of visitors",
+    "experiments.object_state": "digests of objects",
+    "experiments.opaque": "digests of objects",
+    "experiments.packages": "versions of packages",
+    "experiments.runs": "stored runs",
+    "experiments.source_digest": "digests of code",
+    "experiments.store": "stored runs",
+    "testing.loss_trial": "which checks a loss gets",
+    "testing.method_trial": "runs of a visitor's method",
+    "testing.shrinking": "smaller examples of a contradiction",
+    "testing.small_problems": "problems to try methods on",
+    "testing.tried_loss": "answers of a visitor's loss",
+    "testing.watch": "answers of a visitor's method",
+}
+
+
+def modules() -> set[str]:
+    """Return all modules of fwlab but packages, which only name their parts."""
+    folder = ROOT / "fwlab"
+    files = [file for file in folder.rglob("*.py") if file.name != "__init__.py"]
+    return {".".join(file.relative_to(folder).with_suffix("").parts) for file in files}
+
+
+def test_every_module_of_mathematics_has_a_defect():
+    planted = {defect.module for defect in read_defects()}
+    without = {m for m in modules() if any(fnmatch(m, pattern) for pattern in NO_MATHEMATICS)}
+    assert modules() - without - planted == set(), "plant a defect, or list what they hold instead"
+    assert planted & without == set()
+    assert planted - modules() == set()
+
+
+def test_every_pattern_names_a_module():
+    assert all(any(fnmatch(m, pattern) for m in modules()) for pattern in NO_MATHEMATICS)
