@@ -104,6 +104,7 @@ def use_losses(rng):
     scores = rng.integers(-3, 4, (3, m)) / 2 if rng.random() < 0.5 else rng.standard_normal((3, m))
     for name in ("value", "subgradient", "lmo", "conjugate", "in_domain", "project"):
         getattr(entry.loss, name)(scores, y)
+    entry.loss.project(2.0**40 * scores, y)
     entry.loss.moreau(scores, y, 0.5)
     entry.loss.projection_jacobian(scores, y)
 
@@ -118,7 +119,8 @@ def use_projections(rng):
         fwlab.project_topk_cone(a, k, bias)
         fwlab.project_knapsack(a, 1.0, 0.25, bias=bias)
         fwlab.project_knapsack(a, 1.0, 0.25, equality=True)
-        fwlab.project_permutahedron(a[:, :80], np.arange(min(d, 80)))
+        for scale in (1.0, 2.0**40):
+            fwlab.project_permutahedron(scale * a[:, :80], np.arange(min(d, 80)))
 
 
 def use_solvers(rng):

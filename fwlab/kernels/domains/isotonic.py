@@ -3,6 +3,7 @@
 import numpy as np
 
 from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.large_entries import LARGE, shorten_all_gaps
 from fwlab.kernels.domains.sorting import sort_descending
 
 
@@ -72,10 +73,14 @@ def project_permutahedron(points, rho, out):
     d = points.shape[1]
     order, sizes = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
     values, fit, pool_weights = np.empty(d), np.empty(d), np.empty(d)
+    size = max(abs(rho[0]), abs(rho[-1]))
     for i in range(points.shape[0]):
         sort_descending(points[i], order)
         for j in range(d):
             values[j] = points[i, order[j]]
+        if max(abs(values[0]), abs(values[d - 1])) > LARGE * size:
+            # a gap of more than rho_1 - rho_d separates two pools
+            shorten_all_gaps(values, 4.0 * size)
         decreasing_fit(d, values, rho, 1.0, fit, sizes, pool_weights)
         spread_pools(values, 1.0, sizes, pool_weights, 0, d, fit)
         for j in range(d):

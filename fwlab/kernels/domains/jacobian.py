@@ -21,6 +21,7 @@ import numpy as np
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit
+from fwlab.kernels.domains.large_entries import shorten_gaps
 from fwlab.kernels.domains.projection import (
     make_projection_scratch,
     nearest_in_polytope,
@@ -50,9 +51,20 @@ def _label_pools(y, order, sizes, pool_weights, start, stop, pools, rate):
     return total
 
 
+@compiled(inline=True)
+def _leave_kinks(count, size, b):
+    """Move the sorted candidates by some 1e-10 of their size, all differently, in the same order.
+
+    The next point is then no kink. A candidate that is left out moves down further than all others.
+    """
+    unit = 1e-10 * (abs(b[0]) + abs(b[count - 1]) + size)
+    for place in range(count):
+        b[place] -= unit * (place + (place * GOLDEN) % 1.0)
+
+
 @compiled
 def jacobian_row(point, y, polytope, scratch, pools, normal):
-    """Write J at `point` as pools (m) and normal (m); return whether it is not 0.
+    """Write J next to `point` as pools (m) and normal (m); return whether it is not 0.
 
     pools[j] names the pool of class j by one of its classes; normal is w / |w|, or 0 where zeta is
     fixed.
@@ -65,7 +77,9 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
     count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return False
-    zeta = nearest_in_polytope(count, polytope, scratch)
+    offset = shorten_gaps(count, polytope, b)
+    _leave_kinks(count, polytope.sum_upper, b)
+    zeta = nearest_in_polytope(count, offset, polytope, scratch)
     if zeta == 0.0:
         return False
     decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
@@ -81,7 +95,7 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
         free = free or pools[j] != j
         if pools[j] == y:
             normal[j] = -total / (1 + suffix - prefix)
-    slope = 0.0
+    slope = offset
     for j in range(count):
         if j < prefix or j >= suffix:
             fit = fit_upper[j] if j < prefix else fit_lower[j]
@@ -98,17 +112,10 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
 
 @compiled(allocates=True)
 def jacobian_rows(points, y, polytope, pools, normals, free):
-    """Write J at a point next to each row of `points` (n, m), and whether it is not 0.
-
-    Each entry moves by less than 1e-10 of the row's size, all differently, so that the point is no
-    kink.
-    """
-    near, scratch = np.empty(points.shape[1]), make_projection_scratch(points.shape[1])
+    """Write J next to each row of `points` (n, m), and whether it is not 0."""
+    scratch = make_projection_scratch(points.shape[1])
     for i in range(points.shape[0]):
-        size = 1e-10 * (np.abs(points[i]).max() + polytope.sum_upper)
-        for j in range(len(near)):
-            near[j] = points[i, j] + size * ((j * GOLDEN) % 1.0)
-        free[i] = jacobian_row(near, y[i], polytope, scratch, pools[i], normals[i])
+        free[i] = jacobian_row(points[i], y[i], polytope, scratch, pools[i], normals[i])
 
 
 @compiled

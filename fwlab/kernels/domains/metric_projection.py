@@ -8,9 +8,13 @@ hinge, then with b_j = g_j - h_j old_j and S = a_y the solution is
     -h_j a_j = max(0, b_j - tau),    tau the larger of the roots of
     tau = b_y + h_y S(tau)  and  S(tau) = omega r,    S(tau) = sum_{j != y} max(0, b_j - tau) / h_j.
 
-S is convex and falls, so Newton's steps towards either root stay to the left of it. Another domain
-is approached by steps with the largest h_j for all j. Each step is a Euclidean projection, and the
-objective never rises.
+S is convex and falls, so Newton's steps towards either root stay to the left of it. Let b_k be the
+largest b_j, j != y. The larger root is at least b_k - h_k omega r, where entry k alone has the sum
+omega r, and above b_k the solution is 0. If |b_k| is more than twice this range, tau is nearer to
+b_k than to 0, and all numbers are differences to b_k.
+
+Another domain is approached by steps with the largest h_j for all j. Each step is a Euclidean
+projection, and the objective never rises.
 """
 
 import numpy as np
@@ -45,13 +49,24 @@ def make_metric_scratch(m):
 
 @compiled
 def _project_on_simplex(linear, metric, old, y, most, new):
-    m = len(old)
-    lowest = linear[y] - metric[y] * old[y]
+    m, largest = len(old), 1 if y == 0 else 0
+    for j in range(m):
+        # new holds b until tau is known
+        new[j] = linear[j] - metric[j] * old[j]
+        if j != y and new[j] > new[largest]:
+            largest = j
+    lowest, width = new[y], metric[largest] * most
     tau = lowest
+    if abs(new[largest]) > 2.0 * width:
+        shift = new[largest]
+        for j in range(m):
+            new[j] -= shift
+        lowest -= shift
+        tau = max(lowest, -width)
     for _ in range(NEWTON_STEPS):
         total, slope = 0.0, 0.0
         for j in range(m):
-            excess = linear[j] - metric[j] * old[j] - tau
+            excess = new[j] - tau
             if j != y and excess > 0.0:
                 total += excess / metric[j]
                 slope += 1.0 / metric[j]
@@ -65,9 +80,8 @@ def _project_on_simplex(linear, metric, old, y, most, new):
         tau += step
     total = 0.0
     for j in range(m):
-        new[j] = 0.0
         if j != y:
-            new[j] = -max(0.0, linear[j] - metric[j] * old[j] - tau) / metric[j]
+            new[j] = -max(0.0, new[j] - tau) / metric[j]
             total -= new[j]
     if total > most:
         for j in range(m):

@@ -21,6 +21,7 @@ import numpy as np
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
+from fwlab.kernels.domains.large_entries import shorten_gaps
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
     INSERTION_LENGTH,
@@ -30,6 +31,7 @@ from fwlab.kernels.domains.sorting import (
 from fwlab.kernels.layouts import ProjectionScratch
 
 NEWTON_STEPS = 100
+EPS = 2.0**-52
 
 
 @compiled(inline=True)
@@ -87,8 +89,10 @@ def _slope_at_origin(count, b, upper, lower):
 
 
 @compiled(inline=True)
-def nearest_in_polytope(count, polytope, scratch):
+def nearest_in_polytope(count, offset, polytope, scratch):
     """Write the nearest beta for c_y = 0 and the first `count` sorted candidates b; return zeta.
+
+    `offset` is what large_entries.shorten_gaps has taken from the slope in zeta.
 
     zeta = 0 stands for the origin; beta is then not set. The search for zeta follows Newton's steps
     and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at a
@@ -97,7 +101,7 @@ def nearest_in_polytope(count, polytope, scratch):
     """
     upper, lower, _, _, sum_upper, sum_lower = polytope
     fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
-    if _slope_at_origin(count, b, upper, lower) <= 0.0:
+    if _slope_at_origin(count, b, upper, lower) + offset <= 0.0:
         return 0.0
     size = abs(b[0]) + abs(b[count - 1])
     zeta = 1.0
@@ -113,7 +117,7 @@ def nearest_in_polytope(count, polytope, scratch):
         )
         first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
         last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
-        slope = first[0] + last[0]
+        slope = first[0] + last[0] + offset
         rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * sum_upper)
         if abs(slope) <= rounding or (zeta == high and slope > 0.0):
             break
@@ -141,6 +145,13 @@ def nearest_in_polytope(count, polytope, scratch):
 
 
 @compiled(inline=True)
+def _not_above(entry, weight):
+    """Return entry - weight, or a number below it where rounding has lifted the difference."""
+    difference = entry - weight
+    return difference if entry - difference >= weight else difference - EPS * abs(difference)
+
+
+@compiled(inline=True)
 def _zero_below(first, last, polytope):
     """Return a bound: an entry of b at most this large is 0 in the projection.
 
@@ -151,8 +162,8 @@ def _zero_below(first, last, polytope):
         because the mean of a pool is not below the mean of any of its prefixes;
         b_j > min(v_y, B_j), hence b_j > 0 or, likewise, b_j > b_last - lower_1.
     """
-    below = min(0.0, last - polytope.lower[0]) if polytope.n_lower > 0 else 0.0
-    return max(below, first - polytope.upper[0])
+    below = min(0.0, _not_above(last, polytope.lower[0])) if polytope.n_lower > 0 else 0.0
+    return max(below, _not_above(first, polytope.upper[0]))
 
 
 @compiled(allocates=True)
@@ -225,7 +236,8 @@ def project_row(point, y, polytope, scratch, out):
     count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return
-    if nearest_in_polytope(count, polytope, scratch) == 0.0:
+    offset = shorten_gaps(count, polytope, scratch.candidates)
+    if nearest_in_polytope(count, offset, polytope, scratch) == 0.0:
         return
     total = 0.0
     for place in range(count):

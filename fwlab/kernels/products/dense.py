@@ -8,7 +8,7 @@ A^T X 0.1 to 1.2, by the share of A that is not 0.
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.products.blocks import add_block, block_scores, bring_near
+from fwlab.kernels.products.blocks import add_block, block_scores, bring_near, dot
 
 # Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
 # rows at a time (four of X, five of W) evict each other and the products take twice the time.
@@ -16,6 +16,9 @@ PADDING = 8
 LINE = 8  # numbers in a line of the cache
 # rows at a time: they stay in cache while the classes are walked
 SCORED_ROWS, ADDED_ROWS = 8, 16
+# terms summed one after the other: the rounding error of a long sum grows with the length of its
+# parts and with their number, not with the length of the sum
+SUMMED = 1024
 
 
 @compiled(allocates=True)
@@ -41,12 +44,29 @@ def scores_product(X, W, out):
 
 @compiled(allocates=True)
 def nonzeros_product(X, A, out):
-    """Add A^T X to out (m, d), skipping the zeros of A (n, m)."""
+    """Add A^T X to out (m, d), skipping the zeros of A (n, m); SUMMED rows are summed apart."""
     changes = np.empty(A.shape[1], dtype=np.int64)
     touched = np.empty(ADDED_ROWS, dtype=np.int64)
-    for start in range(0, X.shape[0], ADDED_ROWS):
-        stop = start + ADDED_ROWS
-        add_block(A[start:stop], X[start:stop], out, changes, touched)
+    n = X.shape[0]
+    part = np.empty(out.shape if n > SUMMED else (0, 0))
+    for first in range(0, n, SUMMED):
+        total = part if first else out
+        if first:
+            part[:] = 0.0
+        for start in range(first, min(n, first + SUMMED), ADDED_ROWS):
+            stop = start + ADDED_ROWS
+            add_block(A[start:stop], X[start:stop], total, changes, touched)
+        if first:
+            out += part
+
+
+@compiled
+def dot_in_parts(a, b):
+    """Return <a, b> of two vectors; SUMMED terms are summed apart."""
+    total = 0.0
+    for start in range(0, len(a), SUMMED):
+        total += dot(a[start : start + SUMMED], b[start : start + SUMMED])
+    return total
 
 
 @compiled(allocates=True)

@@ -18,6 +18,9 @@ from fwlab.kernels.domains.vertices import best_vertex, make_vertex_scratch, mar
 from fwlab.kernels.layouts import BlockScratch
 from fwlab.kernels.steps.exact_step import exact_step
 
+# the reciprocal of a smaller number, times scores, may overflow
+LEAST_WEIGHT = 1e-290
+
 
 @compiled(allocates=True)
 def make_block_scratch(m, support):
@@ -29,16 +32,17 @@ def make_block_scratch(m, support):
 def exact_block(scores, block, polytope, scratch, old, new):
     """Set new = the maximiser: omega times the projection of (q a - s - delta) / ((q + r) omega).
 
-    Without curvature the dual is linear in the block and its maximiser the LMO's vertex.
+    Without curvature that floats can hold, the dual is linear in the block and its maximiser the
+    LMO's vertex.
     """
     costs, y, omega = block.costs, block.y, block.omega
     point, curvature = scratch.point, block.curvature
-    total = curvature + block.ridge
-    if total == 0.0:
+    weight = (curvature + block.ridge) * omega
+    if weight < LEAST_WEIGHT:
         margins_without(scores, costs, y, scratch.vertex.margins)
         write_vertex(block, polytope, scratch.vertex, new)
         return
-    scale = 1.0 / (total * omega)
+    scale = 1.0 / weight
     for j in range(len(old)):
         point[j] = (curvature * old[j] - scores[j] - costs[j]) * scale
     point[y] = (curvature * old[y] - scores[y]) * scale

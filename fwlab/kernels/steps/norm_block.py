@@ -22,6 +22,10 @@ from fwlab.kernels.layouts import NormScratch
 # the metric adds to |v_j|^2 what a change of a_ij by this part of its range can add
 REACH = 0.3
 LEAST_METRIC = 1e-12
+# over the range of a_i a metric this small changes the linear term less than its rounding does
+LINEAR_PART = 1e-17
+# below it 1/h overflows
+SMALLEST_METRIC = 1e-300
 SEARCH_STEPS = 60
 # fractions of the slope at the start: below FLAT the search ends, below LEVEL a slope is 0
 FLAT = 0.05
@@ -75,13 +79,18 @@ def _write_linear(scores, beta, block, old, linear):
 
 
 @compiled
-def _lift(metric):
-    """Raise every entry to a small part of the largest."""
-    largest = 0.0
+def _lift(metric, linear, reach):
+    """Raise every entry to a small part of the largest, and to what the linear term can notice.
+
+    reach is the largest size of an entry of a_i.
+    """
+    largest, slope = 0.0, 0.0
     for j in range(len(metric)):
         largest = max(largest, metric[j])
+        slope = max(slope, abs(linear[j]))
+    least = max(LEAST_METRIC * largest, LINEAR_PART * slope / reach, SMALLEST_METRIC)
     for j in range(len(metric)):
-        metric[j] = max(metric[j], LEAST_METRIC * largest)
+        metric[j] = max(metric[j], least)
 
 
 @compiled
@@ -91,7 +100,7 @@ def weighted_block(scores, block, polytope, beta, scratch, old, new):
     _write_linear(scores, beta, block, old, linear)
     for j in range(len(old)):
         metric[j] = beta[j] * block.curvature + block.ridge
-    _lift(metric)
+    _lift(metric, linear, block.omega * polytope.sum_upper)
     project_in_metric(linear, metric, old, block.y, block.omega, polytope, scratch.projection, new)
 
 
@@ -100,18 +109,19 @@ def full_block(scores, block, dual, norm, scratch, old, new):
     """Set new = the row after its step on the full dual; norm.squares follow."""
     linear, metric, direction, beta, moved, _, projection = scratch
     polytope, lam_n, squares, q = dual.weights, dual.lam_n, norm.squares, norm.q
-    reach = (REACH * block.omega * polytope.sum_upper) ** 2 * block.curvature / lam_n
+    size = block.omega * polytope.sum_upper
+    reach = (REACH * size) ** 2 * block.curvature / lam_n
     for j in range(len(old)):
         moved[j] = squares[j] + reach
     power_weights(moved, q, metric)
     for j in range(len(old)):
         curvature = block.curvature
-        if q > 2.0 and moved[j] > 0.0:
+        if q > 2.0 and moved[j] * lam_n > 0.0:
             curvature += (q - 2.0) * scores[j] ** 2 / (moved[j] * lam_n)
         metric[j] = metric[j] * curvature + block.ridge
-    _lift(metric)
     power_weights(squares, q, beta)
     _write_linear(scores, beta, block, old, linear)
+    _lift(metric, linear, size)
     project_in_metric(linear, metric, old, block.y, block.omega, polytope, projection, new)
     slope, longest = 0.0, 0.0
     for j in range(len(old)):

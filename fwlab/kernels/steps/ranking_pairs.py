@@ -93,7 +93,9 @@ def best_bent_step(slope, curvature, low, high, grow, shrink, other, follow):
             right, tilt = min(high, down), follow
         if left > right:
             continue
-        vertex = (slope + tilt) / curvature if curvature > 0.0 else np.sign(slope + tilt) * np.inf
+        vertex = (
+            (slope + tilt) / curvature if curvature > 0.0 else np.copysign(np.inf, slope + tilt)
+        )
         step = min(max(vertex, left), right)
         after = max(other, grow + step, shrink - step)
         value = step * slope - step * step * curvature / 2 - follow * (after - before)
