@@ -1,6 +1,7 @@
 """Kernel matrices of the training rows: stored, through the rows of X, or column by column.
 
-Each kind offers products with K, the diagonal of K, and some columns and rows of K.
+Each kind offers products with K, the diagonal of K, some columns and rows of K, and bounds of the
+rounding errors of its products (fwlab.ranking.rounding).
 """
 
 from collections.abc import Iterator
@@ -8,10 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from fwlab.arrays import Floats, Integers
+from fwlab.operators.sums import UNDERFLOW, UNIT, gamma, norms_above
 
 CHUNK = 1024
+PART = 64  # terms of a sum in parts
+EXP_ERROR = 9 * UNIT  # relative, of 4 units in the last place
+SMALLEST_NORMAL = float(np.finfo(float).tiny)
 
 
 class Gram(Protocol):
@@ -49,6 +55,15 @@ class StoredGram:
     def product(self, c: Floats) -> Floats:
         return self.K @ c
 
+    def product_with_errors(self, c: Floats) -> tuple[Floats, Floats]:
+        """Return K c, summed in parts, and bounds of the errors of its entries, (n,) each."""
+        out, sizes = np.zeros(self.size), np.zeros(self.size)
+        for rows in chunks(np.flatnonzero(c), PART):
+            K = self.K[:, rows]
+            out += K @ c[rows]
+            sizes += np.abs(K) @ np.abs(c[rows])
+        return out, _rounding_in_parts(c) * sizes + self.size * UNDERFLOW
+
     def diagonal(self) -> Floats:
         return np.ascontiguousarray(self.K.diagonal())
 
@@ -75,6 +90,18 @@ class LinearGram:
     def product(self, c: Floats) -> Floats:
         return self.X @ (self.X.T @ c)
 
+    def score_errors(self, w: Floats) -> Floats:
+        """Return bounds of the errors of the entries of X w, (n,)."""
+        sums = [np.abs(self.X[rows]) @ np.abs(w) for rows in chunks(np.arange(self.size))]
+        return np.asarray(_rounding(w) * np.concatenate(sums) + len(w) * UNDERFLOW)
+
+    def link_errors(self, c: Floats) -> Floats:
+        """Return bounds of the errors of the entries of X^T c, (d,)."""
+        sums = np.zeros(self.X.shape[1])
+        for rows in chunks(np.arange(self.size)):
+            sums += np.abs(self.X[rows]).T @ np.abs(c[rows])
+        return np.asarray(_rounding(c) * sums + self.size * UNDERFLOW)
+
     def diagonal(self) -> Floats:
         return _square_norms(self.X)
 
@@ -93,18 +120,24 @@ class RbfGram:
     """K_ij = exp(-sigma |x_i - x_j|^2), stored as an array if half of max_memory holds it.
 
     Otherwise columns are computed on demand, and the first ones are kept until max_memory is full.
+    Squared distances are computed from centred rows: a large feature that all rows share would
+    cancel, and take their digits with it. `shift` is subtracted from every row.
     """
 
     X: Any
     sigma: float
     max_memory: int
+    shift: Floats = field(init=False)
+    rows: Any = field(init=False)
     norms: Floats = field(init=False)
     stored: Floats | None = field(init=False, default=None)
     kept: dict[int, Floats] = field(init=False, default_factory=dict)
     last: tuple[Floats, Floats] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.norms = _square_norms(self.X)
+        self.shift = shift_of(self.X)
+        self.rows = centred(self.X, self.shift)
+        self.norms = _square_norms(self.rows)
         if 16 * self.size**2 <= self.max_memory:
             self.stored = self.restricted(np.arange(self.size))
 
@@ -145,9 +178,25 @@ class RbfGram:
     def restricted(self, rows: Integers) -> Floats:
         if self.stored is not None:
             return self.stored[np.ix_(rows, rows)]
-        K = rbf_kernel(self.X[rows], self.X[rows], self.sigma)
+        K = rbf_kernel(self.rows[rows], self.rows[rows], self.sigma)
         K[np.diag_indices_from(K)] = 1.0
         return K
+
+    def product_with_errors(self, c: Floats) -> tuple[Floats, Floats]:
+        """Return K c, summed in parts, and bounds of its errors with those of K, (n,) each."""
+        d, rounding = self.X.shape[1], _rounding_in_parts(c)
+        r, out = norms_above(self.norms, d), np.zeros(self.size)
+        errors = np.full(self.size, self.size * UNDERFLOW)
+        for rows in chunks(np.flatnonzero(c), PART):
+            K = self.block(rows)
+            out += K @ c[rows]
+            h = gamma(d + 8) * np.square(r[:, None] + r[rows]) + 4 * d * UNDERFLOW
+            h *= self.sigma
+            near = (K + SMALLEST_NORMAL) * (h * np.exp(np.minimum(h, 1.0)) + EXP_ERROR)
+            h = np.where(h < 1, np.minimum(near, 1.0), 1.0)  # all entries are in [0, 1]
+            h[rows, np.arange(len(rows))] = 0.0  # these entries are 1
+            errors += (h + rounding * K) @ np.abs(c[rows])
+        return out, errors
 
     def _product(self, c: Floats) -> Floats:
         out, rows = np.zeros(self.size), np.flatnonzero(c)
@@ -162,7 +211,7 @@ class RbfGram:
 
     def _columns(self, rows: Integers) -> Floats:
         """Return columns of K, one per row of the result, (len(rows), n)."""
-        columns = rbf_kernel(self.X[rows], self.X, self.sigma, self.norms[rows], self.norms)
+        columns = rbf_kernel(self.rows[rows], self.rows, self.sigma, self.norms[rows], self.norms)
         columns[np.arange(len(rows)), rows] = 1.0
         return columns
 
@@ -170,6 +219,26 @@ class RbfGram:
         room = max(0, self.capacity - len(self.kept))
         for i, column in zip(rows[:room], columns, strict=False):
             self.kept[int(i)] = column.copy()
+
+
+def shift_of(X: Any) -> Floats:
+    """Return what to subtract from all rows before distances are computed, (d,).
+
+    It is their mean, in a sparse X only of the columns that are stored in full.
+    """
+    if isinstance(X, np.ndarray):
+        return np.asarray(X.mean(axis=0))
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    return np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
+
+
+def centred(X: Any, shift: Floats) -> Any:
+    """Return the rows of X minus shift (d,); a sparse X stays sparse."""
+    if isinstance(X, np.ndarray):
+        return X - shift
+    if not shift.any():
+        return X
+    return csr_matrix(X - csr_matrix(np.ones((X.shape[0], 1))) @ csr_matrix(shift))
 
 
 def rbf_kernel(
@@ -193,10 +262,21 @@ def rbf_kernel(
     return np.exp(K, out=K)
 
 
-def chunks(rows: Integers) -> Iterator[Integers]:
+def chunks(rows: Integers, size: int = CHUNK) -> Iterator[Integers]:
     """Yield the rows in chunks whose columns take little memory."""
-    for start in range(0, len(rows), CHUNK):
-        yield rows[start : start + CHUNK]
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def _rounding(c: Floats) -> float:
+    """Return the relative error of a sum of products with c; products with 0 are exact."""
+    return float(gamma(np.count_nonzero(c) + 1))
+
+
+def _rounding_in_parts(c: Floats) -> float:
+    """Return the relative error of such a sum in parts of PART terms."""
+    count = int(np.count_nonzero(c))
+    return float(gamma(min(count, PART) + count / PART + 3))
 
 
 def _square_norms(X: Any) -> Floats:

@@ -47,6 +47,9 @@ APART = 1e10  # largest factor between a slack's multiplier and mu/slack
 FALL = 0.1  # mu falls by this factor
 INWARD = 0.1  # how far a start moves from the boundary
 LEAST_GAP = 1e-12  # relative, for the first mu of an optimal start
+# in units of the dual of the inner point, for the first mu: a primal far beyond would only drive
+# the dual variables away from their scale
+MOST_GAP = 1e12
 LONGEST = 0.99  # of the way to the boundary
 FLAT = 0.1  # of the first slope, where the line search ends
 SEARCH_STEPS = 60
@@ -104,6 +107,11 @@ class Move:
     r: float
     multipliers: Floats
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all numbers are finite."""
+        return bool(np.isfinite(self.z.sum() + self.r + self.multipliers.sum()))
+
 
 @dataclass(frozen=True)
 class InteriorPoint(Method):
@@ -128,24 +136,33 @@ class InteriorPoint(Method):
         r = given_r + INWARD * (r - given_r)
         workspace = Workspace(dual, z, r, 1.0, np.zeros(len(dual.b)), np.ones(0))
         publish(state, workspace)
-        certificate = state.problem.certificate(state.point)
+        certificate = state.problem.estimate(state.point)
         gap = max(certificate.gap, LEAST_GAP * abs(certificate.primal))
+        lowest = state.problem.estimate(inner_point(state.problem)).dual
+        if lowest > 0:
+            gap = min(gap, MOST_GAP * lowest)
         workspace.mu = gap / (2 * len(z))
         workspace.slack_multipliers = workspace.mu / slacks(dual, z, r)
         return workspace
 
     def iterate(self, state: State, workspace: Workspace) -> None:
-        w = workspace
+        w, state.step = workspace, 0.0
         gz, gr = smooth_gradient(w, w.z, w.r)
         gz += w.dual.system.product(w.z)
-        move, decrement = newton_step(w, gz, gr)
+        try:
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                move, decrement = newton_step(w, gz, gr)
+        except np.linalg.LinAlgError:
+            return  # singular to rounding: no step can be told from noise
+        if not move.is_finite:
+            return
         w.multipliers = w.multipliers + move.multipliers
         near = decrement <= NEAR * w.mu and is_centred(w)
         state.step = line_search(w, move)
         advance(w, move, state.step)
         state.n_steps += 1
         publish(state, w)
-        certificate, count = state.problem.certificate(state.point), len(w.slack_multipliers)
+        certificate, count = state.problem.estimate(state.point), len(w.slack_multipliers)
         if near or certificate.gap <= WIDE * w.mu * count:
             rounding = np.finfo(float).eps * abs(certificate.dual) / count
             w.mu = min(w.mu, max(FALL * w.mu, rounding))

@@ -8,7 +8,7 @@ import scipy.sparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_features
-from fwlab.ranking.gram import chunks, rbf_kernel
+from fwlab.ranking.gram import centred, chunks, rbf_kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,13 +17,15 @@ class Machine:
 
     coefficients: w (d,) with kernel="linear"; the c_i that are not 0 with "rbf"; c (n,), in the
     order of X, with "precomputed". rows: the x_i of these c_i, dense or CSR, with "rbf";
-    otherwise None.
+    otherwise None. shift: what "rbf" subtracts from x and z before it computes their distance, so
+    that less cancels out; None for nothing.
     """
 
     kernel: str
     coefficients: Floats
     rows: Any = None
     sigma: float = np.nan
+    shift: Floats | None = None
 
     def scores(self, Z: Any) -> Floats:
         """Return the scores (n_new,) of new rows (n_new, d).
@@ -37,15 +39,19 @@ class Machine:
         if self.rows is None:
             scores: Floats = Z @ self.coefficients
             return scores
-        out = np.zeros(Z.shape[0])
+        out, rows = np.zeros(Z.shape[0]), self.rows
+        if self.shift is not None:
+            rows, Z = centred(rows, self.shift), centred(Z, self.shift)
         for chunk in chunks(np.arange(len(self.coefficients))):
-            out += self.coefficients[chunk] @ rbf_kernel(self.rows[chunk], Z, self.sigma)
+            out += self.coefficients[chunk] @ rbf_kernel(rows[chunk], Z, self.sigma)
         return out
 
     def as_dict(self) -> dict[str, Any]:
         """Return the machine as arrays that an .npz file can hold."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         rows = arrays.pop("rows")
+        if self.shift is None:
+            del arrays["shift"]
         if scipy.sparse.issparse(rows):
             parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
             parts["shape"] = np.array(rows.shape)
@@ -60,4 +66,4 @@ class Machine:
             parts = tuple(arrays[f"rows_{name}"] for name in ("data", "indices", "indptr"))
             rows = scipy.sparse.csr_matrix(parts, shape=tuple(arrays["rows_shape"]))
         kernel, sigma = arrays["kernel"].item(), arrays["sigma"].item()
-        return cls(kernel, arrays["coefficients"], rows, sigma)
+        return cls(kernel, arrays["coefficients"], rows, sigma, arrays.get("shift"))

@@ -32,7 +32,12 @@ class NewtonSystem(Protocol):
 
 @dataclass(eq=False)
 class StoredSystem:
-    """Q as an array; Cholesky, n^3/3 flops."""
+    """Q as an array; Cholesky, n^3/3 flops.
+
+    If Q has no full rank, rounding of its entries and of the factorisation can make eigenvalues of
+    Q + diag(D) negative, down to about -n eps times its largest entry. A ridge of this size makes
+    the matrix definite. The residuals of the steps leave the ridge out.
+    """
 
     Q: Floats
     A: Floats
@@ -43,12 +48,21 @@ class StoredSystem:
         return self.Q @ x
 
     def factorise(self, D: Floats) -> None:
-        from scipy.linalg import cho_factor, cho_solve
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-        M = self.Q.copy()
-        M[np.diag_indices_from(M)] += D
-        # LAPACK stores matrices by columns: without .T it would work on a copy
-        self.factor = cho_factor(M.T, lower=True, overwrite_a=True, check_finite=False)
+        ridge = 0.0
+        while True:
+            M = self.Q.copy()
+            M[np.diag_indices_from(M)] += D + ridge
+            largest = float(M.diagonal().max())
+            try:
+                # LAPACK stores matrices by columns: without .T it would work on a copy
+                self.factor = cho_factor(M.T, lower=True, overwrite_a=True, check_finite=False)
+                break
+            except LinAlgError:
+                if not ridge <= largest < np.inf:
+                    raise
+                ridge = max(10 * ridge, ROUNDING * largest)
         self.behind = cho_solve(self.factor, self.A.T, check_finite=False)
 
     def solve(self, f: Floats, g: Floats) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ sum(beta) if the threshold has no delta (thresholds.py). Rows are kept with the 
 """
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,18 @@ from fwlab.checks.gram import checked_gram
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
 from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
+from fwlab.ranking.rounding import gap_error, scored
 from fwlab.result import Certificate
 
 KERNELS = ("linear", "rbf", "precomputed")
 TOLERANCE = 1e-12  # allowed rounding errors of the constraints, a fraction of sum(alpha)
+
+SMALLEST_SCALE = 1e-200  # of C theta^2, the unit of the square in the conjugate
+LARGEST_KERNEL = 1e200  # its square, and sums of n^2 of them, are finite
+# of C theta^2 k(x, x). A loss is rounded by some u = 1e-16 times theta times a score, and a machine
+# that fits the training rows has |w|^2 near 1/(theta^2 k): C u^2, the least quadratic loss that
+# floats can tell from 0, is then as large as P at 1/u^2 = 1e32
+LARGEST_SCALE = 1e30
 
 
 @dataclass(eq=False)
@@ -74,12 +82,11 @@ class Problem:
         self.objective, self.kernel = objective, kernel
         self.C = as_real("C", C, positive=True)
         self.sigma = _checked_sigma(kernel, sigma)
-        X = checked_gram(X) if kernel == "precomputed" else as_features("X", X)
+        shifted = checked_gram(X) if kernel == "precomputed" else (as_features("X", X), 0.0)
+        X, self.gram_shift = shifted
         positive = as_positive(y)
         if len(positive) != X.shape[0]:
-            raise ValueError(
-                f"y must have one label a row of X, {X.shape[0]}; got {len(positive)}."
-            )
+            raise ValueError(f"y must have {X.shape[0]} labels, one per row; got {len(positive)}.")
         self.n_positive = int(positive.sum())
         self.n_negative = len(positive) - self.n_positive
         for name, count in (("positive", self.n_positive), ("negative", self.n_negative)):
@@ -97,6 +104,29 @@ class Problem:
             self.gram = LinearGram(X[self.order])
         else:
             self.gram = RbfGram(X[self.order], self.sigma, max_memory)
+        self._check_scale()
+
+    def _check_scale(self) -> None:
+        """Raise ValueError if the scales of the arguments leave what floats can tell."""
+        C, theta = self.C, self.loss.theta
+        scale = C * theta * theta
+        if not SMALLEST_SCALE <= scale <= 1 / SMALLEST_SCALE:
+            raise ValueError(
+                f"C must be such that C theta^2 is between {SMALLEST_SCALE:g} and "
+                f"{1 / SMALLEST_SCALE:g}; got C={C:g} with theta={theta:g}."
+            )
+        with np.errstate(over="ignore"):
+            largest = float(np.max(np.abs(self.gram.diagonal())))
+        if not largest <= LARGEST_KERNEL:
+            raise ValueError(
+                f"X must have squared norms k(x, x) of at most {LARGEST_KERNEL:g}; "
+                f"got {largest:.3g}."
+            )
+        if not scale * largest <= LARGEST_SCALE:
+            raise ValueError(
+                f"C must be such that C theta^2 k(x, x) is at most {LARGEST_SCALE:g}, beyond which "
+                f"rounding hides the losses; got C={C:g} with theta={theta:g} and k={largest:.3g}."
+            )
 
     def restricted(self, rows: Integers) -> "Problem":
         """Return the problem of some rows (ascending, positives first).
@@ -128,18 +158,29 @@ class Problem:
             return Machine(self.kernel, gram.X.T @ c)
         if isinstance(gram, RbfGram):
             support = np.flatnonzero(c)
-            return Machine(self.kernel, c[support], gram.X[support], self.sigma)
+            return Machine(self.kernel, c[support], gram.X[support], self.sigma, gram.shift)
         return Machine(self.kernel, c[np.argsort(self.order)])
 
     def threshold_at(self, point: Point) -> float:
         """Return the threshold t of the training scores."""
         return self.threshold.value(self.scores(point)[self.n_positive :])
 
-    def dual(self, point: Point, scores: Floats | None = None) -> float:
+    def dual(self, point: Point) -> float:
         """Return D at a point; -inf if it violates a constraint."""
+        return self._dual(point, self._scored(point)[1])
+
+    def _scored(self, point: Point) -> tuple[Floats, float]:
+        """Return the scores of the training rows and |w|^2."""
+        c = self.coefficients(point)
+        if isinstance(self.gram, LinearGram):
+            w = self.gram.X.T @ c
+            return self.gram.X @ w, float(w @ w)
+        scores = self.gram.product(c)
+        return scores, float(c @ scores)
+
+    def _dual(self, point: Point, square: float) -> float:
         if not self.is_feasible(point):
             return -np.inf
-        scores = self.scores(point) if scores is None else scores
         alpha, beta, rule = point.alpha, point.beta, self.threshold
         value = alpha.sum() / self.loss.theta + rule.slope * beta.sum()
         value -= self.loss.curvature / (2 * self.C) * (alpha @ alpha)
@@ -147,7 +188,7 @@ class Problem:
             value -= rule.curvature / 2 * (beta @ beta) / point.r
         if rule.free:
             value -= rule.price * point.r
-        return float(value - self.coefficients(point) @ scores / 2)
+        return float(value - square / 2)
 
     def is_feasible(self, point: Point) -> bool:
         """Return whether the constraints hold to rounding, and the signs exactly."""
@@ -161,16 +202,32 @@ class Problem:
         below_cap = rule.cap == np.inf or bool(beta.max() <= rule.cap * r + slack)
         return below_cap and abs(alpha.sum() - beta.sum()) <= slack
 
+    def estimate(self, point: Point) -> Certificate:
+        """Return primal, dual and gap as computed, with no bound of their rounding errors."""
+        return self._judged(point, *self._scored(point))
+
     def certificate(self, point: Point) -> Certificate:
-        """Return primal, dual and gap, computed from the point alone."""
-        scores = self.scores(point)
+        """Return primal, dual and gap, computed from the point alone, and gap_error.
+
+        gap_error bounds the error of the gap (fwlab.ranking.rounding). A gap that is negative by
+        more contradicts the data.
+        """
+        # what overflows here bounds nothing, and the error is infinite
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = scored(self, point)
+            values = self._judged(point, found.scores, found.square)
+            error = np.inf
+            if values.dual > -np.inf:
+                error = gap_error(self, point, found, abs(values.primal) + abs(values.dual))
+        return replace(values, from_scratch=True, gap_error=error).checked()
+
+    def _judged(self, point: Point, scores: Floats, square: float) -> Certificate:
         positives, negatives = np.split(scores, [self.n_positive])
         t = self.threshold.value(negatives)
         losses = self.C * self.loss.value(t - positives).sum()
-        primal = float(self.coefficients(point) @ scores / 2 + losses)
-        dual = self.dual(point, scores)
+        primal, dual = float(square / 2 + losses), self._dual(point, square)
         gap = primal - dual
-        return Certificate(primal, dual, gap, augmented_gap=gap, from_scratch=True)
+        return Certificate(primal, dual, gap, augmented_gap=gap)
 
 
 def _checked_sigma(kernel: str, sigma: float | None) -> float:

@@ -17,7 +17,8 @@ class Result:
     """The outcome of `solve`; every number is recomputed from (alpha, beta, delta) at the end.
 
     alpha (n_positive,) and beta (n_negative,) follow the order of X; delta is None for TopPushK.
-    threshold is t of the training scores. success says whether the gap is at most tol times
+    threshold is t of the training scores. gap_error bounds the rounding error of the gap
+    (fwlab.ranking.rounding). success says whether gap + gap_error is at most tol times
     max(|primal|, |dual|). nit counts iterations; seconds is solver time without judging; method is
     the method that ran.
     """
@@ -37,6 +38,7 @@ class Result:
     method: str
     trace: Trace
     machine: Machine = field(repr=False)
+    gap_error: float = np.nan
 
     @property
     def w(self) -> Floats | None:

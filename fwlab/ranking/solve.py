@@ -83,8 +83,8 @@ def solve(
         A name of `methods()`. "auto" is "interior-point", or "working-set" if two n x n arrays
         would take more than max_memory.
     tol : float
-        The run ends when the certified gap is at most tol max(|primal|, |dual|). tol = 0 runs to
-        max_iter iterations.
+        The run ends when the certified gap, with its rounding error, is at most
+        tol max(|primal|, |dual|). tol = 0 runs to max_iter iterations.
     max_iter : int
         The largest number of iterations.
     time_limit : float, optional
@@ -174,10 +174,11 @@ def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
         gap=certificate.gap,
         success=end.status is Status.CONVERGED,
         status=end.status,
-        message=f"{end.status.value} Method: {name}.",
+        message=" ".join((*end.sentences, f"Method: {name}.")),
         nit=end.iteration,
         seconds=end.seconds,
         method=name,
         trace=recorder.trace(),
         machine=problem.machine(point),
+        gap_error=certificate.gap_error,
     )

@@ -4,6 +4,8 @@ import numpy as np
 
 from fwlab.ranking.problem import Point, Problem
 
+LEAST_SLOPE = 1e-6  # of the terms of the slope of the dual on the ray
+
 
 def inner_point(problem: Problem) -> Point:
     """Return equal alpha and equal beta, at the scale where the dual is largest on their ray.
@@ -19,12 +21,14 @@ def inner_point(problem: Problem) -> Point:
     elif rule.free:
         delta = float(np.sqrt(rule.curvature * (beta @ beta) / (2 * rule.price)))
     point = Point(alpha, beta, delta)
-    linear = p / problem.loss.theta + rule.slope * p - rule.price * point.r
+    gain, cost = p / problem.loss.theta + rule.slope * p, rule.price * point.r
     if rule.curvature:
-        linear -= rule.curvature / 2 * float(beta @ beta) / point.r
+        cost += rule.curvature / 2 * float(beta @ beta) / point.r
+    # a start far nearer to 0 than each of the two would be on the boundary to rounding
+    linear = max(abs(gain - cost), LEAST_SLOPE * (gain + cost))
     norm = float(problem.coefficients(point) @ problem.scores(point))
     quadratic = norm + problem.loss.curvature / problem.C * p
     scale = most = problem.C * problem.loss.theta / 2
-    if quadratic > 0 and linear != 0:
-        scale = min(most, abs(linear) / quadratic)
+    if quadratic > 0:
+        scale = min(most, linear / quadratic)
     return Point(scale * alpha, scale * beta, None if delta is None else scale * delta)

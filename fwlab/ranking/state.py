@@ -20,8 +20,16 @@ class State(RunState):
     point: Point
     rng: np.random.Generator
 
+    def judge(self) -> Certificate:
+        """Return the certificate of the point without a bound of its rounding error."""
+        self._count()
+        return self.problem.estimate(self.point)
+
     def certify(self) -> Certificate:
         """Return the certificate of the point; nothing else is tracked."""
+        self._count()
+        return self.problem.certificate(self.point)
+
+    def _count(self) -> None:
         point = self.point
         self.active = int(np.count_nonzero(point.alpha) + np.count_nonzero(point.beta))
-        return self.problem.certificate(point)

@@ -23,6 +23,9 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
 from fwlab.solvers.method import Method
 
+# of a squared length: where rounding leaves a kernel matrix indefinite, steps can grow without end
+LARGE = 1e100
+
 
 @dataclass(frozen=True)
 class Subgradient(Method):
@@ -34,15 +37,26 @@ class Subgradient(Method):
         problem, point = state.problem, state.point
         target = subgradient_point(problem, point)
         move = problem.coefficients(target) - problem.coefficients(point)
-        square = float(move @ problem.gram.product(move))
-        gap = max(0.0, problem.certificate(point).gap)
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = float(move @ problem.gram.product(move))
+        gap = max(0.0, problem.estimate(point).gap)
         step = gap / square if gap < square else 1.0
         delta = None
         if point.delta is not None and target.delta is not None:
             delta = point.delta + step * (target.delta - point.delta)
         alpha = point.alpha + step * (target.alpha - point.alpha)
-        state.point = Point(alpha, point.beta + step * (target.beta - point.beta), delta)
+        moved = Point(alpha, point.beta + step * (target.beta - point.beta), delta)
+        if not abs(square) <= LARGE and not is_finite(problem, moved):
+            state.step = 0.0
+            return
+        state.point = moved
         state.step, state.n_steps = step, state.n_steps + 1
+
+
+def is_finite(problem: Problem, point: Point) -> bool:
+    """Return whether floats hold the primal of a point."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(problem.estimate(point).primal))
 
 
 def subgradient_point(problem: Problem, point: Point) -> Point:

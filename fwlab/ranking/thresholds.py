@@ -16,7 +16,10 @@ from typing import Protocol
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.operators.sums import UNDERFLOW, UNIT, gamma
 from fwlab.ranking.surrogates import Surrogate
+
+WIDENINGS = 600  # a width times 4^600 leaves the floats
 
 
 class Threshold(Protocol):
@@ -40,6 +43,9 @@ class Threshold(Protocol):
 
     def value(self, scores: Floats) -> float:
         """Return t of the negatives' scores (n_negative,)."""
+
+    def bracket(self, low: Floats, high: Floats) -> tuple[float, float]:
+        """Return a number below the exact t of the scores `low`, and one above that of `high`."""
 
     def level(self, scores: Floats) -> float:
         """Return the score above which one more negative would raise the threshold."""
@@ -65,6 +71,14 @@ class MeanOfLargest:
 
     def value(self, scores: Floats) -> float:
         return float(np.partition(scores, -self.K)[-self.K :].mean())
+
+    def bracket(self, low: Floats, high: Floats) -> tuple[float, float]:
+        return self.value(low) - self._rounding(low), self.value(high) + self._rounding(high)
+
+    def _rounding(self, scores: Floats) -> float:
+        """Return a bound of the error of `value`, and of one more addition."""
+        largest = np.abs(np.partition(scores, -self.K)[-self.K :])
+        return float(gamma(self.K + 4) * largest.mean()) + UNDERFLOW
 
     def level(self, scores: Floats) -> float:
         return float(np.partition(scores, -self.K)[-self.K])
@@ -123,6 +137,35 @@ class SurrogateQuantile:
         if self.surrogate.power == 2:
             share = np.sqrt(max(0.0, share - above.var()))
         return float(largest + (1 + above.mean() - share) / theta)
+
+    def bracket(self, low: Floats, high: Floats) -> tuple[float, float]:
+        return self._certain(low, -1.0), self._certain(high, 1.0)
+
+    def _certain(self, scores: Floats, side: float) -> float:
+        """Return a number on one side of the exact root, at which the equation's sign is certain.
+
+        It is the computed root, moved by a width that grows until the sign is certain.
+        """
+        root = self.value(scores)
+        width = UNIT * (abs(root) + 1 / self.surrogate.theta)
+        for _ in range(WIDENINGS):
+            t = root + side * width
+            excess, error = self._excess(scores, t)
+            if side * excess < -error:
+                return t
+            width *= 4
+        return side * np.inf
+
+    def _excess(self, scores: Floats, t: float) -> tuple[float, float]:
+        """Return the sum at t minus the budget, and a bound of its error."""
+        s, theta, square = scores - t, self.surrogate.theta, self.surrogate.power == 2
+        v = 1 + theta * s
+        f = 4 * UNIT * (1 + theta * np.abs(s)) + UNDERFLOW
+        inside = np.maximum(0.0, v)
+        errors = f * (2 * inside + f) + 3 * UNIT * inside * inside if square else f
+        total = float((inside * inside if square else inside).sum())
+        error = float(errors[v + f > 0].sum()) + gamma(len(s) + 4) * total
+        return total - self.budget, 1.01 * error + 4 * UNIT * (total + self.budget)
 
     def level(self, scores: Floats) -> float:
         return self.value(scores) - 1 / self.surrogate.theta

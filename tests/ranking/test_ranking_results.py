@@ -1,12 +1,13 @@
 """A result on disk and on new rows, for every kernel."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from fwlab.ranking import PatMat, Result, TopPushK, solve
+from fwlab.ranking import PatMat, Result, TopPushK, gram, solve
+from fwlab.ranking.machine import Machine
 
 X = np.round(np.random.default_rng(0).normal(size=(12, 3)), 1)
 Y = (np.arange(12) % 3 == 0).astype(int)
@@ -69,3 +70,24 @@ def test_new_rows_of_another_width_are_refused(name):
     result = solve(rows, Y, TopPushK(2), 2.0, kernel, sigma)
     with pytest.raises(ValueError, match=f"Z must have {rows.shape[1]} columns; got 2"):
         result.decision_function(new[:, :2])
+
+
+def test_more_rows_than_a_chunk_are_scored(monkeypatch):
+    monkeypatch.setattr(gram, "CHUNK", 5)
+    c = np.arange(12.0) - 5
+    scores = Machine("rbf", c, X, 0.4).scores(NEW)
+    assert scores == pytest.approx(rbf(NEW, X) @ c, abs=1e-13)
+
+
+def test_a_row_at_the_threshold_is_positive():
+    result = solve(X, Y, TopPushK(2), 2.0)
+    scores = result.decision_function(NEW) + result.threshold
+    at_row = replace(result, threshold=float(result.machine.scores(NEW)[2]))
+    assert at_row.predict(NEW).tolist() == (scores >= scores[2]).astype(int).tolist()
+    assert at_row.predict(NEW)[2] == 1
+
+
+def test_the_trace_counts_the_rows_of_both_kinds():
+    result = solve(X, Y, TopPushK(2), 2.0, method="subgradient", max_iter=3)
+    numbers = np.count_nonzero(result.alpha), np.count_nonzero(result.beta)
+    assert min(numbers) > 0 and result.trace.active[-1] == sum(numbers)

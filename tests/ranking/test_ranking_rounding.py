@@ -1,0 +1,192 @@
+"""The bound of the rounding error of a certificate, against ball arithmetic."""
+
+import numpy as np
+import pytest
+
+from fwlab import Status, datasets, ranking
+from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, rounding
+from fwlab.ranking.problem import Point
+from fwlab.ranking.registry import METHODS
+from fwlab.ranking.start import inner_point
+from fwlab.ranking.verify import enclose
+from tests.ranking.instances import random_instance
+
+TOL = 1e-10
+
+
+@pytest.fixture
+def flint():
+    return pytest.importorskip("flint", reason="python-flint is not installed: no ball arithmetic")
+
+
+def exact(problem: Problem, point) -> tuple[tuple[float, float], ...]:
+    """The intervals of `enclose`, which hold a float or two around the exact value."""
+    found = enclose(problem, point)
+    for low, high in found[:2]:
+        assert high - low <= 8 * np.spacing(abs(high))
+    return found
+
+
+def furthest(value: float, interval: tuple[float, float]) -> float:
+    """The largest distance of an exact value in the interval, less two roundings outwards."""
+    low, high = interval
+    return max(value - low, high - value) - 2 * np.spacing(max(abs(low), abs(high)))
+
+
+@pytest.mark.small
+@pytest.mark.usefixtures("flint")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", range(30))
+def test_the_error_is_within_its_bound(seed, method):
+    """The instances take turns through all objectives, surrogates and kernels."""
+    arguments = random_instance(seed).arguments()
+    problem = Problem(**arguments)
+    for iterations in (0, 6):
+        run = ranking.solve(**arguments, method=method, tol=0.0, max_iter=iterations)
+        _, _, gap = exact(problem, run)
+        assert furthest(run.gap, gap) <= run.gap_error <= TOL * max(run.primal, abs(run.dual))
+
+
+@pytest.mark.small
+@pytest.mark.usefixtures("flint")
+@pytest.mark.parametrize("seed", range(30))
+def test_points_that_are_feasible_only_to_rounding(seed):
+    """The repair is what the bound says it is: errors of 1e-13 in every constraint."""
+    rng, arguments = np.random.default_rng(seed), random_instance(seed).arguments()
+    problem = Problem(**arguments)
+    best = ranking.solve(**arguments, tol=1e-8)
+    alpha, beta = (v * (1 + 3e-13 * rng.uniform(-1, 1, len(v))) for v in (best.alpha, best.beta))
+    if problem.loss.power == 1:
+        alpha[0] = problem.C * problem.loss.largest * (1 + 3e-13)
+        beta *= alpha.sum() / beta.sum() * (1 + 1e-13)
+    delta = best.delta
+    if delta is not None and problem.threshold.cap < np.inf:
+        delta = float(beta.max()) / problem.threshold.cap * (1 - 1e-13)
+    if not problem.is_feasible(point := Point(alpha, beta, delta)):
+        pytest.skip("the bound of beta moved with sum(alpha)")
+    certificate = problem.certificate(point)
+    _, dual, gap = exact(problem, point)
+    assert dual[0] > -np.inf
+    assert furthest(certificate.gap, gap) <= certificate.gap_error
+    scale = max(certificate.primal, abs(certificate.dual))
+    assert certificate.gap_error <= 1e-10 * scale
+
+
+@pytest.mark.small
+def test_a_move_of_the_repair_counts():
+    """sum(alpha) is 1e-13 above sum(beta): alpha is scaled down, and D falls by its slope."""
+    X, y = np.array([[1.0], [2.0], [0.0], [0.5]]), np.array([1, 1, 0, 0])
+    problem = Problem(X, y, TopPush("hinge"), 1.0)
+    even = Point(np.full(2, 0.25), np.full(2, 0.25), None)
+    odd = Point(even.alpha * (1 + 1e-13), even.beta, None)
+    moves = rounding.repair_moves(problem, odd)
+    assert moves.alpha == pytest.approx(2.5e-14, rel=0.2) and not moves.beta.max() > 1e-15
+    more = problem.certificate(odd).gap_error - problem.certificate(even).gap_error
+    assert 4e-14 < more < 4e-13
+
+
+@pytest.mark.small
+@pytest.mark.usefixtures("flint")
+@pytest.mark.parametrize("kernel, sigma", [("linear", None), ("rbf", 0.7)])
+@pytest.mark.parametrize("objective", [TopPushK(2), PatMat(0.3, "hinge"), PatMat(0.3)])
+def test_large_sums_that_cancel(kernel, sigma, objective):
+    """The error shows where the scores of the rows are large and their differences are not."""
+    rng, errors = np.random.default_rng(3), []
+    for offset in (1.0, 1e4, 1e7):
+        X = rng.normal(size=(9, 2)) + offset
+        problem = Problem(X, np.arange(9) % 3 == 0, objective, 10.0, kernel, sigma)
+        certificate = problem.certificate(point := inner_point(problem))
+        assert furthest(certificate.gap, exact(problem, point)[2]) <= certificate.gap_error
+        errors.append(certificate.gap_error)
+    # centring makes distances independent of the offset
+    assert errors[2] > 1e4 * errors[0] if kernel == "linear" else errors[2] < 10 * errors[0]
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("surrogate", ["quadratic", "hinge"])
+@pytest.mark.parametrize("seed", range(30))
+def test_the_bracket_of_a_threshold_is_close(surrogate, seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=12) * 10.0 ** rng.integers(-3, 6)
+    for objective in (TopPushK(5), PatMat(rng.uniform(1e-15, 0.9), surrogate, budget="negatives")):
+        rule = objective.threshold(3, 12)
+        low, high = rule.bracket(scores, scores)
+        t = rule.value(scores)
+        assert low <= t <= high
+        assert high - low <= 1e-13 * (1 + np.abs(scores).max())
+        wide = rule.bracket(scores - 1, scores + 1)
+        assert wide == pytest.approx((t - 1, t + 1), rel=1e-9)
+
+
+@pytest.mark.small
+@pytest.mark.usefixtures("flint")
+def test_a_column_on_demand_has_the_same_bound():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    y = np.arange(90) % 3 == 0
+    errors = []
+    for memory in (2**30, 0):
+        problem = Problem(X, y, TopPushK(3), 1.0, "rbf", 0.4, max_memory=memory)
+        certificate = problem.certificate(point := inner_point(problem))
+        assert furthest(certificate.gap, exact(problem, point)[2]) <= certificate.gap_error
+        errors.append(certificate.gap_error)
+    assert errors[0] == pytest.approx(errors[1], rel=0.01)
+
+
+@pytest.mark.small
+def test_success_counts_the_rounding_error():
+    """All digits of a precomputed kernel cancel: the gap looks small, and proves nothing."""
+    x = np.random.default_rng(0).normal(size=(12, 2))
+    K = 1e9 + x @ x.T
+    y = np.arange(12) % 2
+    result = ranking.solve(K, y, TopPush(), 1.0, "precomputed", tol=1e-7, max_iter=60)
+    scale = max(abs(result.primal), abs(result.dual))
+    assert result.gap_error > 1e-7 * scale
+    assert not result.success
+    loose = ranking.solve(x, y, TopPush(), 1.0, tol=1e-300, max_iter=200)
+    assert loose.status is Status.ROUNDING_FLOOR and "can be reached" in loose.message
+    reachable = float(loose.message.split("tol=")[1].split(" ")[0])
+    again = ranking.solve(x, y, TopPush(), 1.0, tol=reachable, max_iter=200)
+    assert again.success and again.gap + again.gap_error <= reachable * again.primal
+
+
+@pytest.mark.small
+@pytest.mark.wrong_gaps
+def test_a_gap_below_its_error_is_a_contradiction(monkeypatch):
+    X, y = np.array([[1.0], [2.0], [0.0], [0.5]]), np.array([1, 1, 0, 0])
+    plain = Problem._dual
+    monkeypatch.setattr(Problem, "_dual", lambda *arguments: 2 * plain(*arguments))
+    result = ranking.solve(X, y, TopPush(), 1.0)
+    assert result.status is Status.INCONSISTENT and not result.success
+    assert "The gap is -" in result.message
+
+
+@pytest.mark.parametrize("kernel, sigma", [("linear", None), ("rbf", 0.05)])
+@pytest.mark.parametrize("objective", [TopPush(), TopPushK(5, "hinge"), PatMat(0.05)])
+@pytest.mark.parametrize("name", ["ionosphere", "winequality_red"])
+@pytest.mark.usefixtures("data_folder")
+def test_the_bound_is_useful_on_data(name, objective, kernel, sigma):
+    data = datasets.load(name, normalize="standard", rng=0)
+    arguments = (data.X_train, data.y_train, objective, 1.0, kernel, sigma)
+    result = ranking.solve(*arguments, tol=1e-6, max_iter=200)
+    assert result.success and 0 < result.gap_error <= 1e-10 * result.primal
+
+
+def test_without_flint_the_judge_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "flint", None)
+    problem = Problem(np.eye(2), [1, 0], TopPush(), 1.0)
+    with pytest.raises(ImportError, match="verify needs python-flint: pip install"):
+        enclose(problem, inner_point(problem))
+
+
+@pytest.mark.small
+def test_the_errors_of_products_grow_with_what_cancels():
+    """One row far away makes the squared distances of the others inexact."""
+    X, c = np.random.default_rng(0).normal(size=(8, 2)), np.resize([1.0, -1.0], 8)
+    X[7] = 1e5
+    y = np.arange(8) % 2
+    near = Problem(X[:7], y[:7], TopPush(), 1.0, "rbf", 0.5).gram.product_with_errors(c[:7])[1]
+    far = Problem(X, y, TopPush(), 1.0, "rbf", 0.5).gram.product_with_errors(c)[1]
+    assert 1e-15 < near.min() and near.max() < 1e-13 and far[:7].max() > 1e-7
+    point = Point(np.ones(4), np.ones(4), None)
+    found = rounding.scored(Problem(X, y, TopPush(), 1.0), point)
+    assert found.errors.min() > 0 and found.link > 0 and found.link_size > 0
