@@ -31,6 +31,7 @@ from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
+from fwlab.verify import Enclosure, verify
 
 __all__ = [
     "AwayStep",
@@ -38,6 +39,7 @@ __all__ = [
     "Comparison",
     "CrossValidation",
     "Direction",
+    "Enclosure",
     "FrankWolfe",
     "Loss",
     "LpNorm",
@@ -74,5 +76,6 @@ __all__ = [
     "register_method",
     "solve",
     "testing",
+    "verify",
     "weights",
 ]

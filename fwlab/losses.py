@@ -25,7 +25,7 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_array, as_floats, as_integer, as_labels, as_real, as_rho
 from fwlab.checks.losses import checked_costs, checked_weights
-from fwlab.operators.domains import Domains, RowPolytopes
+from fwlab.operators.domains import Domains, RowPolytopes, nearest_to_scores
 from fwlab.operators.jacobians import projection_jacobians
 
 DOMAIN_TOLERANCE = 1e-9
@@ -130,10 +130,7 @@ class Loss(ABC):
         return inside[0] if single else inside
 
     def project(self, c: Any, y: Any) -> Any:
-        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m).
-
-        The projection is exact up to rounding.
-        """
+        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m), up to rounding."""
         rows, polytopes, single = self._rows("c", c, y)
         points = polytopes.project(rows)
         return points[0] if single else points
@@ -198,7 +195,7 @@ class Loss(ABC):
         labels = as_labels(np.atleast_1d(y), m)
         if len(labels) != len(rows):
             raise ValueError(
-                f"y must have one label a row of {name}, {len(rows)}; got {len(labels)}."
+                f"y must have one label per row of {name}, {len(rows)}; got {len(labels)}."
             )
         return rows, self.polytopes(labels, m), single
 
@@ -212,11 +209,12 @@ def moreau_envelope(
 
         smoothing/2 |g|^2 - <s + delta, g>
 
-    over the effective domain: it is minus the projection of -(s + delta) / smoothing.
+    over the effective domain. The value is Phi(z) + smoothing/2 |g|^2 at z = s - smoothing g: never
+    below the envelope, whatever the rounding error of g.
     """
-    shifted = polytopes.add_costs(scores)
-    gradients = 0.0 - polytopes.project(-shifted / smoothing)
-    values = ((shifted - 0.5 * smoothing * gradients) * gradients).sum(axis=1)
+    gradients = 0.0 - nearest_to_scores(polytopes, polytopes.add_costs(scores), smoothing)
+    values = polytopes.values(scores - smoothing * gradients)
+    values += (0.5 * smoothing * gradients * gradients).sum(axis=1)
     return values, gradients
 
 

@@ -17,21 +17,24 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_features, as_real
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains, RowPolytopes
-from fwlab.operators.features import GramFeatures, features_of
+from fwlab.operators.features import features_of
+from fwlab.operators.sums import mean_in_parts, square_in_parts
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem_input import (
     check_kinds,
+    check_scales,
     checked_data,
     checked_labels,
     checked_matrix,
     checked_sample_weight,
     conversion_notes,
+    shift_note,
 )
 from fwlab.result import Certificate
 
@@ -92,7 +95,8 @@ class Problem:
         self.kernel = kernel
         self.storage = storage
         self.notes = conversion_notes(X, storage)
-        self.X: Any = checked_data(X, kernel, storage)
+        self.X, self.gram_shift = checked_data(X, kernel, storage)
+        self.notes += shift_note(self.X, self.gram_shift)
         self.y = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
@@ -100,8 +104,10 @@ class Problem:
         if self.smoothing and not self.polytopes.projects:
             self._lacks("project", "smoothing")
         self.features = features_of(self.X, kernel)
+        squares = self.features.square_norms()
+        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
         # minus the second derivative of n D along a unit vector in row i, without smoothing
-        self.curvatures = self.features.square_norms() / self.lam_n
+        self.curvatures = squares / self.lam_n
 
     @property
     def n_samples(self) -> int:
@@ -141,15 +147,15 @@ class Problem:
         """Return P(W) for W (m, d). Raises ValueError with a precomputed kernel."""
         self._require_weights("primal")
         W = checked_matrix("W", "(m, d)", W, (self.n_classes, self.n_features))
-        square_norm = 2 * self.regularizer.value(W)
-        return self.primal_value(features_of(self.X, None).scores(W), square_norm)
+        return self.primal_value(features_of(self.X, None).scores(W), self.square_norm_of(W))
 
     def dual(self, A: Any) -> float:
         """Return D(A) for A (n, m), or -inf outside the domain (tolerance of Loss.in_domain)."""
         A = self._checked_dual(A)
         if not self.is_feasible(A):
             return -np.inf
-        return self.dual_value(A, self.dual_square_norm(self.link(A), A))
+        data = self.at_data
+        return data.dual_value(A, data.dual_square_norm(data.link(A), A))
 
     def gap(self, A: Any) -> float:
         """Return primal(weights(A)) - dual(A), or +inf outside the domain.
@@ -158,13 +164,13 @@ class Problem:
         """
         self.regularizer.require_representer("gap")
         A = self._checked_dual(A)
-        return self.certificate(A).gap if self.is_feasible(A) else np.inf
+        return self.at_data.certificate(A).gap if self.is_feasible(A) else np.inf
 
     def augmented_gap(self, A: Any) -> float:
         """Return the augmented gap, never below the gap, or +inf outside the domain (K19 (27))."""
         self.regularizer.require_representer("augmented_gap")
         A = self._checked_dual(A)
-        return self.certificate(A).augmented_gap if self.is_feasible(A) else np.inf
+        return self.at_data.certificate(A).augmented_gap if self.is_feasible(A) else np.inf
 
     def scores(self, A: Any, X_new: Any) -> Floats:
         """Return the prediction scores (n_new, m) of the machine W(A).
@@ -219,8 +225,16 @@ class Problem:
     def with_gram(self) -> "Problem":
         """Return this problem with products taken from the Gram matrix X X^T, (n, n)."""
         other = copy(self)
-        other.kernel = "linear"
-        other.features = features_of(self.X, "linear")
+        other.kernel, other.features = "linear", features_of(self.X, "linear")
+        return other
+
+    @property
+    def at_data(self) -> "Problem":
+        """This problem with products taken from X: with kernel="linear" a copy, else itself."""
+        if self.kernel != "linear":
+            return self
+        other = copy(self)
+        other.kernel, other.features = None, features_of(self.X, None)
         return other
 
     def with_lam(self, lam: float) -> "Problem":
@@ -228,24 +242,6 @@ class Problem:
         other = copy(self)
         other.lam = as_real("lam", lam, positive=True)
         other.curvatures = self.features.square_norms() / other.lam_n
-        return other
-
-    def restricted(self, index: Integers) -> "Problem":
-        """Return the problem for block steps on some of the samples.
-
-        lam n stays the same. A Gram matrix is cut to these samples. X stays whole, because the
-        block steps use only its features.
-        """
-        other = copy(self)
-        if isinstance(self.features, GramFeatures):
-            other.features = GramFeatures(self.features.K[np.ix_(index, index)])
-        else:
-            other.features = self.features.rows(index)
-        other.lam = self.lam_n / len(index)
-        other.y = self.y[index]
-        other.sample_weight = self.sample_weight[index]
-        other.polytopes = self.polytopes.take(index)
-        other.curvatures = self.curvatures[index]
         return other
 
     def combination(self, C: Floats) -> Floats:
@@ -302,7 +298,7 @@ class Problem:
             square_norm = self.square_norm(link, C)
             dual_square_norm = self.dual_square_norm(self.link(A), A)
         primal = self.primal_value(scores, square_norm)
-        augmented = self._augmented_primal(A, scores, square_norm) if self.smoothing else primal
+        augmented = self.augmented_primal(A, scores, square_norm) if self.smoothing else primal
         dual = self.dual_value(A, dual_square_norm)
         return Certificate(primal, dual, primal - dual, augmented - dual)
 
@@ -315,6 +311,12 @@ class Problem:
         if self.regularizer.plain:
             return self.features.link_norm(link, C, self.lam_n)
         return self.regularizer.square_norm(self.square_norms(link, C))
+
+    def square_norm_of(self, W: Floats) -> float:
+        """Return 2 R(W)."""
+        if self.regularizer.plain:
+            return square_in_parts(W)
+        return self.regularizer.square_norm(np.einsum("ij,ij->i", W, W))
 
     def dual_square_norm(self, link: Floats, A: Floats) -> float:
         """Return 2 R*(V) for the link V of A, which equals 2 R(W(A))."""
@@ -360,20 +362,15 @@ class Problem:
             )
         else:
             values = self.polytopes.values(scores)
-        return self.lam / 2 * square_norm + float(np.mean(self.sample_weight * values))
+        return self.lam / 2 * square_norm + mean_in_parts(self.sample_weight * values)
 
     def dual_value(self, A: Floats, square_norm: float) -> float:
         """Return D(A) from A and 2 R*(V(A))."""
-        linear = float(np.mean(self.polytopes.cost_products(A)))
+        linear = mean_in_parts(self.polytopes.cost_products(A))
         return -self.lam / 2 * square_norm - linear - self.ridge_term(A)
 
-    def ridge_term(self, A: Floats) -> float:
-        """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""
-        if not self.smoothing:
-            return 0.0
-        return float(np.vdot(self.ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
-
-    def _augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
+    def augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
+        """Return the primal of the problem with the same dual in d + n dimensions   (K19 (27))."""
         ridge = self.ridge()
         values = np.concatenate(
             [
@@ -382,7 +379,13 @@ class Problem:
             ]
         )
         norm = self.lam / 2 * square_norm + self.ridge_term(A)
-        return norm + float(np.mean(self.sample_weight * values))
+        return norm + mean_in_parts(self.sample_weight * values)
+
+    def ridge_term(self, A: Floats) -> float:
+        """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""
+        if not self.smoothing:
+            return 0.0
+        return float(np.vdot(self.ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
 
     def _checked_dual(self, A: Any) -> Floats:
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import SMALLEST, as_features, as_floats, as_integer, as_labels
+from fwlab.checks.arguments import LARGEST, SMALLEST, as_features, as_floats, as_integer, as_labels
 from fwlab.checks.gram import checked_gram
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
@@ -31,11 +31,14 @@ def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
         raise ValueError(f'storage must be "float64" with kernel="{kernel}"; got "float32".')
 
 
-def checked_data(X: Any, kernel: str | None, storage: str) -> Any:
-    """Return X as a finite array or CSR matrix, or as a Gram matrix."""
+def checked_data(X: Any, kernel: str | None, storage: str) -> tuple[Any, float]:
+    """Return X as a finite array or CSR matrix, or as a Gram matrix with the shift of checked_gram.
+
+    The shift is 0 where X holds samples.
+    """
     if kernel == "precomputed":
         return checked_gram(X)
-    return as_features("X", X, np.float32 if storage == "float32" else np.float64)
+    return as_features("X", X, np.float32 if storage == "float32" else np.float64), 0.0
 
 
 def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
@@ -47,13 +50,20 @@ def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
     return ()
 
 
+def shift_note(K: Any, shift: float) -> tuple[str, ...]:
+    """Return one sentence if a Gram matrix K is indefinite beyond rounding, by checked_gram."""
+    if shift == 0 or shift <= 100 * len(K) * np.finfo(float).eps * np.abs(K).max():
+        return ()
+    return (f"X is positive semidefinite only up to {shift:.2g} I, which gap_error counts.",)
+
+
 def checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
     """Return y as classes 0 .. n_classes - 1, one per row of X."""
     if n_classes is not None:
         n_classes = as_integer("n_classes", n_classes, low=2)
     labels = as_labels(y, n_classes)
     if len(labels) != len_x:
-        raise ValueError(f"y must have one label a row of X, {len_x}; got {len(labels)}.")
+        raise ValueError(f"y must have one label per row of X, {len_x}; got {len(labels)}.")
     if n_classes is None and labels.min() == labels.max():
         raise ValueError(
             f"y must hold at least two classes unless n_classes is given; got only {labels[0]}."
@@ -83,3 +93,33 @@ def checked_sample_weight(sample_weight: Any, n: int) -> Floats:
     if not omega.any():
         raise ValueError(f"sample_weight must not be all zero; got {n} zeros.")
     return omega
+
+
+def check_scales(square_norms: Floats, lam_n: float, omega: Floats, reach: float) -> None:
+    """Raise ValueError if machines, scores or losses of dual points could leave float64.
+
+    |a_ij| is at most omega_i times `reach`. Hence bounds of the entries of W(A), of the scores, and
+    of lam |W(A)|^2, which is the mean of <a_i, s_i>.
+
+    Parameters
+    ----------
+    square_norms : array (n,)
+        |x_i|^2.
+    lam_n : float
+        lam times n.
+    omega : array (n,)
+        The sample weights.
+    reach : float
+        The size of the domains.
+    """
+    norms = np.sqrt(square_norms)
+    with np.errstate(over="ignore"):
+        machine = reach * float(omega @ norms) / lam_n
+        score = float(norms.max()) * machine
+        largest = max(machine, score, float(omega.max()) * reach * max(score, 1.0))
+    if not largest <= LARGEST:
+        raise ValueError(
+            f"X, lam, sample_weight and loss must keep all products below {LARGEST:g}; with rows "
+            f"of norm {norms.max():.3g}, lam n = {lam_n:.3g}, weights up to {omega.max():.3g} and "
+            f"a domain of size {reach:.3g} they can reach {largest:.3g}."
+        )

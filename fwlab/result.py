@@ -1,7 +1,7 @@
 """The outcome of a run: certificate, status, trace and result, with saving and loading."""
 
 import json
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_features
+from fwlab.checks.arguments import as_features, as_integer, as_labels
 from fwlab.files import saved_arrays, write_atomically
 from fwlab.plot import Gaps, plot_gaps
+from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.provenance import provenance
 
 if TYPE_CHECKING:
@@ -36,12 +37,32 @@ class Certificate:
     own_gap: float | None = None
     from_scratch: bool = False
     contradiction: str = ""
+    gap_error: float = 0.0
+    distance: float = np.inf
+
+    @property
+    def proved_gap(self) -> float:
+        """gap + gap_error, which the exact gap does not exceed."""
+        return self.gap + self.gap_error
+
+    def checked(self) -> "Certificate":
+        """Return the certificate, with a contradiction if rounding does not explain its gap."""
+        if self.contradiction or not self.gap < -self.gap_error:
+            return self
+        found = (
+            f"the gap is {self.gap:.3g}, and rounding explains no more than -{self.gap_error:.3g}."
+        )
+        return self.contradicted(found)
+
+    def contradicted(self, found: str) -> "Certificate":
+        """Return the certificate with this contradiction, which leaves no bound of |W - W*|."""
+        return replace(self, contradiction=found, distance=np.inf) if found else self
 
 
 class Status(Enum):
     """Why a run ended; the value is the sentence a user reads."""
 
-    CONVERGED = "The certified gap is at most tol."
+    CONVERGED = "The certified gap, with its rounding error, is at most tol."
     MAX_ITER = "The iteration limit was reached before the gap was at most tol."
     TIME_LIMIT = "The time limit was reached before the gap was at most tol."
     INTERRUPTED = "The run was interrupted; the certificate is that of the last whole iteration."
@@ -49,8 +70,8 @@ class Status(Enum):
     SOLVED_OTHER_PROBLEM = (
         "The method maximised the dual of another loss to tol; the gap is that of this problem."
     )
-    ROUNDING_FLOOR = "The gap is at the level of rounding errors and still above tol."
-    INCONSISTENT = "Nothing is certified: a loss or a method contradicts what it says of itself."
+    ROUNDING_FLOOR = "Rounding errors hide the gap before it is proved to be at most tol."
+    INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +129,7 @@ class Result:
     method's own iterate for `subgradient` and `alternate`, and for `direct` below LpNorm(1.04);
     the best primal point seen for `newton` and `auto`. A (n, m). gap = primal - dual, both
     recomputed, with the primal at W; problem.gap(A) is the gap at weights(A). infeasibility is the
-    largest distance of an entry of A from its domain. success says whether the certified gap is at
+    largest distance of an entry of A from its domain. success says whether gap + gap_error is at
     most tol. nit counts iterations; seconds is solver time without judging. lam_n is lam times n.
     coefficients (n, m) are the coefficients of the machine with a precomputed kernel if they are
     not A (the subgradient method, LpNorm), otherwise None. made_by holds versions, commit,
@@ -130,6 +151,8 @@ class Result:
     trace: Trace
     lam_n: float
     coefficients: Floats | None = None
+    gap_error: float = np.nan
+    distance: float = np.inf
     made_by: dict[str, str] = field(default_factory=provenance)
 
     def predict(self, X_new: Any) -> Integers:
@@ -138,11 +161,32 @@ class Result:
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
         machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
-        rows = as_features("X_new", X_new)
-        if rows.shape[1] != machine.shape[1]:
-            raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
+        rows = _checked_rows(X_new, machine)
         classes: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
         return classes
+
+    def proved(self, X_new: Any) -> np.ndarray:
+        """Return whether each predicted label is certainly the exact optimum's, (n_new,) bool.
+
+        X_new is (n_new, d). fwlab.proved has the derivation. No label is proved with an LpNorm(p)
+        of p > 2 or p = 1, where no bound of |W - W*| is known. Raises ValueError with a
+        precomputed kernel.
+        """
+        W, rows = self._machine_and_rows("proved", X_new)
+        return proved_labels(W, self.distance, rows)
+
+    def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
+        """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.
+
+        X_new is (n_new, d) and y (n_new,); fwlab.metrics.topk_accuracy defines the accuracy. Raises
+        ValueError with a precomputed kernel, or if an argument is not as described.
+        """
+        W, rows = self._machine_and_rows("proved_accuracy", X_new)
+        k = as_integer("k", k, low=1, high=len(W))
+        y = as_labels(y, len(W))
+        if len(y) != rows.shape[0]:
+            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(y)}.")
+        return proved_accuracy(W, self.distance, rows, y, k)
 
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file."""
@@ -173,8 +217,20 @@ class Result:
             gap=self.gap,
         )
 
+    def _machine_and_rows(self, name: str, X_new: Any) -> tuple[Floats, Any]:
+        if self.W is None:
+            raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
+        return self.W, _checked_rows(X_new, self.W)
+
     def _kernel_machine(self) -> Floats:
         return self.A if self.coefficients is None else self.coefficients
+
+
+def _checked_rows(X_new: Any, machine: Floats) -> Any:
+    rows = as_features("X_new", X_new)
+    if rows.shape[1] != machine.shape[1]:
+        raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
+    return rows
 
 
 def save_result(result: Any, path: str | Path) -> None:

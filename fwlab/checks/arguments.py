@@ -189,6 +189,8 @@ def as_rho(name: str, value: Any) -> tuple[float, ...]:
         raise ValueError(f"{name} must be non-increasing; got {rho[j]} followed by {rho[j + 1]}.")
     if rho[0] == 0:
         raise ValueError(f"{name} must not be all zero; got {len(rho)} zeros.")
+    if rho[0] < SMALLEST:
+        raise ValueError(f"{name} must start with at least {SMALLEST}; got {rho[0]}.")
     return tuple(rho.tolist())
 
 

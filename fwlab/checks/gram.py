@@ -9,14 +9,19 @@ from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_array, as_floats
 
 ROUNDING = 1e-8
+EPS = float(np.finfo(float).eps)
 
 
-def checked_gram(K: Any) -> Floats:
-    """Return K as a float64 array. K must be square, symmetric and positive semidefinite.
+def checked_gram(K: Any) -> tuple[Floats, float]:
+    """Return K as a symmetric float64 array, and a mu for which K + mu I is positive semidefinite.
 
-    Raises ValueError if it is not, up to rounding. Definiteness is checked by a Cholesky
-    factorisation of K + 1e-8 max|K| I (or K + 10 n eps max|K| I if that shift is larger), which
-    takes n^3/3 operations on a copy of K.
+    K must be square, and symmetric and positive semidefinite up to rounding: to 1e-8 max|K|, or to
+    10 n eps max|K| if that is larger. An asymmetric K is replaced by (K + K^T) / 2. mu is proved by
+    Cholesky factorisations of shifted copies of K, n^3/3 operations each; the first shift is at the
+    level of rounding errors and nearly always enough. A factorisation that ends proves its matrix
+    to within (n + 1) u trace / (1 - (n + 1) u)   (Rump 2006).
+
+    Raises ValueError if K is not as described.
     """
     if scipy.sparse.issparse(K):
         raise TypeError(
@@ -24,28 +29,48 @@ def checked_gram(K: Any) -> Floats:
         )
     dtype = as_array("X", K).dtype
     gram = as_floats("X", K, ndims=(2,))
-    # imported here because scipy.linalg would take most of the time of `import fwlab`
-    from scipy.linalg import LinAlgError, cholesky, eigvalsh
-
     if gram.shape[0] != gram.shape[1]:
         raise ValueError(f"X must be a square Gram matrix; got shape {gram.shape}.")
     if gram.size == 0:
         raise ValueError(f"X must have at least one row and one column; got shape {gram.shape}.")
     scale = float(np.abs(gram).max())
-    rounding = ROUNDING
+    smallest = 10 * len(gram) * EPS
+    largest = ROUNDING
     if dtype.kind == "f":
-        rounding = max(ROUNDING, 10 * len(gram) * float(np.finfo(dtype).eps))
+        largest = max(ROUNDING, 10 * len(gram) * float(np.finfo(dtype).eps))
     difference = float(np.abs(gram - gram.T).max())
-    if difference > rounding * scale:
+    if difference > largest * scale:
         raise ValueError(f"X must be a symmetric Gram matrix; entries differ by {difference:.3g}.")
+    if difference > 0:
+        gram = (gram + gram.T) / 2
+    shift = smallest
+    while not _has_factor(gram, shift * scale + np.finfo(float).tiny):
+        if shift >= largest:
+            raise ValueError(
+                f"X must be a positive semidefinite Gram matrix; its smallest eigenvalue is "
+                f"{_smallest_eigenvalue(gram):.3g}."
+            )
+        shift = min(100 * shift, largest)
+    trace = float(np.abs(gram.diagonal()).sum()) + len(gram) * shift * scale
+    tiny = float(np.finfo(float).tiny)
+    return gram, 1.01 * (shift * scale + (len(gram) + 1) * EPS / 2 * trace) + 2 * tiny
+
+
+def _has_factor(gram: Floats, shift: float) -> bool:
+    """Return whether the Cholesky factorisation of gram + shift I ends."""
+    # imported here because scipy.linalg would take most of the time of `import fwlab`
+    from scipy.linalg import LinAlgError, cholesky
+
     shifted = gram.copy()
-    shifted[np.diag_indices_from(shifted)] += rounding * scale + np.finfo(float).tiny
+    shifted[np.diag_indices_from(shifted)] += shift
     try:
         cholesky(shifted, overwrite_a=True, check_finite=False)
     except LinAlgError:
-        smallest = eigvalsh(gram, subset_by_index=(0, 0), check_finite=False)[0]
-        raise ValueError(
-            f"X must be a positive semidefinite Gram matrix; its smallest eigenvalue is "
-            f"{smallest:.3g}."
-        ) from None
-    return gram
+        return False
+    return True
+
+
+def _smallest_eigenvalue(gram: Floats) -> float:
+    from scipy.linalg import eigvalsh
+
+    return float(eigvalsh(gram, subset_by_index=(0, 0), check_finite=False)[0])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_floats
+from fwlab.checks.arguments import SMALLEST, as_floats
 
 
 def checked_weights(loss: str, weights: Any, m: int) -> tuple[Floats, Floats]:
@@ -46,6 +46,8 @@ def checked_weights(loss: str, weights: Any, m: int) -> tuple[Floats, Floats]:
         raise ValueError(f"lower in {source} must be non-negative; got {lower.min()}.")
     if upper[0] == 0:
         raise ValueError(f"upper in {source} must not be all zero; got {m - 1} zeros.")
+    if upper[0] < SMALLEST:
+        raise ValueError(f"upper in {source} must start with at least {SMALLEST}; got {upper[0]}.")
     return upper, lower
 
 

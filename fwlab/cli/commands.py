@@ -9,6 +9,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from fwlab.result import Result, Status
 from fwlab.solvers.registry import methods
 from fwlab.solvers.solve import solve
 from fwlab.text import format_table
+from fwlab.verify import imported_flint, verify
 
 NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip install 'fwlab[plot]'."
 
@@ -78,8 +80,10 @@ def _compare(options: Namespace) -> int:
 
 
 def _solve(options: Namespace) -> int:
-    with _bad_input(OSError):
+    with _bad_input(OSError, ImportError):
         _check_run(options, [options.method])
+        if options.verify:
+            imported_flint()
         problems = load_problems(options)
     if len(problems) != 1:
         raise BadInput(f"solve takes one data set and one loss; got {len(problems)} problems.")
@@ -90,13 +94,17 @@ def _solve(options: Namespace) -> int:
     if options.save is not None:
         result.save(options.save)
     report = _report(result, named)
+    if options.proved:
+        report |= _proved(result, named)
+    if options.verify:
+        enclosure = verify(named.problem, result)
+        report |= {f"verified_{name}": list(ends) for name, ends in asdict(enclosure).items()}
     if options.json:
         _print_json(options=_shown(options), problem=named.as_dict(), result=report)
     else:
         width = max(map(len, report))
         for name, value in report.items():
-            shown = f"{value:.10g}" if isinstance(value, float) else value
-            print(f"{name.replace('_', ' '):<{width}}  {shown}")
+            print(f"{name.replace('_', ' '):<{width}}  {_shown_value(value)}")
     unfinished = result.status is Status.INTERRUPTED
     return int(unfinished or (options.strict and not result.success))
 
@@ -218,7 +226,6 @@ def _exit_code(comparison: Comparison, options: Namespace) -> int:
 
 
 def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
-    dataset = named.dataset
     report = {
         "method": result.method,
         "status": result.status.name,
@@ -228,14 +235,40 @@ def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
         "primal": result.primal,
         "dual": result.dual,
         "gap": result.gap,
+        "gap_error": result.gap_error,
         "infeasibility": result.infeasibility,
         "success": result.success,
     }
+    for part, X, y in _parts(named.dataset):
+        report[f"{part}_error"] = float((result.predict(X) != y).mean())
+    return report
+
+
+def _proved(result: Result, named: NamedProblem) -> dict[str, Any]:
+    """Return the share of labels that are proved to be the optimum's, and its accuracies."""
+    k = getattr(named.problem.loss, "k", 1)
+    report: dict[str, Any] = {}
+    for part, X, y in _parts(named.dataset):
+        report[f"{part}_labels_proved"] = float(result.proved(X).mean())
+        report[f"{part}_accuracy_of_the_optimum"] = list(result.proved_accuracy(X, y))
+        if k > 1:
+            name = f"{part}_top_{k}_accuracy_of_the_optimum"
+            report[name] = list(result.proved_accuracy(X, y, k))
+    return report
+
+
+def _parts(dataset: datasets.Dataset) -> Iterator[tuple[str, Any, Any]]:
+    """Yield name, samples and labels of the parts that a data set has."""
     for part in ("train", "valid", "test"):
         X, y = getattr(dataset, f"X_{part}"), getattr(dataset, f"y_{part}")
         if y is not None:
-            report[f"{part}_error"] = float((result.predict(X) != y).mean())
-    return report
+            yield part, X, y
+
+
+def _shown_value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(repr, value))}]"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _print_json(**document: Any) -> None:

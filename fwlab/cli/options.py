@@ -52,6 +52,8 @@ DEFAULTS: dict[str, Any] = {
     "jobs": 1,
     "out": "results",
     "save": None,
+    "verify": False,
+    "proved": False,
     "strict": False,
     "json": False,
     "name": None,
@@ -133,6 +135,16 @@ def _add_solve(parser: CommandParser) -> None:
     _option(parser, "method", "a name of `fwlab.methods()`")
     _add_run(parser)
     _option(parser, "save", "file for the result, .npz; read it with fwlab.Result.load")
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="enclose primal, dual and gap in ball arithmetic (needs python-flint)",
+    )
+    parser.add_argument(
+        "--proved",
+        action="store_true",
+        help="print which labels and which accuracies are proved to be the exact optimum's",
+    )
 
 
 def _add_data(parser: CommandParser) -> None:

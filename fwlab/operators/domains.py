@@ -18,6 +18,8 @@ from fwlab.kernels.domains.projection import project_rows
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
 from fwlab.kernels.layouts import PolytopeWeights, SamplePolytopes
 
+FARTHEST = 1e100
+
 
 class Domains(Protocol):
     """One negated domain, compact and convex, and one vector of costs delta_i per sample.
@@ -152,3 +154,15 @@ class RowPolytopes:
         rows = np.arange(len(scores))
         shifted[rows, self.y] = scores[rows, self.y]
         return shifted
+
+
+def nearest_to_scores(domains: Domains, shifted: Floats, smoothing: float | Floats) -> Floats:
+    """Return the points of the negated domains nearest to -shifted / smoothing, (n, m).
+
+    With shifted = s + delta, which is overwritten, they are minus the gradients of the Moreau
+    envelopes of the losses at s. The quotient is kept below FARTHEST, which moves a point less than
+    a rounding error of the scores does.
+    """
+    largest = np.maximum(shifted.max(axis=1), -shifted.min(axis=1))[:, None]
+    shifted /= -np.maximum(smoothing, largest / FARTHEST)
+    return domains.project(shifted)

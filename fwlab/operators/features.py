@@ -22,6 +22,7 @@ from fwlab.kernels.layouts import (
     StepRecord,
 )
 from fwlab.kernels.products.dense import (
+    SUMMED,
     block_entries,
     block_grams,
     nonzeros_product,
@@ -31,6 +32,7 @@ from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
+from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
 
 # stand for the other kinds of X in a kernel that takes all of them
 _NO_X = np.empty((0, 0))
@@ -146,6 +148,19 @@ class Features(Protocol):
         """
 
 
+class DataFeatures(Features, Protocol):
+    """Products with the rows of X themselves, and bounds of their rounding errors."""
+
+    def row_terms(self) -> Integers | int:
+        """Return the number of products in a score: one number, or one per row (n,)."""
+
+    def column_error_norms(self) -> Floats:
+        """Return gamma |x_i|, (n,), with the relative errors gamma of sums in transposed_product.
+
+        An entry of A^T X is right to sum_i gamma_k |a_ij| |x_ik|.
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class DenseFeatures:
     """Rows of a C-ordered array, float64 or float32; all sums are float64."""
@@ -168,7 +183,11 @@ class DenseFeatures:
 
     def transposed_product(self, A: Floats) -> Floats:
         if self._suits_blas:
-            return A.T @ self.X
+            out = A[:SUMMED].T @ self.X[:SUMMED]
+            for start in range(SUMMED, len(A), SUMMED):
+                part = slice(start, start + SUMMED)
+                out += A[part].T @ self.X[part]
+            return out
         out = np.zeros((A.shape[1], self.X.shape[1]))
         nonzeros_product(self.X, A, out)
         return out
@@ -186,10 +205,17 @@ class DenseFeatures:
         return out
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
-        return float(np.vdot(W, W))
+        return square_in_parts(W)
 
     def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
         return np.einsum("ij,ij->i", W, other)
+
+    def row_terms(self) -> int:
+        return self.X.shape[1]
+
+    def column_error_norms(self) -> Floats:
+        n, d = self.X.shape
+        return gamma_in_parts(n) * norms_above(self.square_norms(), d)
 
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.X), size))
@@ -237,8 +263,7 @@ class SparseFeatures:
         return SparseFeatures(part)
 
     def square_norms(self) -> Floats:
-        squares = self.X.astype(np.float64).power(2)
-        return np.asarray(squares.sum(axis=1)).ravel()
+        return self._weighted_squares(np.ones(self.X.shape[1]))
 
     def transposed_product(self, A: Floats) -> Floats:
         return np.ascontiguousarray(self.X.T @ A).T
@@ -252,10 +277,23 @@ class SparseFeatures:
         return self.X @ W.T
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
-        return float(np.vdot(W.T, W.T))
+        return square_in_parts(W)
 
     def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
         return np.einsum("ij,ij->j", W.T, other.T)
+
+    def row_terms(self) -> Integers:
+        return np.diff(self.X.indptr)
+
+    def column_error_norms(self) -> Floats:
+        d = self.X.shape[1]
+        terms = np.bincount(self.X.indices, minlength=d) + 2
+        return norms_above(self._weighted_squares(gamma(terms) ** 2), d)
+
+    def _weighted_squares(self, weights: Floats) -> Floats:
+        data = np.square(self.X.data, dtype=np.float64)
+        squares = scipy.sparse.csr_matrix((data, self.X.indices, self.X.indptr), self.X.shape)
+        return squares @ weights
 
     def block_grams(self, size: int) -> Floats:
         """Return the products of single rows: sparse passes go row by row."""
@@ -304,10 +342,14 @@ class GramFeatures:
         return W.T.copy() if self.index is None else np.ascontiguousarray(W.T[self.index])
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
-        return float(np.vdot(W.T, A)) / lam_n
+        return float(self.class_products(W, W, A, lam_n).sum())
 
     def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
         return np.einsum("ij,ij->j", W.T, A) / lam_n
+
+    def row_maxima(self) -> Floats:
+        """Return the largest entry of each row in size, (n,)."""
+        return np.maximum(self.K.max(axis=1), -self.K.min(axis=1))
 
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.K), size))

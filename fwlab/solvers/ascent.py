@@ -5,12 +5,15 @@ there. Before each pass over all rows, the method visits the rows that moved in 
 few times more, on a copy of their part of X.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_flag
+from fwlab.operators.features import GramFeatures
+from fwlab.problem import Problem
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
 from fwlab.solvers.method import State
 from fwlab.solvers.row_active_sets import RowActiveSets
@@ -49,7 +52,7 @@ class Ascent(BlockMethod):
 
     def visit_alone(self, index: Integers, state: State) -> None:
         """Make passes over only the rows `index`; A and the link follow."""
-        part, before = state.problem.restricted(index), state.A[index]
+        part, before = restricted(state.problem, index), state.A[index]
         A, is_gram = before.copy(), state.problem.kernel is not None
         link = state.link[:, index].copy() if is_gram else state.link
         grams, moves = part.features.block_grams(self._block_size(part)), np.zeros(len(index))
@@ -61,3 +64,22 @@ class Ascent(BlockMethod):
         if is_gram:
             rows = state.problem.features.rows(index)
             state.link += rows.transposed_product(A - before) / state.problem.lam_n
+
+
+def restricted(problem: Problem, index: Integers) -> Problem:
+    """Return the problem for block steps on some of the samples.
+
+    lam n stays the same. A Gram matrix is cut to these samples. X stays whole, because the block
+    steps use only its features.
+    """
+    other = copy(problem)
+    if isinstance(problem.features, GramFeatures):
+        other.features = GramFeatures(problem.features.K[np.ix_(index, index)])
+    else:
+        other.features = problem.features.rows(index)
+    other.lam = problem.lam_n / len(index)
+    other.y = problem.y[index]
+    other.sample_weight = problem.sample_weight[index]
+    other.polytopes = problem.polytopes.take(index)
+    other.curvatures = problem.curvatures[index]
+    return other

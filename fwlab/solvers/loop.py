@@ -18,12 +18,25 @@ from fwlab.solvers.stopping import Limits
 
 @dataclass(frozen=True)
 class End:
-    """The last checkpoint of a run; seconds of the method alone."""
+    """The last checkpoint of a run; seconds of the method alone.
+
+    reachable is the tol that the certificate meets.
+    """
 
     certificate: Certificate
     status: Status
     iteration: int
     seconds: float
+    reachable: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What to tell the user of the status."""
+        if found := self.certificate.contradiction:
+            return self.status.value, found[0].upper() + found[1:]
+        if self.status is Status.ROUNDING_FLOOR:
+            return self.status.value, f"tol={self.reachable:.1e} can be reached."
+        return (self.status.value,)
 
 
 def run_loop(
@@ -58,9 +71,12 @@ def run_loop(
     """
     clock = time.perf_counter()
     workspace = method.start(state)
-    seconds, iteration = time.perf_counter() - clock, 0
+    seconds, iteration, floor = time.perf_counter() - clock, 0, None
     while True:
-        certificate = _judged(state, limits)
+        certificate = state.judge()
+        if not certificate.from_scratch and limits.may_end(certificate, floor):
+            certificate = state.certify()
+            floor = certificate.gap_error
         status = limits.status(certificate, iteration, time.perf_counter() - began)
         status = recorder.note(state, certificate, iteration, seconds) or status
         if interrupt.pressed:
@@ -79,12 +95,5 @@ def run_loop(
         recorder.correct(state, certificate, iteration, seconds)
     if certificate.contradiction:
         status = Status.INCONSISTENT
-    return End(certificate, limits.met(certificate) or status, iteration, seconds)
-
-
-def _judged(state: RunState, limits: Limits) -> Certificate:
-    """Return the certificate of a checkpoint, from scratch if it may end the run."""
-    certificate = state.judge()
-    small = limits.met(certificate) or limits.at_floor(certificate)
-    may_end = small or certificate.contradiction
-    return state.certify() if may_end and not certificate.from_scratch else certificate
+    status = limits.met(certificate) or status
+    return End(certificate, status, iteration, seconds, limits.reachable(certificate))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.certify import certify
 from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
 from fwlab.problem import Problem
@@ -15,8 +16,9 @@ from fwlab.solvers.segment import move
 from fwlab.solvers.smoothness import smoothness
 from fwlab.text import describe
 
-# the projection of a feasible row moves it by less
-SHOWS = 1e-14
+# fractions of the size of a domain: the projection of a feasible row moves it by less than SHOWS,
+# rounding errors move a row by less than EXPLAINED
+SHOWS, EXPLAINED = 1e-14, 1e-6
 
 
 @dataclass(frozen=True)
@@ -228,8 +230,49 @@ class State(RunState):
 
     def judge(self) -> Certificate:
         """Return the certificate of what the method tracks; offer the link if that is needed."""
+        return self._judged(self._link_scores())
+
+    def certify(self) -> Certificate:
+        """Return the certificate of A and the primal point, from scratch.
+
+        Without a test of membership, A is feasible as a convex combination of vertices. A row that
+        exceeds the loss, or that lies outside all points of the LMO, is a contradiction.
+        """
+        if self.problem is not self.given_problem:
+            self._change_problem(self.given_problem)
+        self.round_to_domain()
+        self.refresh()
+        problem, own_gap, found = self.problem, None, ""
+        if self.needs.best_primal or self.own_problem is not None or not problem.in_family:
+            tracked = self._judged(self._link_scores())
+            own_gap, found = tracked.own_gap, tracked.contradiction
+        certificate = self._certified()
+        if self.needs.best_primal:
+            self.best_primal = certificate.primal
+        found = found or certificate.contradiction
+        if not (problem.in_family or found):
+            found = outside(problem.polytopes, self.A, problem.sample_weight)
+        certificate = replace(certificate, own_gap=own_gap).contradicted(found)
+        self.judged = self.n_steps, certificate
+        return certificate
+
+    def _certified(self) -> Certificate:
+        """Return the certificate of A and the primal point."""
+        problem, scores = self.problem, self.scores if self.needs.scores else None
+        if self.coefficients is not None:
+            if problem.kernel == "precomputed":
+                return certify(problem, self.A, coefficients=self.coefficients)
+            return certify(problem, self.A, self.weights())
+        if self.needs.best_primal:
+            return certify(problem, self.A, self.weights(), self.link)
+        return certify(problem, self.A, link=self.link, scores=scores)
+
+    def _link_scores(self) -> Floats:
+        return self.scores if self.needs.scores else self.problem.features.scores(self.link)
+
+    def _judged(self, scores: Floats) -> Certificate:
+        """Return the certificate of what the method tracks, with the scores of the link."""
         A, link, own = self.A, self.link, self.own_problem
-        scores = self.scores if self.needs.scores else self.problem.features.scores(link)
         certificate = self.problem.certificate(A, link, scores, self.coefficients)
         if self.needs.best_primal:
             self.offer(link, certificate.primal)
@@ -245,38 +288,22 @@ class State(RunState):
         self.judged = self.n_steps, certificate
         return certificate
 
-    def certify(self) -> Certificate:
-        """Return the certificate of A alone, from scratch; outside the domain D is -inf.
-
-        Without a test of membership, A is feasible as a convex combination of vertices. A row that
-        exceeds the loss, or that lies outside all points of the LMO, is a contradiction.
-        """
-        if self.problem is not self.given_problem:
-            self._change_problem(self.given_problem)
-        self.round_to_domain()
-        self.refresh()
-        best = self.best_primal
-        certificate = self.judge()
-        # the value of a best point that is new comes from the link's scores, not from the point
-        certificate = replace(certificate, from_scratch=self.best_primal == best)
-        if not (self.problem.in_family or certificate.contradiction):
-            found = outside(self.problem.polytopes, self.A, self.problem.sample_weight)
-            certificate = replace(certificate, contradiction=found)
-        if not self.problem.polytopes.checks_membership or self.problem.is_feasible(self.A):
-            return certificate
-        return replace(certificate, dual=-np.inf, gap=np.inf, augmented_gap=np.inf)
-
     def round_to_domain(self) -> None:
-        """Project A if it misses the domain by rounding errors that show.
+        """Project the rows of A that miss the domain by rounding errors that show.
 
         A block step projects a point whose size grows as the sample weight falls, and its rounding
-        errors grow with that size.
+        errors grow with that size. Rows that are far from the domain stay: no rounding explains
+        them.
         """
-        if self.problem.in_family and self.problem.is_feasible(self.A):
-            for rows, _ in self.problem.chunks():
-                nearest = self.problem.nearest_feasible(self.A, rows)
-                if np.abs(self.A[rows] - nearest).max() > SHOWS:
-                    self.A[rows] = nearest
+        if not self.problem.in_family:
+            return
+        for rows, _ in self.problem.chunks():
+            nearest = self.problem.nearest_feasible(self.A, rows)
+            size = self.problem.polytopes.scale * self.problem.sample_weight[rows]
+            off = np.abs(self.A[rows] - nearest).max(axis=1)
+            rounded = (off > SHOWS * size) & (off <= EXPLAINED * size)
+            if rounded.any():
+                self.A[rows][rounded] = nearest[rounded]
 
     def refresh(self) -> None:
         """Recompute what the method tracks from A and, if it has them, its coefficients."""

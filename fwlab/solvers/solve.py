@@ -57,7 +57,7 @@ def solve(
     max_memory: int = MAX_MEMORY,
     **method_options: Any,
 ) -> Result:
-    """Maximise the dual of a problem until the certified gap is at most tol.
+    """Maximise the dual of a problem until the gap, with its rounding error, is at most tol.
 
     Ctrl-C ends the run after the current iteration with a valid result; a second one raises
     KeyboardInterrupt.
@@ -150,8 +150,6 @@ def _start(problem: Problem, A0: Any) -> Floats:
 def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     precomputed = problem.kernel == "precomputed"
-    if certificate.contradiction:
-        notes = (f"{certificate.contradiction[0].upper()}{certificate.contradiction[1:]}", *notes)
     if state.gram_problem is not None:
         notes = ("Passes went over to the Gram matrix when it paid.", *notes)
     if state.own_problem is not None:
@@ -166,11 +164,13 @@ def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
         infeasibility=problem.infeasibility(state.A),
         success=end.status is Status.CONVERGED,
         status=end.status,
-        message=" ".join((end.status.value, *notes)),
+        message=" ".join((*end.sentences, *notes)),
         nit=end.iteration,
         seconds=end.seconds,
         method=name,
         trace=recorder.trace(),
         lam_n=problem.lam_n,
         coefficients=state.expansion() if precomputed else None,
+        gap_error=certificate.gap_error,
+        distance=certificate.distance,
     )

@@ -8,7 +8,10 @@ import numpy as np
 from fwlab.checks.arguments import as_flag, as_integer, as_real
 from fwlab.result import Certificate, Status
 
-ROUNDING_FLOOR = 32 * np.finfo(float).eps
+# a gap below this fraction of the values may be at the level of rounding errors
+LIKELY_FLOOR = 1e-8
+# where the gap is this fraction of its rounding error, less gap would prove little more
+HIDDEN = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -24,23 +27,40 @@ class Limits:
     def met(self, certificate: Certificate) -> Status | None:
         """Return the status that a small gap gives, or None. tol = 0 is never met.
 
-        The small gap may belong to another problem that the method solves.
+        The gap counts with its rounding error. The small gap may belong to another problem that the
+        method solves.
         """
         if certificate.contradiction:
             return None
-        if self._small(certificate):
+        if self._small(certificate.proved_gap, certificate):
             return Status.CONVERGED
-        own_gap, dual = certificate.own_gap, certificate.dual
+        own_gap = certificate.own_gap
         if own_gap is None:
             return None
-        own = replace(certificate, primal=dual + own_gap, gap=own_gap)
-        return Status.SOLVED_OTHER_PROBLEM if self._small(own) else None
+        own = replace(certificate, primal=certificate.dual + own_gap, gap=own_gap)
+        small = self._small(own.proved_gap, own)
+        return Status.SOLVED_OTHER_PROBLEM if small else None
 
     def at_floor(self, certificate: Certificate) -> bool:
-        """Return whether the gap is at the level of rounding errors; False with tol = 0."""
-        return self.tol > 0 and bool(
-            certificate.gap <= ROUNDING_FLOOR * _scale(certificate) < np.inf
-        )
+        """Return whether the rounding error hides the gap from scratch; False with tol = 0."""
+        gap, error = certificate.gap, certificate.gap_error
+        hidden = gap <= HIDDEN * error or (gap <= error and not self._small(error, certificate))
+        return self.tol > 0 and certificate.from_scratch and hidden and error < np.inf
+
+    def may_end(self, certificate: Certificate, floor: float | None) -> bool:
+        """Return whether a run may end at this certificate, which the method tracks.
+
+        floor is the last rounding error that is known, None if there is none yet.
+        """
+        if certificate.contradiction or self.met(certificate):
+            return True
+        floor = LIKELY_FLOOR * _scale(certificate) if floor is None else floor
+        return self.tol > 0 and certificate.gap <= floor
+
+    def reachable(self, certificate: Certificate) -> float:
+        """Return the tol that a certificate meets, rounded up; infinity for a fraction of 0."""
+        scale = _scale(certificate) if self.relative else 1.0
+        return certificate.proved_gap / scale * 1.05 if scale > 0 else np.inf
 
     def time_is_over(self, seconds: float) -> bool:
         """Return whether the run has taken its time."""
@@ -58,9 +78,9 @@ class Limits:
             return Status.MAX_ITER
         return Status.TIME_LIMIT if self.time_is_over(seconds) else None
 
-    def _small(self, certificate: Certificate) -> bool:
+    def _small(self, gap: float, certificate: Certificate) -> bool:
         scale = _scale(certificate) if self.relative else 1.0
-        return self.tol > 0 and certificate.gap <= self.tol * scale < np.inf
+        return self.tol > 0 and gap <= self.tol * scale < np.inf
 
 
 def checked_limits(

@@ -17,6 +17,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
+from fwlab.operators.domains import nearest_to_scores
 from fwlab.operators.vertices import lowest_vertex
 from fwlab.problem import Problem
 from fwlab.solvers.method import Method, Needs, State
@@ -102,10 +103,8 @@ def _step(problem: Problem, rows: Rows, scale: float, V: Floats) -> tuple[Floats
     scores = features.scores(V)
     scores *= scale
     if problem.smoothing:
-        # minus the gradient of the envelope, see losses.moreau_envelope
         scores = polytopes.add_costs(scores)
-        scores /= -problem.smoothing
-        U = polytopes.project(scores)
+        U = nearest_to_scores(polytopes, scores, problem.smoothing)
         U *= omega
         return U, features.transposed_product(U)
     vertex, _ = lowest_vertex(polytopes, scores, omega[:, 0])

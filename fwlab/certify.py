@@ -1,0 +1,249 @@
+"""The certificate of a dual point and a machine, with a bound of its rounding error.
+
+fwlab.rounding derives the bound. The machine is W (m, d), or with a precomputed kernel the
+combination of coefficients C (n, m); by default it is W(A). With kernel="linear" all products are
+those with X, as the Gram matrix holds rounding errors of its own.
+
+The gap bounds how far W is from the machine W* of the optimum. P is lam-strongly convex, and D(A)
+= D(A*) + <grad D(A*), A - A*> - lam/2 |W(A) - W*|^2 - .., where the product is not positive. Hence
+
+    lam/2 |W - W*|^2 <= P(W) - P(W*),    lam/2 |W(A) - W*|^2 <= D(A*) - D(A),
+
+and the right sides add up to the gap g. So |W - W*|^2 <= 2 g / lam for every W, and
+
+    |W - W*| <= sqrt(g / lam) + eps / 2   if |W - W(A)| <= eps.
+
+With an LpNorm of 1 < p <= 2, R is strongly convex with the constant p - 1 in its own norm, which is
+at least the Euclidean one: the first bound then has lam (p - 1) in the place of lam.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from fwlab.arrays import Floats
+from fwlab.operators.features import DataFeatures, GramFeatures
+from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, gamma_in_parts, norms_above
+from fwlab.problem import Problem
+from fwlab.result import Certificate
+from fwlab.rounding import distances, dual_row_error, loss_error
+
+
+def certify(
+    problem: Problem,
+    A: Floats,
+    W: Floats | None = None,
+    link: Floats | None = None,
+    scores: Floats | None = None,
+    coefficients: Floats | None = None,
+) -> Certificate:
+    """Return the certificate of the dual point A and a machine, computed from the data.
+
+    Parameters
+    ----------
+    problem : Problem
+    A : array (n, m)
+        A feasible dual point.
+    W : array (m, d), optional
+        The machine; W(A) by default.
+    link : array, optional
+        The link of A, if the caller has it; it is not read with kernel="linear".
+    scores : array (n, m), optional
+        The scores of the link, if the caller has them; not read with kernel="linear" either.
+    coefficients : array (n, m), optional
+        The coefficients C of the machine with a precomputed kernel; those of W(A) by default.
+
+    Returns
+    -------
+    Certificate
+        With gap_error, a bound of the error of the gap, and distance, a bound of |W - W*|.
+    """
+    if problem.kernel == "linear":
+        problem, link, scores = problem.at_data, None, None
+    link = problem.link(A) if link is None else link
+    if isinstance(problem.features, GramFeatures):
+        return _of_gram(problem, A, link, scores, coefficients)
+    return _of_machine(problem, A, W, link, scores)
+
+
+def _of_machine(
+    problem: Problem, A: Floats, W: Floats | None, link: Floats, scores: Floats | None
+) -> Certificate:
+    """Return the certificate where X is known."""
+    norm, at_link = problem.regularizer, W is None and problem.regularizer.plain
+    if W is None:
+        W = link if norm.plain else norm.representer(link)
+    if scores is None or not at_link:
+        scores = problem.features.scores(W)
+    dual_square = problem.dual_square_norm(link, A)
+    square = dual_square if at_link else problem.square_norm_of(W)
+    primal = problem.primal_value(scores, square)
+    dual = problem.dual_value(A, dual_square)
+    m, d = W.shape
+    features = cast(DataFeatures, problem.features)
+    x = norms_above(features.square_norms(), d)
+    w = norms_above(np.einsum("ij,ij->i", W, W), d)
+    terms = features.row_terms()
+    e = gamma(terms + 2) * x * w.max() + terms * UNDERFLOW
+    rho = distances(problem, A)
+    inner, total = _link_errors(problem, A, link, features.column_error_norms(), x, rho)
+    rounding = gamma_in_parts(m * d) if norm.plain else gamma(d + 4 * m + 64)
+    # squares below the normal numbers lose their digits, before an LpNorm takes their powers
+    vanished = problem.lam * m**2 * d * 2.0**-1021
+    primal_error = problem.lam / 2 * square * rounding + vanished
+    dual_error = problem.lam / 2 * dual_square * rounding + vanished
+    primal_error += loss_error(problem, scores, e)
+    dual_error += dual_row_error(problem, A, rho)
+    if norm.plain:
+        dual_error += inner + problem.lam / 2 * total**2
+    else:
+        E = total * m ** max(0.0, 1 / norm.q - 0.5)
+        dual_error += problem.lam * (np.sqrt(MARGIN * dual_square) * E + E**2 / 2)
+    certificate = _certificate(problem, A, scores, square, primal, dual, primal_error + dual_error)
+    if certificate.contradiction or norm.p == 1 or norm.p > 2:
+        return certificate
+    root = np.sqrt(max(certificate.proved_gap, 0.0)) / np.sqrt(problem.lam * (norm.p - 1))
+    distance = root + total / 2 if at_link else np.sqrt(2) * root
+    return replace(certificate, distance=float(distance) * MARGIN + UNDERFLOW)
+
+
+def _link_errors(
+    problem: Problem, A: Floats, V: Floats, rounded: Floats, x: Floats, rho: Floats
+) -> tuple[float, float]:
+    """Return bounds of lam |<V, E>| and |E|, with E the error of the link V of A.
+
+    Parameters
+    ----------
+    problem : Problem
+    A, V : (n, m) and its link.
+    rounded, x : (n,) each, gamma_c |x_i| and |x_i|.
+    rho : (n,), bounds of |a_i - a'_i|_1.
+
+    """
+    (n, m), d = A.shape, V.shape[1]
+    v = norms_above(np.einsum("ij,ij->i", V, V), d)
+    products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in problem.chunks()])
+    inner = float(np.mean(rounded * products + rho * x * v.max()))
+    norms = np.sqrt(np.einsum("ij,ij->i", A, A))
+    total = float((rounded * norms + rho * x).sum()) / problem.lam_n
+    # lam n and the quotient are rounded, too
+    size = float(np.linalg.norm(v))
+    division = 4 * UNIT * size + np.sqrt(m * d) * n * UNDERFLOW / problem.lam_n
+    return MARGIN * (inner + problem.lam * size * division), MARGIN * (total + division)
+
+
+def _of_gram(
+    problem: Problem, A: Floats, link: Floats, scores: Floats | None, C: Floats | None
+) -> Certificate:
+    """Return the certificate with a Gram matrix K of the samples.
+
+    An entry of K c is right to gamma_c sum_i kappa_i |c_i|, with kappa_i the largest entry of row i
+    in size. A class's |v_j|^2 = <a_j, K a_j> / (lam n)^2 follows, and with a relative error of
+    eps / |v_j|^2 its |v_j|.
+
+    Weak duality needs a positive semidefinite matrix, which K + mu I is proved to be
+    (fwlab.checks.gram). The gap of that problem counts, too: with it, |v_j| grows by at most
+    sqrt(mu) |a_j| / (lam n) and a score by mu |c_ij| / (lam n).
+    """
+    C = problem.expansion(A) if C is None else C
+    machine_link = link if C is A else problem.link(C)
+    scores = problem.features.scores(machine_link) if scores is None or C is not A else scores
+    square, dual_square = problem.square_norm(machine_link, C), problem.dual_square_norm(link, A)
+    primal, dual = problem.primal_value(scores, square), problem.dual_value(A, dual_square)
+    rho, norm = distances(problem, A), problem.regularizer
+    assert isinstance(problem.features, GramFeatures)
+    kappa = problem.features.row_maxima()
+    entries, errors = _product_errors(problem, C, machine_link, kappa)
+    mu = problem.gram_shift
+    e = entries.max() + mu * np.abs(C).max(axis=1) / problem.lam_n
+    primal_error = loss_error(problem, scores, e)
+    shifts = mu * np.einsum("ij,ij->j", C, C) / problem.lam_n**2
+    primal_error += _norm_error(problem, machine_link, C, errors + shifts, norm.square_norm)
+    entries, errors = _product_errors(problem, A, link, kappa)
+    dual_error = dual_row_error(problem, A, rho)
+    shifts = mu * (np.sqrt(np.einsum("ij,ij->j", A, A)) + rho.sum()) ** 2 / problem.lam_n**2
+    moved = np.sqrt(kappa.max()) * rho.sum() / problem.lam_n
+    if norm.plain:
+        first = np.mean(rho * (np.abs(link).max(axis=0) + entries.max()))
+        dual_error += float(first) + problem.lam / 2 * moved**2
+    dual_error += _norm_error(problem, link, A, errors + shifts, norm.dual_square_norm, moved)
+    certificate = _certificate(problem, A, scores, square, primal, dual, primal_error + dual_error)
+    return certificate.contradicted(_negative_curvature(problem, A, link, errors))
+
+
+def _negative_curvature(problem: Problem, A: Floats, link: Floats, errors: Floats) -> str:
+    """Return which column a of A (n, m) shows that K + mu I is not positive semidefinite, or "".
+
+    The product <a, K a> is then below -mu |a|^2 and its rounding error. `errors` (m,) bounds the
+    errors of <a, K a> / (lam n)^2.
+    """
+    errors = errors + problem.gram_shift * np.einsum("ij,ij->j", A, A) / problem.lam_n**2
+    products = problem.features.class_products(link, link, A, problem.lam_n)
+    j = int(np.argmin(products + errors))
+    if products[j] >= -errors[j]:
+        return ""
+    return (
+        f"the Gram matrix X is not positive semidefinite: <a, X a> is "
+        f"{products[j] * problem.lam_n**2:.3g} for column {j} of the dual point, whose norm is "
+        f"{np.linalg.norm(A[:, j]):.3g}, so that weak duality fails."
+    )
+
+
+def _product_errors(
+    problem: Problem, C: Floats, link: Floats, kappa: Floats
+) -> tuple[Floats, Floats]:
+    """Return bounds, (m,) each, of the errors of a class's link entries and of its |v_j|^2."""
+    n, sizes = len(C), np.abs(C)
+    entries = gamma_in_parts(n) * (sizes.T @ kappa) + n * UNDERFLOW
+    entries = entries / problem.lam_n + 4 * UNIT * np.abs(link).max(axis=1)
+    products = np.einsum("ij,ji->j", sizes, np.abs(link))
+    errors = sizes.sum(axis=0) * entries + (gamma(n) + 8 * UNIT) * products
+    # products of numbers close to the smallest ones vanish, and so do quotients by lam n
+    vanished = n * 2.0**-1021 * (1 + 1 / problem.lam_n) * (1 + 1 / problem.lam_n)
+    return MARGIN * entries + vanished, MARGIN * errors / problem.lam_n + vanished
+
+
+def _norm_error(
+    problem: Problem,
+    link: Floats,
+    C: Floats,
+    errors: Floats,
+    square_norm: Callable[[Floats], float],
+    moved: float = 0.0,
+) -> float:
+    """Return the error of lam/2 square_norm(|v_j|^2) if |v_j|^2 has these `errors`, (m,).
+
+    With an LpNorm `moved` is added to the error of each |v_j|.
+    """
+    if problem.regularizer.plain:
+        return problem.lam / 2 * float(errors.sum())
+    squares = problem.square_norms(link, C)
+    roots = np.sqrt(errors)
+    change = np.minimum(roots, errors / np.maximum(np.sqrt(squares), 1e-300)) + moved
+    size, shift = np.sqrt(square_norm(squares)), np.sqrt(square_norm(change**2))
+    rounding = gamma(4 * len(squares) + 64) * size**2 / 2
+    return problem.lam * MARGIN * float(size * shift + shift**2 / 2 + rounding)
+
+
+def _certificate(
+    problem: Problem,
+    A: Floats,
+    scores: Floats,
+    square: float,
+    primal: float,
+    dual: float,
+    error: float,
+) -> Certificate:
+    """Return the certificate of these values; nothing is certified if A is infeasible."""
+    feasible = not problem.polytopes.checks_membership or problem.is_feasible(A)
+    dual, error = (dual, error) if feasible else (-np.inf, np.inf)
+    gap = primal - dual
+    augmented = problem.augmented_primal(A, scores, square) - dual if problem.smoothing else gap
+    error = MARGIN * error + 16 * UNIT * (abs(primal) + problem.lam * square)
+    error += 16 * UNIT * abs(dual) if feasible else 0.0
+    certificate = Certificate(
+        primal, dual, gap, augmented, from_scratch=True, gap_error=float(error)
+    )
+    return certificate.checked()

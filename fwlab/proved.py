@@ -1,0 +1,57 @@
+"""Predictions that a certificate proves to be the exact optimum's.
+
+Let |W - W*|_F <= r, with W* the machine of the exact optimum (`Result.distance`). For two classes c
+and j and a sample x
+
+    |<w_c - w_j, x> - <w*_c - w*_j, x>| <= |x| (|w_c - w*_c| + |w_j - w*_j|) <= sqrt(2) |x| r,
+
+so the two machines order c and j alike if the scores differ by more than this and the rounding
+errors of both scores.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+
+from fwlab.arrays import Floats, Integers
+from fwlab.operators.features import DataFeatures, features_of
+from fwlab.operators.sums import MARGIN, UNDERFLOW, gamma, norms_above
+
+
+def proved_labels(W: Floats, distance: float, X: Any) -> np.ndarray:
+    """Return whether the largest score of each row of X is the exact optimum's too, (n,) bool.
+
+    W (m, d) is the machine and `distance` a bound of |W - W*|_F.
+    """
+    scores, slack = _scores(W, distance, X)
+    best = scores.argmax(axis=1)
+    lead = np.take_along_axis(scores, best[:, None], axis=1) - scores
+    np.put_along_axis(lead, best[:, None], np.inf, axis=1)
+    return np.asarray(lead.min(axis=1) > slack)
+
+
+def proved_accuracy(W: Floats, distance: float, X: Any, y: Integers, k: int) -> tuple[float, float]:
+    """Return an interval that holds the top-k accuracy of the exact optimum.
+
+    A sample counts as in fwlab.metrics.topk_accuracy: fewer than k other classes score at least as
+    high as its own.
+    """
+    scores, slack = _scores(W, distance, X)
+    lead = scores - np.take_along_axis(scores, y[:, None], axis=1)
+    np.put_along_axis(lead, y[:, None], -np.inf, axis=1)
+    right = (lead >= -slack[:, None]).sum(axis=1) < k
+    wrong = (lead > slack[:, None]).sum(axis=1) >= k
+    return float(right.mean()), float((~wrong).mean())
+
+
+def _scores(W: Floats, distance: float, X: Any) -> tuple[Floats, Floats]:
+    """Return the scores (n, m), and how far two of a row may move against each other, (n,)."""
+    features = cast(DataFeatures, features_of(X, None))
+    scores, d = features.scores(W), W.shape[1]
+    x = norms_above(features.square_norms(), d)
+    w = norms_above(np.einsum("ij,ij->i", W, W), d)
+    terms = features.row_terms()
+    rounding = gamma(terms + 4) * x * w.max() + terms * UNDERFLOW
+    with np.errstate(invalid="ignore"):  # a row of zeros at an infinite distance
+        moved = np.where(x > 0, x * distance, 0.0)
+    return scores, MARGIN * (np.sqrt(2) * moved + 2 * rounding)

@@ -1,0 +1,129 @@
+"""A rigorous bound of the rounding error of a certificate.
+
+The certificate of a dual point A and a machine W computes P(W) and D(A). As the rows of A hardly
+ever sum to 0, D is compared at the repaired point A' (fwlab.operators.repair). This module
+bounds
+
+    |computed gap - (P(W) - D(A'))|
+
+with the standard model of rounding: each operation is right to a factor 1 + u, u = 2^-53, or in
+underflow to 2^-1074; hence a sum of c products <a, b>, in any order, is right to
+
+    gamma_c |a| |b| + c 2^-1074,   gamma_c = 1.01 c u   (c u < 0.01).
+
+Sums over the samples, and over all entries of W, are made in parts of 1024 terms: there c = 1024 +
+n / 1024. Let e_i be the error of row i of the scores, rho_i >= |a_i - a'_i|_1, E the error of the
+link V(A), and R the sum of `upper`, which the entries of a point of the domain without the true
+class's do not exceed. The errors are
+
+    scores   e_i <= gamma_d |x_i| max_j |w_j|
+    loss     R (2 e_i + gamma_{k+4} max_j |h_j|),    k terms, margins h_j; with smoothing k + 8, and
+             2 smoothing max_j |g_j| more in the margins
+    link     |<V, E>| <= 1/(lam n) sum_i |x_i| (gamma_c sum_j |a_ij| |v_j| + rho_i max_j |v_j|)
+             |E|_F <= 1/(lam n) sum_i |x_i| (gamma_c |a_i| + rho_i)
+    norm     lam (|<V, E>| + |E|^2 / 2), or with an LpNorm lam (|V| |E| + |E|^2 / 2) in its dual
+             norm, which is at most m^max(0, 1/q - 1/2) times the Euclidean one
+    costs    1/n sum_i max_j |delta_ij| (gamma_m |a_i|_1 + rho_i)
+    ridge    1/n sum_i r_i (gamma_m |a_i|^2 / 2 + |a_i| rho_i + rho_i^2 / 2)
+
+and gamma_c of every sum times the sum of its terms. In a column of a sparse X, c is the number of
+its entries. The envelope's value is that at z = s - smoothing g, never below the envelope for any
+g; it is compared with <s + delta, g> - smoothing/2 |g|^2, not above it for g in the domain, and
+their difference counts as an error.
+
+The weights of the loss, lam, the smoothing, the costs and X are exact: the problem as it is stored.
+For a PolytopeLoss, whose functions are its author's, this is no proof: they are taken to be right
+to GIVEN times the size of their terms, and R is the largest vertex in some random directions.
+"""
+
+import numpy as np
+
+from fwlab.arrays import Floats
+from fwlab.losses import moreau_envelope
+from fwlab.operators.domains import Domains, RowPolytopes
+from fwlab.operators.repair import repair_distances
+from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
+from fwlab.problem import Problem
+
+GIVEN = 64 * 2.0**-52
+# in which a domain is measured that is known by its LMO alone
+DIRECTIONS = 16
+
+
+def loss_error(problem: Problem, scores: Floats, e: Floats) -> float:
+    """Return a bound of the error of the mean loss.
+
+    scores (n, m) are computed; e (n,) bounds the error of the entries of each row.
+    """
+    errors, sizes = np.empty(len(scores)), np.empty(len(scores))
+    for rows, polytopes in problem.chunks():
+        errors[rows], sizes[rows] = _row_errors(polytopes, scores[rows], e[rows], problem.smoothing)
+    omega = problem.sample_weight
+    error = float(np.mean(omega * errors))
+    return MARGIN * (error + gamma_in_parts(len(omega)) * float(np.mean(omega * sizes)))
+
+
+def _row_errors(
+    polytopes: Domains, scores: Floats, e: Floats, smoothing: float
+) -> tuple[Floats, Floats]:
+    """Return bounds of the errors of the losses of rows, and of the losses themselves, (n,)."""
+    reach, terms = _reach(polytopes, scores)
+    margins = np.abs(polytopes.add_costs(np.zeros_like(scores))).max(axis=1)
+    margins += 2 * (np.abs(scores).max(axis=1) + e)
+    unit = UNIT if isinstance(polytopes, RowPolytopes) else GIVEN
+    if not smoothing:
+        return reach * (2 * e + gamma(terms + 4) / UNIT * unit * margins), reach * margins
+    values, g = moreau_envelope(polytopes, scores, smoothing)
+    square, shifted = smoothing * (g * g).sum(axis=1), polytopes.add_costs(scores)
+    margins += 2 * smoothing * np.abs(g).max(axis=1)
+    if isinstance(polytopes, RowPolytopes):
+        moved = repair_distances(-g, np.ones(len(g)), polytopes)
+    else:
+        moved = GIVEN * np.abs(g).sum(axis=1)
+    product = np.einsum("ij,ij->i", shifted, g)
+    sizes = np.abs(shifted).max(axis=1) * np.abs(g).sum(axis=1)
+    below = np.maximum(0.0, values - product + square / 2) + margins * moved
+    rounding = gamma(2 * scores.shape[1] + 6) * (sizes + square)
+    return reach * (2 * e + gamma(terms + 8) / UNIT * unit * margins) + below + rounding, (
+        reach * margins + square
+    )
+
+
+def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
+    """Return the largest sum of entries but the true class's, and the number of terms of a loss."""
+    if isinstance(polytopes, RowPolytopes):
+        return float(polytopes.upper.sum()), polytopes.support
+    directions = np.random.default_rng(0).normal(size=(DIRECTIONS, 1, scores.shape[1]))
+    size = 1.0 + float(np.abs(polytopes.add_costs(np.zeros_like(scores))).max())
+    ends = [polytopes.lowest(scores)[0]]
+    ends += [polytopes.lowest(0 * scores + 100 * size * direction)[0] for direction in directions]
+    return max(float(np.abs(vertices).sum(axis=1).max()) for vertices in ends), scores.shape[1]
+
+
+def dual_row_error(problem: Problem, A: Floats, rho: Floats) -> float:
+    """Return a bound of the error of the terms of D that belong to single rows of A.
+
+    rho (n,) bounds |a_i - a'_i|_1.
+    """
+    n, m = A.shape
+    sums, costs = np.empty(n), np.empty(n)
+    for rows, polytopes in problem.chunks():
+        sums[rows] = np.abs(A[rows]).sum(axis=1)
+        costs[rows] = np.abs(polytopes.add_costs(np.zeros_like(A[rows]))).max(axis=1)
+    error = float(np.mean(costs * ((gamma(m + 3) + gamma_in_parts(n)) * sums + rho)))
+    if problem.smoothing:
+        ridge, squares = problem.ridge()[:, 0], np.einsum("ij,ij->i", A, A)
+        rows = (gamma(m + 6) + gamma(n)) * squares / 2 + np.sqrt(squares) * rho + rho**2 / 2
+        error += float(np.mean(ridge * rows))
+    return MARGIN * error
+
+
+def distances(problem: Problem, A: Floats) -> Floats:
+    """Return rho, (n,): bounds of the distances |a_i - a'_i|_1 to the repaired dual point."""
+    rho = np.empty(len(A))
+    for rows, polytopes in problem.chunks():
+        if isinstance(polytopes, RowPolytopes):
+            rho[rows] = repair_distances(A[rows], problem.sample_weight[rows], polytopes)
+        else:
+            rho[rows] = GIVEN * np.abs(A[rows]).sum(axis=1)
+    return rho
