@@ -24,12 +24,15 @@ MOST_LINES = 400
 LAYERS = (
     ("fwlab.arrays", "fwlab.files", "fwlab.text", "fwlab.provenance", "fwlab.kernels*"),
     ("fwlab.checks*", "fwlab.plot"),
-    ("fwlab.result",),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
+    ("fwlab.proved",),
+    ("fwlab.result",),
     ("fwlab.losses", "fwlab.polytope_loss", "fwlab.lp_norm", "fwlab.projections", "fwlab.bounds"),
     ("fwlab.problem", "fwlab.problem_input"),
+    ("fwlab.rounding", "fwlab.certify", "fwlab.balls"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
+    ("fwlab.verify",),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
     ("fwlab.experiments*",),
@@ -45,7 +48,7 @@ FORBIDDEN = {
     "tests",
 }
 DRAWS = {"fwlab.plot", "fwlab.experiments.figure"}
-LOADED_ON_DEMAND = {"matplotlib", "sklearn", "joblib", "pooch", "tqdm", "cvxpy"}
+LOADED_ON_DEMAND = {"matplotlib", "sklearn", "joblib", "pooch", "tqdm", "cvxpy", "flint"}
 
 
 def module_name(file: Path) -> str:
@@ -66,7 +69,7 @@ def imports(file: Path) -> frozenset[str]:
 
 @cache
 def imports_at_run_time(file: Path) -> frozenset[str]:
-    """The same without what is read for type checkers alone."""
+    """Full names of all that a file imports, without the imports for type checkers alone."""
     unread = {
         name
         for node in ast.walk(tree(file))

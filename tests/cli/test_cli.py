@@ -317,3 +317,34 @@ def test_without_matplotlib_the_table_stands_alone(
     assert "two.csv" in out
     assert err.splitlines()[-1] == commands.NO_FIGURE
     assert {path.name for path in Path("results").glob("*.*")} == {"table.txt", "comparison.csv"}
+
+
+def test_solve_encloses_and_proves_on_request(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The numbers are what the library returns for the same run."""
+    pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
+    arguments = ("--data", "four.npz", "-k", "2", "--tol", "1e-6", "--verify", "--proved")
+    report = solved(capsys, *arguments)["result"]
+    data = fwlab.datasets.load("four.npz")
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 1 / 28)
+    result = fwlab.solve(problem, tol=1e-6)
+    assert tuple(report["verified_gap"]) == fwlab.verify(problem, result).gap
+    assert report["test_labels_proved"] == result.proved(data.X_test).mean()
+    shown = report["test_top_2_accuracy_of_the_optimum"]
+    assert tuple(shown) == result.proved_accuracy(data.X_test, data.y_test, 2)
+    assert main(["solve", *arguments]) == 0
+    lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines()[1:])
+    low, high = json.loads(lines["verified gap"])
+    assert low <= result.gap + result.gap_error
+    assert result.gap - result.gap_error <= high
+
+
+def test_verify_without_flint_is_refused_before_the_run(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "flint", None)
+    assert main(["solve", "--data", "four.npz", "--verify"]) == 2
+    shown = capsys.readouterr()
+    assert shown.err == "fwlab: verify needs python-flint: pip install 'fwlab[verify]'.\n"
+    assert shown.out == ""

@@ -11,6 +11,7 @@ import pytest
 
 import fwlab
 from figures.benchmarks import (
+    certificates,
     growth,
     lp_norm,
     packages,
@@ -101,6 +102,13 @@ def test_product_table(monkeypatch, capsys):
         [d, m] for d in ("5", "20") for m in ("3", "10")
     ]
     assert all(re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){3}", line) for line in lines)
+
+
+def test_certificate_table(capsys):
+    certificates.run(quick=True)
+    digits = capsys.readouterr().out.splitlines()[-1].split()
+    assert digits[:6] == ["digits", "1347", "x", "64", "x", "10"]
+    assert 1e-14 < float(digits[7]) < 1e-10
 
 
 def test_lp_norm_tables(monkeypatch, capsys):

@@ -23,6 +23,8 @@ def test_by_hand():
     )
     factor = 4**1.5 * 50**0.5
     assert bounds.class_factor(50, 2) == pytest.approx(factor)
+    # at p = 2 the exponents of p and of q are the same: q = 3, 2 - 1/p = 4/3
+    assert bounds.class_factor(50, 1.5) == pytest.approx(6 ** (4 / 3) * 50 ** (1 / 3))
     assert bounds.corollary_8(0.1, 4.0, 2, 3.0, 50, 100, 0.05) == pytest.approx(
         0.1 + 0.06 * 2 * factor + LAST
     )

@@ -222,7 +222,7 @@ def test_scores(name, scores, error, shown):
         (SCORES, [True, False], TypeError, "integer class labels; got dtype bool"),
         (SCORES, ["a", "b"], TypeError, "integer class labels; got dtype <U1"),
         (SCORES, [[0], [1]], ValueError, "1-D; got shape (2, 1)"),
-        (SCORES, [0, 1, 2], ValueError, "one label a row of {}, 2; got 3"),
+        (SCORES, [0, 1, 2], ValueError, "one label per row of {}, 2; got 3"),
         (SCORES, 0, ValueError, "got shapes () and (2, 3)"),
         (SCORES[0], [0], ValueError, "got shapes (1,) and (3,)"),
         (SCORES[0], [0, 1], ValueError, "got shapes (2,) and (3,)"),
@@ -311,3 +311,10 @@ def test_the_last_number_of_vertices_that_is_not_too_many(monkeypatch):
     monkeypatch.setattr("fwlab.losses.MOST_VERTICES", 7)
     assert len(fwlab.TopK(2).vertices(4, 0)) == 7
     refused(lambda: fwlab.Usunier(3).vertices(4, 0), ValueError, "m", "m=4 gives 8.")
+
+
+@pytest.mark.parametrize("loss", [fwlab.WeightedTopK, fwlab.WeightedUsunier])
+def test_weights_whose_squares_vanish_are_refused(loss):
+    with pytest.raises(ValueError, match=r"^rho must start with at least 1e-150; got 1e-170\.$"):
+        loss([1e-170, 1e-180])
+    assert loss([1e-150, 1e-170]).rho == (1e-150, 1e-170)

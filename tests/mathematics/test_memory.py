@@ -62,7 +62,7 @@ def test_only_gram_mode_makes_a_gram_matrix():
     X, y = rng.normal(size=(1500, 3)), np.arange(1500) % 3
     gram = X.shape[0] ** 2 * 8
     for kernel in (None, "linear"):
-        fwlab.Problem(X[:6], y[:6], fwlab.TopK(2), 0.1, kernel=kernel)
+        fwlab.solve(fwlab.Problem(X[:6], y[:6], fwlab.TopK(2), 0.1, kernel=kernel), max_iter=1)
         tracemalloc.start()
         try:
             problem = fwlab.Problem(X, y, fwlab.TopK(2), 0.1, kernel=kernel)

@@ -52,7 +52,7 @@ def test_an_iteration_ends_at_the_affine_maximiser_and_above_the_step(case, star
 def test_a_small_problem_is_solved_in_few_iterations():
     case = Case("TopK-1", n=6, lam=0.1)
     result = fwlab.solve(case.problem(), "fcfw", tol=1e-14, max_iter=60)
-    assert result.success
+    assert result.gap <= 1e-14
     slow = fwlab.solve(case.problem(), "pfw", tol=1e-14, max_iter=60)
     assert slow.gap > 1e4 * max(result.gap, 1e-16)
 
@@ -129,6 +129,6 @@ def test_a_loss_outside_the_family():
     rng = np.random.default_rng(0)
     problem = fwlab.Problem(rng.normal(size=(15, 4)), np.arange(15) % 3, Shifted(), 0.05)
     result = fwlab.solve(problem, "fcfw", tol=1e-12, max_iter=200)
-    assert result.success, result.gap
+    assert result.gap <= 1e-12
     assert np.diff(result.trace.dual).min() >= -1e-14
     assert_allclose(result.A.sum(axis=1), -1.0, atol=1e-12)

@@ -6,6 +6,8 @@ from solvers.solver_table import FORMS, LOSSES, Case, each_form, in_form, random
 
 import fwlab
 from fwlab.experiments.store import problem_digest
+from fwlab.solvers.direct import PASSES_BETWEEN, Direct
+from fwlab.solvers.method import State
 from fwlab.solvers.registry import REGISTRY
 from fwlab.text import describe_problem
 
@@ -272,3 +274,40 @@ def test_paths_and_comparisons_take_it():
     assert statuses == ["CONVERGED", "refused"] * 2
     assert "regularizer = LpNorm(p=3.0)" in describe_problem("a", normed(3))
     assert problem_digest(normed(3)) != problem_digest(normed(4))
+
+
+# ---------------------------------------------------------------- scales
+
+
+@each
+@pytest.mark.parametrize("p", [1, 1.04, 3, 50])
+@pytest.mark.parametrize("size", [1e-100, 1e-30])
+@pytest.mark.parametrize("weight", [1.0, 1e-150])
+def test_features_whose_squares_vanish(method, p, size, weight):
+    """The dual is linear to rounding: one pass reaches its vertex, where W = 0 is optimal."""
+    X, y = size * np.array([[1.0], [-1.0], [2.0]]), np.array([0, 1, 2])
+    problem = fwlab.Problem(
+        X,
+        y,
+        fwlab.MaxHinge(),
+        1.0,
+        sample_weight=np.full(3, weight),
+        regularizer=fwlab.LpNorm(p),
+    )
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        result = fwlab.solve(problem, method, tol=1e-9, relative=True, max_iter=30)
+    assert result.success, f"gap {result.gap}"
+    assert result.primal == pytest.approx(weight, rel=1e-9)
+
+
+def test_an_extrapolation_continues_from_the_last_one():
+    """The change of the passes since then is what an extrapolation follows."""
+    made, method = normed(1.5), Direct()
+    state = State(made, np.zeros((made.n_samples, made.n_classes)), np.random.default_rng(0))
+    workspace = method.start(state)
+    for iteration in range(1, 7):
+        before = workspace.last.copy()
+        method.iterate(state, workspace)
+        moved = iteration % PASSES_BETWEEN == 0
+        np.testing.assert_array_equal(workspace.last, state.A if moved else before)
+    assert state.A.any()

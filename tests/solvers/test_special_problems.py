@@ -105,3 +105,28 @@ def test_a_gram_matrix_of_float32_is_semidefinite_to_its_own_rounding():
     assert np.linalg.eigvalsh(gram.astype(np.float64))[0] < -1e-8 * gram.max()
     problem = fwlab.Problem(gram, np.arange(60) % 3, fwlab.TopK(2), 0.5, kernel="precomputed")
     assert fwlab.solve(problem, tol=1e-3).success
+
+
+@pytest.mark.parametrize("method", ["ascent", "bcfw", "auto"])
+def test_sample_weights_whose_products_with_the_curvature_vanish(method):
+    """|x|^2 / (lam n) times omega is 0 in floats: the dual is linear in these rows."""
+    omega = np.array([1.0, 1e-140, 1e30])
+    problem = fwlab.Problem(
+        1e-100 * np.eye(3), np.arange(3), fwlab.MaxHinge(), 1.0, sample_weight=omega
+    )
+    result = fwlab.solve(problem, method, tol=1e-9, relative=True, max_iter=20)
+    assert result.success
+
+
+def test_subgradients_of_an_envelope_that_is_the_loss():
+    """Scores over a smoothing of 1e-300 overflow; the envelope is the loss to rounding."""
+    X, y = 1e5 * np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) % 3
+    runs = [
+        fwlab.solve(
+            fwlab.Problem(X, y, fwlab.TopK(2), 1e-6, smoothing=smoothing),
+            "subgradient",
+            max_iter=30,
+        )
+        for smoothing in (0.0, 1e-300)
+    ]
+    assert runs[1].primal == pytest.approx(runs[0].primal, rel=1e-9)

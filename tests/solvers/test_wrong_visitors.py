@@ -69,7 +69,16 @@ def test_a_right_projection_is_not(method, smoothing):
     for scale in (1e-6, 1.0, 1e6):
         problem = fwlab.Problem(X, LABELS, Ball(), 0.1 * scale, smoothing=smoothing * scale)
         result = fwlab.solve(problem, method, max_iter=50)
-        assert result.status in (Status.CONVERGED, Status.MAX_ITER)
+        assert result.status in (Status.CONVERGED, Status.MAX_ITER, Status.ROUNDING_FLOOR)
+
+
+@each_method
+def test_a_row_is_tried_in_the_units_of_its_weight(method):
+    """The dual row of a sample lies in its weight times the domain."""
+    omega = np.linspace(0.25, 3.0, len(LABELS))
+    problem = fwlab.Problem(X, LABELS, Ball(), 0.5, sample_weight=omega)
+    result = fwlab.solve(problem, method, max_iter=20)
+    assert result.status in (Status.CONVERGED, Status.MAX_ITER), result.message
 
 
 def test_a_zero_weight_needs_no_zero_in_the_domain():

@@ -1,0 +1,104 @@
+"""Each term of the bound of rounding errors, at errors that are made large on purpose."""
+
+import numpy as np
+import pytest
+from given_hinge import GivenHinge
+from loss_table import entries
+
+import fwlab
+from fwlab.certify import _link_errors
+from fwlab.rounding import distances, dual_row_error, loss_error
+
+M = 4
+
+
+def made(entry, rng, smoothing=0.0):
+    y = rng.integers(0, M, 8)
+    weights = rng.random(8)
+    X = rng.normal(size=(8, 3))
+    return fwlab.Problem(
+        X, y, entry.loss, 0.3, smoothing=smoothing, n_classes=M, sample_weight=weights
+    )
+
+
+def losses():
+    return [entry for entry in entries(M, []) if entry.kind != "StructuredHinge"]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.4])
+def test_errors_of_the_scores(smoothing):
+    """Scores that are off by up to e_i change the mean loss by no more, and at times by half."""
+    rng, ratios = np.random.default_rng(0), []
+    for entry in losses():
+        problem = made(entry, rng, smoothing)
+        scores, e = 3 * rng.normal(size=(8, M)), rng.random(8) / 10
+        bound = loss_error(problem, scores, e)
+        for _ in range(20):
+            moved = scores + e[:, None] * rng.choice([-1.0, 1.0], scores.shape)
+            change = problem.primal_value(moved, 0.0) - problem.primal_value(scores, 0.0)
+            ratios.append(abs(change) / bound)
+    assert 0.5 < max(ratios) <= 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 4.0])
+def test_moves_of_the_dual_point(smoothing):
+    """Rows that move by rho_i in the 1-norm change the terms of D by no more, at times by half."""
+    rng, ratios = np.random.default_rng(1), []
+    for entry in losses():
+        problem = made(entry, rng, smoothing)
+        A = problem.sample_weight[:, None] * entry.loss.lmo(rng.normal(size=(8, M)), problem.y)
+        rho = 0.1 * rng.random(8) * problem.sample_weight
+        bound = dual_row_error(problem, A, rho)
+        for j in range(M):
+            for sign in (-1.0, 1.0):
+                moved = A.copy()
+                moved[:, j] += sign * rho
+                change = problem.dual_value(moved, 0.0) - problem.dual_value(A, 0.0)
+                ratios.append(abs(change) / bound)
+    assert 0.5 < max(ratios) <= 1
+
+
+def test_moves_of_the_link():
+    """A move of single rows, and what it does to the link: <V, E> and |E|."""
+    rng, inner, total = np.random.default_rng(2), [], []
+    for entry in losses():
+        problem = made(entry, rng)
+        A = problem.sample_weight[:, None] * entry.loss.lmo(rng.normal(size=(8, M)), problem.y)
+        V, x = problem.link(A), np.sqrt(problem.features.square_norms())
+        for i in range(8):
+            rho = np.zeros(8)
+            rho[i] = 0.1
+            bounds = _link_errors(problem, A, V, 1e-16 * x, x, rho)
+            for j in range(M):
+                moved = A.copy()
+                moved[i, j] += 0.1
+                E = problem.link(moved) - V
+                inner.append(problem.lam * abs(np.vdot(V, E)) / bounds[0])
+                total.append(np.linalg.norm(E) / bounds[1])
+    assert 0.3 < max(inner) <= 1
+    assert 0.9 < max(total) <= 1
+
+
+def test_products_of_the_link():
+    """gamma_c stands for relative errors of the products: here each is off by a tenth."""
+    rng, ratios = np.random.default_rng(3), []
+    for entry in losses():
+        problem = made(entry, rng)
+        A = problem.sample_weight[:, None] * entry.loss.lmo(rng.normal(size=(8, M)), problem.y)
+        V, x = problem.link(A), np.sqrt(problem.features.square_norms())
+        bounds = _link_errors(problem, A, V, 0.1 * x, x, np.zeros(8))
+        E = (
+            sum(0.1 * np.outer(A[i], problem.X[i]) * rng.choice([-1, 1], (M, 3)) for i in range(8))
+            / problem.lam_n
+        )
+        assert problem.lam * abs(np.vdot(V, E)) <= bounds[0]
+        ratios.append(np.linalg.norm(E) / bounds[1])
+    assert 0.1 < max(ratios) <= 1
+
+
+def test_given_losses_are_taken_at_their_word():
+    problem = fwlab.Problem(np.eye(3), np.arange(3), GivenHinge(), 0.1)
+    A = problem.loss.lmo(-np.eye(3), problem.y)
+    rho = distances(problem, A)
+    assert (rho > 0).all()
+    assert (rho < 1e-12).all()

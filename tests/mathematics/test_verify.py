@@ -1,0 +1,59 @@
+"""fwlab.verify: enclosures of stored results, and what it refuses."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fwlab
+
+flint = pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
+
+
+def problem_and_result():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), np.arange(12) % 4
+    problem = fwlab.Problem(X, y, fwlab.TopK(2), 0.1)
+    return problem, fwlab.solve(problem, tol=1e-9)
+
+
+def test_a_result_that_was_saved_is_enclosed_alike(tmp_path):
+    problem, result = problem_and_result()
+    result.save(tmp_path / "run.npz")
+    enclosure = fwlab.verify(problem, result)
+    assert fwlab.verify(problem, fwlab.Result.load(tmp_path / "run.npz")) == enclosure
+    for low, high in (enclosure.primal, enclosure.dual, enclosure.gap):
+        assert low < high < low + 1e-14
+
+
+def test_a_wrong_number_in_a_result_shows():
+    problem, result = problem_and_result()
+    moved = replace(result, W=result.W * (1 + 1e-3))
+    assert fwlab.verify(problem, moved).primal[0] > fwlab.verify(problem, result).primal[1]
+    assert fwlab.verify(problem, replace(result, gap=-1.0)) == fwlab.verify(problem, result)
+
+
+def test_an_exact_case():
+    """One sample, two classes, A = 0: the primal and the gap are 1, the dual 0."""
+    problem = fwlab.Problem(np.ones((1, 1)), np.array([0]), fwlab.MaxHinge(), 1.0, n_classes=2)
+    enclosure = fwlab.verify(problem, fwlab.solve(problem, max_iter=0))
+    for ends, value in ((enclosure.primal, 1), (enclosure.dual, 0), (enclosure.gap, 1)):
+        assert ends[0] < value < ends[1]
+        assert ends[1] - ends[0] < 1e-15
+
+
+def test_bad_arguments_get_one_sentence(monkeypatch):
+    problem, result = problem_and_result()
+    other = fwlab.Problem(np.ones((3, 3)), np.arange(3), fwlab.TopK(2), 0.1)
+    with pytest.raises(TypeError, match="problem must be a Problem"):
+        fwlab.verify(3, result)
+    with pytest.raises(TypeError, match="got NoneType"):
+        fwlab.verify(problem, None)
+    with pytest.raises(ValueError, match=r"A of shape \(3, 3\); got shape \(12, 4\)"):
+        fwlab.verify(other, result)
+    with pytest.raises(ValueError, match=r"W of shape \(4, 3\); got None"):
+        fwlab.verify(problem, replace(result, W=None))
+    monkeypatch.setitem(sys.modules, "flint", None)
+    with pytest.raises(ImportError, match=r"pip install 'fwlab\[verify\]'"):
+        fwlab.verify(problem, result)
