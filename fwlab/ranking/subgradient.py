@@ -25,6 +25,8 @@ from fwlab.solvers.method import Method
 
 # of a squared length: where rounding leaves a kernel matrix indefinite, steps can grow without end
 LARGE = 1e100
+# of a primal: its certificate, at a point that is repaired, must still be a float
+LARGEST_PRIMAL = 1e300
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,17 @@ class Subgradient(Method):
             delta = point.delta + step * (target.delta - point.delta)
         alpha = point.alpha + step * (target.alpha - point.alpha)
         moved = Point(alpha, point.beta + step * (target.beta - point.beta), delta)
-        if not abs(square) <= LARGE and not is_finite(problem, moved):
+        if not abs(square) <= LARGE and not is_within_floats(problem, moved):
             state.step = 0.0
             return
         state.point = moved
         state.step, state.n_steps = step, state.n_steps + 1
 
 
-def is_finite(problem: Problem, point: Point) -> bool:
-    """Return whether floats hold the primal of a point."""
+def is_within_floats(problem: Problem, point: Point) -> bool:
+    """Return whether floats hold the primal of a point and its certificate."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(problem.estimate(point).primal))
+        return bool(problem.estimate(point).primal <= LARGEST_PRIMAL)
 
 
 def subgradient_point(problem: Problem, point: Point) -> Point:

@@ -96,6 +96,7 @@ def test_every_loss(m):
                 assert_nearest(entry.loss, c, int(y))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "loss",
     [fwlab.MaxHinge(), fwlab.TopK(5), fwlab.TopK(40), fwlab.Usunier(33), fwlab.PseudoTopK(9)],

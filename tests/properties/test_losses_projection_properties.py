@@ -55,6 +55,7 @@ def test_the_lmo_certifies_the_projection(case, scale):
     assert_projection(case, scale * case.scores)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("m", "entry"), LARGE_ENTRIES, ids=entry_id)
 def test_the_lmo_certifies_the_projection_among_many_classes(m, entry):
     c, y = batch(m, entry)

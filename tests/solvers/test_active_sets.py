@@ -289,6 +289,7 @@ def test_a_start_is_one_atom_a_set(method, case):
         assert trace.dual[1] > trace.dual[0]
 
 
+@pytest.mark.long
 @each_case
 @pytest.mark.parametrize("method", ALL)
 def test_an_optimal_start_stays(method, case):
@@ -333,6 +334,7 @@ def test_rounding_is_no_slope(method, loss):
     assert state.step == 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ALL)
 def test_the_dual_never_falls_from_any_start(method):
     for case in (Case("TopK-1", n=20), Case("Usunier-3", n=20, smoothing=0.01, weighted=True)):

@@ -208,6 +208,7 @@ def test_gaps_are_infinite_outside_the_domain(case):
 # ---------------------------------------------------------------- steps
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "method, case", [pair for pair in PAIRS if pair[0] not in RANDOM_FIRST | TIED], ids=str
 )

@@ -92,6 +92,7 @@ def test_it_reaches_the_optimum_from_every_start(case):
         assert np.diff(result.trace.dual).min() >= -1e-14
 
 
+@pytest.mark.long
 def test_many_classes():
     """Longer rows are sorted by another function."""
     rng = np.random.default_rng(0)

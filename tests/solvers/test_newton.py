@@ -79,6 +79,7 @@ def test_both_ways_to_solve_agree_with_the_product(case, form, monkeypatch):
 # ---------------------------------------------------------------- a run
 
 
+@pytest.mark.long
 @each_form
 @each_case
 def test_it_ends_at_the_optimum(case, form):
@@ -191,6 +192,7 @@ def test_the_first_phase_stays_while_it_gains():
     assert_array_equal(results[0].A, results[1].A)
 
 
+@pytest.mark.long
 def test_it_leaves_the_first_phase_where_that_stands_still():
     problem = Case(n=60, d=3, lam=1e-5).problem()
     newton = fwlab.solve(problem, "newton", tol=1e-8, max_iter=400)

@@ -18,6 +18,7 @@ def easy(form="dense", n=60):
     return Case(form=form, n=n, d=3, lam=0.5).problem()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", GRID, ids=str)
 def test_the_optimum_is_the_same(case):
     problem = case.problem()

@@ -138,6 +138,7 @@ def test_blas_is_looked_for_again_when_a_module_has_been_imported(monkeypatch):
     _threads._controller.cache_clear()
 
 
+@pytest.mark.long
 @each_method
 @each_form
 def test_threads_where_asked_for_change_the_rounding_alone(method, form):
