@@ -12,7 +12,7 @@ import scipy.sparse
 import fwlab
 from fwlab.solvers.registry import REGISTRY
 
-N, D, M = 8_000, 20, 50
+N, D, M = 20_000, 20, 50
 
 
 def runs():
