@@ -18,6 +18,7 @@ from figures.kit.page import update_gallery, write_page
 from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
 from fwlab.experiments import BACKENDS, CellsFailed, check_backend
+from fwlab.solvers.interrupt import sigterm_interrupts
 
 DEFAULT_OUT = "results/figures"
 
@@ -30,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C.
+    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C or SIGTERM.
     """
     try:
         options = _options(argv)
@@ -47,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.size == "full" or len(studies) > 1:
         print(f"estimated: {spell(estimated(studies))} on two cores", file=sys.stderr)
     try:
-        made = [make(study, options.plot_only) for study in studies]
+        with sigterm_interrupts():
+            made = [make(study, options.plot_only) for study in studies]
     except KeyboardInterrupt:
         _complain("interrupted; finished cells are kept, and the same command goes on from there.")
         return 130

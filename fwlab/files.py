@@ -25,9 +25,16 @@ def write_atomically(path: Path, write: Callable[[Any], Any]) -> None:
         with draft.open("xb") as file:
             write(file)
         os.replace(draft, path)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename = str(path)  # a full disk names no file
         raise
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """Write a text as UTF-8."""
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 @contextmanager

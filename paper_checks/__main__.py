@@ -10,6 +10,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from fwlab.files import write_text_atomically
+from fwlab.solvers.interrupt import sigterm_interrupts
 from paper_checks.formulas import as_svg
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS, ClaimFile, claim_files, claims
@@ -20,7 +22,11 @@ from paper_checks.stored_tables import DEFAULT, VARIABLE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; 0 if every check ran, 1 if one broke, 2 for bad input, 130 for Ctrl-C."""
+    """Run the command and return its exit code.
+
+    0 if every check ran; 1 if one broke or a page cannot be written; 2 for bad input; 130 after
+    Ctrl-C or SIGTERM.
+    """
     options = parser().parse_args(arguments)
     try:
         files = files_of(options)
@@ -33,18 +39,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     try:
-        records = in_order(chosen, options, files)
+        with sigterm_interrupts():
+            records = in_order(chosen, options, files)
     except KeyboardInterrupt:
         kept = "--keep FILE would resume"
         if options.keep:
             kept = f"finished claims are in {options.keep}, if there are any"
         print(f"interrupted before all claims were tried; {kept}", file=sys.stderr)
         return 130
-    if options.html is not None:
-        options.html.write_text(html_page(records), encoding="utf-8")
-    if options.markdown is not None:
-        options.markdown.write_text(markdown(records), encoding="utf-8")
     print(json.dumps(records, indent=1) if options.json else table(records))
+    try:
+        if options.html is not None:
+            write_text_atomically(options.html, html_page(records))
+        if options.markdown is not None:
+            write_text_atomically(options.markdown, markdown(records))
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
     return 0
 
 

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-import numba
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
@@ -20,19 +19,15 @@ settings.register_profile(
 settings.register_profile(
     "planted", settings.get_profile("dev"), phases=[Phase.explicit, Phase.generate]
 )
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
-settings.load_profile(PROFILE)
-
-# folders whose lines of fwlab the run without the JIT covers; tracing them costs half of their time
-TRACED_WITHOUT_JIT = {"cross", "kernels", "ledger", "properties", "reference", "solvers"}
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("HYPOTHESIS_PROFILE") == "deep":
+        return
     for item in items:
-        if PROFILE != "deep" and item.get_closest_marker("deep"):
+        if item.get_closest_marker("deep"):
             item.add_marker(pytest.mark.skip(reason="long run: set HYPOTHESIS_PROFILE=deep"))
-        if not numba.config.DISABLE_JIT and item.path.parent.name in TRACED_WITHOUT_JIT:
-            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from figures.kit.listing import markdown_list
-from fwlab.files import write_atomically
+from fwlab.files import write_atomically, write_text_atomically
 
 HERE = Path(__file__).parents[1]
 HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size\n"}
@@ -28,7 +28,7 @@ WIDTH, COLOURS = 720, 256
 def write_page(folder: Path) -> Path:
     """Write folder/README.md and return its path."""
     text = f"# Figures and tables, size {folder.name}\n\n{''.join(entries(folder, folder))}"
-    write_atomically(folder / "README.md", lambda file: file.write(text.encode()))
+    write_text_atomically(folder / "README.md", text)
     return folder / "README.md"
 
 
@@ -46,7 +46,7 @@ def update_gallery(out: Path, here: Path = HERE) -> Path:
         if sections := "".join(entries(out / size, pictures, f"pictures/{size}/")):
             text += f"{heading}\n{sections}"
     page = here / "GALLERY.md"
-    write_atomically(page, lambda file: file.write(text.encode()))
+    write_text_atomically(page, text)
     return page
 
 

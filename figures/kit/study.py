@@ -17,7 +17,7 @@ import fwlab
 from figures.kit.captions import Caption, caption_text
 from figures.kit.tables import Table
 from fwlab.experiments import Cell, DataName, cell_records
-from fwlab.files import write_atomically
+from fwlab.files import write_text_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
 from fwlab.text import describe
@@ -82,8 +82,7 @@ class Study:
             "settings": {cell.name: readable(cell.settings) for cell in cells},
             "values": {name: one["value"] for name, one in records.items()},
         }
-        text = json.dumps(record, indent=1).encode()
-        write_atomically(self._file(".json"), lambda file: file.write(text))
+        write_text_atomically(self._file(".json"), json.dumps(record, indent=1))
 
     @property
     def record(self) -> dict[str, Any]:
@@ -124,7 +123,7 @@ class Study:
 
     def _write(self, ending: str, part: str, text: str) -> Path:
         path = self._file(ending, part)
-        write_atomically(path, lambda file: file.write(text.encode()))
+        write_text_atomically(path, text)
         return path
 
     def _file(self, ending: str, part: str = "") -> Path:

@@ -21,9 +21,10 @@ from fwlab.cli.problems import NamedProblem, load, load_problems
 from fwlab.cli.reports import data_rows, installation, warmup_rows
 from fwlab.experiments.comparison import Comparison, compare, methods_by_name
 from fwlab.experiments.runs import Settings
-from fwlab.files import write_atomically
+from fwlab.files import write_text_atomically
 from fwlab.provenance import installed
 from fwlab.result import Result, Status
+from fwlab.solvers.interrupt import sigterm_interrupts
 from fwlab.solvers.registry import methods
 from fwlab.solvers.solve import solve
 from fwlab.text import format_table
@@ -36,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         options = parse(argv, installed("fwlab"))
-        return COMMANDS[options.command](options)
+        with sigterm_interrupts():
+            return COMMANDS[options.command](options)
     except BadInput as error:
         _complain(error)
         return 2
@@ -66,7 +68,17 @@ def _compare(options: Namespace) -> int:
             out=folder,
             **_solve_settings(options),
         )
-    files = _write(comparison, problems, folder)
+    files: dict[str, str] = {}
+    try:
+        files = _write(comparison, problems, folder)
+    finally:
+        _print_comparison(comparison, problems, files, options)
+    return _exit_code(comparison, options)
+
+
+def _print_comparison(
+    comparison: Comparison, problems: list[NamedProblem], files: dict[str, str], options: Namespace
+) -> None:
     if options.json:
         _print_json(
             options=_shown(options),
@@ -75,8 +87,7 @@ def _compare(options: Namespace) -> int:
             files=files,
         )
     else:
-        print(f"\n{comparison.table()}\n\nwritten: {', '.join(files.values())}")
-    return _exit_code(comparison, options)
+        print(f"\n{comparison.table()}\n\nwritten: {', '.join(files.values()) or 'nothing'}")
 
 
 def _solve(options: Namespace) -> int:
@@ -91,8 +102,7 @@ def _solve(options: Namespace) -> int:
     _announce(options, problems)
     with _bad_input():
         result = solve(named.problem, options.method, verbose=1, **_solve_settings(options))
-    if options.save is not None:
-        result.save(options.save)
+    unsaved = _save(result, options.save)
     report = _report(result, named)
     if options.proved:
         report |= _proved(result, named)
@@ -105,8 +115,20 @@ def _solve(options: Namespace) -> int:
         width = max(map(len, report))
         for name, value in report.items():
             print(f"{name.replace('_', ' '):<{width}}  {_shown_value(value)}")
+    if unsaved is not None:
+        raise unsaved
     unfinished = result.status is Status.INTERRUPTED
     return int(unfinished or (options.strict and not result.success))
+
+
+def _save(result: Result, path: str | None) -> OSError | None:
+    """Save the result if there is a path; return the error if that fails."""
+    try:
+        if path is not None:
+            result.save(path)
+    except OSError as error:
+        return error
+    return None
 
 
 def _data(options: Namespace) -> int:
@@ -205,7 +227,7 @@ def _announce(options: Namespace, problems: list[NamedProblem]) -> None:
 def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -> dict[str, str]:
     """Write the table, the traces and the figure, and return their paths."""
     text = "\n".join([*(named.line for named in problems), "", comparison.table(), ""])
-    write_atomically(folder / "table.txt", lambda file: file.write(text.encode()))
+    write_text_atomically(folder / "table.txt", text)
     comparison.to_csv(folder / "comparison.csv")
     files = {"table": str(folder / "table.txt"), "csv": str(folder / "comparison.csv")}
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from fwlab.checks.arguments import as_integer
 from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of, planned
-from fwlab.experiments.store import CHANGED, warn_not_stored
+from fwlab.experiments.store import warn_not_stored
 from fwlab.files import write_atomically
 from fwlab.problem import Problem
 from fwlab.result import Result, Status, Trace
@@ -167,10 +167,10 @@ def compare(
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])
     outcomes: dict[Key, Result | Failure] = {}
     try:
-        for key, outcome, changed in outcomes_of(tasks, n_jobs):
+        for key, outcome, reason in outcomes_of(tasks, n_jobs):
             outcomes[key] = outcome
-            if changed:
-                not_stored[key] = CHANGED
+            if reason:
+                not_stored[key] = reason
             if isinstance(outcome, Result) and outcome.status is Status.INTERRUPTED:
                 break
     except KeyboardInterrupt:

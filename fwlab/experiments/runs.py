@@ -11,6 +11,7 @@ import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.experiments.store import (
+    CHANGED,
     NOWHERE,
     Place,
     is_as_planned,
@@ -70,7 +71,8 @@ class Settings:
 
 
 # the key of a run, its outcome, and whether its code changed after it was planned
-Outcome = tuple[Key, Result | Failure, bool]
+# what became of a run, and why it is not stored if that turned out only now
+Outcome = tuple[Key, Result | Failure, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,13 +145,13 @@ def _run_by_workers(
     reasons = {task.key: _why_not_sent(task) for task in tasks}
     for key, reason in reasons.items():
         if reason:
-            yield key, Failure("failed", reason), False
+            yield key, Failure("failed", reason), ""
     # no memory maps: numba compiles a second version for such read-only arrays
     pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
     by_key = {task.key: task for task in tasks}
     for done in pool(delayed(_run)(task) for task in tasks if not reasons[task.key]):
         # A worker whose code differs from this process does not answer for it.
-        yield _run(by_key[done[0]], watch) if done[2] else done
+        yield _run(by_key[done[0]], watch) if done[2] == CHANGED else done
 
 
 def _why_not_sent(task: Task) -> str:
@@ -165,15 +167,25 @@ def _why_not_sent(task: Task) -> str:
 
 def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:
     """Read a stored run, or compute and store it. An exception becomes a Failure."""
-    file = task.place.file
-    changed = file is not None and not is_as_planned(task.place, task.code)
-    if file is not None and not changed and (stored := load_run(file)) is not None:
-        return task.key, stored, changed
+    file, reason = task.place.file, ""
+    if file is not None and not is_as_planned(task.place, task.code):
+        file, reason = None, CHANGED
+    if file is not None and (stored := load_run(file)) is not None:
+        return task.key, stored, reason
     outcome = _solved(task, watch)
-    if file is not None and not changed and isinstance(outcome, Result):
-        if outcome.status is not Status.INTERRUPTED:
-            outcome.save(file)
-    return task.key, outcome, changed
+    if file is not None and isinstance(outcome, Result):
+        reason = _stored(outcome, file)
+    return task.key, outcome, reason
+
+
+def _stored(result: Result, file: Path) -> str:
+    """Store a run unless it was interrupted; return why that failed, or ""."""
+    try:
+        if result.status is not Status.INTERRUPTED:
+            result.save(file)
+    except OSError as error:
+        return f"its file cannot be written ({_one_line(error)})"
+    return ""
 
 
 def _solved(task: Task, watch: Callable[[str, Progress], None] | None) -> Result | Failure:

@@ -17,7 +17,7 @@ from zipfile import BadZipFile, is_zipfile
 from fwlab.experiments.core_code import core_identity
 from fwlab.experiments.packages import environment
 from fwlab.experiments.source_digest import Unidentifiable, digest
-from fwlab.files import write_atomically
+from fwlab.files import write_text_atomically
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
 from fwlab.result import Result
@@ -129,4 +129,4 @@ def record_of(value: Any, seconds: float) -> dict[str, Any]:
 
 def save_record(path: Path, record: dict[str, Any]) -> None:
     """Write a record for `load_record`."""
-    write_atomically(path, lambda file: file.write(json.dumps(record).encode()))
+    write_text_atomically(path, json.dumps(record))

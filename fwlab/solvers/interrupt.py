@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the end of an iteration."""
+"""Ctrl-C that waits for the end of an iteration, and SIGTERM that does the same."""
 
 import signal
 import threading
@@ -54,3 +54,19 @@ def interrupted_runs_raise() -> Iterator[None]:
         yield
     finally:
         _raise_at_end.reset(token)
+
+
+@contextmanager
+def sigterm_interrupts() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does: what is finished is kept, and a message says so.
+
+    Signals reach only the main thread: in other threads nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -302,7 +302,7 @@ def test_unwritable_results_end_with_1(
     def full(*args: object) -> None:
         raise OSError("no space left on the device")
 
-    monkeypatch.setattr(commands, "write_atomically", full)
+    monkeypatch.setattr(commands, "write_text_atomically", full)
     assert main(["compare", "--data", "two.csv", "-k", "1", "--max-iter", "1"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "fwlab: no space left on the device"
 

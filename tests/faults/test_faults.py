@@ -1,0 +1,188 @@
+"""A run that is interrupted, terminated, killed, or out of disk space: what was finished is there,
+no half-written file passes for a whole one, and the user reads one sentence.
+
+Each test starts a command as a user does, in a process of its own.
+"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fwlab
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ["--data", "digits", "--normalize", "unit", "-k", "3"]
+SOLVE = ["-m", "fwlab", "solve", *RUN, "--tol", "0", "--max-iter", "1000000000"]
+SOLVE += ["--save", "result.npz"]
+# ascent ends in a second, fw-open-loop takes several
+COMPARE = ["-m", "fwlab", "compare", *RUN, "--methods", "ascent,fw-open-loop"]
+COMPARE += ["--max-iter", "20000", "--out", "out"]
+FIGURE = ["-m", "figures", "--file", "slow.py", "--quick"]
+SLOW = '''"""A cell that ends at once, and one that waits."""
+
+import time
+from pathlib import Path
+
+from fwlab.experiments import Cell
+
+SECONDS = {"quick": 1, "standard": 1, "full": 1}
+
+
+def cells(size):
+    return [Cell("first", cell, {"seconds": 0}), Cell("second", cell, {"seconds": 3600})]
+
+
+def cell(seconds):
+    time.sleep(seconds)
+    return {"entries": list(range(20000))}
+
+
+def plot(study):
+    return []
+'''
+
+
+def heed_ctrl_c() -> None:
+    """Undo what a shell does to commands in the background: they ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def small_files() -> None:
+    """Let writes beyond 2 kB fail, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+
+def started(
+    folder: Path, arguments: list[str], before: Callable[[], None] = heed_ctrl_c
+) -> subprocess.Popen[str]:
+    """A command in `folder`."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        preexec_fn=before,
+    )
+
+
+def stored(folder: Path) -> list[Path]:
+    """The files of finished runs or cells; drafts have hidden names."""
+    kept = [*folder.glob("out/runs/*"), *folder.glob("results/figures/cells/*")]
+    return [file for file in kept if not file.name.startswith(".")]
+
+
+def wait_for(condition: Callable[[], object], run: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 300
+    while not condition():
+        assert run.poll() is None and time.monotonic() < end, run.communicate()
+        time.sleep(0.01)
+
+
+def stopped(folder: Path, command: list[str], number: int) -> tuple[int, str, str]:
+    """Exit code and output of a command that got a signal when its first part was done."""
+    (folder / "slow.py").write_text(SLOW)
+    with started(folder, command) as run:
+        if command is SOLVE:
+            run.stderr.readline()  # the first line of progress
+        else:
+            wait_for(lambda: stored(folder), run)
+        run.send_signal(number)
+        out, errors = run.communicate(timeout=100)
+    assert "Traceback" not in errors, errors
+    return run.returncode, out, errors
+
+
+def ended(folder: Path, command: list[str], before: Callable[[], None] = heed_ctrl_c) -> str:
+    """Output of a command that ends by itself, both streams."""
+    with started(folder, command, before) as run:
+        out, errors = run.communicate(timeout=300)
+    assert "Traceback" not in errors, errors
+    return out + errors
+
+
+each_signal = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+
+@each_signal
+def test_an_interrupted_solve_saves_its_certificate(tmp_path, number):
+    code, out, _ = stopped(tmp_path, SOLVE, number)
+    assert code == 1 and "INTERRUPTED" in out
+    result = fwlab.Result.load(tmp_path / "result.npz")
+    assert result.status.name == "INTERRUPTED" and 0 <= result.gap < np.inf
+
+
+@each_signal
+def test_an_interrupted_comparison_keeps_what_is_finished(tmp_path, number):
+    code, out, _ = stopped(tmp_path, COMPARE, number)
+    assert code == 1 and "CONVERGED" in out and ("INTERRUPTED" in out or "not run" in out)
+    assert len(stored(tmp_path)) == 1
+
+
+@each_signal
+def test_an_interrupted_figure_keeps_its_cells(tmp_path, number):
+    code, _, errors = stopped(tmp_path, FIGURE, number)
+    assert code == 130
+    assert errors.strip().splitlines()[-1].endswith("the same command goes on from there.")
+    assert len(stored(tmp_path)) == 1
+
+
+@pytest.mark.deep
+def test_a_killed_solve_leaves_the_old_file_or_a_whole_one(tmp_path):
+    limit = ["-m", "fwlab", "solve", *RUN, "--max-iter", "3", "--save", "result.npz"]
+    ended(tmp_path, limit)
+    old = fwlab.Result.load(tmp_path / "result.npz")
+    for delay in np.linspace(0.0, 2.0, 9):
+        with started(tmp_path, [*limit[:-4], "--max-iter", "9", *limit[-2:]]) as run:
+            time.sleep(delay)
+            run.kill()
+            run.communicate()
+        assert fwlab.Result.load(tmp_path / "result.npz").nit in (old.nit, 9)
+
+
+@pytest.mark.deep
+def test_a_killed_comparison_goes_on_from_what_is_finished(tmp_path):
+    assert stopped(tmp_path, COMPARE, signal.SIGKILL)[0] == -signal.SIGKILL
+    (kept,) = stored(tmp_path)
+    before = kept.stat().st_mtime_ns
+    assert "CONVERGED" in ended(tmp_path, COMPARE)
+    assert kept.stat().st_mtime_ns == before and len(stored(tmp_path)) == 2
+
+
+@pytest.mark.deep
+def test_a_killed_figure_goes_on_from_its_cells(tmp_path):
+    assert stopped(tmp_path, FIGURE, signal.SIGKILL)[0] == -signal.SIGKILL
+    (kept,) = stored(tmp_path)
+    before = kept.stat().st_mtime_ns
+    (tmp_path / "slow.py").write_text(SLOW.replace("3600", "1"))
+    ended(tmp_path, FIGURE)
+    assert kept.stat().st_mtime_ns == before and len(stored(tmp_path)) == 2
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("command", "result"),
+    [
+        ([*SOLVE[:-3], "9", *SOLVE[-2:]], "MAX_ITER"),
+        (COMPARE, "CONVERGED"),
+        (FIGURE, "figures: slow: "),
+    ],
+)
+def test_on_a_full_disk_the_numbers_are_printed(tmp_path, command, result):
+    """One sentence names the file; nothing half-written is left, and no draft of it."""
+    (tmp_path / "slow.py").write_text(SLOW.replace("3600", "0"))
+    said = ended(tmp_path, command, small_files)
+    assert result in said
+    assert "File too large: '" in said.splitlines()[-1]
+    assert not stored(tmp_path) and not (tmp_path / "result.npz").exists()
+    assert not [file for file in tmp_path.rglob(".*") if file.is_file()]
