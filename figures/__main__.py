@@ -17,8 +17,7 @@ from figures.kit.listing import listing, spell
 from figures.kit.page import update_gallery, write_page
 from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
-from fwlab.experiments import BACKENDS, CellsFailed, check_backend
-from fwlab.solvers.interrupt import sigterm_interrupts
+from fwlab.experiments import BACKENDS, CellsFailed, check_backend, sigterm_interrupts
 
 DEFAULT_OUT = "results/figures"
 

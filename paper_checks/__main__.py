@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from fwlab.experiments import sigterm_interrupts
 from fwlab.files import write_text_atomically
-from fwlab.solvers.interrupt import sigterm_interrupts
 from paper_checks.formulas import as_svg
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS, ClaimFile, claim_files, claims

@@ -22,6 +22,7 @@ from fwlab.experiments.cross_validation import (
 )
 from fwlab.experiments.import_file import import_file, importable, source_files
 from fwlab.experiments.runs import Failure, Settings
+from fwlab.solvers.interrupt import sigterm_interrupts
 
 __all__ = [
     "BACKENDS",
@@ -43,6 +44,7 @@ __all__ = [
     "import_file",
     "importable",
     "run_cells",
+    "sigterm_interrupts",
     "source_files",
     "split",
     "sweep_cells",
