@@ -146,9 +146,9 @@ def nearest_in_polytope(count, offset, polytope, scratch):
 
 @compiled(inline=True)
 def _not_above(entry, weight):
-    """Return entry - weight, or a number below it where rounding has lifted the difference."""
+    """Return a number not above entry - weight, by however little rounding lifts the difference."""
     difference = entry - weight
-    return difference if entry - difference >= weight else difference - EPS * abs(difference)
+    return difference - EPS * abs(difference)
 
 
 @compiled(inline=True)
