@@ -10,7 +10,7 @@ The loss is Lipschitz: it changes by at most the sum of `upper` times the larges
 margin. It is therefore computed at the margins rounded to float64, exactly, and its ball widened.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,7 @@ class Balls:
         X, W, m = self.problem.X, self.result.W, self.problem.n_classes
         assert W is not None
         scores = [[self.arb(0)] * m for _ in self.A]
-        squares = [sum((self.arb(v) ** 2 for v in w), self.arb(0)) for w in W.tolist()]
+        squares = [self._square_sum(map(self.arb, w)) for w in W.tolist()]
         dual_squares = [self.arb(0)] * m
         for columns, rows in _parts(X, "machine and scores"):
             part = X[rows][:, columns]
@@ -133,7 +133,7 @@ class Balls:
             self._add(scores, rows, x * self._matrix(W[:, columns]).transpose())
             v = self._matrix_of([self.A[i] for i in rows]).transpose() * x
             for j, row in enumerate(v.tolist()):
-                dual_squares[j] += sum((entry**2 for entry in row), self.arb(0)) / self.lam_n**2
+                dual_squares[j] += self._square_sum(row) / self.lam_n**2
         return scores, squares, dual_squares
 
     def _gram_products(self) -> tuple[list[list[Any]], list[Any], list[Any]]:
@@ -209,7 +209,7 @@ class Balls:
         y, one = int(self.problem.y[i]), self.fraction(1)
         g = [-self.arb(v) for v in self._repaired(guess, y, one)]
         smoothing = self.arb(self.problem.smoothing)
-        square = smoothing / 2 * sum((v**2 for v in g), self.arb(0))
+        square = smoothing / 2 * self._square_sum(g)
         shifted = [s + float(c) for s, c in zip(scores, self.costs[i], strict=True)]
         below = sum((s * v for s, v in zip(shifted, g, strict=True)), self.arb(0)) - square
         moved = [s - smoothing * v for s, v in zip(scores, g, strict=True)]
@@ -226,8 +226,12 @@ class Balls:
             total += sum((v * c for v, c in zip(a, costs, strict=True)), self.arb(0))
             if problem.smoothing:
                 ridge = self.arb(problem.smoothing) / self.arb(problem.sample_weight[i])
-                total += ridge / 2 * sum((v**2 for v in a), self.arb(0))
+                total += ridge / 2 * self._square_sum(a)
         return total / problem.n_samples
+
+    def _square_sum(self, balls: Iterable[Any]) -> Any:
+        """Return the sum of the squares; ball**2 would be nan for a ball whose middle is 0."""
+        return sum((ball * ball for ball in balls), self.arb(0))
 
     def _square_norm(self, squares: list[Any]) -> Any:
         """Return 2 R(W) from |w_j|^2."""

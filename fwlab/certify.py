@@ -220,8 +220,9 @@ def _norm_error(
     if problem.regularizer.plain:
         return problem.lam / 2 * float(errors.sum())
     squares = problem.square_norms(link, C)
-    roots = np.sqrt(errors)
-    change = np.minimum(roots, errors / np.maximum(np.sqrt(squares), 1e-300)) + moved
+    with np.errstate(over="ignore"):
+        quotients = errors / np.maximum(np.sqrt(squares), 1e-300)
+    change = np.minimum(np.sqrt(errors), quotients) + moved
     size, shift = np.sqrt(square_norm(squares)), np.sqrt(square_norm(change**2))
     rounding = gamma(4 * len(squares) + 64) * size**2 / 2
     return problem.lam * MARGIN * float(size * shift + shift**2 / 2 + rounding)

@@ -258,7 +258,8 @@ def rbf_kernel(
     K += (_square_norms(X) if X_norms is None else X_norms)[:, None]
     K += _square_norms(Z) if Z_norms is None else Z_norms
     np.maximum(K, 0, out=K)  # rounding must not make a squared distance negative
-    K *= -sigma
+    with np.errstate(over="ignore"):
+        K *= -sigma
     return np.exp(K, out=K)
 
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import fwlab
 import reference.exact as exact
-from fwlab.certify import certify
+from fwlab.certify import _norm_error, certify
 from fwlab.operators.repair import repair_distances
 
 flint = pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
@@ -197,6 +197,16 @@ def test_products_of_a_kernel_that_vanish_count(size, p):
     low, high = fwlab.verify(problem, result).gap
     assert result.status is not fwlab.Status.INCONSISTENT
     assert max(result.gap - low, high - result.gap) <= result.gap_error
+
+
+def test_errors_far_beyond_the_norms_count_by_their_roots():
+    """A quotient by the norm would leave the floats."""
+    norm, zeros = fwlab.LpNorm(1), np.zeros((3, 3))
+    problem = fwlab.Problem(
+        np.eye(3), np.arange(3), fwlab.TopK(1), 2.0, kernel="precomputed", regularizer=norm
+    )
+    error = _norm_error(problem, zeros, zeros, np.full(3, 1e20), norm.square_norm)
+    assert error == pytest.approx(norm.square_norm(np.full(3, 1e20)), rel=0.02)
 
 
 @pytest.mark.parametrize("p", [1.5, 2.0, 3.0])

@@ -43,6 +43,18 @@ def test_an_exact_case():
         assert ends[1] - ends[0] < 1e-15
 
 
+def test_sums_that_cancel_between_weights_of_all_sizes_are_enclosed():
+    """A link's entry is then a ball whose middle is 0."""
+    X = 100 * np.array([[1, -1], [-1, 1], [-1, 1], [1, 1], [-1, -1], [-1, 1], [-1, 1], [1, 1]])
+    weight = [1.0, 126840123698.62323, 2.422693815010262e-55, 516299559701.65576]
+    weight += [1.0034778068863032e-130, 0.0, 5.630723260840816e-114, 0.0]
+    y = [0, 1, 0, 1, 1, 0, 1, 0]
+    problem = fwlab.Problem(X, y, fwlab.MaxHinge(), 480418995335.957, sample_weight=weight)
+    result = fwlab.solve(problem, "bcafw", max_iter=1)
+    low, high = fwlab.verify(problem, result).gap
+    assert low <= result.gap + result.gap_error and result.gap - result.gap_error <= high
+
+
 def test_bad_arguments_get_one_sentence(monkeypatch):
     problem, result = problem_and_result()
     other = fwlab.Problem(np.ones((3, 3)), np.arange(3), fwlab.TopK(2), 0.1)

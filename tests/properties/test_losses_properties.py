@@ -39,6 +39,14 @@ def test_fenchel_young_inequality_in_the_domain(case, seed):
     assert (both >= products(v, case.scores) - case.rounding).all()
 
 
+@given(cases())
+def test_vertices_attain_the_loss_at_scores_with_costs(case):
+    polytopes = case.loss.polytopes(case.y, case.m)
+    vertices, losses = polytopes.lowest(case.scores)
+    attained = products(polytopes.add_costs(case.scores), vertices)
+    assert_allclose(-attained, losses, rtol=0, atol=case.rounding)
+
+
 @given(cases(), st.data())
 def test_subgradient_inequality(case, data):
     others = data.draw(score_rows(*case.scores.shape))

@@ -145,6 +145,11 @@ def test_a_primal_far_beyond_the_dual_does_not_drive_it_away(objective, monkeypa
     assert bounded.success and 1.3 * bounded.nit <= ranking.solve(*arguments, max_iter=60).nit
 
 
+def test_a_distance_beyond_floats_has_the_kernel_0():
+    problem = Problem(1e100 * X, Y, PatMat(0.2), 1.0, "rbf", 1e149)
+    assert np.array_equal(problem.gram.product(np.arange(12.0)), np.arange(12.0))
+
+
 def test_a_set_of_rows_whose_goal_is_hidden_by_rounding_ends(monkeypatch):
     """Steps that only make noise end with a look at the rounding error."""
     counted, iterate = [], working_set.InteriorPoint.iterate

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from fwlab import ranking
-from fwlab.kernels.steps.ranking_pairs import best_pair
+from fwlab.kernels.steps.ranking_pairs import best_bent_step, best_pair
 from fwlab.ranking.pairwise import Pairwise, best_delta, dual_at
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
@@ -55,6 +55,24 @@ def test_the_pair_step_is_the_best_of_all_pairs(seed):
     if pair[0] >= 0:
         after = problem.dual(moved(problem, point, k, pair[0], pair[1]))
         assert after - before == pytest.approx(pair[2], abs=1e-8 * size)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_step_along_a_bent_gain_is_the_best(seed):
+    """Zero is among the steps, and the largest beta is any of the three."""
+    rng = np.random.default_rng(seed)
+    slope, other, follow = rng.normal(), rng.random(), rng.random()
+    grow, shrink = rng.random(), rng.choice([rng.random(), -np.inf])
+    curvature, low, high = rng.choice([0.0, 1.0, 4.0]), -grow, rng.random()
+
+    def gain(step):
+        largest = np.maximum(other, np.maximum(grow + step, shrink - step))
+        bent = follow * (largest - max(other, grow, shrink))
+        return step * slope - step**2 * curvature / 2 - bent
+
+    step, found = best_bent_step(slope, curvature, low, high, grow, shrink, other, follow)
+    assert low <= step <= high and found == pytest.approx(gain(step), abs=1e-14)
+    assert found >= gain(np.linspace(low, high, 1001)).max() - 1e-14
 
 
 def best_gain(problem: Problem, point: Point, k: int, partner: int, before: float) -> float:
@@ -111,8 +129,9 @@ def test_pairs_rest_at_a_common_bound_away_from_zero():
     assert 0 < stuck.dual < 0.1 * best.dual and best.success
 
 
-def test_a_step_keeps_the_scores():
-    instance = random_instance(4)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_step_keeps_the_scores(seed):
+    instance = random_instance(seed)
     problem = Problem(**instance.arguments())
     method = Pairwise()
     state = State(problem, inner_point(problem), np.random.default_rng(0))

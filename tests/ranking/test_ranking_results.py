@@ -1,12 +1,13 @@
 """A result on disk and on new rows, for every kernel."""
 
 from dataclasses import fields, replace
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from fwlab.ranking import PatMat, Result, TopPushK, gram, solve
+from fwlab.ranking import PatMat, Result, TopPushK, gram, machine, solve
 from fwlab.ranking.machine import Machine
 
 X = np.round(np.random.default_rng(0).normal(size=(12, 3)), 1)
@@ -73,7 +74,7 @@ def test_new_rows_of_another_width_are_refused(name):
 
 
 def test_more_rows_than_a_chunk_are_scored(monkeypatch):
-    monkeypatch.setattr(gram, "CHUNK", 5)
+    monkeypatch.setattr(machine, "chunks", partial(gram.chunks, size=5))
     c = np.arange(12.0) - 5
     scores = Machine("rbf", c, X, 0.4).scores(NEW)
     assert scores == pytest.approx(rbf(NEW, X) @ c, abs=1e-13)

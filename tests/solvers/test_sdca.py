@@ -137,6 +137,20 @@ def test_a_row_of_zeros_goes_to_the_vertex(method):
     assert_array_equal(A, [[0, 0, 0], [-0.5, 1, -0.5], [-1, -1, 2]])
 
 
+@each_sdca
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_of_all_sizes_give_feasible_rows(method, k, seed):
+    """A small weight makes the block's entries so large that a sum of 1 is lost between them."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(12, 4)), rng.integers(0, 5, 12)
+    weight = 10.0 ** rng.uniform(-130, 70, 12)
+    weight[:2] = 1.0, 0.0
+    problem = fwlab.Problem(X, y, fwlab.TopK(k), 1.0, sample_weight=weight, n_classes=5)
+    result = fwlab.solve(problem, method, tol=1e-9, max_iter=4)
+    assert np.isfinite([result.dual, result.primal]).all()
+
+
 # ---------------------------------------------------------------- what is certified
 
 
