@@ -19,6 +19,7 @@ from fwlab.kernels.domains.selection import (
     LANES,
     NEWTON_STEPS,
     collect_from,
+    kth_of_row,
     lane_maxima,
     reached_by,
     sort_ascending,
@@ -123,6 +124,8 @@ def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
         bound = -np.inf
         if parts <= min(d, LANES):
             bound = reached_by(lanes[: min(d, LANES)], int(parts))[0] - upper
+        elif parts <= d:
+            bound = kth_of_row(row, int(parts), index, values, lanes)[0] - upper
         if not equality:
             bound = max(bound, 0.0)
         found = collect_from(row, bound, index, values)

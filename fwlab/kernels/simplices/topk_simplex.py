@@ -26,11 +26,16 @@ from fwlab.kernels.domains.selection import (
     LANES,
     NEWTON_STEPS,
     collect_from,
+    kth_of_row,
     lane_maxima,
     reached_by,
     sort_ascending,
     split_sums,
 )
+
+EPS = 2.0**-52
+# rows of the cone for which the bound by lanes is the faster one
+SHORT = 2048
 
 
 @compiled
@@ -70,24 +75,56 @@ def newton_thresholds(values, shift, t, k, r, bias):
     For any t let u(t) = min(F(t) / (k + bias k^2), r/k), F(t) the sum of (a - t)_+ plus k t. At the
     solution s = sum min((a - t)_+, u) is k u; s - k u falls in t, piece by linear piece. A piece is
     known by its numbers of entries from t + u on, and between; its root is the solution if it has
-    the same numbers. That is exact and takes no sort; ties at a threshold may keep it from ending.
+    the same numbers, which is exact and takes no sort. A step that leaves the bracket of the
+    solution is replaced by a halving; ties at a threshold may keep the method from ending.
+    F(t) is at least S_k, so that x = 0 where F(t) is not positive. With k entries from t + u on and
+    none between, they have the value u and all others 0.
     """
     stiffness = k * (1.0 + bias * k)
-    full, moving, u = -1, -1, 0.0
+    u, root, last_piece = 0.0, np.inf, -1
+    low, high = t, np.inf
     for _ in range(NEWTON_STEPS):
-        last_full, last_moving = full, moving
         _, above, _, total = split_sums(values, shift, t, np.inf)
         level = total - (above - k) * t + k * shift
-        full, moving, high, middle = split_sums(values, shift, t, t + min(level / stiffness, r / k))
-        if full == last_full and moving == last_moving:
-            return t, u, True
-        if moving == 0 or level <= 0.0:
-            break
-        rest = k - full
-        free = high + k * shift + middle * rest / moving
-        u = min(free / (full + bias * k * k + rest * rest / moving), r / k)
-        t = (middle - rest * u) / moving
+        if level <= 0.0:
+            return t, 0.0, True
+        bound = min(level / stiffness, r / k)
+        full, moving, upper, middle = split_sums(values, shift, t, t + bound)
+        if moving == 0 and full == k:
+            return t, bound, True
+        piece = full * (len(values) + 1) + moving
+        if piece == last_piece:
+            return root, u, True
+        if (full - k) * bound + middle - moving * t > 0.0:
+            low = t
+        else:
+            high = t
+        root = np.inf
+        if moving > 0:
+            rest = k - full
+            free = upper + k * shift + middle * rest / moving
+            u = min(free / (full + bias * k * k + rest * rest / moving), r / k)
+            root = (middle - rest * u) / moving
+        if abs(root - t) <= 8.0 * EPS * (abs(t) + bound):
+            return root, u, True
+        t, last_piece = root, piece
+        if not low < root < high:
+            if high == np.inf:
+                break
+            t, last_piece = 0.5 * (low + high), -1
     return t, u, False
+
+
+@compiled
+def pivot_and_width(row, k, r, bias, index, values, sample):
+    """Return a_[k] and the most that t can lie below it; the arrays are scratch."""
+    pivot, found = kth_of_row(row, k, index, values, sample)
+    excess = 0.0
+    for j in range(found - k, found):
+        excess += values[j] - pivot
+    # rounded up, so that no entry above the exact bound fails the rounded one
+    start = (k * pivot + excess + EPS * k * (4.0 * abs(pivot) + excess)) / (k * (1.0 + bias * k))
+    return pivot, min(r / k, max(start, 0.0) * (1.0 + 4.0 * EPS))
 
 
 @compiled(allocates=True)
@@ -95,7 +132,7 @@ def project_topk_rows(points, largest, k, r, bias, out):
     """Write the projections of the rows of `points` into `out`, which holds zeros on entry; k <= d.
 
     r is infinity for the cone. Returns the first row with an entry not at most `largest` in size,
-    -1 if there is none. For k > 64 the row is sorted whole.
+    -1 if there is none.
     """
     d = points.shape[1]
     index, values, lanes = np.empty(d, np.int64), np.empty(d), np.empty(LANES)
@@ -103,15 +140,16 @@ def project_topk_rows(points, largest, k, r, bias, out):
         row = points[i]
         if lane_maxima(row, largest, lanes) > 0:
             return i
-        reached, width = -np.inf, 0.0
-        if k <= LANES:
+        if k <= min(LANES, d // 2) and (r < np.inf or d < SHORT):
             # S_k is at most k times the largest entry, a_[k] at least what k lanes reach; rounding
             # is monotone, so that no entry above the exact bound fails the rounded one
             reached, highest = reached_by(lanes[: min(d, LANES)], k)
             width = min(r / k, max(highest, 0.0) / (1.0 + bias * k))
+        else:
+            reached, width = pivot_and_width(row, k, r, bias, index, values, lanes)
         found = collect_from(row, reached - width, index, values)
         t, u, solved = -width, 0.0, False
-        if k <= LANES and found > FEW:
+        if found > FEW:
             t, u, solved = newton_thresholds(values[:found], reached, -width, k, r, bias)
         if not solved:
             sort_ascending(values[:found])

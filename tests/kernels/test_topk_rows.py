@@ -1,0 +1,101 @@
+"""The projections without a sort against the same thresholds from a sorted row."""
+
+import os
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from fwlab.kernels.domains.selection import LANES, guess_below, kth_largest, kth_of_row
+from fwlab.kernels.simplices.knapsack import project_knapsack_rows, sorted_threshold
+from fwlab.kernels.simplices.topk_simplex import project_topk_rows, sorted_thresholds
+
+pytestmark = pytest.mark.small
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+ROWS, SEEDS = (100, 100) if DEEP else (5, 12)
+EPS = np.finfo(float).eps
+
+
+def rows_of(kind, d, rng):
+    """Rows that make a selection or Newton's method fail if anything does, (ROWS, d)."""
+    a = rng.normal(size=(ROWS, d))
+    if kind == "ties":
+        return np.round(2 * a) / 2
+    if kind == "few positive":
+        a = -np.abs(a)
+        a[:, : min(20, d)] *= -1
+        return rng.permuted(a, axis=1)
+    if kind == "spikes":
+        spikes = rng.random((ROWS, d)) < 0.02
+        return np.where(spikes, 1e3 * np.abs(a), np.round(a) / 1e3)
+    if kind == "sorted":
+        return np.sort(a, axis=1)
+    if kind == "period of the sample":
+        a[:, :: max(1, d // LANES)] += 5
+        return a
+    if kind == "equal":
+        return np.full((ROWS, d), rng.normal())
+    return a
+
+
+KINDS = ("normal", "ties", "few positive", "spikes", "sorted", "period of the sample", "equal")
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def sizes(rng):
+    d = int(rng.choice([3, 65, 100, 200, 700, 3000]))
+    return d, int(rng.choice([1, min(d, 10), min(d, 65), d // 3 + 1, d - 1, d]))
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_thresholds_are_those_of_the_sorted_row(kind, seed):
+    rng = np.random.default_rng(seed)
+    d, k = sizes(rng)
+    a, out = rows_of(kind, d, rng), np.zeros((ROWS, d))
+    r, bias = rng.choice([np.inf, 100.0, 1.0, 1e-3]), rng.choice([0.0, 0.0, 0.3, 10.0])
+    assert project_topk_rows(a, 1e150, k, r, bias, out) == -1
+    for row, x in zip(a, out, strict=True):
+        t, u, pivot = sorted_thresholds(np.sort(row), k, r, bias)
+        expected = np.clip((row - pivot) - t, 0.0, u)
+        assert_allclose(x, expected, rtol=0, atol=8 * EPS * np.abs(row).max())
+
+
+@each_kind
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_the_knapsack_is_that_of_the_sorted_row(kind, seed):
+    rng = np.random.default_rng(seed)
+    d, k = sizes(rng)
+    a, out = rows_of(kind, d, rng), np.zeros((ROWS, d))
+    equality, bias = bool(rng.random() < 0.5), rng.choice([0.0, 0.3])
+    upper = 1.0 / k
+    assert project_knapsack_rows(a, 1e150, 1.0, upper, bias, equality, out) == -1
+    for row, x in zip(a, out, strict=True):
+        t, shift = sorted_threshold(row.copy(), 1.0, upper, bias, equality)
+        if not equality and np.clip(row, 0.0, upper).sum() <= 1.0 and bias == 0.0:
+            t, shift = 0.0, 0.0
+        expected = np.clip((row - shift) - t, 0.0, upper)
+        assert_allclose(x, expected, rtol=0, atol=8 * EPS * np.abs(row).max())
+
+
+@each_kind
+@pytest.mark.parametrize("d", [1, 64, 65, 600, 2000])
+def test_the_largest_are_selected(kind, d):
+    rng = np.random.default_rng(d)
+    for row in rows_of(kind, d, rng):
+        for k in {1, d // 10 + 1, d // 2 + 1, d}:
+            ordered, values = np.sort(row), row.copy()
+            assert kth_largest(values, k) == ordered[d - k]
+            assert np.array_equal(np.sort(values[d - k :]), ordered[d - k :])
+            index, sample = np.empty(d, np.int64), np.empty(LANES)
+            found = np.empty(d)
+            kth, count = kth_of_row(row, k, index, found, sample)
+            assert kth == ordered[d - k] and count >= k
+            assert np.array_equal(np.sort(found[count - k : count]), ordered[d - k :])
+
+
+def test_the_guess_is_rarely_above():
+    rng, sample = np.random.default_rng(0), np.empty(LANES)
+    rows = rng.normal(size=(200, 2000))
+    above = sum(guess_below(row, 300, sample) > np.sort(row)[-300] for row in rows)
+    assert above < 10
