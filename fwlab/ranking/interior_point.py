@@ -142,7 +142,7 @@ class InteriorPoint(Method):
         if lowest > 0:
             gap = min(gap, MOST_GAP * lowest)
         workspace.mu = gap / (2 * len(z))
-        workspace.slack_multipliers = workspace.mu / slacks(dual, z, r)
+        workspace.slack_multipliers = workspace.mu / positive_slacks(dual, z, r)
         return workspace
 
     def iterate(self, state: State, workspace: Workspace) -> None:
@@ -217,6 +217,15 @@ def slacks(d: Dual, z: Floats, r: float) -> Floats:
     return np.concatenate([z, *most, *_slacks_with_r(d, z, r)])
 
 
+def positive_slacks(d: Dual, z: Floats, r: float) -> Floats:
+    """Return the slacks; those that rounding has cancelled are below all others."""
+    found = slacks(d, z, r)
+    positive = found > 0
+    if positive.all():
+        return found
+    return np.where(positive, found, np.finfo(float).eps * found[positive].min())
+
+
 def slack_moves(d: Dual, dz: Floats, dr: float) -> Floats:
     """Return the change of `slacks` if (z, r) change by (dz, dr)."""
     most = [-dz[: d.p]] if d.most < np.inf else []
@@ -244,7 +253,7 @@ def pulled_back(d: Dual, v: Floats) -> tuple[Floats, float]:
 def smooth_gradient(w: Workspace, z: Floats, r: float) -> tuple[Floats, float]:
     """Return the gradient of F at (z, r) in z and in r, without the quadratic form of Q."""
     d, alpha, share = w.dual, z[: w.dual.p], z[w.dual.p :] / r
-    bz, br = pulled_back(d, w.mu / slacks(d, z, r))
+    bz, br = pulled_back(d, w.mu / positive_slacks(d, z, r))
     gz = -d.slope - bz
     gz[: d.p] += d.alpha_curvature * alpha
     gz[d.p :] += d.curvature * share
@@ -351,11 +360,11 @@ def longest_step(values: Floats, moves: Floats) -> float:
 def advance(w: Workspace, move: Move, step: float) -> None:
     """Make the step, and move the slacks' multipliers towards mu/slack."""
     d, multipliers = w.dual, w.slack_multipliers
-    before, moves = slacks(d, w.z, w.r), slack_moves(d, move.z, move.r)
+    before, moves = positive_slacks(d, w.z, w.r), slack_moves(d, move.z, move.r)
     change = (w.mu - multipliers * moves) / before - multipliers
     share = min(1.0, LONGEST * longest_step(multipliers, change))
     w.z, w.r = w.z + step * move.z, w.r + step * move.r
-    centre = w.mu / slacks(d, w.z, w.r)
+    centre = w.mu / positive_slacks(d, w.z, w.r)
     w.slack_multipliers = np.clip(multipliers + share * change, centre / APART, centre * APART)
 
 

@@ -57,7 +57,9 @@ class WorkingSet(Method):
         goal = max(FINEST, GAIN * min(1.0, certificate.gap / abs(certificate.primal)))
         start = restriction(problem, rows, state.point)
         small = solved(problem.restricted(rows), start, state.rng, goal)
-        state.point = spread(problem, rows, small)
+        moved = spread(problem, rows, small)
+        if problem.is_feasible(moved):  # rounding may take it across a bound
+            state.point = moved
         enter = unserved(problem, state.point, workspace.inside)
         workspace.inside[enter] = True
         state.n_steps += 1
