@@ -21,6 +21,9 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
 from fwlab.solvers.method import Method
 
+# of a step: on a kernel matrix that rounding leaves indefinite, steps grow without end
+LARGE = 1e100
+
 
 @dataclass(eq=False)
 class Workspace:
@@ -58,7 +61,7 @@ def repeat_loop(k: int, state: State, w: Workspace) -> None:
     dual = dual_at(problem, point)
     total = float(w.z[:p].sum())
     partner, step, _ = best_pair(k, column, w.diagonal, w.s, w.z, p, dual, total)
-    if partner < 0:
+    if partner < 0 or abs(step) > LARGE:
         return
     i, j = min(k, partner), max(k, partner)
     back = step if i < p <= j else -step

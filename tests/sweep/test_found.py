@@ -10,6 +10,7 @@ pytest.importorskip("flint", reason="python-flint, the extra verify, is not inst
 FOUND = {
     9: (16316, 18430, 28662, 29508, 32067, 33736, 43101, 44111, 44796),
     10: (25165, 25909, 27527, 40842),
+    11: (21055,),
 }
 
 
