@@ -77,7 +77,11 @@ class CorrectiveWorkspace:
                 return
             limits = weights[losing] / -direction[losing]
             limit, slope = float(limits.min()), float(ascent @ direction)
-            step = exact_step(slope, direction @ self.gram @ direction, limit)
+            with np.errstate(over="ignore", invalid="ignore"):
+                curvature = float(direction @ self.gram @ direction)
+            if not np.isfinite(curvature):
+                return
+            step = exact_step(slope, curvature, limit)
             weights += step * direction
             if step < limit:
                 self._drop()
