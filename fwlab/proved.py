@@ -45,7 +45,7 @@ def proved_accuracy(W: Floats, distance: float, X: Any, y: Integers, k: int) -> 
 
 
 def _scores(W: Floats, distance: float, X: Any) -> tuple[Floats, Floats]:
-    """Return the scores (n, m), and how far two of a row may move against each other, (n,)."""
+    """Return the scores (n, m), and per row a bound (n,) of the error of a difference of two."""
     features = cast(DataFeatures, features_of(X, None))
     scores, d = features.scores(W), W.shape[1]
     x = norms_above(features.square_norms(), d)

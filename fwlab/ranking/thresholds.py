@@ -45,7 +45,7 @@ class Threshold(Protocol):
         """Return t of the negatives' scores (n_negative,)."""
 
     def bracket(self, low: Floats, high: Floats) -> tuple[float, float]:
-        """Return a number below the exact t of the scores `low`, and one above that of `high`."""
+        """Return a lower bound of the exact t for `low` and an upper bound of the t for `high`."""
 
     def level(self, scores: Floats) -> float:
         """Return the score above which one more negative would raise the threshold."""

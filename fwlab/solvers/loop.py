@@ -31,7 +31,7 @@ class End:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What to tell the user of the status."""
+        """The message for the user: the status, and what explains it."""
         if found := self.certificate.contradiction:
             return self.status.value, found[0].upper() + found[1:]
         if self.status is Status.ROUNDING_FLOOR:

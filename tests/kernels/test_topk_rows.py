@@ -47,6 +47,14 @@ def sizes(rng):
     return d, int(rng.choice([1, min(d, 10), min(d, 65), d // 3 + 1, d - 1, d]))
 
 
+def assert_clipped(a, out, thresholds):
+    """The rows of `out` are min(max(a - shift - t, 0), u) with (t, u, shift) of each row."""
+    for row, x in zip(a, out, strict=True):
+        t, u, shift = thresholds(row)
+        expected = np.clip((row - shift) - t, 0.0, u)
+        assert_allclose(x, expected, rtol=0, atol=8 * EPS * np.abs(row).max())
+
+
 @each_kind
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_thresholds_are_those_of_the_sorted_row(kind, seed):
@@ -55,10 +63,7 @@ def test_thresholds_are_those_of_the_sorted_row(kind, seed):
     a, out = rows_of(kind, d, rng), np.zeros((ROWS, d))
     r, bias = rng.choice([np.inf, 100.0, 1.0, 1e-3]), rng.choice([0.0, 0.0, 0.3, 10.0])
     assert project_topk_rows(a, 1e150, k, r, bias, out) == -1
-    for row, x in zip(a, out, strict=True):
-        t, u, pivot = sorted_thresholds(np.sort(row), k, r, bias)
-        expected = np.clip((row - pivot) - t, 0.0, u)
-        assert_allclose(x, expected, rtol=0, atol=8 * EPS * np.abs(row).max())
+    assert_clipped(a, out, lambda row: sorted_thresholds(np.sort(row), k, r, bias))
 
 
 @each_kind
@@ -67,15 +72,16 @@ def test_the_knapsack_is_that_of_the_sorted_row(kind, seed):
     rng = np.random.default_rng(seed)
     d, k = sizes(rng)
     a, out = rows_of(kind, d, rng), np.zeros((ROWS, d))
-    equality, bias = bool(rng.random() < 0.5), rng.choice([0.0, 0.3])
-    upper = 1.0 / k
-    assert project_knapsack_rows(a, 1e150, 1.0, upper, bias, equality, out) == -1
-    for row, x in zip(a, out, strict=True):
+    equality, bias, upper = bool(rng.random() < 0.5), rng.choice([0.0, 0.3]), 1.0 / k
+
+    def thresholds(row):
+        if not equality and bias == 0.0 and np.clip(row, 0.0, upper).sum() <= 1.0:
+            return 0.0, upper, 0.0
         t, shift = sorted_threshold(row.copy(), 1.0, upper, bias, equality)
-        if not equality and np.clip(row, 0.0, upper).sum() <= 1.0 and bias == 0.0:
-            t, shift = 0.0, 0.0
-        expected = np.clip((row - shift) - t, 0.0, upper)
-        assert_allclose(x, expected, rtol=0, atol=8 * EPS * np.abs(row).max())
+        return t, upper, shift
+
+    assert project_knapsack_rows(a, 1e150, 1.0, upper, bias, equality, out) == -1
+    assert_clipped(a, out, thresholds)
 
 
 @each_kind

@@ -137,7 +137,7 @@ def test_the_bound_holds_in_every_form_of_a_problem(form):
 
 
 def test_the_bound_follows_a_dual_point_that_is_off():
-    """A is 1e-10 away from its domain: the dual at A' differs by as much, and the bound knows."""
+    """A is 1e-10 away from its domain: the dual moves with A', and the bound says how far."""
     _, X, y = drawn(5)
     problem = fwlab.Problem(X, y, fwlab.TopK(2), 0.05, n_classes=M)
     A = fwlab.solve(problem, tol=1e-6).A.copy()

@@ -141,7 +141,7 @@ def test_a_row_of_zeros_goes_to_the_vertex(method):
 @pytest.mark.parametrize("k", [1, 4])
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_of_all_sizes_give_feasible_rows(method, k, seed):
-    """A small weight makes the block's entries so large that a sum of 1 is lost between them."""
+    """A small weight makes the block's entries large: rounding loses a sum of 1 between them."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(12, 4)), rng.integers(0, 5, 12)
     weight = 10.0 ** rng.uniform(-130, 70, 12)
