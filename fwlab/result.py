@@ -130,9 +130,10 @@ class Result:
     the best primal point seen for `newton` and `auto`. A (n, m). gap = primal - dual, both
     recomputed, with the primal at W; problem.gap(A) is the gap at weights(A). infeasibility is the
     largest distance of an entry of A from its domain. success says whether gap + gap_error is at
-    most tol. nit counts iterations; seconds is solver time without judging. lam_n is lam times n.
-    coefficients (n, m) are the coefficients of the machine with a precomputed kernel if they are
-    not A (the subgradient method, LpNorm), otherwise None. made_by holds versions, commit,
+    most tol. nit counts iterations. wall_seconds is the time of the whole call, seconds the
+    method's own, without judging and compiling. lam_n is lam times n. coefficients (n, m) are the
+    coefficients of the machine with a precomputed kernel if they are not A (the subgradient method,
+    LpNorm), otherwise None. made_by holds versions, commit,
     processor and date (`fwlab.provenance`).
     """
 
@@ -153,6 +154,7 @@ class Result:
     coefficients: Floats | None = None
     gap_error: float = np.nan
     distance: float = np.inf
+    wall_seconds: float = np.nan
     made_by: dict[str, str] = field(default_factory=provenance)
 
     def predict(self, X_new: Any) -> Integers:

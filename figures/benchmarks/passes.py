@@ -56,7 +56,9 @@ def a_pass(problem: fwlab.Problem, **options: int) -> Callable[[], object]:
 
 def passes_to_gaps(problem: fwlab.Problem, limit: int) -> list[str]:
     """Passes of `ascent` to each gap, or the limit that it met."""
-    trace = fwlab.solve(problem, "ascent", tol=GAPS[-1], max_iter=limit, shrink=False).trace
+    trace = fwlab.solve(
+        problem, "ascent", tol=GAPS[-1], max_iter=limit, shrink=False, check_every=1
+    ).trace
     counts = []
     for gap in GAPS:
         below = np.flatnonzero(trace.gap <= gap)

@@ -50,11 +50,13 @@ def row(name: str, C: float, data: fwlab.datasets.Dataset, tol: float, limit: fl
 def one_round(problem: fwlab.Problem, tol: float, limit: float) -> tuple[float, dict[str, float]]:
     """The gap, and the seconds of each method to it, inf where it did not get there."""
     options: dict[str, Any] = {"max_iter": 10**6, "time_limit": limit}
-    results = {method: fwlab.solve(problem, method, tol=tol, **options) for method in SINGLE}
+    results = {
+        method: fwlab.solve(problem, method, tol=tol, **options, check_every=1) for method in SINGLE
+    }
     smallest = min(result.trace.gap.min() for result in results.values())
     gap = tol if smallest <= tol else 10.0 ** math.ceil(math.log10(smallest))
     options["time_limit"] = 2 * limit
-    results[AUTO] = fwlab.solve(problem, AUTO, tol=gap, **options)
+    results[AUTO] = fwlab.solve(problem, AUTO, tol=gap, **options, check_every=1)
     return gap, {method: seconds_to(result.trace, gap) for method, result in results.items()}
 
 

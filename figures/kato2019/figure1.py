@@ -52,7 +52,7 @@ def runs(size: int) -> dict[str, Any]:
     """The block of one row after each iteration, the dual around it, and the gaps. The row is the
     one whose block at the optimum is farthest from the diagonal."""
     training = problem()
-    optimum = fwlab.solve(training, tol=1e-12, max_iter=5000)
+    optimum = fwlab.solve(training, tol=1e-12, max_iter=5000, check_every=1)
     blocks = plane(training, optimum.A)
     row = int(np.abs(blocks[:, 0] - blocks[:, 1]).argmax())
     found: dict[str, Any] = {"optimum": blocks[row], "dual": optimum.dual, "gap": optimum.gap}
@@ -62,7 +62,9 @@ def runs(size: int) -> dict[str, Any]:
         def keep(state: Any, path: list[np.ndarray] = path) -> None:
             path.append(state.A.copy())
 
-        result = fwlab.solve(training, method, tol=1e-14, max_iter=size, callback=keep)
+        result = fwlab.solve(
+            training, method, tol=1e-14, max_iter=size, callback=keep, check_every=1
+        )
         own = result.trace.own_gap
         found[method] = {
             "block": [plane(training, A)[row] for A in path],

@@ -89,7 +89,9 @@ def solve_setting(setting: Setting, methods: list[str], iterations: int) -> dict
     optimum = fwlab.solve(problem, "ascent", tol=0.0, max_iter=5000, check_every=1000)
     if setting.interior != is_interior(problem, optimum.A):
         raise RuntimeError(f"the optimum of {setting.name!r} is not where it was meant to be")
-    runs = {m: fwlab.solve(problem, m, tol=TOL, max_iter=iterations) for m in methods}
+    runs = {
+        m: fwlab.solve(problem, m, tol=TOL, max_iter=iterations, check_every=1) for m in methods
+    }
     best = max([optimum.dual, *[result.dual for result in runs.values()]])
     found: dict[str, Any] = {"optimum": best, "gap": optimum.gap, "methods": {}}
     for method, result in runs.items():

@@ -203,7 +203,10 @@ def _bad_input(*more: type[Exception]) -> Iterator[None]:
 
 def _solve_settings(options: Namespace) -> dict[str, Any]:
     names = ("tol", "relative", "max_iter", "time_limit", "rng", "check_every")
-    return {name: getattr(options, name) for name in names}
+    settings = {name: getattr(options, name) for name in names}
+    if settings["check_every"] is None:  # the default of the command's function
+        del settings["check_every"]
+    return settings
 
 
 def _check_run(options: Namespace, names: list[str]) -> None:
@@ -253,6 +256,7 @@ def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
         "status": result.status.name,
         "message": result.message,
         "iterations": result.nit,
+        "wall_seconds": result.wall_seconds,
         "seconds": result.seconds,
         "primal": result.primal,
         "dual": result.dual,

@@ -48,7 +48,7 @@ DEFAULTS: dict[str, Any] = {
     "max_iter": 1000,
     "time_limit": None,
     "rng": 0,
-    "check_every": 1,
+    "check_every": None,
     "jobs": 1,
     "out": "results",
     "save": None,
@@ -184,10 +184,23 @@ def _add_run(parser: CommandParser) -> None:
     _option(parser, "max-iter", "iterations of each run", int)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
     _option(parser, "rng", "seed of the block orders", int)
-    _option(parser, "check-every", "iterations between two certificates", int)
+    parser.add_argument(
+        "--check-every",
+        type=_iterations,
+        metavar="N",
+        help="iterations between two certificates, or auto (default: auto; 1 for compare)",
+    )
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 also for a run not certified to tol"
     )
+
+
+def _iterations(text: str) -> int | str:
+    """Convert the value of --check-every; the solver checks it."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def _option(parser: Any, name: str, sentence: str, kind: type = str) -> None:

@@ -20,9 +20,11 @@ from fwlab.solvers.method import Method
 from fwlab.solvers.registry import build, label
 from fwlab.text import format_table
 
-COLUMNS = ("problem", "method", "iterations", "seconds", "primal", "dual", "gap", "status")
+TIMES = ("wall_seconds", "seconds")
+COLUMNS = ("problem", "method", "iterations", *TIMES, "primal", "dual", "gap", "status")
 NUMBERS = {
     "iterations": "d",
+    "wall_seconds": ".4f",
     "seconds": ".4f",
     "primal": ".8f",
     "dual": ".8f",
@@ -100,7 +102,7 @@ class Comparison:
         return {
             **row,
             "iterations": result.nit,
-            **{column: getattr(result, column) for column in ("seconds", "primal", "dual", "gap")},
+            **{column: getattr(result, column) for column in (*TIMES, "primal", "dual", "gap")},
             "status": result.status.name,
             "success": result.success,
             "message": result.message,
@@ -121,7 +123,7 @@ def compare(
     relative: bool = False,
     time_limit: float | None = None,
     rng: int = 0,
-    check_every: int = 1,
+    check_every: int | str = 1,
     **method_options: Any,
 ) -> Comparison:
     """Run every method on every problem.

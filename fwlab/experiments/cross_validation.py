@@ -41,7 +41,7 @@ class Protocol:
         How many folds are held out in turn, from the first one on; all by default.
     tol : float
         Absolute gap at which each fit stops.
-    max_iter, check_every : int
+    max_iter, check_every
         As for `solve`.
     rng : int
         Seed of the folds and of each fit.
@@ -58,7 +58,7 @@ class Protocol:
     n_held_out: int | None = None
     tol: float = 1e-3
     max_iter: int = 1000
-    check_every: int = 5
+    check_every: int | str = "auto"
     rng: int = 0
 
     def __post_init__(self) -> None:

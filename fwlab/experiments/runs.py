@@ -26,6 +26,7 @@ from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress
 from fwlab.solvers.registry import require_taken
 from fwlab.solvers.solve import solve
+from fwlab.solvers.stopping import as_check_every
 
 Key = tuple[str, str]
 
@@ -54,7 +55,7 @@ class Settings:
     max_iter: int
     time_limit: float | None
     rng: int
-    check_every: int
+    check_every: int | str = 1
     method_options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Settings:
         if self.time_limit is not None:
             as_real("time_limit", self.time_limit, positive=False)
         as_integer("rng", self.rng, low=0)
-        as_integer("check_every", self.check_every, low=1)
+        as_check_every(self.check_every)
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for `solve`; the methods hold their options."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numba
 from llvmlite import binding
+from numba.extending import overload
 
 DAYS_KEPT = 30
 
@@ -74,6 +75,15 @@ def _prune(root: Path, keep: Path) -> None:
 
 
 _CACHE = _writable_cache()
+
+
+def inlined_by_type(function: Callable) -> Any:
+    """Return a decorator of what numba asks for the code of a call of `function`.
+
+    The decorated function gets the types of the arguments. It returns a Python function of the same
+    arguments, whose code takes the place of the call.
+    """
+    return overload(function, inline="always")
 
 
 def compiled(

@@ -32,6 +32,7 @@ from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
+from fwlab.kernels.steps.rules import TYPES
 from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
 
 # stand for the other kinds of X in a kernel that takes all of them
@@ -46,6 +47,10 @@ class Features(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def row_length(self) -> float:
+        """The mean number of products in a score, 0 if links hold the scores."""
 
     def rows(self, index: Integers) -> "Features":
         """Return these rows of X, for products only; links keep their width."""
@@ -99,7 +104,7 @@ class Features(Protocol):
 
         Parameters
         ----------
-        rule : EXACT, FRANK_WOLFE, AWAY, PAIRWISE, BLENDED or a rule of kernels.steps.pseudo.
+        rule : a number of kernels.steps.rules.
         order : rows to visit; with dense X all rows of a block one after the other.
         grams : (n, b), what block_grams(b) returned.
         link : (m, width).
@@ -171,6 +176,10 @@ class DenseFeatures:
     def shape(self) -> tuple[int, int]:
         return self.X.shape
 
+    @property
+    def row_length(self) -> float:
+        return self.X.shape[1]
+
     def rows(self, index: Integers) -> "DenseFeatures":
         return DenseFeatures(_writeable_as(self.X, self.X[index]))
 
@@ -223,7 +232,7 @@ class DenseFeatures:
         return out
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        dense_pass(rule, order, DenseBlocks(self.X, grams, False), *rest)
+        dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -255,6 +264,10 @@ class SparseFeatures:
     @property
     def shape(self) -> tuple[int, int]:
         return self.X.shape
+
+    @property
+    def row_length(self) -> float:
+        return float(self.X.nnz / self.X.shape[0])
 
     def rows(self, index: Integers) -> "SparseFeatures":
         part = self.X[index]
@@ -302,7 +315,7 @@ class SparseFeatures:
     def block_pass(
         self, rule: int, order: Integers, grams: Floats, link: Floats, *rest: Any
     ) -> None:
-        sparse_pass(rule, order, csr_of(self.X), link.T, *rest)
+        sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
 
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)
@@ -324,6 +337,10 @@ class GramFeatures:
     @property
     def shape(self) -> tuple[int, int]:
         return self.K.shape
+
+    @property
+    def row_length(self) -> float:
+        return 0.0
 
     def rows(self, index: Integers) -> "GramFeatures":
         return GramFeatures(_writeable_as(self.K, self.K[index]), index)
@@ -357,7 +374,7 @@ class GramFeatures:
         return out
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        dense_pass(rule, order, DenseBlocks(self.K, grams, True), *rest)
+        dense_pass(TYPES[rule], order, DenseBlocks(self.K, grams, True), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.K, True, *rest)

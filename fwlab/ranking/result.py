@@ -19,8 +19,8 @@ class Result:
     alpha (n_positive,) and beta (n_negative,) follow the order of X; delta is None for TopPushK.
     threshold is t of the training scores. gap_error bounds the rounding error of the gap
     (fwlab.ranking.rounding). success says whether gap + gap_error is at most tol times
-    max(|primal|, |dual|). nit counts iterations; seconds is solver time without judging; method is
-    the method that ran.
+    max(|primal|, |dual|). nit counts iterations. wall_seconds is the time of the whole call,
+    seconds the method's own, without judging; method is the method that ran.
     """
 
     alpha: Floats
@@ -39,6 +39,7 @@ class Result:
     trace: Trace
     machine: Machine = field(repr=False)
     gap_error: float = np.nan
+    wall_seconds: float = np.nan
 
     @property
     def w(self) -> Floats | None:

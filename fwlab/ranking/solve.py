@@ -57,7 +57,7 @@ def solve(
     start: tuple[Any, Any, float | None] | None = None,
     rng: int | np.random.Generator = 0,
     callback: Callable[[RankingProgress], None] | None = None,
-    check_every: int = 1,
+    check_every: int | str = 1,
     verbose: int = 0,
     n_threads: int = 1,
     max_memory: int = MAX_MEMORY,
@@ -98,8 +98,8 @@ def solve(
         callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
         gap, alpha, beta and delta as read-only attributes. It may raise StopIteration to end the
         run.
-    check_every : int
-        Iterations between checkpoints.
+    check_every : int or "auto"
+        Iterations between checkpoints; with "auto" a tenth of the iterations so far.
     verbose : int
         1 prints at most one line per second to stderr, 2 prints one per checkpoint.
     n_threads : int
@@ -118,6 +118,7 @@ def solve(
     ValueError, TypeError
         With one sentence, before any work, if an argument is not allowed.
     """
+    called = time.perf_counter()
     if not isinstance(method, str) or method not in methods():
         raise ValueError(f"method must be one of {', '.join(methods())}; got {method!r}.")
     if callback is not None and not callable(callback):
@@ -137,7 +138,7 @@ def solve(
         recorder = Recorder(Reporter(name, callback, verbose, RankingProgress))
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, limits, recorder, began, interrupt)
-        return _result(name, state, end, recorder)
+        return _result(name, state, end, recorder, called)
 
 
 def _as_point(problem: Problem, start: Any) -> Point:
@@ -162,7 +163,7 @@ def _as_point(problem: Problem, start: Any) -> Point:
     return point
 
 
-def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
+def _result(name: str, state: State, end: End, recorder: Recorder, called: float) -> Result:
     problem, point, certificate = state.problem, state.point, end.certificate
     return Result(
         alpha=point.alpha,
@@ -181,4 +182,5 @@ def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
         trace=recorder.trace(),
         machine=problem.machine(point),
         gap_error=certificate.gap_error,
+        wall_seconds=time.perf_counter() - called,
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fwlab.kernels.steps.passes import EXACT
+from fwlab.kernels.steps.rules import EXACT
 from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.method import Method, Needs, State
@@ -33,6 +33,10 @@ class Auto(Method):
     def iterate(self, state: State, workspace: tuple[Method, Any]) -> None:
         method, its_workspace = workspace
         method.iterate(state, its_workspace)
+
+    def progress(self, state: State, workspace: tuple[Method, Any]) -> float | None:
+        method, its_workspace = workspace
+        return method.progress(state, its_workspace)
 
     def warm_up(self, state: State) -> None:
         self.choice(state.problem).warm_up(state)

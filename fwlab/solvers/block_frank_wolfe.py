@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fwlab.kernels.steps.passes import ADAPTIVE, FRANK_WOLFE
+from fwlab.kernels.steps.rules import ADAPTIVE, FRANK_WOLFE
 from fwlab.solvers.blocks import BlockMethod, BlockWorkspace
 from fwlab.solvers.method import State
 

@@ -16,7 +16,7 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import StepRecord
-from fwlab.kernels.steps.passes import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
+from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.problem import Problem
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
@@ -124,6 +124,15 @@ class BlockMethod(Method):
         if self.rule in SENTENCES or self.order == "gap":
             # the away vertex of INVARIANT is the answer of another LMO, over a face
             state.n_lmo += (2 if self.rule == INVARIANT else 1) * problem.n_samples
+
+    def progress(self, state: State, workspace: BlockWorkspace) -> float:
+        """Return the sum of the block gaps, known to order "gap", or of the last changes.
+
+        A block that an exact step moves by s had a gap of about s times its curvature.
+        """
+        if self.order == "gap":
+            return float(workspace.gaps.sum())
+        return float(workspace.moves @ state.problem.curvatures)
 
     def _visit(
         self, order: Integers, problem: Problem, link: Floats, A: Floats, workspace: BlockWorkspace

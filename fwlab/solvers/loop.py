@@ -1,9 +1,9 @@
 """The loop of every run, of training and of ranking: it owns the clock and interruption.
 
 A method only iterates. At each checkpoint, outside the clock, the state is judged from what the
-method tracks. Once, before the run ends, the certificate is computed from scratch: when the gap
-looks small enough to stop, because the drift of tracked numbers must not decide, or else after the
-last iteration.
+method tracks; solvers.schedule says when. Once, before the run ends, the certificate is computed
+from scratch: when the gap looks small enough to stop, because the drift of tracked numbers must not
+decide, or else after the last iteration.
 """
 
 import time
@@ -13,6 +13,7 @@ from fwlab.result import Certificate, Status
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import Method, RunState
 from fwlab.solvers.recorder import Recorder
+from fwlab.solvers.schedule import Schedule
 from fwlab.solvers.stopping import Limits
 
 
@@ -72,6 +73,7 @@ def run_loop(
     clock = time.perf_counter()
     workspace = method.start(state)
     seconds, iteration, floor = time.perf_counter() - clock, 0, None
+    schedule = Schedule(limits.check_every)
     while True:
         certificate = state.judge()
         if not certificate.from_scratch and limits.may_end(certificate, floor):
@@ -83,11 +85,14 @@ def run_loop(
             status = Status.INTERRUPTED
         if status is not None:
             break
+        progress, excess = method.progress(state, workspace), limits.excess(certificate)
+        schedule.note(iteration, progress, excess, state.checkpoint_cost)
         clock = time.perf_counter()
-        for _ in range(min(limits.check_every, limits.max_iter - iteration)):
+        while iteration < limits.max_iter and not interrupt.pressed:
             method.iterate(state, workspace)
             iteration += 1
-            if interrupt.pressed or limits.time_is_over(time.perf_counter() - began):
+            is_due = schedule.is_due(iteration, method.progress(state, workspace))
+            if is_due or limits.time_is_over(time.perf_counter() - began):
                 break
         seconds += time.perf_counter() - clock
     if not certificate.from_scratch:

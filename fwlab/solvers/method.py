@@ -19,6 +19,8 @@ from fwlab.text import describe
 # fractions of the size of a domain: the projection of a feasible row moves it by less than SHOWS,
 # rounding errors move a row by less than EXPLAINED
 SHOWS, EXPLAINED = 1e-14, 1e-6
+# operations on a score when a state is judged
+PER_SCORE = 10.0
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,13 @@ class Method:
         """Make one iteration: change the dual point, and all that follows it, in place."""
         raise NotImplementedError(f"{type(self).__name__} must define `iterate`.")
 
+    def progress(self, state: Any, workspace: Any) -> float | None:
+        """Return a number that is at hand and falls about as the gap does, None if there is none.
+
+        It tells when the gap may be small enough to be worth judging; 0 asks for that at once.
+        """
+        return None
+
     def warm_up(self, state: Any) -> None:
         """Call the compiled functions that a first iteration does not reach."""
 
@@ -129,6 +138,11 @@ class RunState:
     n_steps: int = 0
     active: int = 0
     step: float = np.nan
+
+    @property
+    def checkpoint_cost(self) -> float:
+        """The operations of a checkpoint over those of an iteration, at most."""
+        return 1.0
 
     def judge(self) -> Certificate:
         """Return the certificate of a checkpoint; it may rest on what the method tracks."""
@@ -206,6 +220,10 @@ class State(RunState):
         """Return the primal point, (m, d)."""
         if self.needs.best_primal:
             return np.ascontiguousarray(self.best_link)
+        if self.problem.kernel is None and (
+            self.coefficients is not None or self.problem.regularizer.plain
+        ):
+            return np.ascontiguousarray(self.link)
         if self.coefficients is not None:
             return self.problem.combination(self.coefficients)
         return self.problem.weights(self.A)
@@ -267,8 +285,19 @@ class State(RunState):
             return certify(problem, self.A, self.weights(), self.link)
         return certify(problem, self.A, link=self.link, scores=scores)
 
+    @property
+    def checkpoint_cost(self) -> float:
+        """An iteration makes at least one product with X and as many operations per score."""
+        product = 2.0 * self.problem.features.row_length
+        product_of_judge = 0.0 if self.needs.scores else product
+        return (product_of_judge + PER_SCORE) / (product + PER_SCORE)
+
     def _link_scores(self) -> Floats:
-        return self.scores if self.needs.scores else self.problem.features.scores(self.link)
+        if self.needs.scores:
+            return self.scores
+        if not self.link.any():
+            return np.zeros_like(self.A)
+        return self.problem.features.scores(self.link)
 
     def _judged(self, scores: Floats) -> Certificate:
         """Return the certificate of what the method tracks, with the scores of the link."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer
-from fwlab.kernels.steps.passes import EXACT
+from fwlab.kernels.steps.rules import EXACT
 from fwlab.operators.jacobians import projection_jacobians
 from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
@@ -182,6 +182,10 @@ class Newton(Method):
         else:
             _newton_iteration(state, workspace, *workspace.inner)
             self.give_up_if_slower(passes, state, workspace)
+
+    def progress(self, state: State, workspace: NewtonWorkspace) -> float:
+        """Return the progress of the first phase; a Newton step is worth a look each time."""
+        return Ascent(EXACT).progress(state, workspace.ascent) if workspace.inner is None else 0.0
 
     def warm_up(self, state: State) -> None:
         proximal = Proximal(state.problem, state.A, 1.0)

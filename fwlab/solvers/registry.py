@@ -6,8 +6,8 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 from typing import Any
 
-from fwlab.kernels.steps.passes import AWAY, BLENDED, EXACT, INVARIANT, PAIRWISE
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
+from fwlab.kernels.steps.rules import AWAY, BLENDED, EXACT, INVARIANT, PAIRWISE
 from fwlab.problem import Problem
 from fwlab.solvers.alternate import Alternate
 from fwlab.solvers.ascent import Ascent

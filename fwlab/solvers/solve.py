@@ -33,12 +33,8 @@ class TrainingProgress(Progress):
     @property
     def W(self) -> Floats | None:
         """The primal variable, (m, d); None with a precomputed kernel."""
-        state, kernel = self.state, self.state.problem.kernel
-        if kernel == "precomputed":
-            return None
-        is_link = state.needs.coefficients or state.problem.regularizer.plain
-        tracked = kernel is None and is_link and not state.needs.best_primal
-        return read_only(state.link if tracked else state.weights())
+        precomputed = self.state.problem.kernel == "precomputed"
+        return None if precomputed else read_only(self.state.weights())
 
 
 def solve(
@@ -51,7 +47,7 @@ def solve(
     A0: Any = None,
     rng: int | np.random.Generator = 0,
     callback: Callable[[TrainingProgress], None] | None = None,
-    check_every: int = 1,
+    check_every: int | str = "auto",
     verbose: int = 0,
     n_threads: int = 1,
     max_memory: int = MAX_MEMORY,
@@ -83,8 +79,10 @@ def solve(
     callback : callable, optional
         callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
         gap, A and W as read-only attributes. It may raise StopIteration to end the run.
-    check_every : int
-        Iterations between checkpoints.
+    check_every : int or "auto"
+        Iterations between checkpoints. "auto" keeps judging near a tenth of the work: it judges
+        when the method's progress predicts a gap of at most tol, and now and then before that. It
+        counts operations and never reads the clock, so that a run can be repeated bit for bit.
     verbose : int
         1 prints at most one line per second to stderr, 2 prints one per checkpoint.
     n_threads : int
@@ -107,6 +105,7 @@ def solve(
     ValueError, TypeError
         Before any work, if an argument is not allowed or the method does not take the problem.
     """
+    called = time.perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
@@ -127,7 +126,7 @@ def solve(
         began = time.perf_counter()
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, limits, recorder, began, interrupt)
-            return _result(name, state, end, recorder)
+        return _result(name, state, end, recorder, called)
 
 
 def _start(problem: Problem, A0: Any) -> Floats:
@@ -147,7 +146,7 @@ def _start(problem: Problem, A0: Any) -> Floats:
     return A
 
 
-def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
+def _result(name: str, state: State, end: End, recorder: Recorder, called: float) -> Result:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     precomputed = problem.kernel == "precomputed"
     if state.gram_problem is not None:
@@ -155,17 +154,19 @@ def _result(name: str, state: State, end: End, recorder: Recorder) -> Result:
     if state.own_problem is not None:
         loss, gap = state.own_problem.loss, certificate.own_gap
         notes = (f"The dual that was maximised is that of {loss!r}; its gap is {gap:.3g}.", *notes)
+    W, infeasibility = None if precomputed else state.weights(), problem.infeasibility(state.A)
     return Result(
-        W=None if precomputed else state.weights(),
+        W=W,
         A=state.A,
         primal=certificate.primal,
         dual=certificate.dual,
         gap=certificate.gap,
-        infeasibility=problem.infeasibility(state.A),
+        infeasibility=infeasibility,
         success=end.status is Status.CONVERGED,
         status=end.status,
         message=" ".join((*end.sentences, *notes)),
         nit=end.iteration,
+        wall_seconds=time.perf_counter() - called,
         seconds=end.seconds,
         method=name,
         trace=recorder.trace(),

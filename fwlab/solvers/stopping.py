@@ -16,13 +16,16 @@ HIDDEN = 1 / 8
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop and how often to judge; time_limit counts the seconds of the whole run."""
+    """When to stop and how often to judge; time_limit counts the seconds of the whole run.
+
+    check_every is None for "auto".
+    """
 
     tol: float
     relative: bool
     max_iter: int
     time_limit: float | None
-    check_every: int = 1
+    check_every: int | None = 1
 
     def met(self, certificate: Certificate) -> Status | None:
         """Return the status that a small gap gives, or None. tol = 0 is never met.
@@ -58,9 +61,19 @@ class Limits:
         return self.tol > 0 and certificate.gap <= floor
 
     def reachable(self, certificate: Certificate) -> float:
-        """Return the tol that a certificate meets, rounded up; infinity for a fraction of 0."""
+        """Return a tol that a run to this rounding floor meets; infinity for a fraction of 0.
+
+        Another run may judge another iterate: its gap is hidden there or meets the tol.
+        """
         scale = _scale(certificate) if self.relative else 1.0
-        return certificate.proved_gap / scale * 1.05 if scale > 0 else np.inf
+        met = max(certificate.proved_gap, (1 + HIDDEN) * certificate.gap_error)
+        return met / scale * 1.05 if scale > 0 else np.inf
+
+    def excess(self, certificate: Certificate) -> float:
+        """Return the factor by which the gap, or the method's own gap, misses tol."""
+        goal = self.tol * (_scale(certificate) if self.relative else 1.0)
+        gap, own = certificate.gap, certificate.own_gap
+        return (gap if own is None else min(gap, own)) / goal if goal > 0 else np.inf
 
     def time_is_over(self, seconds: float) -> bool:
         """Return whether the run has taken its time."""
@@ -95,8 +108,20 @@ def checked_limits(
         as_flag("relative", relative),
         as_integer("max_iter", max_iter, low=0),
         None if time_limit is None else as_real("time_limit", time_limit, positive=False),
-        as_integer("check_every", check_every, low=1),
+        as_check_every(check_every),
     )
+
+
+def as_check_every(value: Any) -> int | None:
+    """Return the number of iterations between checkpoints, None for "auto".
+
+    Raises ValueError or TypeError with one sentence for anything else.
+    """
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f'check_every must be "auto" or an integer; got {value!r}.')
+        return None
+    return as_integer("check_every", value, low=1)
 
 
 def _scale(certificate: Certificate) -> float:

@@ -146,6 +146,7 @@ def _run(method: Method, small: SmallProblem, rng: int, watch: Watch) -> Result:
             A0=small.A0,
             rng=rng,
             callback=watch,
+            check_every=1,
         )
     except Contradiction:
         raise

@@ -164,7 +164,7 @@ def variant_cost(case: Case, atoms: int = 0, rows: int = 1) -> Outcome:
     for n in case.n:
         data = fwlab.datasets.synthetic(n, d, m, 0.0, rng=case.seed)
         problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(k), 1.0 / n, n_classes=m)
-        run = fwlab.solve(problem, case.kind, tol=0.0, max_iter=3 * n)
+        run = fwlab.solve(problem, case.kind, tol=0.0, max_iter=3 * n, check_every=1)
         held = int(run.trace.active.max())
         bound = n * m * (min(d, n) + log2(m))
         operations = 8 * bound + 2 * held * n * (k + 1)

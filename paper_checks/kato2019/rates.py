@@ -82,7 +82,7 @@ def errors(case: Case, method: str) -> np.ndarray:
     """D* - D(A_t), t = 0, 1, ..; D* is the best dual value seen, certified by a gap of 1e-14."""
     problem = problem_of(case)
     best = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).dual
-    dual = fwlab.solve(problem, method, tol=1e-15, max_iter=ITERATIONS).trace.dual
+    dual = fwlab.solve(problem, method, tol=1e-15, max_iter=ITERATIONS, check_every=1).trace.dual
     return np.asarray(max(best, dual.max()) - dual)
 
 

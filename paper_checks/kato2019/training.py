@@ -187,7 +187,7 @@ def effort(
     """Of a run to a gap of 1e-3."""
     rows, k = sample(name, n, seed), len(rho)
     problem = problem_on(rows, fwlab.WeightedTopK(rho), smoothing=smoothing)
-    trace = fwlab.solve(problem, method, tol=REACHED, max_iter=CAP).trace
+    trace = fwlab.solve(problem, method, tol=REACHED, max_iter=CAP, check_every=1).trace
     held = 0 if method == "fw" else int(trace.active.sum())
     iterations, d = int(trace.iteration[-1]), rows.X.shape[1]
     products = 8 * n * rows.m * (min(n, d) + np.log2(rows.m)) * iterations

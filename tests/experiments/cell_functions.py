@@ -48,7 +48,7 @@ def pressed(x):
 
     data = fwlab.datasets.synthetic(20, 3, 3, 1.0, rng=0)
     problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 0.1, n_classes=3)
-    return fwlab.solve(problem, tol=0.0, max_iter=50, callback=press).nit
+    return fwlab.solve(problem, tol=0.0, max_iter=50, callback=press, check_every=1).nit
 
 
 def slow(x):

@@ -252,7 +252,7 @@ def test_a_trace_keeps_its_ends_and_what_was_reached():
     value = trace(DIGITS, fwlab.TopK(2), "ascent", tol=1e-5, max_iter=500)
     data = DIGITS.load()
     problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 1 / 60, n_classes=10)
-    result = fwlab.solve(problem, tol=1e-5, max_iter=500)
+    result = fwlab.solve(problem, tol=1e-5, max_iter=500, check_every=1)
     whole = result.trace
     assert (
         value["iteration"][0] == 0 and value["iteration"][-1] == result.nit == value["iterations"]

@@ -283,7 +283,12 @@ def test_a_full_step_leaves_one_atom(method):
 def test_a_start_is_one_atom_a_set(method, case):
     for start in STARTS:
         trace = fwlab.solve(
-            case.problem(), method, tol=0.0, max_iter=1, A0=start_point(case, start)
+            case.problem(),
+            method,
+            tol=0.0,
+            max_iter=1,
+            A0=start_point(case, start),
+            check_every=1,
         ).trace
         assert trace.active[0] == (1 if method in WHOLE_MATRIX else case.n)
         assert trace.dual[1] > trace.dual[0]
@@ -294,9 +299,9 @@ def test_a_start_is_one_atom_a_set(method, case):
 @pytest.mark.parametrize("method", ALL)
 def test_an_optimal_start_stays(method, case):
     problem = case.problem()
-    best = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000)
+    best = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=1)
     assert best.gap < 1e-9
-    result = fwlab.solve(problem, method, tol=0.0, max_iter=5, A0=best.A)
+    result = fwlab.solve(problem, method, tol=0.0, max_iter=5, A0=best.A, check_every=1)
     assert np.isfinite(result.A).all()
     assert result.infeasibility <= 1e-12
     assert result.trace.dual.min() >= best.dual - 1e-14
@@ -340,7 +345,12 @@ def test_the_dual_never_falls_from_any_start(method):
     for case in (Case("TopK-1", n=20), Case("Usunier-3", n=20, smoothing=0.01, weighted=True)):
         for start in STARTS:
             result = fwlab.solve(
-                case.problem(), method, tol=0.0, max_iter=60, A0=start_point(case, start)
+                case.problem(),
+                method,
+                tol=0.0,
+                max_iter=60,
+                A0=start_point(case, start),
+                check_every=1,
             )
             assert all(b >= a - 1e-14 for a, b in pairwise(result.trace.dual))
 

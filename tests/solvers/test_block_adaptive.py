@@ -63,7 +63,7 @@ def test_backtracking_by_hand():
 def test_the_dual_rises_in_every_order_and_form(order):
     for form in FORMS:
         problem = Case(form=form, smoothing=0.1, weighted=True).problem()
-        result = fwlab.solve(problem, "bcfw", step="adaptive", order=order, tol=1e-2)
+        result = fwlab.solve(problem, "bcfw", step="adaptive", order=order, tol=1e-2, check_every=1)
         assert result.success
         assert np.diff(result.trace.dual).min() >= -1e-14
         assert result.trace.n_lmo[-1] >= result.trace.n_steps[-1]

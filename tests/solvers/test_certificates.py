@@ -48,7 +48,7 @@ ITERATIONS = 8
 def solved(method: str, case: Case, form: str = "dense") -> fwlab.Result:
     """A run of a few iterations, with a certificate at each."""
     problem = replace(case, form=form).problem()
-    return fwlab.solve(problem, method, tol=0.0, max_iter=ITERATIONS, rng=3)
+    return fwlab.solve(problem, method, tol=0.0, max_iter=ITERATIONS, rng=3, check_every=1)
 
 
 def costs(case: Case) -> np.ndarray:
@@ -125,7 +125,7 @@ def test_checkpoints_tell_the_gap_of_their_iterate(method, case):
         if method not in OWN_W:
             assert_allclose(progress.W, problem.weights(progress.A), atol=1e-13)
 
-    fwlab.solve(problem, method, tol=0.0, max_iter=4, callback=compare)
+    fwlab.solve(problem, method, tol=0.0, max_iter=4, callback=compare, check_every=1)
     assert checkpoints == [0, 1, 2, 3, 4]
 
 
@@ -218,7 +218,14 @@ def test_forms_of_the_data_give_the_same_iterates(method, case):
         assert_allclose(solved(method, case, form).A, dense.A, atol=1e-10)
     options = {"order": "cyclic"} if method in BLOCK_METHODS else {}
     results = [
-        fwlab.solve(replace(case, form=form).problem(), method, tol=0.0, max_iter=5, **options)
+        fwlab.solve(
+            replace(case, form=form).problem(),
+            method,
+            tol=0.0,
+            max_iter=5,
+            **options,
+            check_every=1,
+        )
         for form in FORMS
     ]
     for result in results[1:]:
@@ -251,14 +258,14 @@ def test_block_size_does_not_change_the_steps(method, block_size):
 def test_a_seed_fixes_every_bit(method, form):
     problem = Case(form=form, smoothing=0.1, weighted=True).problem()
     options = {"tol": 0.0, "max_iter": 5}
-    one = fwlab.solve(problem, method, rng=11, **options)
-    two = fwlab.solve(problem, method, rng=np.random.default_rng(11), **options)
+    one = fwlab.solve(problem, method, rng=11, **options, check_every=1)
+    two = fwlab.solve(problem, method, rng=np.random.default_rng(11), **options, check_every=1)
     assert_array_equal(one.A, two.A)
     assert one.trace.as_dict().keys() == two.trace.as_dict().keys()
     for name, column in one.trace.as_dict().items():
         if name != "seconds":
             assert_array_equal(column, two.trace.as_dict()[name], err_msg=name)
-    other = fwlab.solve(problem, method, rng=12, **options)
+    other = fwlab.solve(problem, method, rng=12, **options, check_every=1)
     assert np.array_equal(one.A, other.A) == (
         method not in BLOCK_METHODS and method not in RANDOM_FIRST
     )
@@ -303,7 +310,7 @@ def test_ascent_solves_orthogonal_samples_in_one_pass(loss, smoothing, form):
         kernel=kernel,
         sample_weight=np.linspace(0.5, 1.5, 12),
     )
-    result = fwlab.solve(problem, "ascent", tol=0.0, max_iter=1)
+    result = fwlab.solve(problem, "ascent", tol=0.0, max_iter=1, check_every=1)
     assert problem.gap(np.zeros((12, M))) > 0.1
     assert result.gap <= 1e-14
     if smoothing:
@@ -315,7 +322,12 @@ def test_exact_line_search_leaves_no_slope(case):
     """At the end of a step inside (0, 1) the dual is flat along the step's direction."""
     problem, iterates = case.problem(), []
     result = fwlab.solve(
-        problem, "fw", tol=0.0, max_iter=6, callback=lambda state: iterates.append(state.A.copy())
+        problem,
+        "fw",
+        tol=0.0,
+        max_iter=6,
+        callback=lambda state: iterates.append(state.A.copy()),
+        check_every=1,
     )
     for step, before, after in zip(result.trace.step[1:], iterates, iterates[1:], strict=False):
         assert 0.0 < step <= 1.0

@@ -84,9 +84,11 @@ def test_a_start_outside_by_rounding_does_not_stop_it(loss):
 @each_case
 def test_it_reaches_the_optimum_from_every_start(case):
     problem = case.problem()
-    best = fwlab.solve(problem, "ascent", tol=1e-12, max_iter=3000)
+    best = fwlab.solve(problem, "ascent", tol=1e-12, max_iter=3000, check_every=1)
     for start in STARTS:
-        result = fwlab.solve(problem, "dicg", tol=1e-7, max_iter=3000, A0=start_point(case, start))
+        result = fwlab.solve(
+            problem, "dicg", tol=1e-7, max_iter=3000, A0=start_point(case, start), check_every=1
+        )
         assert result.success
         assert result.dual <= best.primal + 1e-13
         assert np.diff(result.trace.dual).min() >= -1e-14

@@ -114,7 +114,7 @@ def test_statuses(status):
 def test_success_is_a_gap_at_most_tol(method):
     problem = Case(smoothing=0.1).problem()
     for tol in (0.5, 0.1, 0.02, 1e-9):
-        result = fwlab.solve(problem, method, tol=tol, max_iter=60)
+        result = fwlab.solve(problem, method, tol=tol, max_iter=60, check_every=1)
         assert result.success == (result.gap <= tol)
         if method not in OWN_W:
             assert result.success == (problem.gap(result.A) <= tol)
@@ -125,10 +125,10 @@ def test_success_is_a_gap_at_most_tol(method):
 @each_form
 def test_an_optimal_start_converges_at_once(method, form):
     problem = Case(form=form).problem()
-    optimum = fwlab.solve(problem, "ascent", tol=1e-7, max_iter=3000)
+    optimum = fwlab.solve(problem, "ascent", tol=1e-7, max_iter=3000, check_every=1)
     assert optimum.success
     for more in ({}, {"max_iter": 0}, {"time_limit": 0}, {"callback": stop}):
-        result = fwlab.solve(problem, method, A0=optimum.A, tol=1e-6, **more)
+        result = fwlab.solve(problem, method, A0=optimum.A, tol=1e-6, **more, check_every=1)
         assert result.status is Status.CONVERGED
         assert result.nit == 0
         assert len(result.trace.gap) == 1
@@ -162,12 +162,15 @@ def test_relative_tolerance_is_a_fraction_of_the_larger_value(method):
     costs = 100.0 * (np.ones((M, M)) - np.eye(M))
     problem = fwlab.Problem(Case().X, Case().y, fwlab.StructuredHinge(costs), 0.05 / 100)
     tol = 0.25
-    result = fwlab.solve(problem, method, tol=tol, relative=True)
+    result = fwlab.solve(problem, method, tol=tol, relative=True, check_every=1)
     trace = result.trace
     met = trace.gap <= tol * np.maximum(abs(trace.primal), abs(trace.dual))
     assert result.success
     assert_array_equal(np.flatnonzero(met), [len(met) - 1])
-    assert fwlab.solve(problem, method, tol=tol, max_iter=result.nit).status is Status.MAX_ITER
+    assert (
+        fwlab.solve(problem, method, tol=tol, max_iter=result.nit, check_every=1).status
+        is Status.MAX_ITER
+    )
 
 
 @each_method
@@ -238,7 +241,7 @@ def test_keyboard_interrupt_in_the_callback():
         if progress.iteration == 2:
             raise KeyboardInterrupt
 
-    result = fwlab.solve(Case().problem(), tol=1e-9, callback=interrupt)
+    result = fwlab.solve(Case().problem(), tol=1e-9, callback=interrupt, check_every=1)
     assert (result.status, result.nit) == (Status.INTERRUPTED, 2)
 
 
@@ -300,7 +303,7 @@ def test_a_flattering_score_table_is_not_success(use_method):
     use_method(Flatterer(flatter))
     problem = Case().problem()
     for options in ({"max_iter": 3}, {"max_iter": 3, "tol": 0.0}, {"tol": 1e-17, "max_iter": 1}):
-        result = fwlab.solve(problem, "planted", **options)
+        result = fwlab.solve(problem, "planted", **options, check_every=1)
         assert not result.success
         assert result.status is Status.MAX_ITER
         assert result.gap == result.trace.gap[-1] == problem.gap(result.A) == 1.0

@@ -101,7 +101,7 @@ def test_without_features_the_dual_is_linear():
     """G = 0: every correction goes along the costs alone."""
     problem = fwlab.Problem(np.zeros((3, 2)), [0, 1, 2], fwlab.TopK(2), 1.0)
     start = np.array([[0.25, -0.25, 0.0], [0.0, 0.0, 0.0], [0.0, -0.25, 0.25]])
-    result = fwlab.solve(problem, "fcfw", tol=0.0, max_iter=1, A0=start)
+    result = fwlab.solve(problem, "fcfw", tol=0.0, max_iter=1, A0=start, check_every=1)
     assert result.gap == 0.0
     assert_array_equal(result.trace.active, [1, 1])
 
@@ -128,7 +128,7 @@ class Shifted(fwlab.PolytopeLoss):
 def test_a_loss_outside_the_family():
     rng = np.random.default_rng(0)
     problem = fwlab.Problem(rng.normal(size=(15, 4)), np.arange(15) % 3, Shifted(), 0.05)
-    result = fwlab.solve(problem, "fcfw", tol=1e-12, max_iter=200)
+    result = fwlab.solve(problem, "fcfw", tol=1e-12, max_iter=200, check_every=1)
     assert result.gap <= 1e-12
     assert np.diff(result.trace.dual).min() >= -1e-14
     assert_allclose(result.A.sum(axis=1), -1.0, atol=1e-12)

@@ -111,7 +111,7 @@ def test_gaps_that_change_in_a_pass_are_used():
 @pytest.mark.parametrize("method, own", [("bcfw", 1), ("ascent", 1), ("sdca-lapin", 1)])
 def test_all_gaps_are_exact_every_few_passes(method, own):
     """n_lmo counts one call a step for its gap, and n for all gaps on passes 1, 6 and 11."""
-    result = fwlab.solve(Case().problem(), method, tol=0.0, max_iter=12, order="gap")
+    result = fwlab.solve(Case().problem(), method, tol=0.0, max_iter=12, order="gap", check_every=1)
     exact = 1 + (np.arange(1, 13) - 1) // 5
     assert_array_equal(result.trace.n_lmo[1:], 12 * (own * np.arange(1, 13) + exact))
     assert_array_equal(result.trace.n_steps[1:], 12 * np.arange(1, 13))

@@ -89,7 +89,7 @@ def test_two_is_the_plain_machine(method, form):
 @each
 @pytest.mark.parametrize("p", [1, 1.05, 1.5, 3, 6])
 def test_the_dual_never_falls_and_never_exceeds_the_primal(method, p):
-    trace = fwlab.solve(normed(p, loss="TopK-1"), method, tol=0.0, max_iter=60).trace
+    trace = fwlab.solve(normed(p, loss="TopK-1"), method, tol=0.0, max_iter=60, check_every=1).trace
     assert (np.diff(trace.dual) >= -1e-13).all()
     assert trace.dual.max() <= trace.primal.min() + 1e-12
     assert trace.gap[-1] < 0.2 * trace.gap[0]
@@ -169,8 +169,8 @@ def test_the_form_of_the_data_changes_nothing(method, p):
 @pytest.mark.parametrize("p", [1, 1.5, 3])
 def test_a_start_is_not_lost(method, p):
     problem = normed(p)
-    first = fwlab.solve(problem, method, tol=1e-3, max_iter=500)
-    second = fwlab.solve(problem, method, A0=first.A, tol=0.0, max_iter=3)
+    first = fwlab.solve(problem, method, tol=1e-3, max_iter=500, check_every=1)
+    second = fwlab.solve(problem, method, A0=first.A, tol=0.0, max_iter=3, check_every=1)
     assert (second.trace.dual >= first.dual - 1e-13).all()
 
 

@@ -22,7 +22,7 @@ CORNERS = [Case("TopK-1"), Case("Usunier-1"), Case("MaxHinge-0", smoothing=0.1, 
 def solved(case, form="dense", **options):
     problem = replace(case, form=form).problem()
     options = {"passes": 2, "tol": 1e-11, "max_iter": 300, **options}
-    return problem, fwlab.solve(problem, "newton", **options)
+    return problem, fwlab.solve(problem, "newton", **options, check_every=1)
 
 
 def inner(case, form="dense"):
@@ -195,9 +195,9 @@ def test_the_first_phase_stays_while_it_gains():
 @pytest.mark.long
 def test_it_leaves_the_first_phase_where_that_stands_still():
     problem = Case(n=60, d=3, lam=1e-5).problem()
-    newton = fwlab.solve(problem, "newton", tol=1e-8, max_iter=400)
+    newton = fwlab.solve(problem, "newton", tol=1e-8, max_iter=400, check_every=1)
     assert newton.success
-    assert not fwlab.solve(problem, "ascent", tol=1e-8, max_iter=400).success
+    assert not fwlab.solve(problem, "ascent", tol=1e-8, max_iter=400, check_every=1).success
     steps = np.diff(newton.trace.n_steps)
     assert steps[0] > 0 and steps[-1] == 0
 

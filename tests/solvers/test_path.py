@@ -27,7 +27,7 @@ def test_each_result_is_that_of_its_own_problem(form):
 
 def test_runs_start_where_the_last_one_ended():
     problem = Case(n=30).problem()
-    start = fwlab.solve(problem, max_iter=3).A
+    start = fwlab.solve(problem, max_iter=3, check_every=1).A
     first, second = fwlab.path(problem, (1.0, 2.0), A0=start, tol=1e-6, max_iter=5000)
     assert_allclose(first.trace.dual[0], problem.with_lam(1 / 30).dual(start))
     assert_allclose(second.trace.dual[0], problem.with_lam(1 / 60).dual(first.A))

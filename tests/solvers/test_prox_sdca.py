@@ -83,6 +83,7 @@ def test_bcfw_takes_the_steps_of_option_two(kind, k, seed):
         tol=0.0,
         max_iter=passes,
         callback=lambda progress: seen.append(progress.A.copy()),
+        check_every=1,
     )
     iterates = option_two(X, y, kind, k, np.arange(N), passes)
     assert len(seen) == passes + 1
@@ -121,6 +122,7 @@ def test_with_smoothing_they_agree_on_the_augmented_problem_alone(kind, k):
         tol=0.0,
         max_iter=3,
         callback=lambda progress: seen.append(progress.A.copy()),
+        check_every=1,
     )
     augmented = np.hstack([X, np.sqrt(smoothing * LAM * N) * np.eye(N)])
     iterates = option_two(augmented, y, kind, k, np.arange(N), 3)

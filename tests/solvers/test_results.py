@@ -40,7 +40,7 @@ def same(one, two):
 def test_results_can_be_stored(form, smoothing, tmp_path):
     problem = Case(form=form, smoothing=smoothing).problem()
     for name, options in {"done": {"tol": 0.5}, "cut.short": {"tol": 1e-9}}.items():
-        result = fwlab.solve(problem, max_iter=2, **options)
+        result = fwlab.solve(problem, max_iter=2, **options, check_every=1)
         result.save(tmp_path / name)
         loaded = fwlab.Result.load(tmp_path / name)
         same(result, loaded)

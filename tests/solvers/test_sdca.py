@@ -120,9 +120,9 @@ def test_ascent_on_the_pseudo_loss_takes_the_same_steps(method, order, form):
 def test_k_1_is_the_max_hinge(method):
     case = Case("TopK-0")
     options = {"tol": 1e-3, "max_iter": 500}
-    result = fwlab.solve(case.problem(), method, **options)
+    result = fwlab.solve(case.problem(), method, **options, check_every=1)
     maxhinge = replace(case, loss="MaxHinge-0").problem()
-    hinge = fwlab.solve(maxhinge, "ascent", shrink=False, **options)
+    hinge = fwlab.solve(maxhinge, "ascent", shrink=False, **options, check_every=1)
     assert result.status is Status.CONVERGED
     assert_allclose(result.A, hinge.A, atol=1e-12)
     assert result.gap == pytest.approx(hinge.gap, abs=1e-13)
@@ -159,7 +159,12 @@ def test_weights_of_all_sizes_give_feasible_rows(method, k, seed):
 def test_own_gap_is_that_of_the_pseudo_loss(method, case):
     seen = []
     result = fwlab.solve(
-        case.problem(), method, tol=0.0, max_iter=5, callback=lambda p: seen.append(p.A.copy())
+        case.problem(),
+        method,
+        tol=0.0,
+        max_iter=5,
+        callback=lambda p: seen.append(p.A.copy()),
+        check_every=1,
     )
     assert_allclose(result.trace.own_gap, [pseudo(case).gap(A) for A in seen], atol=1e-13)
     assert_allclose(result.trace.gap, [case.problem().gap(A) for A in seen], atol=1e-13)
@@ -176,12 +181,12 @@ def digits():
 @pytest.mark.long
 @each_sdca
 def test_a_top_k_problem_stays_unsolved(method, digits):
-    result = fwlab.solve(digits, method, tol=1e-4, max_iter=2000)
+    result = fwlab.solve(digits, method, tol=1e-4, max_iter=2000, check_every=1)
     assert (result.status, result.success) == (Status.SOLVED_OTHER_PROBLEM, False)
     assert result.trace.own_gap[-1] <= 1e-4 < result.trace.own_gap[-2]
     assert result.gap == pytest.approx(digits.gap(result.A), abs=1e-13)
     assert result.gap > 1e-2
-    optimum = fwlab.solve(digits, "ascent", tol=1e-4, max_iter=2000)
+    optimum = fwlab.solve(digits, "ascent", tol=1e-4, max_iter=2000, check_every=1)
     assert optimum.success
     assert optimum.dual > result.dual + 1e-3
     assert optimum.primal < result.primal - 1e-3
@@ -193,7 +198,7 @@ def test_a_top_k_problem_stays_unsolved(method, digits):
 @each_sdca
 def test_a_pseudo_problem_is_solved(method, digits):
     problem = digits.with_loss(fwlab.PseudoTopK(3))
-    result = fwlab.solve(problem, method, tol=1e-4, max_iter=2000)
+    result = fwlab.solve(problem, method, tol=1e-4, max_iter=2000, check_every=1)
     assert (result.status, result.success) == (Status.CONVERGED, True)
     assert_array_equal(result.trace.own_gap, result.trace.gap)
     assert "PseudoTopK(k=3)" in result.message
@@ -201,14 +206,14 @@ def test_a_pseudo_problem_is_solved(method, digits):
 
 def test_a_small_gap_of_the_problem_comes_first():
     """At A = 0 both gaps are 1."""
-    result = fwlab.solve(Case().problem(), "sdca-lapin", tol=1.5)
+    result = fwlab.solve(Case().problem(), "sdca-lapin", tol=1.5, check_every=1)
     assert (result.status, result.nit) == (Status.CONVERGED, 0)
     assert result.gap == result.trace.own_gap[0] == 1.0
 
 
 @each_sdca
 def test_relative_tolerance_of_the_own_gap(method, digits):
-    result = fwlab.solve(digits, method, tol=1e-2, relative=True)
+    result = fwlab.solve(digits, method, tol=1e-2, relative=True, check_every=1)
     trace = result.trace
     met = trace.own_gap <= 1e-2 * np.maximum(abs(trace.dual + trace.own_gap), abs(trace.dual))
     assert result.status is Status.SOLVED_OTHER_PROBLEM
@@ -232,10 +237,10 @@ def test_tol_zero_runs_to_max_iter(method):
 def test_a_start_outside_the_pseudo_domain_has_no_own_gap(method):
     """TopK's domain is larger. At its optimum the formula of the pseudo gap is negative."""
     problem = Case("TopK-1", seed=1).problem()
-    start = fwlab.solve(problem, "ascent", tol=1e-4, max_iter=2000).A
+    start = fwlab.solve(problem, "ascent", tol=1e-4, max_iter=2000, check_every=1).A
     own = problem.with_loss(fwlab.PseudoTopK(2))
     assert own.certificate(start).gap < -0.02
-    result = fwlab.solve(problem, method, A0=start, tol=1e-5, max_iter=2000)
+    result = fwlab.solve(problem, method, A0=start, tol=1e-5, max_iter=2000, check_every=1)
     assert result.trace.own_gap[0] == np.inf
     assert result.nit > 0
     assert result.status is Status.SOLVED_OTHER_PROBLEM
@@ -246,6 +251,6 @@ def test_a_feasible_start_of_the_pseudo_domain_is_kept():
     case = Case("PseudoTopK-1", weighted=True)
     A0 = random_feasible(case, np.random.default_rng(3))
     top_k = replace(case, loss="TopK-1").problem()
-    result = fwlab.solve(top_k, "sdca-lapin", A0=A0, max_iter=0)
+    result = fwlab.solve(top_k, "sdca-lapin", A0=A0, max_iter=0, check_every=1)
     assert_array_equal(result.A, A0)
     assert result.trace.own_gap[0] == pytest.approx(case.problem().gap(A0), abs=1e-14)

@@ -68,7 +68,7 @@ def test_what_moves_is_measured_by_the_weight_of_its_row():
     problem = fwlab.Problem(
         case.X, case.y, fwlab.TopK(2), 0.5 * weight, sample_weight=np.full(60, weight)
     )
-    trace = fwlab.solve(problem, tol=0.0, max_iter=30).trace
+    trace = fwlab.solve(problem, tol=0.0, max_iter=30, check_every=1).trace
     assert trace.n_steps[-1] > 60 * 31
 
 
@@ -84,7 +84,7 @@ def test_a_part_of_what_is_read_only_is_read_only(form):
 
 @pytest.mark.parametrize("options", [{"shrink": False}, {"order": "gap"}], ids=str)
 def test_without_shrinking_every_iteration_is_a_pass(options):
-    trace = fwlab.solve(easy(), tol=0.0, max_iter=20, **options).trace
+    trace = fwlab.solve(easy(), tol=0.0, max_iter=20, **options, check_every=1).trace
     assert_array_equal(trace.n_steps, 60 * trace.iteration)
 
 

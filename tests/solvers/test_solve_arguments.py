@@ -38,7 +38,7 @@ def test_the_callback_sees_but_cannot_touch(method, form):
         with pytest.raises(AttributeError):
             progress.gap = 0.0
 
-    result = fwlab.solve(problem, method, tol=0.0, max_iter=3, callback=look)
+    result = fwlab.solve(problem, method, tol=0.0, max_iter=3, callback=look, check_every=1)
     trace = result.trace
     columns = zip(trace.iteration, trace.primal, trace.dual, trace.gap, strict=True)
     for told, stored in zip(seen, columns, strict=True):
@@ -62,10 +62,10 @@ def test_a_warm_start_is_used_and_left_alone(method, weighted):
     problem = case.problem()
     A0 = random_feasible(case, np.random.default_rng(1))
     copy = A0.copy()
-    result = fwlab.solve(problem, method, A0=A0, tol=0.0, max_iter=3)
+    result = fwlab.solve(problem, method, A0=A0, tol=0.0, max_iter=3, check_every=1)
     assert_array_equal(A0, copy)
     assert result.trace.dual[0] == pytest.approx(problem.dual(A0), abs=1e-14)
-    listed = fwlab.solve(problem, method, A0=A0.tolist(), tol=0.0, max_iter=3)
+    listed = fwlab.solve(problem, method, A0=A0.tolist(), tol=0.0, max_iter=3, check_every=1)
     assert_array_equal(listed.A, result.A)
 
 
@@ -91,7 +91,7 @@ def test_rng_may_be_a_generator(method):
 
 @pytest.mark.parametrize("verbose, lines", [(0, 0), (1, 1), (2, 4)])
 def test_verbose_speaks_on_stderr(verbose, lines, capsys):
-    fwlab.solve(Case().problem(), tol=0.0, max_iter=3, verbose=verbose)
+    fwlab.solve(Case().problem(), tol=0.0, max_iter=3, verbose=verbose, check_every=1)
     out, err = capsys.readouterr()
     assert out == ""
     # a second may pass between two checkpoints of a busy machine
@@ -180,6 +180,7 @@ BAD = [
     ({"time_limit": np.inf}, ValueError, "time_limit", "inf"),
     ({"time_limit": "1 s"}, TypeError, "time_limit", "1 s"),
     ({"check_every": 0}, ValueError, "check_every", "0"),
+    ({"check_every": "often"}, ValueError, "check_every", "'often'"),
     ({"check_every": 1.5}, TypeError, "check_every", "1.5"),
     ({"verbose": 3}, ValueError, "verbose", "3"),
     ({"verbose": "yes"}, TypeError, "verbose", "yes"),

@@ -26,7 +26,10 @@ def pair(form, **options):
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("method", METHODS)
 def test_runs_are_those_of_the_rounded_data(method, form, smoothing):
-    runs = [fwlab.solve(p, method, tol=0, max_iter=5) for p in pair(form, smoothing=smoothing)]
+    runs = [
+        fwlab.solve(p, method, tol=0, max_iter=5, check_every=1)
+        for p in pair(form, smoothing=smoothing)
+    ]
     single, double = runs
     assert_allclose(single.A, double.A, rtol=0, atol=1e-11)
     assert_allclose(single.W, double.W, rtol=0, atol=1e-11)

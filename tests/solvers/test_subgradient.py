@@ -43,7 +43,7 @@ def projected_subgradient(case, steps):
 def test_iterates_are_those_written_out(case):
     for steps in (1, 2, 7):
         W, A, _ = projected_subgradient(case, steps)
-        result = fwlab.solve(case.problem(), "subgradient", tol=0.0, max_iter=steps)
+        result = fwlab.solve(case.problem(), "subgradient", tol=0.0, max_iter=steps, check_every=1)
         assert_allclose(result.W, W, atol=1e-10)
         assert_allclose(result.A, A, atol=1e-12)
         assert result.trace.step[-1] == pytest.approx(1 / (case.lam * steps))
@@ -102,9 +102,11 @@ def test_the_primal_is_that_of_its_own_w():
 @pytest.mark.parametrize("batch", [None, 5])
 def test_forms_give_the_same_machine(form, smoothing, batch, tmp_path):
     options = {"tol": 0.0, "max_iter": 6, "batch": batch, "rng": 2}
-    dense = fwlab.solve(Case(smoothing=smoothing, lam=1e-3).problem(), "subgradient", **options)
+    dense = fwlab.solve(
+        Case(smoothing=smoothing, lam=1e-3).problem(), "subgradient", **options, check_every=1
+    )
     case = Case(form=form, smoothing=smoothing, lam=1e-3)
-    result = fwlab.solve(case.problem(), "subgradient", **options)
+    result = fwlab.solve(case.problem(), "subgradient", **options, check_every=1)
     assert_allclose(result.A, dense.A, atol=1e-10)
     assert_allclose(result.trace.primal, dense.trace.primal, rtol=1e-9)
     assert_allclose(result.trace.dual, dense.trace.dual, rtol=1e-9)
@@ -129,7 +131,12 @@ def test_forms_give_the_same_machine(form, smoothing, batch, tmp_path):
 def test_callbacks_see_the_machine(form):
     case, seen = Case(form=form, lam=1e-3), []
     fwlab.solve(
-        case.problem(), "subgradient", tol=0.0, max_iter=3, callback=lambda p: seen.append(p.W)
+        case.problem(),
+        "subgradient",
+        tol=0.0,
+        max_iter=3,
+        callback=lambda p: seen.append(p.W),
+        check_every=1,
     )
     dense = fwlab.solve(replace(case, form="dense").problem(), "subgradient", tol=0.0, max_iter=3)
     if form == "precomputed":
@@ -143,7 +150,9 @@ def test_callbacks_see_the_machine(form):
 
 @pytest.mark.parametrize("batch, steps", [(1, 12), (5, 3), (6, 2), (11, 2), (12, 1), (50, 1)])
 def test_an_iteration_is_a_pass_in_batches(batch, steps):
-    trace = fwlab.solve(Case().problem(), "subgradient", tol=0.0, max_iter=4, batch=batch).trace
+    trace = fwlab.solve(
+        Case().problem(), "subgradient", tol=0.0, max_iter=4, batch=batch, check_every=1
+    ).trace
     assert_array_equal(trace.n_steps, steps * np.arange(5))
     assert_array_equal(trace.n_lmo, 12 * np.arange(5))
 

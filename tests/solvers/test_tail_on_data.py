@@ -28,7 +28,12 @@ def test_runs_are_monotone_feasible_and_certified(name):
             for C in (0.01, 1.0, 100.0, 1000.0):
                 problem = fwlab.Problem(data.X_train, data.y_train, loss, 1 / (C * n))
                 result = fwlab.solve(
-                    problem, "newton", tol=1e-9, max_iter=10**5, time_limit=SECONDS
+                    problem,
+                    "newton",
+                    tol=1e-9,
+                    max_iter=10**5,
+                    time_limit=SECONDS,
+                    check_every=1,
                 )
                 falls = np.maximum.accumulate(result.trace.dual) - result.trace.dual
                 assert falls.max() <= 1e-13 * max(1.0, abs(result.dual))

@@ -217,7 +217,7 @@ def test_the_adaptive_rule_ends_near_the_optimum(lam, offset, scale):
 
     problem = fwlab.Problem(X, LABELS, Listed(), lam * scale)
     method = fwlab.FrankWolfe(step="adaptive")
-    result = fwlab.solve(problem, method, tol=0.0, max_iter=150, time_limit=20.0)
+    result = fwlab.solve(problem, method, tol=0.0, max_iter=150, time_limit=20.0, check_every=1)
     assert result.status is Status.MAX_ITER
     rises = np.diff(result.trace.dual)
     assert rises.min() >= -1e-12 * abs(result.trace.dual).max()

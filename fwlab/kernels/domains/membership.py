@@ -36,9 +36,11 @@ def in_domain_rows(v, y, upper, lower, slack, out):
     rest, beta = np.empty(m - 1), np.empty(m - 1)
     order = np.empty(m - 1, dtype=np.int64)
     for i in range(v.shape[0]):
-        rest[: y[i]] = v[i, : y[i]]
-        rest[y[i] :] = v[i, y[i] + 1 :]
+        total = v[i, y[i]]
+        for j in range(m - 1):
+            rest[j] = v[i, j + (j >= y[i])]
+            total += rest[j]
         sort_descending(rest, order)
         for j in range(m - 1):
             beta[j] = rest[order[j]]
-        out[i] = abs(v[i].sum()) <= slack and in_polytope(beta, upper, lower, slack)
+        out[i] = abs(total) <= slack and in_polytope(beta, upper, lower, slack)

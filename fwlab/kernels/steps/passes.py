@@ -16,21 +16,9 @@ from fwlab.kernels.products.blocks import (
     bring_near,
     nonzero,
 )
-from fwlab.kernels.products.dense import copy_in_lines
-from fwlab.kernels.steps.active_sets import active_set_block
-from fwlab.kernels.steps.adaptive_step import adaptive_block
-from fwlab.kernels.steps.blended_pairwise import blended_block
-from fwlab.kernels.steps.block import (
-    block_gap,
-    exact_block,
-    frank_wolfe_block,
-    make_block_scratch,
-)
-from fwlab.kernels.steps.decomposition_invariant import invariant_block
-from fwlab.kernels.steps.pseudo import pseudo_block
-
-# rules; kernels.steps.pseudo has 4, 5 and 6
-EXACT, FRANK_WOLFE, AWAY, PAIRWISE, BLENDED, ADAPTIVE, INVARIANT = 0, 1, 2, 3, 7, 8, 9
+from fwlab.kernels.products.dense import copy_entries, copy_in_lines
+from fwlab.kernels.steps.block import block_gap, make_block_scratch
+from fwlab.kernels.steps.rules import step_by
 
 
 @compiled(fastmath=True, inline=True)
@@ -63,21 +51,7 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
     block = Block(i, y[i], costs[cost_rows[i]], omega, dual.curvatures[i], ridge)
     if len(record.gaps) > 0:
         record.gaps[i] = block_gap(scores, block, dual.weights, scratch, old)
-    if rule == EXACT:
-        exact_block(scores, block, dual.weights, scratch, old, change)
-    elif rule == FRANK_WOLFE:
-        frank_wolfe_block(scores, block, dual.weights, scratch, old, change)
-    elif rule <= PAIRWISE:
-        pairwise, sets = rule == PAIRWISE, record.active_sets
-        active_set_block(pairwise, scores, block, dual.weights, scratch, sets, old, change)
-    elif rule == BLENDED:
-        blended_block(scores, block, dual.weights, scratch, record.active_sets, old, change)
-    elif rule == ADAPTIVE:
-        adaptive_block(scores, block, dual.weights, scratch, record.estimates, old, change)
-    elif rule == INVARIANT:
-        invariant_block(scores, block, dual.weights, scratch, old, change)
-    else:
-        pseudo_block(rule, scores, block, dual.weights, scratch, old, change)
+    step_by(rule, scores, block, dual.weights, scratch, record, old, change)
     record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
 
 
@@ -117,7 +91,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
         block = X[base : base + count]
         _prefetch_block(base, base + count, grams, A, dual, record.moves)
         if is_gram:
-            scores[:count] = padded[:, base : base + count].T
+            copy_entries(padded[:, base : base + count].T, scores)
         else:
             bring_near(block, sums)
             block_scores(block, padded, scores)
@@ -139,7 +113,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
                     scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, classes, touched)
         place = after
-    W[:] = padded[:, : X.shape[1]]
+    copy_entries(padded[:, : X.shape[1]], W)
 
 
 @compiled(allocates=True)
