@@ -1,0 +1,69 @@
+"""Seconds of a warm fit to the same error: `solve` beside LinearSVC(multi_class="crammer_singer").
+
+Both solve the Crammer-Singer problem with C = 1, without an intercept, unit rows, one thread. The
+error is P(W) less the largest dual value that a long run of ours has found. LinearSVC runs at each
+of its tolerances, and `solve` until its certified gap is at most LinearSVC's error there. Wall
+seconds of the whole calls, the two in turn, medians.
+"""
+
+import time
+import warnings
+from statistics import median
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+import fwlab
+from figures.benchmarks.timing import print_line
+
+SETS = ("digits", "letter", "news20", "synthetic-a", "synthetic-b", "fashion_mnist")
+TOLERANCES = (1e-1, 1e-2, 1e-3)
+REPEATS, SHORT, LONG = 5, 3.0, 30.0
+
+
+def peer(problem: fwlab.Problem, tol: float) -> tuple[np.ndarray, float]:
+    """W of LinearSVC at this tolerance of its own, and the seconds of its fit."""
+    model = LinearSVC(
+        multi_class="crammer_singer", C=1.0, fit_intercept=False, tol=tol, max_iter=10_000
+    )
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        model.fit(problem.X, problem.y)
+    return model.coef_, time.perf_counter() - began
+
+
+def rows(name: str, problem: fwlab.Problem, dual: float, tolerances: tuple[float, ...]) -> None:
+    """Print a line for each tolerance."""
+    for tol in tolerances:
+        pairs = []
+        for _ in range(REPEATS):
+            W, theirs = peer(problem, tol)
+            error = problem.primal(W) - dual
+            ours = fwlab.solve(problem, tol=error)
+            pairs.append((ours.wall_seconds, theirs))
+            if theirs > SHORT:
+                break
+        own, other = (median(column) for column in zip(*pairs, strict=True))
+        ratio = f"{median(a / b for a, b in pairs):.2f}"
+        print_line((name, f"{tol:g}", f"{error:.1e}", f"{own:.3f}", f"{other:.3f}", ratio))
+        if other > LONG:
+            break
+
+
+def run(quick: bool) -> None:
+    """Print the table in Markdown, line by line."""
+    header = ("data", "tol of LinearSVC", "error", "solve", "LinearSVC", "solve / LinearSVC")
+    print_line(header)
+    print_line("---" for _ in header)
+    for name in SETS[: 1 if quick else None]:
+        try:
+            data = fwlab.datasets.load(name, normalize="unit")
+        except FileNotFoundError:
+            continue
+        n = len(data.y_train)
+        problem = fwlab.Problem(data.X_train, data.y_train, fwlab.MaxHinge(), 1 / n)
+        dual = fwlab.solve(problem, "auto", tol=1e-8, time_limit=60.0).dual
+        rows(name, problem, dual, TOLERANCES[: 1 if quick else None])

@@ -1,0 +1,73 @@
+"""Wall seconds of `solve` to a gap, beside a run that is told after how many passes to stop.
+
+The run that is told judges only the start and the end, after as many passes as a run needs that
+judges each one. Unit rows; TopK(3) with C = 1, TopK(5) with 1000 classes; one thread. Short runs
+are repeated in turn: medians, and the lowest and highest ratio of a pair. "method" is the time of
+the passes alone.
+"""
+
+from collections.abc import Iterator
+from statistics import median
+
+import fwlab
+from figures.benchmarks.timing import print_line
+
+SETS = {
+    "digits": 1e-5,
+    "synthetic-a": 1e-5,
+    "synthetic-b": 1e-5,
+    "letter": 1e-5,
+    "news20": 1e-4,
+    "news20_svd1024": 1e-5,
+}
+MANY_CLASSES = {(12811, 384, 1000): 1e-4, (50000, 768, 1000): 1e-3}
+REPEATS = 7
+# seconds of a run up to which it is repeated
+SHORT = 3.0
+
+
+def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem, float]]:
+    """Yield the name, the problem and the gap to reach; sets that are not at hand are left out."""
+    for name, gap in list(SETS.items())[: 1 if quick else None]:
+        try:
+            data = fwlab.datasets.load(name, normalize="unit")
+        except FileNotFoundError:
+            continue
+        yield name, problem_on(data, fwlab.TopK(3)), gap
+    for size, gap in () if quick else MANY_CLASSES.items():
+        data = fwlab.datasets.synthetic(*size, 0.1, rng=0, normalize="unit")
+        yield " x ".join(map(str, size)), problem_on(data, fwlab.TopK(5)), gap
+
+
+def problem_on(data: fwlab.datasets.Dataset, loss: fwlab.Loss) -> fwlab.Problem:
+    return fwlab.Problem(data.X_train, data.y_train, loss, 1 / len(data.y_train))
+
+
+def row(name: str, problem: fwlab.Problem, gap: float) -> list[str]:
+    """One line of the table."""
+    needed = fwlab.solve(problem, tol=gap, check_every=1).nit
+    pairs = []
+    for _ in range(REPEATS):
+        auto = fwlab.solve(problem, tol=gap)
+        told = fwlab.solve(problem, tol=gap, check_every=needed, max_iter=needed)
+        pairs.append((auto, told))
+        if auto.wall_seconds > SHORT:
+            break
+    ratios = [auto.wall_seconds / told.wall_seconds for auto, told in pairs]
+    seconds = [median(column) for column in zip(*(times(*pair) for pair in pairs), strict=True)]
+    spread = f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
+    passes = f"{auto.nit} / {needed}"
+    return [name, f"{gap:.0e}", passes, *(f"{one:.3f}" for one in seconds), spread]
+
+
+def times(auto: fwlab.Result, told: fwlab.Result) -> tuple[float, float, float]:
+    return auto.wall_seconds, told.wall_seconds, auto.seconds
+
+
+def run(quick: bool) -> None:
+    """Print the table in Markdown, line by line."""
+    header = ("data", "gap", "passes / needed", "wall", "told", "method", "wall / told")
+    print_line(header)
+    print_line("---" for _ in header)
+    for problem in problems(quick):
+        print_line(row(*problem))
