@@ -9,6 +9,7 @@ import scipy.sparse
 
 from fwlab.losses import TopK
 from fwlab.problem import Problem
+from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
 
 
@@ -37,7 +38,13 @@ def _iterate_once_per_form(method: Method, *form: Any) -> None:
 def _iterate_once(
     method: Method, kernel: str | None, indices: str | None, writeable: bool, storage: str
 ) -> None:
-    method = deepcopy(method)
+    with compiling_shown():
+        _iterate_on_two_samples(deepcopy(method), kernel, indices, writeable, storage)
+
+
+def _iterate_on_two_samples(
+    method: Method, kernel: str | None, indices: str | None, writeable: bool, storage: str
+) -> None:
     X: Any = np.eye(2, dtype=storage)
     if indices is not None:
         places = np.arange(3, dtype=indices)
