@@ -119,6 +119,7 @@ def compiled(
         "fastmath": {"reassoc", "contract"} if fastmath else False,
         "forceinline": inline,
         "_nrt": allocates,
+        "no_cfunc_wrapper": True,  # nobody calls a kernel from C, and each wrapper is compiled
     }
     before = config.CACHE_DIR
     config.CACHE_DIR = str(_CACHE or "")
