@@ -128,7 +128,7 @@ def scatter_pools(values, weights, sizes, order, out):
 def project_sorted_rows(points, order, rho, out):
     """Write what project_permutahedron does; order[i] sorts points[i] descending."""
     d = points.shape[1]
-    values, sizes = np.empty(d), np.empty(d, dtype=np.int64)
+    values, sizes = np.empty(d), np.empty(d, dtype=np.int32)
     size = max(abs(rho[0]), abs(rho[-1]))
     for i in range(points.shape[0]):
         for j in range(d):
