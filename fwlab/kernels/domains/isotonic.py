@@ -1,6 +1,7 @@
 """Decreasing isotonic regression by pool-adjacent-violators, and residuals from its pools."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.large_entries import LARGE, shorten_all_gaps
@@ -140,7 +141,9 @@ def project_sorted_rows(points, order, rho, out):
         scatter_pools(values, rho, sizes, order[i], out[i])
 
 
-def project_permutahedron(points, rho, out):
+def project_permutahedron(
+    points: NDArray[np.float64], rho: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
     """Write the point of conv(permutations of rho) nearest to each row of `points` into `out`.
 
     rho is non-increasing. Sort, subtract rho, fit, and undo the sort: x = a - fit(a_sorted - rho).

@@ -94,13 +94,13 @@ def sorted_threshold(values, r, upper, bias, equality):
 
 
 @compiled
-def root_of_piece(t, mean, full, moving, shift, r, upper, bias, equality):
-    """Return the root of a linear piece: `mean` is that of its moving entries less shift + t."""
-    root = t + (mean - rest_of(r, full, upper) / moving)
+def step_to_root(t, mean, full, moving, r, upper, bias, equality):
+    """Return how far the root of a linear piece is from t; `mean` is that of its entries less t."""
+    step = mean - rest_of(r, full, upper) / moving
     if equality:
-        return root
-    pull = bias * (moving * mean + full * upper) - (shift + t)
-    return max(root, t + pull / (1.0 + bias * moving))
+        return step
+    pull = bias * (moving * mean + full * upper) - t
+    return max(step, pull / (1.0 + bias * moving))
 
 
 @compiled
@@ -119,7 +119,7 @@ def newton_threshold(values, shift, r, upper, bias, equality):
         mean, ended = middle / moving - t, full == last_full and moving == last_moving
         if ended:
             mean += mean_between(values, shift, t, t + upper, mean)
-        t = root_of_piece(t, mean, full, moving, shift, r, upper, bias, equality)
+        t += step_to_root(shift + t, mean, full, moving, r, upper, bias, equality)
         if ended:
             return t, True
         last_full, last_moving = full, moving
