@@ -1,7 +1,8 @@
 """Decreasing isotonic regression by pool-adjacent-violators, and residuals from its pools."""
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.large_entries import LARGE, shorten_all_gaps
@@ -69,12 +70,18 @@ def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
 
 
 @compiled(fastmath=True)
-def mean_shift(values, weights, first):
-    """Return the mean of weights - (first + values - values[0])."""
-    total = 0.0
-    for j in range(len(values)):
-        total += weights[j] - (first + (values[j] - values[0]))
-    return total / len(values)
+def mean_shift(values, weights):
+    """Return the mean of weights - (values - values[0]).
+
+    The second round restores the digits that a long sum loses.
+    """
+    mean = 0.0
+    for _ in range(2):
+        total = 0.0
+        for j in range(len(values)):
+            total += weights[j] - (mean + (values[j] - values[0]))
+        mean += total / len(values)
+    return mean
 
 
 @compiled(inline=True)
@@ -109,8 +116,7 @@ def pool_sorted(values, weights, sums, sizes):
 def scatter_pools(values, weights, sizes, order, out):
     """Set out[order] = values - fit.
 
-    A pool of one entry gets its weight, exactly. In a longer pool only differences of values count,
-    and the second mean restores the digits that a long sum loses.
+    A pool of one entry gets its weight, exactly. In a longer pool only differences of values count.
     """
     end, pool = 0, 0
     while end < len(values):
@@ -119,8 +125,7 @@ def scatter_pools(values, weights, sizes, order, out):
         if end - left == 1:
             out[order[left]] = weights[left]
             continue
-        first = mean_shift(values[left:end], weights[left:end], 0.0)
-        first += mean_shift(values[left:end], weights[left:end], first)
+        first = mean_shift(values[left:end], weights[left:end])
         for j in range(left, end):
             out[order[j]] = first + (values[j] - values[left])
 
@@ -141,9 +146,7 @@ def project_sorted_rows(points, order, rho, out):
         scatter_pools(values, rho, sizes, order[i], out[i])
 
 
-def project_permutahedron(
-    points: NDArray[np.float64], rho: NDArray[np.float64], out: NDArray[np.float64]
-) -> None:
+def project_permutahedron(points: Any, rho: Any, out: Any) -> None:
     """Write the point of conv(permutations of rho) nearest to each row of `points` into `out`.
 
     rho is non-increasing. Sort, subtract rho, fit, and undo the sort: x = a - fit(a_sorted - rho).

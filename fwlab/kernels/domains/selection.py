@@ -221,9 +221,9 @@ def split_sums(values, shift, t, v):
 
 @compiled(fastmath=True)
 def mean_between(values, shift, t, v, mean):
-    """Return the mean of values - shift - t - mean over the differences values - shift in (t, v).
+    """Return the mean of values - shift - t over the differences values - shift in (t, v).
 
-    There are such differences.
+    `mean` approximates it: the sum of small numbers loses fewer digits. There are such differences.
     """
     count, total = 0, 0.0
     for j in range(len(values)):
@@ -231,7 +231,7 @@ def mean_between(values, shift, t, v, mean):
         moving = (difference > t) & (difference < v)
         count += moving
         total += (difference - t) - mean if moving else 0.0
-    return total / count
+    return mean + total / count
 
 
 @compiled

@@ -118,7 +118,7 @@ def newton_threshold(values, shift, r, upper, bias, equality):
             break
         mean, ended = middle / moving - t, full == last_full and moving == last_moving
         if ended:
-            mean += mean_between(values, shift, t, t + upper, mean)
+            mean = mean_between(values, shift, t, t + upper, mean)
         t += step_to_root(shift + t, mean, full, moving, r, upper, bias, equality)
         if ended:
             return t, True
