@@ -135,7 +135,8 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
         raise ValueError(f"rho must have {rows.shape[1]} entries, as a has; got {len(rho)}.")
     require_finite("a", rows)
     out = np.zeros(rows.shape)
-    isotonic.project_permutahedron(rows, -np.sort(-rho), out)
+    rising = (rho[:-1] < rho[1:]).any()
+    isotonic.project_permutahedron(rows, -np.sort(-rho) if rising else rho.copy(), out)
     return out.reshape(points.shape)
 
 

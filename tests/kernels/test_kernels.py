@@ -107,6 +107,7 @@ def use_losses(rng):
     entry.loss.project(2.0**40 * scores, y)
     entry.loss.moreau(scores, y, 0.5)
     entry.loss.projection_jacobian(scores, y)
+    fwlab.Usunier(70).project(rng.standard_normal((1, 80)), [0])
 
 
 def use_projections(rng):
@@ -121,6 +122,8 @@ def use_projections(rng):
         fwlab.project_knapsack(a, 1.0, 0.25, equality=True)
         for scale in (1.0, 2.0**40):
             fwlab.project_permutahedron(scale * a[:, :80], np.arange(min(d, 80)))
+    # equal entries, so many that bytes sort them
+    fwlab.project_knapsack(np.zeros(1100), 1.0, 0.25, equality=True)
 
 
 def use_solvers(rng):

@@ -21,9 +21,11 @@ from fwlab.kernels.domains.selection import (
     collect_from,
     kth_of_row,
     lane_maxima,
+    mean_between,
     reached_by,
     sort_ascending,
     split_sums,
+    sum_of_differences,
 )
 
 
@@ -57,6 +59,14 @@ def first_at_threshold(ordered, offset, r, upper, bias, equality):
 
 
 @compiled
+def rest_of(r, count, upper):
+    """Return r - count upper, rounded once where the two are close; count is below 2^26."""
+    scaled = 134217729.0 * upper
+    high = scaled - (scaled - upper)
+    return (r - count * high) - count * (upper - high)
+
+
+@compiled
 def sorted_threshold(values, r, upper, bias, equality):
     """Return (t - shift, shift), so that x = min(max((a - shift) - t, 0), upper); sorts `values`.
 
@@ -66,22 +76,31 @@ def sorted_threshold(values, r, upper, bias, equality):
     sort_ascending(values)
     positive = first_at_threshold(values, 0.0, r, upper, bias, equality)
     full = first_at_threshold(values, upper, r, upper, bias, equality)
-    rest = upper * (len(values) - full)
-    moving = values[positive:full]
+    moving, count = values[positive:full], len(values) - full
     if len(moving) == 0:
-        if full < len(values):
+        if count > 0:
             return -upper, values[full]
         return 0.0, values[-1]
     shift = moving[-1]
-    above = 0.0
-    for value in moving:
-        above += value - shift
-    t = (above + (rest - r)) / len(moving)
+    mean = sum_of_differences(moving, shift, 0.0, -np.inf) / len(moving)
+    t = mean - rest_of(r, count, upper) / len(moving)
     if not equality:
-        free = (moving.sum() + rest) / (1.0 / bias + len(moving)) if bias > 0.0 else 0.0
+        free = 0.0
+        if bias > 0.0:
+            free = (len(moving) * (mean + shift) + count * upper) / (1.0 / bias + len(moving))
         if free >= shift + t:
             return free, 0.0
     return t, shift
+
+
+@compiled
+def step_to_root(t, mean, full, moving, r, upper, bias, equality):
+    """Return how far the root of a linear piece is from t; `mean` is that of its entries less t."""
+    step = mean - rest_of(r, full, upper) / moving
+    if equality:
+        return step
+    pull = bias * (moving * mean + full * upper) - t
+    return max(step, pull / (1.0 + bias * moving))
 
 
 @compiled
@@ -90,20 +109,20 @@ def newton_threshold(values, shift, r, upper, bias, equality):
 
     A linear piece of s is known by its numbers of entries from t + upper on, and between. Its root
     is the solution if it has the same numbers: exact, with no sort. Ties at a threshold may keep
-    the method from ending.
+    the method from ending. A sum of small numbers restores the digits that a long one loses.
     """
-    t, full, moving = 0.0, -1, -1
+    t, last_full, last_moving = 0.0, -1, -1
     for _ in range(NEWTON_STEPS):
-        last_full, last_moving = full, moving
         full, moving, _, middle = split_sums(values, shift, t, t + upper)
-        if full == last_full and moving == last_moving:
-            return t, True
         if moving == 0:
             break
-        t = (middle + (full * upper - r)) / moving
-        if not equality:
-            free = (bias * (middle + full * upper) - shift) / (1.0 + bias * moving)
-            t = max(t, free)
+        mean, ended = middle / moving - t, full == last_full and moving == last_moving
+        if ended:
+            mean = mean_between(values, shift, t, t + upper, mean)
+        t += step_to_root(shift + t, mean, full, moving, r, upper, bias, equality)
+        if ended:
+            return t, True
+        last_full, last_moving = full, moving
     return t, False
 
 

@@ -31,11 +31,14 @@ from fwlab.kernels.domains.selection import (
     reached_by,
     sort_ascending,
     split_sums,
+    sum_of_differences,
 )
 
 EPS = 2.0**-52
 # rows of the cone for which the bound by lanes is the faster one
 SHORT = 2048
+# so many entries for each of the k largest tell of a bound that is far off: few lanes hold these
+CROWD = 8
 
 
 @compiled
@@ -48,7 +51,7 @@ def sorted_thresholds(ordered, k, r, bias):
     count = len(ordered)
     pivot = ordered[count - k]
     stiffness = k * (1.0 + bias * k)
-    start = ordered[count - k :].sum() / stiffness
+    start = sum_of_differences(ordered[count - k :], 0.0, 0.0, -np.inf) / stiffness
     u = max(0.0, min(start, r / k))
     if count == k or pivot - ordered[count - k - 1] >= u:
         return -u, u, pivot
@@ -91,7 +94,9 @@ def newton_thresholds(values, shift, t, k, r, bias):
         bound = min(level / stiffness, r / k)
         full, moving, upper, middle = split_sums(values, shift, t, t + bound)
         if moving == 0 and full == k:
-            return t, bound, True
+            # the sum of the k largest themselves: those far below 0 would lose the digits of u
+            largest = sum_of_differences(values, 0.0, shift, t + bound)
+            return t, max(0.0, min(largest / stiffness, r / k)), True
         piece = full * (len(values) + 1) + moving
         if piece == last_piece:
             return root, u, True
@@ -148,6 +153,9 @@ def project_topk_rows(points, largest, k, r, bias, out):
         else:
             reached, width = pivot_and_width(row, k, r, bias, index, values, lanes)
         found = collect_from(row, reached - width, index, values)
+        if r < np.inf and found > max(CROWD * k, LANES):
+            reached, _ = kth_of_row(row, k, index, values, lanes)
+            found = collect_from(row, reached - width, index, values)
         t, u, solved = -width, 0.0, False
         if found > FEW:
             t, u, solved = newton_thresholds(values[:found], reached, -width, k, r, bias)
