@@ -187,6 +187,17 @@ class VertexScratch(NamedTuple):
     entries: np.ndarray  # (n_upper,)
 
 
+class Candidates(NamedTuple):
+    """The entries that can differ from 0 in a projection: `head` sorted ones, then unsorted ones.
+
+    The fits take the unsorted ones for equal, each as large as their mean.
+    """
+
+    count: int
+    head: int
+    mean: float
+
+
 class ProjectionScratch(NamedTuple):
     """Scratch of the projection of one row; all (m-1,)."""
 

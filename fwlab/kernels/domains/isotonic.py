@@ -5,20 +5,28 @@ import numpy as np
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.large_entries import LARGE, shorten_all_gaps
 from fwlab.kernels.domains.sorting import sort_descending
+from fwlab.kernels.layouts import Candidates
 
 
 @compiled(inline=True)
-def decreasing_fit(count, values, weights, zeta, fit, sizes, pool_weights):
+def decreasing_fit(row, values, weights, zeta, fit, sizes, pool_weights):
     """Write into `fit` the non-increasing vector nearest to values - zeta weights.
 
-    Only the first `count` entries of every array are used. Within a pool the fit is the mean.
-    `weights` are upper or lower weights of a polytope. Returns the number of pools; from left to
-    right they have lengths sizes[:pools] and sums of weights pool_weights[:pools].
+    Only the first row.count entries of every array are used; `row` is a layouts.Candidates. The
+    unsorted ones have weight 0. Within a pool the fit is the mean. `weights` are upper or lower
+    weights of a polytope. Returns the number of pools; from left to right they have lengths
+    sizes[:pools] and sums of weights pool_weights[:pools].
     """
+    count, head, mean_of_rest = row
     pools = 0
     for j in range(count):
-        weight, size = weights[j], 1
-        mean = values[j] - zeta * weight
+        if j > head:
+            break
+        if j < head:
+            weight, size = weights[j], 1
+            mean = values[j] - zeta * weight
+        else:
+            weight, size, mean = 0.0, count - head, mean_of_rest
         # a pool that is not below the one before it violates the order: merge the two
         while pools > 0 and mean >= fit[pools - 1]:
             pools -= 1
@@ -81,7 +89,7 @@ def project_permutahedron(points, rho, out):
         if max(abs(values[0]), abs(values[d - 1])) > LARGE * size:
             # a gap of more than rho_1 - rho_d separates two pools
             shorten_all_gaps(values, 4.0 * size)
-        decreasing_fit(d, values, rho, 1.0, fit, sizes, pool_weights)
+        decreasing_fit(Candidates(d, d, 0.0), values, rho, 1.0, fit, sizes, pool_weights)
         spread_pools(values, 1.0, sizes, pool_weights, 0, d, fit)
         for j in range(d):
             out[i, order[j]] = fit[j]

@@ -28,6 +28,7 @@ from fwlab.kernels.domains.projection import (
     sorted_candidates,
     true_class_residual,
 )
+from fwlab.kernels.layouts import Candidates
 from fwlab.kernels.products.blocks import dot
 
 # the fractional parts of the multiples of this number are evenly spread
@@ -77,14 +78,15 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
     count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return False
+    row = Candidates(count, count, 0.0)
     offset = shorten_gaps(count, polytope, b)
     _leave_kinks(count, polytope.sum_upper, b)
-    zeta = nearest_in_polytope(count, offset, polytope, scratch)
+    zeta = nearest_in_polytope(row, offset, polytope, scratch)
     if zeta == 0.0:
         return False
-    decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
-    decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
-    residual, prefix, suffix = true_class_residual(count, zeta * sum_lower, fit_upper, fit_lower)
+    decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+    decreasing_fit(row, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+    residual, prefix, suffix = true_class_residual(row, zeta * sum_lower, fit_upper, fit_lower)
     rounding = 1e-14 * (abs(b[0]) + abs(b[count - 1]) + sum_upper)
     total = _label_pools(y, order, sizes_upper, sums_upper, 0, prefix, pools, normal)
     total += _label_pools(y, order, sizes_lower, sums_lower, suffix, count, pools, normal)

@@ -20,29 +20,32 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.crowd import crowd_from, take_head, write_crowd
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
-from fwlab.kernels.domains.large_entries import shorten_gaps
+from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
     INSERTION_LENGTH,
     select_largest,
     sort_descending,
 )
-from fwlab.kernels.layouts import ProjectionScratch
+from fwlab.kernels.layouts import Candidates, ProjectionScratch
 
 NEWTON_STEPS = 100
+ATTEMPTS = 12
 EPS = 2.0**-52
 
 
 @compiled(inline=True)
-def true_class_residual(count, total, fit_upper, fit_lower):
+def true_class_residual(row, total, fit_upper, fit_lower):
     """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B) for v_y.
 
     Returns v_y, the length of the prefix and the start of the suffix.
 
     v_y comes down from infinity. When it passes B_j, entry j joins the entries at v_y; when it
-    passes A_j, entry j leaves them for the prefix.
+    passes A_j, entry j leaves them for the prefix. The unsorted entries of `row` move together.
     """
+    count, head, _ = row
     prefix, suffix, slope = 0, 0, 1
     residual = total
     while prefix < count:
@@ -52,13 +55,15 @@ def true_class_residual(count, total, fit_upper, fit_lower):
         if residual >= level:
             break
         if joins:
-            total += level
-            slope += 1
-            suffix += 1
+            size = 1 if suffix < head else count - head
+            total += size * level
+            slope += size
+            suffix += size
         else:
-            total -= level
-            slope -= 1
-            prefix += 1
+            size = 1 if prefix < head else count - head
+            total -= size * level
+            slope -= size
+            prefix += size
         residual = total / slope
     return residual, prefix, suffix
 
@@ -89,32 +94,32 @@ def _slope_at_origin(count, b, upper, lower):
 
 
 @compiled(inline=True)
-def nearest_in_polytope(count, offset, polytope, scratch):
-    """Write the nearest beta for c_y = 0 and the first `count` sorted candidates b; return zeta.
+def best_zeta(row, offset, polytope, scratch):
+    """Return the best zeta for c_y = 0 and the candidates b, v_y, the prefix and the suffix.
 
-    `offset` is what large_entries.shorten_gaps has taken from the slope in zeta.
+    `offset` is what large_entries.shorten_gaps has taken from the slope in zeta. The fits and their
+    pools stay in the scratch.
 
-    zeta = 0 stands for the origin; beta is then not set. The search for zeta follows Newton's steps
-    and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at a
-    bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
+    zeta = 0 stands for the origin; nothing else is then set. The search for zeta follows Newton's
+    steps and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at
+    a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
     positive part of b.
     """
+    count = row.count
     upper, lower, _, _, sum_upper, sum_lower = polytope
-    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
-    if _slope_at_origin(count, b, upper, lower) + offset <= 0.0:
-        return 0.0
-    size = abs(b[0]) + abs(b[count - 1])
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, _ = scratch
+    prefix, suffix, residual = 0, 0, 0.0
+    if _slope_at_origin(row.head, b, upper, lower) + offset <= 0.0:
+        return 0.0, residual, prefix, suffix
+    size = abs(b[0]) + abs(b[count - 1] if row.head == count else row.mean)
     zeta = 1.0
     if sum_lower > 0.0:
         zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / sum_lower)
     low, high = 0.0, zeta
-    prefix, suffix, residual = 0, 0, 0.0
     for _ in range(NEWTON_STEPS):
-        decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
-        decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
-        residual, prefix, suffix = true_class_residual(
-            count, zeta * sum_lower, fit_upper, fit_lower
-        )
+        decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+        decreasing_fit(row, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+        residual, prefix, suffix = true_class_residual(row, zeta * sum_lower, fit_upper, fit_lower)
         first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
         last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
         slope = first[0] + last[0] + offset
@@ -130,6 +135,13 @@ def nearest_in_polytope(count, offset, polytope, scratch):
         if new == zeta:
             break
         zeta = new if low < new < high else 0.5 * (low + high)
+    return zeta, residual, prefix, suffix
+
+
+@compiled(inline=True)
+def write_beta(count, zeta, residual, prefix, suffix, scratch):
+    """Write the beta that belong to what best_zeta has found."""
+    _, _, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
     spread_pools(b, zeta, sizes_upper, sums_upper, 0, prefix, beta)
     spread_pools(b, zeta, sizes_lower, sums_lower, suffix, count, beta)
     for j in range(prefix, suffix):
@@ -141,6 +153,14 @@ def nearest_in_polytope(count, offset, polytope, scratch):
     correction = (total - residual) / (1 + suffix - prefix)
     for j in range(prefix, suffix):
         beta[j] -= correction
+
+
+@compiled(inline=True)
+def nearest_in_polytope(row, offset, polytope, scratch):
+    """Write the nearest beta for c_y = 0 and the candidates b; return zeta, and only that if 0."""
+    zeta, residual, prefix, suffix = best_zeta(row, offset, polytope, scratch)
+    if zeta > 0.0:
+        write_beta(row.count, zeta, residual, prefix, suffix, scratch)
     return zeta
 
 
@@ -213,6 +233,15 @@ def _sort_candidates(b, polytope, scratch):
     return count
 
 
+@compiled
+def subtract_from_true(point, y, b):
+    """Set b to c_y - c_j over the classes j != y, in their order."""
+    for j in range(y):
+        b[j] = point[y] - point[j]
+    for j in range(y, len(b)):
+        b[j] = point[y] - point[j + 1]
+
+
 @compiled(inline=True)
 def sorted_candidates(point, y, polytope, scratch):
     """Sort the entries that can differ from 0 in the projection; return their number.
@@ -220,12 +249,53 @@ def sorted_candidates(point, y, polytope, scratch):
     Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
     as 0.
     """
-    b = scratch.beta
-    for j in range(y):
-        b[j] = point[y] - point[j]
-    for j in range(y, len(b)):
-        b[j] = point[y] - point[j + 1]
-    return _sort_candidates(b, polytope, scratch)
+    subtract_from_true(point, y, scratch.beta)
+    return _sort_candidates(scratch.beta, polytope, scratch)
+
+
+@compiled
+def _write_row(count, y, scratch, out):
+    """Write the first `count` entries of beta to their classes, and their sum to class y."""
+    total = 0.0
+    for place in range(count):
+        j, entry = scratch.order[place], max(0.0, scratch.beta[place])
+        out[j + (j >= y)] = -entry
+        total += entry
+    out[y] = total
+
+
+@compiled
+def _project_long(point, y, polytope, scratch, out):
+    """Project a long row without sorting all of it, if kernels.domains.crowd can; return whether.
+
+    `out` comes as zeros.
+    """
+    b, order, candidates, n_upper = scratch.beta, scratch.order, scratch.candidates, polytope.n_upper
+    subtract_from_true(point, y, b)
+    level = take_head(b, n_upper, scratch)
+    if not abs(candidates[0]) <= LARGE * polytope.sum_upper:
+        return False
+    bound = _zero_below(candidates[n_upper - 1], candidates[max(0, polytope.n_lower - 1)], polytope)
+    row = crowd_from(b, max(level, bound), n_upper, candidates[n_upper - 1])
+    for _ in range(ATTEMPTS):
+        zeta, residual, prefix, suffix = best_zeta(row, 0.0, polytope, scratch)
+        if zeta == 0.0:
+            return True
+        place = min(n_upper, row.count - 1)
+        level = residual
+        if place < prefix:
+            level = scratch.fit_upper[place]
+        elif place >= suffix:
+            level = scratch.fit_lower[place]
+        level = max(level, bound)
+        count = row.count
+        row = crowd_from(b, level, n_upper, candidates[n_upper - 1])
+        if row.count == count:
+            write_crowd(b, level, n_upper, scratch)
+            write_beta(count, zeta, residual, prefix, suffix, scratch)
+            _write_row(count, y, scratch, out)
+            return True
+    return False
 
 
 @compiled(inline=True)
@@ -233,18 +303,15 @@ def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
     for j in range(len(out)):
         out[j] = 0.0
+    if len(out) > COUNTING_LENGTH + 1 and _project_long(point, y, polytope, scratch, out):
+        return
     count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return
     offset = shorten_gaps(count, polytope, scratch.candidates)
-    if nearest_in_polytope(count, offset, polytope, scratch) == 0.0:
+    if nearest_in_polytope(Candidates(count, count, 0.0), offset, polytope, scratch) == 0.0:
         return
-    total = 0.0
-    for place in range(count):
-        j, entry = scratch.order[place], max(0.0, scratch.beta[place])
-        out[j + (j >= y)] = -entry
-        total += entry
-    out[y] = total
+    _write_row(count, y, scratch, out)
 
 
 @compiled(allocates=True)

@@ -1,0 +1,54 @@
+"""few"""
+
+import numpy as np
+
+from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.selection import (
+    LANES,
+    collect_from,
+    kth_of_row,
+    lane_maxima,
+    reached_by,
+)
+from fwlab.kernels.domains.sorting import select_largest
+from fwlab.kernels.layouts import Candidates
+
+# entries beyond the n_upper largest in the first attempt
+MORE = 16
+
+
+@compiled
+def take_head(b, n_upper, scratch):
+    """Move the n_upper largest entries of b to `candidates`, sorted; return what more reach."""
+    keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower
+    lanes, wanted = scratch.fit_lower[:LANES], n_upper + MORE
+    if wanted <= LANES - MORE:
+        lane_maxima(b, np.inf, lanes)
+        threshold, _ = reached_by(lanes, wanted)
+    else:
+        threshold, _ = kth_of_row(b, min(wanted, len(b)), kept, keys, lanes)
+    found = collect_from(b, threshold, kept, keys)
+    select_largest(keys[:found], ranks[:n_upper])
+    for place in range(n_upper):
+        scratch.order[place] = kept[ranks[place]]
+        scratch.candidates[place] = keys[ranks[place]]
+        b[scratch.order[place]] = -np.inf
+    return threshold
+
+
+@compiled(fastmath=True)
+def crowd_from(b, level, head, shift):
+    count, total = 0, 0.0
+    for j in range(len(b)):
+        count += b[j] >= level
+        total += b[j] - shift if b[j] >= level else 0.0
+    return Candidates(head + count, head, shift + total / max(count, 1))
+
+
+@compiled
+def write_crowd(b, level, head, scratch):
+    count = head
+    for j in range(len(b)):
+        if b[j] >= level:
+            scratch.candidates[count], scratch.order[count] = b[j], j
+            count += 1
