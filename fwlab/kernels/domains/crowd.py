@@ -45,10 +45,10 @@ def crowd_from(b, level, head, shift):
     return Candidates(head + count, head, shift + total / max(count, 1))
 
 
-@compiled
-def write_crowd(b, level, head, scratch):
-    count = head
-    for j in range(len(b)):
-        if b[j] >= level:
-            scratch.candidates[count], scratch.order[count] = b[j], j
-            count += 1
+@compiled(fastmath=True)
+def sum_entries(values, start, stop):
+    """Return the sum of values[start:stop]; vector code, whose partial sums round less."""
+    total = 0.0
+    for j in range(start, stop):
+        total += values[j]
+    return total

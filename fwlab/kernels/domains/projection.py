@@ -20,9 +20,10 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.crowd import crowd_from, take_head, write_crowd
+from fwlab.kernels.domains.crowd import crowd_from, sum_entries, take_head
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
+from fwlab.kernels.domains.selection import collect_from
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
     INSERTION_LENGTH,
@@ -94,7 +95,7 @@ def _slope_at_origin(count, b, upper, lower):
 
 
 @compiled(inline=True)
-def best_zeta(row, offset, polytope, scratch):
+def best_zeta(row, start, offset, polytope, scratch):
     """Return the best zeta for c_y = 0 and the candidates b, v_y, the prefix and the suffix.
 
     `offset` is what large_entries.shorten_gaps has taken from the slope in zeta. The fits and their
@@ -112,10 +113,11 @@ def best_zeta(row, offset, polytope, scratch):
     if _slope_at_origin(row.head, b, upper, lower) + offset <= 0.0:
         return 0.0, residual, prefix, suffix
     size = abs(b[0]) + abs(b[count - 1] if row.head == count else row.mean)
-    zeta = 1.0
+    most = 1.0
     if sum_lower > 0.0:
-        zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / sum_lower)
-    low, high = 0.0, zeta
+        most = min(1.0, 1.001 * np.sqrt(count) * b[0] / sum_lower)
+    zeta = min(start, most)
+    low, high = 0.0, np.inf
     for _ in range(NEWTON_STEPS):
         decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
         decreasing_fit(row, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
@@ -124,32 +126,39 @@ def best_zeta(row, offset, polytope, scratch):
         last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
         slope = first[0] + last[0] + offset
         rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * sum_upper)
-        if abs(slope) <= rounding or (zeta == high and slope > 0.0):
+        if abs(slope) <= rounding or (zeta == most and slope > 0.0):
             break
         if slope > 0.0:
             low = zeta
         else:
             high = zeta
         curvature = first[2] + last[2] + (first[1] + last[1]) ** 2 / (1 + suffix - prefix)
-        new = zeta + slope / curvature
+        new = min(most, zeta + slope / curvature)
         if new == zeta:
             break
-        zeta = new if low < new < high else 0.5 * (low + high)
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if new in (low, high):
+            break
+        zeta = new
     return zeta, residual, prefix, suffix
 
 
 @compiled(inline=True)
-def write_beta(count, zeta, residual, prefix, suffix, scratch):
+def write_beta(row, zeta, residual, prefix, suffix, scratch):
     """Write the beta that belong to what best_zeta has found."""
     _, _, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
+    count, head, _ = row
     spread_pools(b, zeta, sizes_upper, sums_upper, 0, prefix, beta)
     spread_pools(b, zeta, sizes_lower, sums_lower, suffix, count, beta)
     for j in range(prefix, suffix):
         beta[j] = b[j] - residual
     # the sum of the levels in v_y has lost the digits in which b is larger than beta
     total = 0.0
-    for j in range(count):
+    for j in range(head):
         total += beta[j]
+    if head < count:
+        total += sum_entries(beta, head, count)
     correction = (total - residual) / (1 + suffix - prefix)
     for j in range(prefix, suffix):
         beta[j] -= correction
@@ -158,9 +167,9 @@ def write_beta(count, zeta, residual, prefix, suffix, scratch):
 @compiled(inline=True)
 def nearest_in_polytope(row, offset, polytope, scratch):
     """Write the nearest beta for c_y = 0 and the candidates b; return zeta, and only that if 0."""
-    zeta, residual, prefix, suffix = best_zeta(row, offset, polytope, scratch)
+    zeta, residual, prefix, suffix = best_zeta(row, 1.0, offset, polytope, scratch)
     if zeta > 0.0:
-        write_beta(row.count, zeta, residual, prefix, suffix, scratch)
+        write_beta(row, zeta, residual, prefix, suffix, scratch)
     return zeta
 
 
@@ -199,7 +208,7 @@ def make_projection_scratch(m):
         np.empty(n, dtype=np.int64),
         np.empty(n),
         np.empty(n),
-        np.empty(n, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
     )
 
 
@@ -233,7 +242,7 @@ def _sort_candidates(b, polytope, scratch):
     return count
 
 
-@compiled
+@compiled(inline=True)
 def subtract_from_true(point, y, b):
     """Set b to c_y - c_j over the classes j != y, in their order."""
     for j in range(y):
@@ -253,14 +262,18 @@ def sorted_candidates(point, y, polytope, scratch):
     return _sort_candidates(scratch.beta, polytope, scratch)
 
 
-@compiled
-def _write_row(count, y, scratch, out):
-    """Write the first `count` entries of beta to their classes, and their sum to class y."""
-    total = 0.0
-    for place in range(count):
-        j, entry = scratch.order[place], max(0.0, scratch.beta[place])
-        out[j + (j >= y)] = -entry
+@compiled(inline=True)
+def _write_row(row, y, scratch, out):
+    """Write the entries of beta to their classes, and their sum to class y."""
+    beta, order, total = scratch.beta, scratch.order, 0.0
+    for place in range(row.head):
+        entry = max(0.0, beta[place])
+        out[order[place] + (order[place] >= y)] = -entry
         total += entry
+    if row.head < row.count:
+        for place in range(row.head, row.count):
+            out[order[place] + (order[place] >= y)] = -max(0.0, beta[place])
+        total += sum_entries(beta, row.head, row.count)
     out[y] = total
 
 
@@ -277,8 +290,9 @@ def _project_long(point, y, polytope, scratch, out):
         return False
     bound = _zero_below(candidates[n_upper - 1], candidates[max(0, polytope.n_lower - 1)], polytope)
     row = crowd_from(b, max(level, bound), n_upper, candidates[n_upper - 1])
+    zeta = 1.0
     for _ in range(ATTEMPTS):
-        zeta, residual, prefix, suffix = best_zeta(row, 0.0, polytope, scratch)
+        zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
         if zeta == 0.0:
             return True
         place = min(n_upper, row.count - 1)
@@ -291,9 +305,9 @@ def _project_long(point, y, polytope, scratch, out):
         count = row.count
         row = crowd_from(b, level, n_upper, candidates[n_upper - 1])
         if row.count == count:
-            write_crowd(b, level, n_upper, scratch)
-            write_beta(count, zeta, residual, prefix, suffix, scratch)
-            _write_row(count, y, scratch, out)
+            collect_from(b, level, order[n_upper:], candidates[n_upper:])
+            write_beta(row, zeta, residual, prefix, suffix, scratch)
+            _write_row(row, y, scratch, out)
             return True
     return False
 
@@ -308,10 +322,11 @@ def project_row(point, y, polytope, scratch, out):
     count = sorted_candidates(point, y, polytope, scratch)
     if count == 0:
         return
+    row = Candidates(count, count, 0.0)
     offset = shorten_gaps(count, polytope, scratch.candidates)
-    if nearest_in_polytope(Candidates(count, count, 0.0), offset, polytope, scratch) == 0.0:
+    if nearest_in_polytope(row, offset, polytope, scratch) == 0.0:
         return
-    _write_row(count, y, scratch, out)
+    _write_row(row, y, scratch, out)
 
 
 @compiled(allocates=True)
