@@ -80,9 +80,6 @@ def spread_pools(values, zeta, sizes, pool_weights, start, stop, out):
             continue
         if end <= start:
             continue
-        if size > LONG_POOL:
-            _spread_long_pool(values, target, left, end, out)
-            continue
         first = 0.0
         for _ in range(2):  # the second round restores the digits that a long sum loses
             total = 0.0
