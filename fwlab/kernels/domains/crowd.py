@@ -10,30 +10,38 @@ from fwlab.kernels.domains.selection import (
     lane_maxima,
     reached_by,
 )
-from fwlab.kernels.domains.sorting import select_largest
+from fwlab.kernels.domains.sorting import INSERTION_LENGTH, select_largest
 from fwlab.kernels.layouts import Candidates
 
-# entries beyond the n_upper largest in the first attempt
-MORE = 16
+LANES_LENGTH = 512
 
 
 @compiled
 def take_head(b, n_upper, scratch):
-    """Move the n_upper largest entries of b to `candidates`, sorted; return what more reach."""
-    keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower
-    lanes, wanted = scratch.fit_lower[:LANES], n_upper + MORE
-    if wanted <= LANES - MORE:
-        lane_maxima(b, np.inf, lanes)
-        threshold, _ = reached_by(lanes, wanted)
+    """Move the n_upper largest entries of b to `candidates`, sorted."""
+    candidates, order = scratch.candidates, scratch.order
+    if n_upper <= INSERTION_LENGTH and len(b) <= LANES_LENGTH:
+        select_largest(b, order[:n_upper])
     else:
-        threshold, _ = kth_of_row(b, min(wanted, len(b)), kept, keys, lanes)
+        _select_from_long(b, n_upper, scratch)
+    for place in range(n_upper):
+        candidates[place] = b[order[place]]
+        b[order[place]] = -np.inf
+
+
+@compiled
+def _select_from_long(b, n_upper, scratch):
+    keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower
+    lanes = scratch.fit_lower[:LANES]
+    if n_upper <= INSERTION_LENGTH:
+        lane_maxima(b, np.inf, lanes)
+        threshold, _ = reached_by(lanes, n_upper)
+    else:
+        threshold, _ = kth_of_row(b, n_upper, kept, keys, lanes)
     found = collect_from(b, threshold, kept, keys)
     select_largest(keys[:found], ranks[:n_upper])
     for place in range(n_upper):
         scratch.order[place] = kept[ranks[place]]
-        scratch.candidates[place] = keys[ranks[place]]
-        b[scratch.order[place]] = -np.inf
-    return threshold
 
 
 @compiled(fastmath=True)

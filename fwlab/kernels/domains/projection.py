@@ -285,11 +285,11 @@ def _project_long(point, y, polytope, scratch, out):
     """
     b, order, candidates, n_upper = scratch.beta, scratch.order, scratch.candidates, polytope.n_upper
     subtract_from_true(point, y, b)
-    level = take_head(b, n_upper, scratch)
+    take_head(b, n_upper, scratch)
     if not abs(candidates[0]) <= LARGE * polytope.sum_upper:
         return False
     bound = _zero_below(candidates[n_upper - 1], candidates[max(0, polytope.n_lower - 1)], polytope)
-    row = crowd_from(b, max(level, bound), n_upper, candidates[n_upper - 1])
+    row = crowd_from(b, bound, n_upper, candidates[n_upper - 1])
     zeta = 1.0
     for _ in range(ATTEMPTS):
         zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
