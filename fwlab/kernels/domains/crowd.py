@@ -10,7 +10,7 @@ from fwlab.kernels.domains.selection import (
     lane_maxima,
     reached_by,
 )
-from fwlab.kernels.domains.sorting import INSERTION_LENGTH, select_largest
+from fwlab.kernels.domains.sorting import INSERTION_LENGTH, select_largest, sort_descending
 from fwlab.kernels.layouts import Candidates
 
 LANES_LENGTH = 512
@@ -51,6 +51,18 @@ def crowd_from(b, level, head, shift):
         count += b[j] >= level
         total += b[j] - shift if b[j] >= level else 0.0
     return Candidates(head + count, head, shift + total / max(count, 1))
+
+
+@compiled
+def sort_crowd(b, level, row, scratch):
+    """Write the entries from `level` on behind the head, sorted."""
+    keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower
+    found = collect_from(b, level, kept, keys)
+    sort_descending(keys[:found], ranks[:found])
+    for place in range(found):
+        scratch.candidates[row.head + place] = keys[ranks[place]]
+        scratch.order[row.head + place] = kept[ranks[place]]
+    return Candidates(row.count, row.count, 0.0)
 
 
 @compiled(fastmath=True)

@@ -20,7 +20,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.crowd import crowd_from, sum_entries, take_head
+from fwlab.kernels.domains.crowd import crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.selection import collect_from
@@ -33,7 +33,8 @@ from fwlab.kernels.domains.sorting import (
 from fwlab.kernels.layouts import Candidates, ProjectionScratch
 
 NEWTON_STEPS = 100
-ATTEMPTS = 12
+ATTEMPTS = 40
+FEW = 32
 EPS = 2.0**-52
 
 
@@ -277,6 +278,14 @@ def _write_row(row, y, scratch, out):
     out[y] = total
 
 
+@compiled(inline=True)
+def _residual_at(place, residual, prefix, suffix, scratch):
+    """Return v at a place of the candidates, from the fits."""
+    if place < prefix:
+        return scratch.fit_upper[place]
+    return scratch.fit_lower[place] if place >= suffix else residual
+
+
 @compiled
 def _project_long(point, y, polytope, scratch, out):
     """Project a long row without sorting all of it, if kernels.domains.crowd can; return whether.
@@ -284,31 +293,37 @@ def _project_long(point, y, polytope, scratch, out):
     `out` comes as zeros.
     """
     b, order, candidates, n_upper = scratch.beta, scratch.order, scratch.candidates, polytope.n_upper
+    if 2 * n_upper > len(b):
+        return False
     subtract_from_true(point, y, b)
     take_head(b, n_upper, scratch)
-    if not abs(candidates[0]) <= LARGE * polytope.sum_upper:
+    last, large = candidates[n_upper - 1], LARGE * polytope.sum_upper
+    bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
+    row = crowd_from(b, bound, n_upper, last)
+    if row.count <= n_upper + FEW:
+        row = sort_crowd(b, bound, row, scratch)
+        offset = shorten_gaps(row.count, polytope, candidates)
+        if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
+            _write_row(row, y, scratch, out)
+        return True
+    if not (candidates[0] <= large and bound >= -large):
         return False
-    bound = _zero_below(candidates[n_upper - 1], candidates[max(0, polytope.n_lower - 1)], polytope)
-    row = crowd_from(b, bound, n_upper, candidates[n_upper - 1])
     zeta = 1.0
     for _ in range(ATTEMPTS):
         zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
         if zeta == 0.0:
             return True
-        place = min(n_upper, row.count - 1)
-        level = residual
-        if place < prefix:
-            level = scratch.fit_upper[place]
-        elif place >= suffix:
-            level = scratch.fit_lower[place]
+        level = _residual_at(min(n_upper, row.count - 1), residual, prefix, suffix, scratch)
+        if level == row.mean:
+            level = _residual_at(n_upper - 1, residual, prefix, suffix, scratch)
         level = max(level, bound)
-        count = row.count
-        row = crowd_from(b, level, n_upper, candidates[n_upper - 1])
-        if row.count == count:
+        new = crowd_from(b, level, n_upper, last)
+        if new.count == row.count:
             collect_from(b, level, order[n_upper:], candidates[n_upper:])
             write_beta(row, zeta, residual, prefix, suffix, scratch)
             _write_row(row, y, scratch, out)
             return True
+        row = new
     return False
 
 
