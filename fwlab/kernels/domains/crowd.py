@@ -13,20 +13,20 @@ from fwlab.kernels.domains.selection import (
 from fwlab.kernels.domains.sorting import INSERTION_LENGTH, select_largest, sort_descending
 from fwlab.kernels.layouts import Candidates
 
-LANES_LENGTH = 512
+SHORT = 512
 
 
-@compiled
+@compiled(inline=True)
 def take_head(b, n_upper, scratch):
     """Move the n_upper largest entries of b to `candidates`, sorted."""
     candidates, order = scratch.candidates, scratch.order
-    if n_upper <= INSERTION_LENGTH and len(b) <= LANES_LENGTH:
+    if n_upper <= INSERTION_LENGTH and len(b) <= SHORT:
         select_largest(b, order[:n_upper])
     else:
         _select_from_long(b, n_upper, scratch)
     for place in range(n_upper):
         candidates[place] = b[order[place]]
-        b[order[place]] = -np.inf
+        b[order[place]] = np.nan
 
 
 @compiled
@@ -39,6 +39,9 @@ def _select_from_long(b, n_upper, scratch):
     else:
         threshold, _ = kth_of_row(b, n_upper, kept, keys, lanes)
     found = collect_from(b, threshold, kept, keys)
+    if found < n_upper:
+        select_largest(b, scratch.order[:n_upper])
+        return
     select_largest(keys[:found], ranks[:n_upper])
     for place in range(n_upper):
         scratch.order[place] = kept[ranks[place]]
@@ -53,7 +56,7 @@ def crowd_from(b, level, head, shift):
     return Candidates(head + count, head, shift + total / max(count, 1))
 
 
-@compiled
+@compiled(inline=True)
 def sort_crowd(b, level, row, scratch):
     """Write the entries from `level` on behind the head, sorted."""
     keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower

@@ -75,7 +75,7 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
     normal[:] = 0.0
     fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, order = scratch
     upper, lower, _, n_lower, sum_upper, sum_lower = polytope
-    count = sorted_candidates(point, y, polytope, scratch)
+    count = sorted_candidates(point, y, polytope, len(point), scratch)
     if count == 0:
         return False
     row = Candidates(count, count, 0.0)

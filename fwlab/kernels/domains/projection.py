@@ -20,7 +20,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.crowd import crowd_from, sort_crowd, sum_entries, take_head
+from fwlab.kernels.domains.crowd import SHORT, crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.selection import collect_from
@@ -214,7 +214,7 @@ def make_projection_scratch(m):
 
 
 @compiled(inline=True)
-def _sort_candidates(b, polytope, scratch):
+def _sort_candidates(b, polytope, most, scratch):
     """Sort the entries of b that can differ from 0, descending; return their number."""
     n_upper, n_lower = polytope.n_upper, polytope.n_lower
     candidates, order = scratch.candidates, scratch.order
@@ -237,6 +237,8 @@ def _sort_candidates(b, polytope, scratch):
         if b[j] > bound:
             keys[count], kept[count] = b[j], j
             count += 1
+    if count > most:
+        return count
     sort_descending(keys[:count], ranks[:count])
     for place in range(count):
         candidates[place], order[place] = keys[ranks[place]], kept[ranks[place]]
@@ -253,14 +255,14 @@ def subtract_from_true(point, y, b):
 
 
 @compiled(inline=True)
-def sorted_candidates(point, y, polytope, scratch):
+def sorted_candidates(point, y, polytope, most, scratch):
     """Sort the entries that can differ from 0 in the projection; return their number.
 
     Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
     as 0.
     """
     subtract_from_true(point, y, scratch.beta)
-    return _sort_candidates(scratch.beta, polytope, scratch)
+    return _sort_candidates(scratch.beta, polytope, most, scratch)
 
 
 @compiled(inline=True)
@@ -287,28 +289,13 @@ def _residual_at(place, residual, prefix, suffix, scratch):
 
 
 @compiled
-def _project_long(point, y, polytope, scratch, out):
-    """Project a long row without sorting all of it, if kernels.domains.crowd can; return whether.
-
-    `out` comes as zeros.
-    """
+def _project_crowd(first, bound, y, polytope, scratch, out):
+    """Project a row whose head is sorted; return whether a crowd reproduces itself."""
     b, order, candidates, n_upper = scratch.beta, scratch.order, scratch.candidates, polytope.n_upper
-    if 2 * n_upper > len(b):
-        return False
-    subtract_from_true(point, y, b)
-    take_head(b, n_upper, scratch)
-    last, large = candidates[n_upper - 1], LARGE * polytope.sum_upper
-    bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
-    row = crowd_from(b, bound, n_upper, last)
-    if row.count <= n_upper + FEW:
-        row = sort_crowd(b, bound, row, scratch)
-        offset = shorten_gaps(row.count, polytope, candidates)
-        if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
-            _write_row(row, y, scratch, out)
-        return True
+    row, zeta, last = first, 1.0, candidates[n_upper - 1]
+    large = LARGE * polytope.sum_upper
     if not (candidates[0] <= large and bound >= -large):
         return False
-    zeta = 1.0
     for _ in range(ATTEMPTS):
         zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
         if zeta == 0.0:
@@ -327,21 +314,42 @@ def _project_long(point, y, polytope, scratch, out):
     return False
 
 
+@compiled
+def _project_long(point, y, polytope, scratch, out):
+    """Project a long row and sort few of its entries. `out` comes as zeros."""
+    b, candidates, n_upper = scratch.beta, scratch.candidates, polytope.n_upper
+    subtract_from_true(point, y, b)
+    take_head(b, n_upper, scratch)
+    last = candidates[n_upper - 1]
+    bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
+    row = crowd_from(b, bound, n_upper, last)
+    crowded = row.count > n_upper + FEW
+    if crowded and _project_crowd(row, bound, y, polytope, scratch, out):
+        return
+    row = sort_crowd(b, bound, row, scratch)
+    offset = shorten_gaps(row.count, polytope, candidates)
+    if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
+        _write_row(row, y, scratch, out)
+
+
 @compiled(inline=True)
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
     for j in range(len(out)):
         out[j] = 0.0
-    if len(out) > COUNTING_LENGTH + 1 and _project_long(point, y, polytope, scratch, out):
+    if len(out) > SHORT:
+        _project_long(point, y, polytope, scratch, out)
         return
-    count = sorted_candidates(point, y, polytope, scratch)
+    count = sorted_candidates(point, y, polytope, COUNTING_LENGTH, scratch)
     if count == 0:
+        return
+    if count > COUNTING_LENGTH:
+        _project_long(point, y, polytope, scratch, out)
         return
     row = Candidates(count, count, 0.0)
     offset = shorten_gaps(count, polytope, scratch.candidates)
-    if nearest_in_polytope(row, offset, polytope, scratch) == 0.0:
-        return
-    _write_row(row, y, scratch, out)
+    if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
+        _write_row(row, y, scratch, out)
 
 
 @compiled(allocates=True)
