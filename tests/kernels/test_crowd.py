@@ -1,0 +1,148 @@
+"""Long rows: the projection with a crowd against the one that sorts all candidates."""
+
+import os
+
+import numpy as np
+import pytest
+
+import fwlab
+from fwlab import weights
+from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.large_entries import shorten_gaps
+from fwlab.kernels.domains.projection import (
+    make_projection_scratch,
+    nearest_in_polytope,
+    project_rows,
+    sorted_candidates,
+)
+from fwlab.kernels.layouts import Candidates
+
+pytestmark = pytest.mark.small
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+ROWS, SEEDS = (40, 20) if DEEP else (4, 2)
+EPS = np.finfo(float).eps
+LOSSES = [
+    fwlab.MaxHinge(),
+    fwlab.TopK(1),
+    fwlab.TopK(2),
+    fwlab.TopK(3),
+    fwlab.TopK(5),
+    fwlab.TopK(32),
+    fwlab.TopK(40),
+    fwlab.PseudoTopK(1),
+    fwlab.PseudoTopK(2),
+    fwlab.PseudoTopK(5),
+    fwlab.Usunier(5),
+    fwlab.WeightedTopK(weights.exponential(10)),
+    fwlab.WeightedTopK(weights.exponential(32)),
+    fwlab.WeightedTopK([2.0, 0.5]),
+    fwlab.WeightedTopK([0.5] * 60),
+    fwlab.WeightedUsunier([1.0, 1.0, 0.5, 0.25]),
+]
+
+
+@compiled(allocates=True)
+def project_by_sorting(points, y, polytope, out):
+    """Write the projection of every row; all entries that can differ from 0 are sorted."""
+    scratch = make_projection_scratch(points.shape[1])
+    out[:] = 0.0
+    for i in range(points.shape[0]):
+        count = sorted_candidates(points[i], y[i], polytope, points.shape[1], scratch)
+        if count == 0:
+            continue
+        offset = shorten_gaps(count, polytope, scratch.candidates)
+        row = Candidates(count, count, 0.0)
+        if nearest_in_polytope(row, offset, polytope, scratch) == 0.0:
+            continue
+        for place in range(count):
+            j, entry = scratch.order[place], max(0.0, scratch.beta[place])
+            out[i, j + (j >= y[i])] = -entry
+            out[i, y[i]] += entry
+
+
+def normal(rng, m):
+    return rng.normal(size=(ROWS, m))
+
+
+def near_each_other(rng, m):
+    return rng.choice([1e-6, 0.02, 0.3]) * rng.random((ROWS, m))
+
+
+def near_each_other_but_the_true_class(rng, m):
+    return -rng.choice([0.01, 0.25, 1.0, 30.0]) - near_each_other(rng, m)
+
+
+def ties(rng, m):
+    return rng.choice([0.01, 1.0]) * np.round(2 * normal(rng, m)) / 2
+
+
+def equal(rng, m):
+    return np.full((ROWS, m), rng.choice([0.0, -0.25, -1.0, 3.0]))
+
+
+def spikes_and_tied_tail(rng, m):
+    c = equal(rng, m)
+    c[:, :6] = -np.round(8 * rng.random((ROWS, 6))) / 4
+    return c
+
+
+def spikes_and_near_ties(rng, m):
+    return spikes_and_tied_tail(rng, m) * (1.0 + 2 * EPS * rng.integers(-2, 3, (ROWS, m)))
+
+
+def spikes_and_near_tail(rng, m):
+    return spikes_and_tied_tail(rng, m) - near_each_other(rng, m)
+
+
+def two_levels(rng, m):
+    return np.where(rng.random((ROWS, m)) < rng.random(), -1.0, -1.0 - rng.choice([1e-3, 0.02]))
+
+
+def all_scales(rng, m):
+    return -(10.0 ** rng.uniform(-8, rng.choice([0, 8]), (ROWS, m)))
+
+
+KINDS = [
+    normal,
+    near_each_other,
+    near_each_other_but_the_true_class,
+    ties,
+    equal,
+    spikes_and_tied_tail,
+    spikes_and_near_ties,
+    spikes_and_near_tail,
+    two_levels,
+    all_scales,
+]
+
+
+def rows_of(kind, rng, m):
+    c, y = kind(rng, m), rng.integers(0, m, ROWS)
+    if kind not in (normal, near_each_other, ties):
+        c[np.arange(ROWS), y] = 0.0
+    return rng.permuted(c, axis=1) if kind is normal else c, y
+
+
+def assert_near(found, expected, c, y):
+    """All classes agree to 8 ulp of the row's largest entry; y sums up the errors of the others."""
+    i = np.arange(len(c))
+    ulp = EPS * abs(c).max(axis=1, keepdims=True)
+    off = abs(found - expected)
+    active = (expected < 0).sum(axis=1)
+    assert (off[i, y] <= (8 + active) * ulp[:, 0]).all(), (off[i, y] / ulp[:, 0]).max()
+    off[i, y] = 0.0
+    assert (off <= 8 * ulp).all(), (off / ulp).max()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_a_crowd_gives_the_projection_of_the_sorted_row(loss, kind):
+    for seed in range(SEEDS):
+        rng = np.random.default_rng(seed)
+        m = int(rng.choice([66, 70, 100, 300, 520, 1000]))
+        c, y = rows_of(kind, rng, m)
+        polytope = loss.polytopes(y, m).weights
+        found, expected = np.empty_like(c), np.empty_like(c)
+        project_rows(c, y, polytope, found)
+        project_by_sorting(c, y, polytope, expected)
+        assert_near(found, expected, c, y)
