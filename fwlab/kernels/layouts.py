@@ -188,18 +188,18 @@ class VertexScratch(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The entries that can differ from 0 in a projection: `head` sorted ones, then unsorted ones.
+    """The entries that can differ from 0 in a projection: sorted ones, then a crowd.
 
-    The fits take the unsorted ones for equal, each as large as their mean.
+    kernels.domains.crowd says when a crowd needs no order.
     """
 
-    count: int
-    head: int
-    mean: float
+    count: int  # sorted ones and crowd
+    head: int  # sorted ones
+    mean: float  # of the crowd, each entry of which counts as large
 
 
 class ProjectionScratch(NamedTuple):
-    """Scratch of the projection of one row; all (m-1,)."""
+    """Scratch of the projection of one row; all (m-1,) but `order`, which has one entry more."""
 
     fit_upper: np.ndarray
     fit_lower: np.ndarray

@@ -3,13 +3,9 @@
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.crowd import sum_entries
 from fwlab.kernels.domains.large_entries import LARGE, shorten_all_gaps
 from fwlab.kernels.domains.sorting import sort_descending
 from fwlab.kernels.layouts import Candidates
-
-# the sum of a longer pool is vector code
-LONG_POOL = 64
 
 
 @compiled(inline=True)
@@ -40,6 +36,7 @@ def decreasing_fit(row, values, weights, zeta, fit, sizes, pool_weights):
             size = total
         fit[pools], sizes[pools], pool_weights[pools] = mean, size, weight
         pools += 1
+    # of the unsorted entries the first one stands for all
     position = count if head == count else head + 1
     beyond = count - position
     for pool in range(pools - 1, -1, -1):
@@ -49,18 +46,6 @@ def decreasing_fit(row, values, weights, zeta, fit, sizes, pool_weights):
             fit[position] = mean
         beyond = 0
     return pools
-
-
-@compiled
-def _spread_long_pool(values, target, left, end, out):
-    """Set out = values - fit on [left, end), where the sum of out is `target`."""
-    first = 0.0
-    for _ in range(2):  # as in spread_pools
-        for j in range(left, end):
-            out[j] = first + (values[j] - values[left])
-        first += (target - sum_entries(out, left, end)) / (end - left)
-    for j in range(left, end):
-        out[j] = first + (values[j] - values[left])
 
 
 @compiled

@@ -20,7 +20,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.crowd import SHORT, crowd_from, sort_crowd, sum_entries, take_head
+from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.selection import collect_from
@@ -33,8 +33,8 @@ from fwlab.kernels.domains.sorting import (
 from fwlab.kernels.layouts import Candidates, ProjectionScratch
 
 NEWTON_STEPS = 100
+# a crowd usually reproduces itself after 1 to 6 attempts
 ATTEMPTS = 40
-FEW = 32
 EPS = 2.0**-52
 
 
@@ -97,15 +97,15 @@ def _slope_at_origin(count, b, upper, lower):
 
 @compiled(inline=True)
 def best_zeta(row, start, offset, polytope, scratch):
-    """Return the best zeta for c_y = 0 and the candidates b, v_y, the prefix and the suffix.
+    """Return the best zeta for c_y = 0 and the candidates b, with its v_y, prefix and suffix.
 
     `offset` is what large_entries.shorten_gaps has taken from the slope in zeta. The fits and their
     pools stay in the scratch.
 
     zeta = 0 stands for the origin; nothing else is then set. The search for zeta follows Newton's
-    steps and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at
-    a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
-    positive part of b.
+    steps and halves the bracket where a step would leave it. It starts at `start`, at most 1 or,
+    near the origin, a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no
+    longer than the positive part of b.
     """
     count = row.count
     upper, lower, _, _, sum_upper, sum_lower = polytope
@@ -259,7 +259,7 @@ def sorted_candidates(point, y, polytope, most, scratch):
     """Sort the entries that can differ from 0 in the projection; return their number.
 
     Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
-    as 0.
+    as 0. More than `most` of a long row are only counted.
     """
     subtract_from_true(point, y, scratch.beta)
     return _sort_candidates(scratch.beta, polytope, most, scratch)
@@ -290,8 +290,17 @@ def _residual_at(place, residual, prefix, suffix, scratch):
 
 @compiled
 def _project_crowd(first, bound, y, polytope, scratch, out):
-    """Project a row whose head is sorted; return whether a crowd reproduces itself."""
-    b, order, candidates, n_upper = scratch.beta, scratch.order, scratch.candidates, polytope.n_upper
+    """Project a row whose head is sorted, if a crowd reproduces itself; return whether it does.
+
+    `first` is the crowd from `bound` on. A crowd whose level is its own mean joins no other pool:
+    the next one has the level at the end of the head.
+    """
+    b, order, candidates, n_upper = (
+        scratch.beta,
+        scratch.order,
+        scratch.candidates,
+        polytope.n_upper,
+    )
     row, zeta, last = first, 1.0, candidates[n_upper - 1]
     large = LARGE * polytope.sum_upper
     if not (candidates[0] <= large and bound >= -large):
