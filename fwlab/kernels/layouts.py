@@ -193,7 +193,7 @@ class Candidates(NamedTuple):
     kernels.domains.crowd says when a crowd needs no order.
     """
 
-    count: int  # sorted ones and crowd
+    length: int  # sorted ones and crowd
     head: int  # sorted ones
     mean: float  # of the crowd, each entry of which counts as large
 

@@ -97,7 +97,7 @@ def sort_crowd(b, level, row, scratch):
     for place in range(found):
         scratch.candidates[row.head + place] = keys[ranks[place]]
         scratch.order[row.head + place] = kept[ranks[place]]
-    return Candidates(row.count, row.count, 0.0)
+    return Candidates(row.length, row.length, 0.0)
 
 
 @compiled(fastmath=True)

@@ -12,7 +12,7 @@ from fwlab.kernels.layouts import Candidates
 def decreasing_fit(row, values, weights, zeta, fit, sizes, pool_weights):
     """Write into `fit` the non-increasing vector nearest to values - zeta weights.
 
-    Only the first row.count entries of every array are used; `row` is a layouts.Candidates. The
+    Only the first row.length entries of every array are used; `row` is a layouts.Candidates. The
     unsorted ones have weight 0. Within a pool the fit is the mean. `weights` are upper or lower
     weights of a polytope. Returns the number of pools; from left to right they have lengths
     sizes[:pools] and sums of weights pool_weights[:pools].

@@ -79,9 +79,9 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
     if count == 0:
         return False
     row = Candidates(count, count, 0.0)
-    offset = shorten_gaps(count, polytope, b)
+    slope = shorten_gaps(count, polytope, b)
     _leave_kinks(count, polytope.sum_upper, b)
-    zeta = nearest_in_polytope(row, offset, polytope, scratch)
+    zeta = nearest_in_polytope(row, slope, polytope, scratch)
     if zeta == 0.0:
         return False
     decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
@@ -97,7 +97,6 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
         free = free or pools[j] != j
         if pools[j] == y:
             normal[j] = -total / (1 + suffix - prefix)
-    slope = offset
     for j in range(count):
         if j < prefix or j >= suffix:
             fit = fit_upper[j] if j < prefix else fit_lower[j]

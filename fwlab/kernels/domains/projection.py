@@ -107,7 +107,7 @@ def best_zeta(row, start, offset, polytope, scratch):
     near the origin, a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no
     longer than the positive part of b.
     """
-    count = row.count
+    count = row.length
     upper, lower, _, _, sum_upper, sum_lower = polytope
     fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, _ = scratch
     prefix, suffix, residual = 0, 0, 0.0
@@ -273,10 +273,10 @@ def _write_row(row, y, scratch, out):
         entry = max(0.0, beta[place])
         out[order[place] + (order[place] >= y)] = -entry
         total += entry
-    if row.head < row.count:
-        for place in range(row.head, row.count):
+    if row.head < row.length:
+        for place in range(row.head, row.length):
             out[order[place] + (order[place] >= y)] = -max(0.0, beta[place])
-        total += sum_entries(beta, row.head, row.count)
+        total += sum_entries(beta, row.head, row.length)
     out[y] = total
 
 
@@ -309,12 +309,12 @@ def _project_crowd(first, bound, y, polytope, scratch, out):
         zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
         if zeta == 0.0:
             return True
-        level = _residual_at(min(n_upper, row.count - 1), residual, prefix, suffix, scratch)
+        level = _residual_at(min(n_upper, row.length - 1), residual, prefix, suffix, scratch)
         if level == row.mean:
             level = _residual_at(n_upper - 1, residual, prefix, suffix, scratch)
         level = max(level, bound)
         new = crowd_from(b, level, n_upper, last)
-        if new.count == row.count:
+        if new.length == row.length:
             collect_from(b, level, order[n_upper:], candidates[n_upper:])
             write_beta(row, zeta, residual, prefix, suffix, scratch)
             _write_row(row, y, scratch, out)
@@ -332,11 +332,11 @@ def _project_long(point, y, polytope, scratch, out):
     last = candidates[n_upper - 1]
     bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
     row = crowd_from(b, bound, n_upper, last)
-    crowded = row.count > n_upper + FEW
+    crowded = row.length > n_upper + FEW
     if crowded and _project_crowd(row, bound, y, polytope, scratch, out):
         return
     row = sort_crowd(b, bound, row, scratch)
-    offset = shorten_gaps(row.count, polytope, candidates)
+    offset = shorten_gaps(row.length, polytope, candidates)
     if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
         _write_row(row, y, scratch, out)
 
