@@ -8,12 +8,16 @@ import pytest
 import fwlab
 from fwlab import weights
 from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.crowd import crowd_from, take_head
 from fwlab.kernels.domains.large_entries import shorten_gaps
 from fwlab.kernels.domains.projection import (
+    _project_crowd,
+    _zero_below,
     make_projection_scratch,
     nearest_in_polytope,
     project_rows,
     sorted_candidates,
+    subtract_from_true,
 )
 from fwlab.kernels.layouts import Candidates
 
@@ -181,3 +185,30 @@ def test_the_largest_entry_left_out_may_exceed_v_y():
     u = fwlab.TopK(3).project(c, np.array([0]))
     assert (u[0, 1:] < 0).all()
     assert ((u - c) ** 2).sum() < 9.1818
+
+
+@compiled
+def a_crowd_settles(point, polytope, scratch, out):
+    """Return whether a crowd gives the projection of a row of class 0; else all of it is sorted."""
+    b, n_upper = scratch.beta, polytope.n_upper
+    subtract_from_true(point, 0, b)
+    take_head(b, n_upper, scratch)
+    last = scratch.candidates[n_upper - 1]
+    bound = _zero_below(last, scratch.candidates[max(0, polytope.n_lower - 1)], polytope)
+    row = crowd_from(b, bound, n_upper, last)
+    return _project_crowd(row, bound, 0, polytope, scratch, out)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
+    """They come and go with the rounding errors of the level."""
+    m = 600
+    rng, y, out = np.random.default_rng(0), np.array([0]), np.zeros(m)
+    polytope = loss.polytopes(y, m).weights
+    tail = slice(polytope.n_upper + 1, m)
+    for _ in range(100):
+        c = np.zeros(m)
+        c[1 : tail.start] = -1.0 - rng.integers(0, 9, polytope.n_upper) / 8
+        level = (loss.project(c, y[0]) - c)[1 : tail.start].min()
+        c[tail] = -level * (1.0 + EPS * rng.integers(-1, 3, m - tail.start))
+        assert a_crowd_settles(c, polytope, make_projection_scratch(m), out), c

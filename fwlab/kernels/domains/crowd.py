@@ -19,6 +19,11 @@ does not increase along the sorted entries, hence these are still those of the h
 
 That v_y is at least every entry left out would not be enough: where h < 0, `lower` counts. Entries
 up to the bound of kernels.domains.projection are 0 in any case; a crowd leaves them out.
+
+In floating point, entries that tie with L come and go with its rounding errors. A crowd from t on
+is final, too, if L differs from t by no more than these: the entries between the two are that near
+to L, and in a row with all of them on one side the crowd reproduces itself. This holds for L as the
+crowd gets it, not for v_k in place of the mean of a crowd that is alone in its pool.
 """
 
 import numpy as np
@@ -79,7 +84,8 @@ def _select_from_long(b, n_upper, scratch):
 def crowd_from(b, level, head, shift):
     """Return the layouts.Candidates of a head and all entries of b from `level` on.
 
-    `shift` is near the mean: the differences to it sum up with fewer rounding errors.
+    The differences to `shift` sum up: those to the level of the projection to sum(beta) at most,
+    however many entries tie.
     """
     count, total = 0, 0.0
     for j in range(len(b)):

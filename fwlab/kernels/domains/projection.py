@@ -289,10 +289,10 @@ def _residual_at(place, residual, prefix, suffix, scratch):
 
 
 @compiled
-def _project_crowd(first, bound, y, polytope, scratch, out):
+def _project_crowd(row, bound, y, polytope, scratch, out):
     """Project a row whose head is sorted, if a crowd reproduces itself; return whether it does.
 
-    `first` is the crowd from `bound` on. A crowd whose level is its own mean joins no other pool:
+    `row` has the crowd from `bound` on. A crowd whose level is its own mean joins no other pool:
     the next one has the level at the end of the head.
     """
     b, order, candidates, n_upper = (
@@ -301,7 +301,7 @@ def _project_crowd(first, bound, y, polytope, scratch, out):
         scratch.candidates,
         polytope.n_upper,
     )
-    row, zeta, last = first, 1.0, candidates[n_upper - 1]
+    zeta, level = 1.0, bound
     large = LARGE * polytope.sum_upper
     if not (candidates[0] <= large and bound >= -large):
         return False
@@ -309,13 +309,16 @@ def _project_crowd(first, bound, y, polytope, scratch, out):
         zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
         if zeta == 0.0:
             return True
-        level = _residual_at(min(n_upper, row.length - 1), residual, prefix, suffix, scratch)
-        if level == row.mean:
-            level = _residual_at(n_upper - 1, residual, prefix, suffix, scratch)
-        level = max(level, bound)
-        new = crowd_from(b, level, n_upper, last)
-        if new.length == row.length:
-            collect_from(b, level, order[n_upper:], candidates[n_upper:])
+        reached = _residual_at(min(n_upper, row.length - 1), residual, prefix, suffix, scratch)
+        alone = reached == row.mean
+        if alone:
+            reached = _residual_at(n_upper - 1, residual, prefix, suffix, scratch)
+        last, level = level, max(reached, bound)
+        new = crowd_from(b, level, n_upper, level)
+        rounding = 8.0 * EPS * (abs(candidates[0]) + abs(level))
+        settled = not alone and abs(level - last) <= rounding
+        if settled or new.length == row.length:
+            collect_from(b, last, order[n_upper:], candidates[n_upper:])
             write_beta(row, zeta, residual, prefix, suffix, scratch)
             _write_row(row, y, scratch, out)
             return True
