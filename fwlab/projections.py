@@ -23,7 +23,7 @@ from fwlab.checks.arguments import (
     as_real,
     require_finite,
 )
-from fwlab.kernels.domains import isotonic
+from fwlab.kernels.domains import permutahedron
 from fwlab.kernels.simplices import knapsack, topk_simplex
 
 
@@ -136,7 +136,7 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
     require_finite("a", rows)
     out = np.zeros(rows.shape)
     rising = (rho[:-1] < rho[1:]).any()
-    isotonic.project_permutahedron(rows, -np.sort(-rho) if rising else rho.copy(), out)
+    permutahedron.project_permutahedron(rows, -np.sort(-rho) if rising else rho.copy(), out)
     return out.reshape(points.shape)
 
 

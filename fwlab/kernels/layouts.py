@@ -187,8 +187,19 @@ class VertexScratch(NamedTuple):
     entries: np.ndarray  # (n_upper,)
 
 
+class Candidates(NamedTuple):
+    """The entries that can differ from 0 in a projection: sorted ones, then a crowd.
+
+    kernels.domains.crowd says when a crowd needs no order.
+    """
+
+    length: int  # sorted ones and crowd
+    head: int  # sorted ones
+    mean: float  # of the crowd, each entry of which counts as large
+
+
 class ProjectionScratch(NamedTuple):
-    """Scratch of the projection of one row; all (m-1,)."""
+    """Scratch of the projection of one row; all (m-1,) but `order`, which has one entry more."""
 
     fit_upper: np.ndarray
     fit_lower: np.ndarray

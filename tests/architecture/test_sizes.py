@@ -8,11 +8,7 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("fwlab", "reference", "paper_checks", "figures", "tests")
 MOST_LINES = 40
 MOST_ARGUMENTS = 8
-LONG = {
-    "fwlab.kernels.domains.projection.nearest_in_polytope": (
-        "Newton's iteration on zeta and its last digits: each part reads the other's numbers"
-    ),
-}
+LONG: dict[str, str] = {}
 MANY_ARGUMENTS = {
     "fwlab.kernels.products.blocks._four_by_five": (
         "nine rows of their own, whose addresses and twenty sums stay in registers"

@@ -110,6 +110,12 @@ def use_losses(rng):
     fwlab.Usunier(70).project(rng.standard_normal((1, 80)), [0])
 
 
+def use_long_rows(rng):
+    loss, y = fwlab.TopK(int(rng.integers(1, 6))), rng.integers(0, 600, 2)
+    for scale in (0.02, 1.0):
+        loss.project(scale * rng.standard_normal((2, 600)), y)
+
+
 def use_projections(rng):
     for d in (6, 200):
         a, k = rng.integers(-9, 10, (2, d)) / 4, int(rng.integers(1, 6))
@@ -162,7 +168,7 @@ def use_ranking(rng):
             fwlab.ranking.solve(X, y, objective, 1.0, method="pairwise", tol=0.0, max_iter=2)
 
 
-RUNS = [use_losses, use_projections, use_solvers, use_ranking]
+RUNS = [use_losses, use_long_rows, use_projections, use_solvers, use_ranking]
 
 
 # ---------------------------------------------------------------- compiled against interpreted

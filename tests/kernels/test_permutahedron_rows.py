@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fwlab import project_permutahedron
-from fwlab.kernels.domains import isotonic, row_orders
+from fwlab.kernels.domains import permutahedron, row_orders
 from fwlab.kernels.domains.row_orders import MOVES, descending_orders
 
 pytestmark = pytest.mark.small
@@ -126,7 +126,7 @@ def test_a_long_pool_keeps_its_digits():
 @pytest.mark.parametrize("d", [3, 64, 65, 3000])
 def test_chunks_of_rows_are_the_rows(d):
     rng = np.random.default_rng(d)
-    points, rho = rng.normal(size=(isotonic.CHUNK // 3000 * 2 + 1, d)), rng.normal(size=d)
+    points, rho = rng.normal(size=(permutahedron.CHUNK // 3000 * 2 + 1, d)), rng.normal(size=d)
     x = project_permutahedron(points, rho)
     for row, projected in zip(points, x, strict=True):
         np.testing.assert_array_equal(project_permutahedron(row, rho), projected)
@@ -138,7 +138,7 @@ def test_the_compiled_rows_equal_their_source(kind):
     points = rows_of(kind, 150, rng)
     rho, order = -np.sort(-weights(150, rng)), descending_orders(points)
     compiled, plain = np.empty_like(points), np.empty_like(points)
-    kernel = isotonic.project_sorted_rows
+    kernel = permutahedron.project_sorted_rows
     kernel(points, order, rho, compiled)
     getattr(kernel, "py_func", kernel)(points, order, rho, plain)
     bound = 8 * EPS * max(np.abs(points).max(), np.abs(rho).max())

@@ -22,7 +22,7 @@ from projection_sets import (
     smallest_on_topk_simplex,
 )
 
-from fwlab.kernels.domains import isotonic
+from fwlab.kernels.domains import permutahedron
 from fwlab.kernels.simplices import knapsack, topk_simplex
 from fwlab.projections import (
     project_knapsack,
@@ -378,7 +378,7 @@ def test_kernels_equal_their_python_source(a, k, r, bias):
         (topk_simplex.project_topk_rows, (1e150, k, np.inf, bias)),
         (knapsack.project_knapsack_rows, (1e150, r, r / k, bias, False)),
         (knapsack.project_knapsack_rows, (1e150, r, r / k, bias, True)),
-        (isotonic.project_permutahedron, (rho,)),
+        (permutahedron.project_permutahedron, (rho,)),
     ]:
         compiled, plain = np.zeros_like(rows), np.zeros_like(rows)
         kernel(rows, *options, compiled)

@@ -28,6 +28,7 @@ from fwlab.kernels.domains.projection import (
     sorted_candidates,
     true_class_residual,
 )
+from fwlab.kernels.layouts import Candidates
 from fwlab.kernels.products.blocks import dot
 
 # the fractional parts of the multiples of this number are evenly spread
@@ -74,17 +75,18 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
     normal[:] = 0.0
     fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, order = scratch
     upper, lower, _, n_lower, sum_upper, sum_lower = polytope
-    count = sorted_candidates(point, y, polytope, scratch)
+    count = sorted_candidates(point, y, polytope, len(point), scratch)
     if count == 0:
         return False
-    offset = shorten_gaps(count, polytope, b)
+    row = Candidates(count, count, 0.0)
+    slope = shorten_gaps(count, polytope, b)
     _leave_kinks(count, polytope.sum_upper, b)
-    zeta = nearest_in_polytope(count, offset, polytope, scratch)
+    zeta = nearest_in_polytope(row, slope, polytope, scratch)
     if zeta == 0.0:
         return False
-    decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
-    decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
-    residual, prefix, suffix = true_class_residual(count, zeta * sum_lower, fit_upper, fit_lower)
+    decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+    decreasing_fit(row, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+    residual, prefix, suffix = true_class_residual(row, zeta * sum_lower, fit_upper, fit_lower)
     rounding = 1e-14 * (abs(b[0]) + abs(b[count - 1]) + sum_upper)
     total = _label_pools(y, order, sizes_upper, sums_upper, 0, prefix, pools, normal)
     total += _label_pools(y, order, sizes_lower, sums_lower, suffix, count, pools, normal)
@@ -95,7 +97,6 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
         free = free or pools[j] != j
         if pools[j] == y:
             normal[j] = -total / (1 + suffix - prefix)
-    slope = offset
     for j in range(count):
         if j < prefix or j >= suffix:
             fit = fit_upper[j] if j < prefix else fit_lower[j]

@@ -20,29 +20,34 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 import numpy as np
 
 from fwlab.kernels._jit import compiled
+from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
-from fwlab.kernels.domains.large_entries import shorten_gaps
+from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
+from fwlab.kernels.domains.selection import collect_from
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
     INSERTION_LENGTH,
     select_largest,
     sort_descending,
 )
-from fwlab.kernels.layouts import ProjectionScratch
+from fwlab.kernels.layouts import Candidates, ProjectionScratch
 
 NEWTON_STEPS = 100
+# a crowd usually reproduces itself after 1 to 6 attempts
+ATTEMPTS = 40
 EPS = 2.0**-52
 
 
 @compiled(inline=True)
-def true_class_residual(count, total, fit_upper, fit_lower):
+def true_class_residual(row, total, fit_upper, fit_lower):
     """Solve v_y + sum_j min(max(v_y, A_j), B_j) = total + sum(B) for v_y.
 
     Returns v_y, the length of the prefix and the start of the suffix.
 
     v_y comes down from infinity. When it passes B_j, entry j joins the entries at v_y; when it
-    passes A_j, entry j leaves them for the prefix.
+    passes A_j, entry j leaves them for the prefix. The unsorted entries of `row` move together.
     """
+    count, head, _ = row
     prefix, suffix, slope = 0, 0, 1
     residual = total
     while prefix < count:
@@ -52,13 +57,15 @@ def true_class_residual(count, total, fit_upper, fit_lower):
         if residual >= level:
             break
         if joins:
-            total += level
-            slope += 1
-            suffix += 1
+            size = 1 if suffix < head else count - head
+            total += size * level
+            slope += size
+            suffix += size
         else:
-            total -= level
-            slope -= 1
-            prefix += 1
+            size = 1 if prefix < head else count - head
+            total -= size * level
+            slope -= size
+            prefix += size
         residual = total / slope
     return residual, prefix, suffix
 
@@ -89,58 +96,81 @@ def _slope_at_origin(count, b, upper, lower):
 
 
 @compiled(inline=True)
-def nearest_in_polytope(count, offset, polytope, scratch):
-    """Write the nearest beta for c_y = 0 and the first `count` sorted candidates b; return zeta.
+def best_zeta(row, start, offset, polytope, scratch):
+    """Return the best zeta for c_y = 0 and the candidates b, with its v_y, prefix and suffix.
 
-    `offset` is what large_entries.shorten_gaps has taken from the slope in zeta.
+    `offset` is what large_entries.shorten_gaps has taken from the slope in zeta. The fits and their
+    pools stay in the scratch.
 
-    zeta = 0 stands for the origin; beta is then not set. The search for zeta follows Newton's steps
-    and halves the bracket where a step would leave it. It starts at 1 or, near the origin, at a
-    bound of the root: sum(beta) >= zeta sum(lower), and the projection is no longer than the
-    positive part of b.
+    zeta = 0 stands for the origin; nothing else is then set. The search for zeta follows Newton's
+    steps and halves the bracket where a step would leave it. It starts at `start`, at most 1 or,
+    near the origin, a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no
+    longer than the positive part of b.
     """
+    count = row.length
     upper, lower, _, _, sum_upper, sum_lower = polytope
-    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
-    if _slope_at_origin(count, b, upper, lower) + offset <= 0.0:
-        return 0.0
-    size = abs(b[0]) + abs(b[count - 1])
-    zeta = 1.0
-    if sum_lower > 0.0:
-        zeta = min(1.0, 1.001 * np.sqrt(count) * b[0] / sum_lower)
-    low, high = 0.0, zeta
+    fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, _ = scratch
     prefix, suffix, residual = 0, 0, 0.0
+    if _slope_at_origin(row.head, b, upper, lower) + offset <= 0.0:
+        return 0.0, residual, prefix, suffix
+    size = abs(b[0]) + abs(b[count - 1] if row.head == count else row.mean)
+    most = 1.0
+    if sum_lower > 0.0:
+        most = min(1.0, 1.001 * np.sqrt(count) * b[0] / sum_lower)
+    zeta = min(start, most)
+    low, high = 0.0, np.inf
     for _ in range(NEWTON_STEPS):
-        decreasing_fit(count, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
-        decreasing_fit(count, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
-        residual, prefix, suffix = true_class_residual(
-            count, zeta * sum_lower, fit_upper, fit_lower
-        )
+        decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
+        decreasing_fit(row, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
+        residual, prefix, suffix = true_class_residual(row, zeta * sum_lower, fit_upper, fit_lower)
         first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
         last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
         slope = first[0] + last[0] + offset
         rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * sum_upper)
-        if abs(slope) <= rounding or (zeta == high and slope > 0.0):
+        if abs(slope) <= rounding or (zeta == most and slope > 0.0):
             break
         if slope > 0.0:
             low = zeta
         else:
             high = zeta
         curvature = first[2] + last[2] + (first[1] + last[1]) ** 2 / (1 + suffix - prefix)
-        new = zeta + slope / curvature
+        new = min(most, zeta + slope / curvature)
         if new == zeta:
             break
-        zeta = new if low < new < high else 0.5 * (low + high)
+        if not low < new < high:
+            new = 0.5 * (low + high)
+        if new in (low, high):
+            break
+        zeta = new
+    return zeta, residual, prefix, suffix
+
+
+@compiled(inline=True)
+def write_beta(row, zeta, residual, prefix, suffix, scratch):
+    """Write the beta that belong to what best_zeta has found."""
+    _, _, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
+    count, head, _ = row
     spread_pools(b, zeta, sizes_upper, sums_upper, 0, prefix, beta)
     spread_pools(b, zeta, sizes_lower, sums_lower, suffix, count, beta)
     for j in range(prefix, suffix):
         beta[j] = b[j] - residual
     # the sum of the levels in v_y has lost the digits in which b is larger than beta
     total = 0.0
-    for j in range(count):
+    for j in range(head):
         total += beta[j]
+    if head < count:
+        total += sum_entries(beta, head, count)
     correction = (total - residual) / (1 + suffix - prefix)
     for j in range(prefix, suffix):
         beta[j] -= correction
+
+
+@compiled(inline=True)
+def nearest_in_polytope(row, offset, polytope, scratch):
+    """Write the nearest beta for c_y = 0 and the candidates b; return zeta, and only that if 0."""
+    zeta, residual, prefix, suffix = best_zeta(row, 1.0, offset, polytope, scratch)
+    if zeta > 0.0:
+        write_beta(row, zeta, residual, prefix, suffix, scratch)
     return zeta
 
 
@@ -179,12 +209,12 @@ def make_projection_scratch(m):
         np.empty(n, dtype=np.int64),
         np.empty(n),
         np.empty(n),
-        np.empty(n, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
     )
 
 
 @compiled(inline=True)
-def _sort_candidates(b, polytope, scratch):
+def _sort_candidates(b, polytope, most, scratch):
     """Sort the entries of b that can differ from 0, descending; return their number."""
     n_upper, n_lower = polytope.n_upper, polytope.n_lower
     candidates, order = scratch.candidates, scratch.order
@@ -207,6 +237,8 @@ def _sort_candidates(b, polytope, scratch):
         if b[j] > bound:
             keys[count], kept[count] = b[j], j
             count += 1
+    if count > most:
+        return count
     sort_descending(keys[:count], ranks[:count])
     for place in range(count):
         candidates[place], order[place] = keys[ranks[place]], kept[ranks[place]]
@@ -214,18 +246,102 @@ def _sort_candidates(b, polytope, scratch):
 
 
 @compiled(inline=True)
-def sorted_candidates(point, y, polytope, scratch):
-    """Sort the entries that can differ from 0 in the projection; return their number.
-
-    Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
-    as 0.
-    """
-    b = scratch.beta
+def subtract_from_true(point, y, b):
+    """Set b to c_y - c_j over the classes j != y, in their order."""
     for j in range(y):
         b[j] = point[y] - point[j]
     for j in range(y, len(b)):
         b[j] = point[y] - point[j + 1]
-    return _sort_candidates(b, polytope, scratch)
+
+
+@compiled(inline=True)
+def sorted_candidates(point, y, polytope, most, scratch):
+    """Sort the entries that can differ from 0 in the projection; return their number.
+
+    Adding a constant to `point` moves nothing, because the domain's rows sum to 0: c_y is taken
+    as 0. More than `most` of a long row are only counted.
+    """
+    subtract_from_true(point, y, scratch.beta)
+    return _sort_candidates(scratch.beta, polytope, most, scratch)
+
+
+@compiled(inline=True)
+def _write_row(row, y, scratch, out):
+    """Write the entries of beta to their classes, and their sum to class y."""
+    beta, order, total = scratch.beta, scratch.order, 0.0
+    for place in range(row.head):
+        entry = max(0.0, beta[place])
+        out[order[place] + (order[place] >= y)] = -entry
+        total += entry
+    if row.head < row.length:
+        for place in range(row.head, row.length):
+            out[order[place] + (order[place] >= y)] = -max(0.0, beta[place])
+        total += sum_entries(beta, row.head, row.length)
+    out[y] = total
+
+
+@compiled(inline=True)
+def _residual_at(place, residual, prefix, suffix, scratch):
+    """Return v at a place of the candidates, from the fits."""
+    if place < prefix:
+        return scratch.fit_upper[place]
+    return scratch.fit_lower[place] if place >= suffix else residual
+
+
+@compiled
+def _project_crowd(row, bound, y, polytope, scratch, out):
+    """Project a row whose head is sorted, if a crowd reproduces itself; return whether it does.
+
+    `row` has the crowd from `bound` on. A crowd whose level is its own mean joins no other pool:
+    the next one has the level at the end of the head.
+    """
+    b, order, candidates, n_upper = (
+        scratch.beta,
+        scratch.order,
+        scratch.candidates,
+        polytope.n_upper,
+    )
+    zeta, level = 1.0, bound
+    large = LARGE * polytope.sum_upper
+    if not (candidates[0] <= large and bound >= -large):
+        return False
+    for _ in range(ATTEMPTS):
+        zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
+        if zeta == 0.0:
+            return True
+        reached = _residual_at(min(n_upper, row.length - 1), residual, prefix, suffix, scratch)
+        alone = reached == row.mean
+        if alone:
+            reached = _residual_at(n_upper - 1, residual, prefix, suffix, scratch)
+        last, level = level, max(reached, bound)
+        new = crowd_from(b, level, n_upper, level)
+        rounding = 8.0 * EPS * (abs(candidates[0]) + abs(level))
+        settled = not alone and abs(level - last) <= rounding
+        if settled or new.length == row.length:
+            collect_from(b, last, order[n_upper:], candidates[n_upper:])
+            write_beta(row, zeta, residual, prefix, suffix, scratch)
+            _write_row(row, y, scratch, out)
+            return True
+        row = new
+    return False
+
+
+@compiled
+def _project_long(point, y, polytope, scratch, out):
+    """Project a long row and sort few of its entries. `out` comes as zeros."""
+    b, candidates, n_upper = scratch.beta, scratch.candidates, polytope.n_upper
+    subtract_from_true(point, y, b)
+    take_head(b, n_upper, scratch)
+    last = candidates[n_upper - 1]
+    bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
+    row = crowd_from(b, bound, n_upper, last)
+    crowded = row.length > n_upper + FEW
+    if crowded and _project_crowd(row, bound, y, polytope, scratch, out):
+        return
+    row = sort_crowd(b, bound, row, scratch)
+    offset = shorten_gaps(row.length, polytope, candidates)
+    if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
+        _write_row(row, y, scratch, out)
 
 
 @compiled(inline=True)
@@ -233,18 +349,19 @@ def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
     for j in range(len(out)):
         out[j] = 0.0
-    count = sorted_candidates(point, y, polytope, scratch)
+    if len(out) > SHORT:
+        _project_long(point, y, polytope, scratch, out)
+        return
+    count = sorted_candidates(point, y, polytope, COUNTING_LENGTH, scratch)
     if count == 0:
         return
-    offset = shorten_gaps(count, polytope, scratch.candidates)
-    if nearest_in_polytope(count, offset, polytope, scratch) == 0.0:
+    if count > COUNTING_LENGTH:
+        _project_long(point, y, polytope, scratch, out)
         return
-    total = 0.0
-    for place in range(count):
-        j, entry = scratch.order[place], max(0.0, scratch.beta[place])
-        out[j + (j >= y)] = -entry
-        total += entry
-    out[y] = total
+    row = Candidates(count, count, 0.0)
+    offset = shorten_gaps(count, polytope, scratch.candidates)
+    if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
+        _write_row(row, y, scratch, out)
 
 
 @compiled(allocates=True)
