@@ -107,7 +107,7 @@ def guess_below(row, k, sample):
         return -np.inf
     for j in range(LANES):
         sample[j] = row[j * step]
-    sort_ascending(sample)
+    insert_ascending(sample)
     return sample[LANES - 1 - rank]
 
 
@@ -139,7 +139,10 @@ def kth_largest(values, k):
             first = i
         else:
             return values[place]
-    sort_ascending(values[first : last + 1])
+    if last - first < FEW:
+        insert_ascending(values[first : last + 1])
+    else:
+        sort_by_bytes(values[first : last + 1])
     return values[place]
 
 
@@ -163,6 +166,12 @@ def flip_bits(bits):
         bits[j] ^= (bits[j] >> 63) & 0x7FFFFFFFFFFFFFFF
 
 
+@compiled(inline=True)
+def digit_of(key, byte):
+    """Return a byte of an integer, for the order of integers with a sign."""
+    return ((key >> (8 * byte)) & 255) ^ (128 * (byte == 7))
+
+
 @compiled(allocates=True)
 def sort_by_bytes(values):
     """Sort in place: radix sort from the last byte to the first, without bytes that all share."""
@@ -171,20 +180,21 @@ def sort_by_bytes(values):
     flip_bits(bits)
     for key in bits:
         for byte in range(8):
-            starts[byte, ((key >> (8 * byte)) & 255) ^ (128 * (byte == 7))] += 1
+            starts[byte, digit_of(key, byte)] += 1
     source, target = bits, other
     for byte in range(8):
-        if starts[byte].max() == len(values):
+        if starts[byte, digit_of(source[0], byte)] == len(values):
             continue
         first = 0
         for digit in range(256):
             first, starts[byte, digit] = first + starts[byte, digit], first
         for key in source:
-            digit = ((key >> (8 * byte)) & 255) ^ (128 * (byte == 7))
+            digit = digit_of(key, byte)
             target[starts[byte, digit]] = key
             starts[byte, digit] += 1
         source, target = target, source
-    bits[:] = source
+    for j in range(len(bits)):
+        bits[j] = source[j]
     flip_bits(bits)
 
 
@@ -197,6 +207,12 @@ def sort_ascending(values):
     if len(values) > INSERTION_LENGTH:
         values.sort()
         return
+    insert_ascending(values)
+
+
+@compiled
+def insert_ascending(values):
+    """Sort a few entries in place, by insertion."""
     for j in range(1, len(values)):
         value, place = values[j], j
         while place > 0 and values[place - 1] > value:
