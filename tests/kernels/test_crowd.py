@@ -15,6 +15,7 @@ from fwlab.kernels.domains.projection import (
     _zero_below,
     make_projection_scratch,
     nearest_in_polytope,
+    project_row,
     project_rows,
     sorted_candidates,
     subtract_from_true,
@@ -212,3 +213,14 @@ def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
         level = (loss.project(c, y[0]) - c)[1 : tail.start].min()
         c[tail] = -level * (1.0 + EPS * rng.integers(-1, 3, m - tail.start))
         assert a_crowd_settles(c, polytope, make_projection_scratch(m), out), c
+
+
+def test_a_row_far_below_the_true_class_is_not_sorted():
+    c, out = 1e5 + np.arange(600.0) / 600, np.ones(600)
+    c[0] = 0.0
+    polytope = fwlab.TopK(5).polytopes(np.array([0]), 600).weights
+    scratch = make_projection_scratch(600)
+    scratch.order[:] = -1
+    project_row(c, 0, polytope, scratch, out)
+    assert (out == 0.0).all()
+    assert (scratch.order[5:] == -1).all()

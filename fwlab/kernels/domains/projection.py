@@ -332,6 +332,8 @@ def _project_long(point, y, polytope, scratch, out):
     b, candidates, n_upper = scratch.beta, scratch.candidates, polytope.n_upper
     subtract_from_true(point, y, b)
     take_head(b, n_upper, scratch)
+    if _slope_at_origin(n_upper, candidates, polytope.upper, polytope.lower) <= 0.0:
+        return
     last = candidates[n_upper - 1]
     bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
     row = crowd_from(b, bound, n_upper, last)
