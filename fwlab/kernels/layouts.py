@@ -22,6 +22,10 @@ class PolytopeWeights(NamedTuple):
     sum_lower: float
 
 
+class LongPolytopeWeights(PolytopeWeights):
+    """PolytopeWeights that are worth more code: numba compiles it only where rows are long."""
+
+
 class ZetaRange(NamedTuple):
     """The zeta that a point of a polytope allows, and the bounds that end them.
 

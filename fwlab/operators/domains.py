@@ -15,8 +15,9 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.domains.membership import in_domain_rows
 from fwlab.kernels.domains.projection import project_rows
+from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
-from fwlab.kernels.layouts import PolytopeWeights, SamplePolytopes
+from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights, SamplePolytopes
 
 FARTHEST = 1e100
 
@@ -80,7 +81,8 @@ class RowPolytopes:
         """The weights of the polytopes, counted and summed for the kernels."""
         upper, lower = self.upper, self.lower
         counts = self.support, int(np.count_nonzero(lower))
-        return PolytopeWeights(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
+        kind = LongPolytopeWeights if len(upper) > COUNTING_LENGTH else PolytopeWeights
+        return kind(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
 
     @cached_property
     def layout(self) -> SamplePolytopes:

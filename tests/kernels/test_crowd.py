@@ -9,18 +9,15 @@ import fwlab
 from fwlab import weights
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.crowd import crowd_from, take_head
-from fwlab.kernels.domains.large_entries import shorten_gaps
 from fwlab.kernels.domains.projection import (
     _project_crowd,
     _zero_below,
     make_projection_scratch,
-    nearest_in_polytope,
     project_row,
     project_rows,
-    sorted_candidates,
     subtract_from_true,
 )
-from fwlab.kernels.layouts import Candidates
+from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights
 
 pytestmark = pytest.mark.small
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
@@ -46,23 +43,9 @@ LOSSES = [
 ]
 
 
-@compiled(allocates=True)
 def project_by_sorting(points, y, polytope, out):
     """Write the projection of every row; all entries that can differ from 0 are sorted."""
-    scratch = make_projection_scratch(points.shape[1])
-    out[:] = 0.0
-    for i in range(points.shape[0]):
-        count = sorted_candidates(points[i], y[i], polytope, points.shape[1], scratch)
-        if count == 0:
-            continue
-        offset = shorten_gaps(count, polytope, scratch.candidates)
-        row = Candidates(count, count, 0.0)
-        if nearest_in_polytope(row, offset, polytope, scratch) == 0.0:
-            continue
-        for place in range(count):
-            j, entry = scratch.order[place], max(0.0, scratch.beta[place])
-            out[i, j + (j >= y[i])] = -entry
-            out[i, y[i]] += entry
+    project_rows(points, y, PolytopeWeights(*polytope), out)
 
 
 def normal(rng, m):
@@ -160,6 +143,7 @@ def test_a_crowd_gives_the_projection_of_the_sorted_row(loss, kind):
         m = int(rng.choice([66, 70, 100, 300, 520, 1000]))
         c, y = rows_of(kind, rng, m)
         polytope = loss.polytopes(y, m).weights
+        assert isinstance(polytope, LongPolytopeWeights)
         found, expected = np.empty_like(c), np.empty_like(c)
         project_rows(c, y, polytope, found)
         project_by_sorting(c, y, polytope, expected)

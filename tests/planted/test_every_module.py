@@ -19,6 +19,7 @@ NO_MATHEMATICS = {
     "kernels._prefetch": "hints to the processor",
     "kernels.layouts": "names of arrays",
     "solvers.auto": "the choice of a method",
+    "solvers.compiling": "a clock on the terminal",
     "solvers.dual_layout": "a problem as named arrays",
     "solvers.interrupt": "Ctrl-C",
     "solvers.registry": "names of methods",

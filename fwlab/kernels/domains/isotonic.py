@@ -1,6 +1,5 @@
 """Decreasing isotonic regression by pool-adjacent-violators, and residuals from its pools."""
 
-
 from fwlab.kernels._jit import compiled
 
 

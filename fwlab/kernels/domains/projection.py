@@ -19,7 +19,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled
+from fwlab.kernels._jit import compiled, inlined_by_type
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
@@ -30,7 +30,7 @@ from fwlab.kernels.domains.sorting import (
     select_largest,
     sort_descending,
 )
-from fwlab.kernels.layouts import Candidates, ProjectionScratch
+from fwlab.kernels.layouts import Candidates, LongPolytopeWeights, ProjectionScratch
 
 NEWTON_STEPS = 100
 # a crowd usually reproduces itself after 1 to 6 attempts
@@ -346,19 +346,39 @@ def _project_long(point, y, polytope, scratch, out):
         _write_row(row, y, scratch, out)
 
 
+def candidates_of_row(point, y, polytope, scratch, out):
+    """Return sorted_candidates(..), or project the row, if that takes less time, and return 0."""
+    project = _candidates_or_crowd if isinstance(polytope, LongPolytopeWeights) else _all_candidates
+    return project(point, y, polytope, scratch, out)
+
+
+def _all_candidates(point, y, polytope, scratch, out):
+    return sorted_candidates(point, y, polytope, len(out), scratch)
+
+
+def _candidates_or_crowd(point, y, polytope, scratch, out):
+    count = 0
+    if len(out) <= SHORT:
+        count = sorted_candidates(point, y, polytope, COUNTING_LENGTH, scratch)
+    if len(out) > SHORT or count > COUNTING_LENGTH:
+        _project_long(point, y, polytope, scratch, out)
+        count = 0
+    return count
+
+
+@inlined_by_type(candidates_of_row)
+def _candidates_of_type(point, y, polytope, scratch, out):
+    long = polytope.instance_class is LongPolytopeWeights
+    return _candidates_or_crowd if long else _all_candidates
+
+
 @compiled(inline=True)
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
     for j in range(len(out)):
         out[j] = 0.0
-    if len(out) > SHORT:
-        _project_long(point, y, polytope, scratch, out)
-        return
-    count = sorted_candidates(point, y, polytope, COUNTING_LENGTH, scratch)
+    count = candidates_of_row(point, y, polytope, scratch, out)
     if count == 0:
-        return
-    if count > COUNTING_LENGTH:
-        _project_long(point, y, polytope, scratch, out)
         return
     row = Candidates(count, count, 0.0)
     offset = shorten_gaps(count, polytope, scratch.candidates)
