@@ -1,4 +1,4 @@
-"""List the timing tables, or make some: python -m figures.benchmarks [NAME ...] [--quick]."""
+"""List the timing tables, or make some: python -m figures.benchmarks [NAME ... | all] [--quick]."""
 
 import argparse
 import importlib
@@ -7,13 +7,16 @@ import pkgutil
 from threadpoolctl import threadpool_limits
 
 import figures.benchmarks
+from figures.benchmarks.page import PAGE, print_page
+
+NO_TABLES = {"__main__", "page", "timing"}
 
 
 def modules() -> dict[str, str]:
     """Name and first sentence of every table."""
     names = [m.name for m in pkgutil.iter_modules(figures.benchmarks.__path__)]
     tables = {}
-    for name in sorted(set(names) - {"__main__", "timing"}):
+    for name in sorted(set(names) - NO_TABLES):
         text = importlib.import_module(f"figures.benchmarks.{name}").__doc__ or ""
         tables[name] = text.split("\n")[0]
     return tables
@@ -22,18 +25,25 @@ def modules() -> dict[str, str]:
 def main() -> None:
     tables = modules()
     parser = argparse.ArgumentParser(prog="python -m figures.benchmarks")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(tables))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(["all", *tables]))
     parser.add_argument("--quick", action="store_true", help="smaller batches, fewer repeats")
+    parser.add_argument(
+        "--markdown", action="store_true", help="one page with the machine and its floors"
+    )
     arguments = parser.parse_args()
-    unknown = sorted(set(arguments.names) - set(tables))
+    names = list(PAGE) if arguments.names == ["all"] else arguments.names
+    unknown = sorted(set(names) - set(tables))
     if unknown:
         parser.error(f"no table is named {', '.join(unknown)}; there are: {', '.join(tables)}")
-    for name, text in tables.items():
-        if not arguments.names:
+    if not names:
+        for name, text in tables.items():
             print(f"{name:16} {text}")
-    for name in arguments.names:
-        with threadpool_limits(1):
-            importlib.import_module(f"figures.benchmarks.{name}").run(quick=arguments.quick)
+    with threadpool_limits(1):
+        if arguments.markdown:
+            print_page(names, arguments.quick)
+        else:
+            for name in names:
+                importlib.import_module(f"figures.benchmarks.{name}").run(quick=arguments.quick)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def above(rng: np.random.Generator, n: int, m: int) -> Floats:
 
 def spikes(rng: np.random.Generator, n: int, m: int) -> Floats:
     rows = np.full((n, m), -0.25)
-    rows[:, 1:6] = -2.0 - rng.random((n, 5))
+    rows[:, 1:6] = -2.0 - rng.random(rows[:, 1:6].shape)
     rows[:, 0] = 0.0
     return rows
 

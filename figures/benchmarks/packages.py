@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fwlab
-from figures.benchmarks.projections import SELECTED, Calls, batch, microseconds
+from figures.benchmarks.projections import Calls, batch, microseconds
 from fwlab.text import format_table
 
 Rows = NDArray[np.float64]
 SIZES = (100, 1000, 10_000, 100_000)
+SELECTED = (1, 5, 10)
 # entries of a batch that a package gets
 MOST_ENTRIES = 200_000
 

@@ -1,5 +1,6 @@
 """The timing tables are made; no time is asserted."""
 
+import os
 import re
 import subprocess
 import sys
@@ -11,16 +12,21 @@ import pytest
 
 import fwlab
 from figures.benchmarks import (
+    block_projection,
     certificates,
+    first_call,
     growth,
+    linear_svc,
     lp_norm,
     packages,
+    page,
     pair_steps,
     passes,
     products,
     projections,
     ranking,
     tail,
+    wall,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +39,10 @@ def test_projection_table(monkeypatch, capsys):
     assert "ratio to np.partition" in head and names.split()[:5] == [
         "regime", "d", "k", "active", "partition"
     ]  # fmt: skip
-    # k < d: one line for d = 3, three for d = 40, in either regime
-    assert [line.split()[0] for line in lines] == ["sum"] * 4 + ["cone"] * 4
+    # k < d: one line for d = 3, two for d = 40, in either regime
+    assert [line.split()[0] for line in lines] == ["sum"] * 3 + ["cone"] * 3
     for line in lines:
-        assert len(re.findall(r"\d+\.\d\d \( *\d+\.\d\d\)", line)) == 5
+        assert len(re.findall(r"\d+\.\d\d \( *\d+\.\d\d\)", line)) == 6
 
 
 def test_package_table(monkeypatch, capsys):
@@ -158,6 +164,62 @@ def test_a_ranking_line_is_certified():
     cells = dict(zip(ranking.HEADER, ranking.line(*task), strict=True))
     assert cells["objective"] == "TopPushK(K = 5, hinge)" and cells["n"] == "176"
     assert float(cells["gap"]) <= ranking.TOL and cells["method"] == "interior-point"
+
+
+def cells(printed):
+    """The cells of a Markdown table, line by line, without the rule below the header."""
+    lines = printed.splitlines()
+    return [line.strip("| ").split(" | ") for line in [lines[0], *lines[2:]]]
+
+
+def test_wall_table(monkeypatch, capsys):
+    monkeypatch.setattr(wall, "REPEATS", 2)
+    wall.run(quick=True)
+    header, line = cells(capsys.readouterr().out)
+    row = dict(zip(header, line, strict=True))
+    assert row["data"] == "digits" and row["gap"] == "1e-05"
+    passes_made, needed = map(int, row["passes / needed"].split(" / "))
+    assert needed <= passes_made <= needed + 2
+    assert 0 < float(row["method"]) <= float(row["wall"])
+
+
+def test_first_call_table(monkeypatch, capsys):
+    monkeypatch.setattr(first_call, "seconds", lambda *run: (0.5, 2.0))
+    first_call.run(quick=False)
+    _, *lines = cells(capsys.readouterr().out)
+    assert [line[2:] for line in lines] == [["2.00", "2.00", "0.50"]] * len(first_call.RUNS)
+
+
+def test_first_call_is_that_of_a_new_process(tmp_path):
+    stored = os.environ.get("NUMBA_CACHE_DIR", str(tmp_path))
+    imported, solved = first_call.seconds("fw", "dense", stored)
+    assert 0 < imported and 0 < solved
+
+
+def test_block_projection_table(monkeypatch, capsys):
+    monkeypatch.setattr(block_projection, "CLASSES", (4, 70))
+    monkeypatch.setattr(block_projection, "ENTRIES", 4000)
+    block_projection.run(quick=True)
+    lines = capsys.readouterr().out.splitlines()[2:]
+    # TopK(5), Usunier(5), PseudoTopK(5) and TopK(100) need more than 4 classes, TopK(100) 101
+    assert [line.split()[0] for line in lines] == ["4"] * 2 + ["70"] * 5
+
+
+def test_linear_svc_table(monkeypatch, capsys):
+    monkeypatch.setattr(linear_svc, "REPEATS", 1)
+    linear_svc.run(quick=True)
+    header, line = cells(capsys.readouterr().out)
+    row = dict(zip(header, line, strict=True))
+    assert row["data"] == "digits" and 0 < float(row["error"]) < 0.1
+
+
+def test_the_page_names_the_machine_and_its_floors(monkeypatch, capsys):
+    monkeypatch.setattr(page, "SIDE", 50)
+    monkeypatch.setattr(growth, "run", lambda quick: print("a table"))
+    page.print_page(["growth"], quick=True)
+    printed = capsys.readouterr().out
+    assert "`python -m figures.benchmarks growth --markdown --quick`" in printed
+    assert "GF/s" in printed and "numpy" in printed and "```text\na table\n```" in printed
 
 
 @pytest.mark.parametrize(
