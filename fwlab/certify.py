@@ -24,6 +24,7 @@ from typing import cast
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features import DataFeatures, GramFeatures
 from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, gamma_in_parts, norms_above
 from fwlab.problem import Problem
@@ -101,7 +102,8 @@ def _of_machine(
     else:
         E = total * m ** max(0.0, 1 / norm.q - 0.5)
         dual_error += problem.lam * (np.sqrt(MARGIN * dual_square) * E + E**2 / 2)
-    certificate = _certificate(problem, A, scores, square, primal, dual, primal_error + dual_error)
+    error = primal_error + dual_error
+    certificate = _certificate(problem, A, scores, square, primal, dual, error, rho)
     if certificate.contradiction or norm.p == 1 or norm.p > 2:
         return certificate
     root = np.sqrt(max(certificate.proved_gap, 0.0)) / np.sqrt(problem.lam * (norm.p - 1))
@@ -169,7 +171,8 @@ def _of_gram(
         first = np.mean(rho * (np.abs(link).max(axis=0) + entries.max()))
         dual_error += float(first) + problem.lam / 2 * moved**2
     dual_error += _norm_error(problem, link, A, errors + shifts, norm.dual_square_norm, moved)
-    certificate = _certificate(problem, A, scores, square, primal, dual, primal_error + dual_error)
+    error = primal_error + dual_error
+    certificate = _certificate(problem, A, scores, square, primal, dual, error, rho)
     return certificate.contradicted(_negative_curvature(problem, A, link, errors))
 
 
@@ -236,9 +239,15 @@ def _certificate(
     primal: float,
     dual: float,
     error: float,
+    rho: Floats,
 ) -> Certificate:
-    """Return the certificate of these values; nothing is certified if A is infeasible."""
-    feasible = not problem.polytopes.checks_membership or problem.is_feasible(A)
+    """Return the certificate of these values; nothing is certified if A is infeasible.
+
+    rho (n,) bounds the distances to a feasible point; where they are small, that is the test.
+    """
+    polytopes, omega = problem.polytopes, problem.sample_weight
+    near = problem.in_family and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()
+    feasible = near or not polytopes.checks_membership or problem.is_feasible(A)
     dual, error = (dual, error) if feasible else (-np.inf, np.inf)
     gap = primal - dual
     augmented = problem.augmented_primal(A, scores, square) - dual if problem.smoothing else gap

@@ -165,6 +165,7 @@ class State(RunState):
     problem is given_problem, or gram_problem, which takes its products from the Gram matrix.
     own_problem is the problem with the method's own loss. max_memory: bytes that the Gram matrix
     may take, 0 unless the method needs it. judged: n_steps and certificate when it was last judged.
+    infeasibility: that of A when it was last certified, None if it has to be computed.
     """
 
     problem: Problem
@@ -181,6 +182,7 @@ class State(RunState):
     best_link: Floats = field(init=False)
     best_primal: float = field(init=False, default=np.inf)
     judged: tuple[int, Certificate] | None = field(init=False, default=None)
+    infeasibility: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.given_problem = self.problem
@@ -324,15 +326,19 @@ class State(RunState):
         errors grow with that size. Rows that are far from the domain stay: no rounding explains
         them.
         """
+        self.infeasibility = None
         if not self.problem.in_family:
             return
+        worst, any_rounded = 0.0, False
         for rows, _ in self.problem.chunks():
             nearest = self.problem.nearest_feasible(self.A, rows)
             size = self.problem.polytopes.scale * self.problem.sample_weight[rows]
             off = np.abs(self.A[rows] - nearest).max(axis=1)
             rounded = (off > SHOWS * size) & (off <= EXPLAINED * size)
+            worst = max(worst, float(off.max()))
             if rounded.any():
-                self.A[rows][rounded] = nearest[rounded]
+                self.A[rows][rounded], any_rounded = nearest[rounded], True
+        self.infeasibility = None if any_rounded else worst
 
     def refresh(self) -> None:
         """Recompute what the method tracks from A and, if it has them, its coefficients."""

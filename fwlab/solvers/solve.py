@@ -154,14 +154,14 @@ def _result(name: str, state: State, end: End, recorder: Recorder, called: float
     if state.own_problem is not None:
         loss, gap = state.own_problem.loss, certificate.own_gap
         notes = (f"The dual that was maximised is that of {loss!r}; its gap is {gap:.3g}.", *notes)
-    W, infeasibility = None if precomputed else state.weights(), problem.infeasibility(state.A)
+    W, infeasibility = None if precomputed else state.weights(), state.infeasibility
     return Result(
         W=W,
         A=state.A,
         primal=certificate.primal,
         dual=certificate.dual,
         gap=certificate.gap,
-        infeasibility=infeasibility,
+        infeasibility=problem.infeasibility(state.A) if infeasibility is None else infeasibility,
         success=end.status is Status.CONVERGED,
         status=end.status,
         message=" ".join((*end.sentences, *notes)),

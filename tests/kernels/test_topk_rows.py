@@ -1,6 +1,8 @@
 """The projections without a sort against the same thresholds from a sorted row."""
 
 import os
+from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -47,12 +49,46 @@ def sizes(rng):
     return d, int(rng.choice([1, min(d, 10), min(d, 65), d // 3 + 1, d - 1, d]))
 
 
-def assert_clipped(a, out, thresholds):
-    """The rows of `out` are min(max(a - shift - t, 0), u) with (t, u, shift) of each row."""
+def assert_clipped(a, out, thresholds, exact=None):
+    """The rows of `out` are min(max(a - shift - t, 0), u) with (t, u, shift) of each row.
+
+    8 ulp are allowed, of the row's largest entry or of u. A row that is further away counts against
+    its exact thresholds, where there are some: those of the sorted row have rounding errors, too.
+    """
     for row, x in zip(a, out, strict=True):
         t, u, shift = thresholds(row)
-        expected = np.clip((row - shift) - t, 0.0, u)
-        assert_allclose(x, expected, rtol=0, atol=8 * EPS * np.abs(row).max())
+        expected, ulp = np.clip((row - shift) - t, 0.0, u), EPS * max(np.abs(row).max(), u)
+        if exact is not None and np.abs(x - expected).max() > 8 * ulp:
+            t, u, shift = exact(row)
+            expected = [float(min(max(Fraction(entry) - shift - t, 0), u)) for entry in row]
+        assert_allclose(x, expected, rtol=0, atol=8 * ulp)
+
+
+def exact_thresholds(row, k, r, bias):
+    """The equations of kernels.simplices.topk_simplex in fractions, solved by trying all pieces."""
+    entries = sorted(map(Fraction, row), reverse=True)
+    bias, pivot = Fraction(bias), entries[k - 1]
+    cap = Fraction(r) / k if r < np.inf else None
+    sums = [Fraction(0), *accumulate(entries)]
+    u = max(Fraction(0), sums[k] / (k + bias * k * k))
+    u = u if cap is None else min(u, cap)
+    if k == len(row) or pivot - entries[k] >= u:
+        return -u, u, pivot
+    for full in range(k, -1, -1):
+        for moving in range(max(k - full, 1), len(row) - full + 1):
+            # `full` entries at u, `moving` more above t: u = v - t, sum = k u
+            middle, rest = sums[full + moving] - sums[full], k - full
+            free = (sums[full] + middle * rest / moving) / (
+                full + bias * k * k + Fraction(rest * rest) / moving
+            )
+            u = free if cap is None else min(free, cap)
+            t = (middle - rest * u) / moving
+            above = full == 0 or entries[full - 1] >= t + u
+            between = entries[full] <= t + u and entries[full + moving - 1] >= t
+            below = full + moving == len(row) or entries[full + moving] <= t
+            if u >= 0 and above and between and below:
+                return t - pivot, u, pivot
+    raise AssertionError("no piece solves the equations")
 
 
 @each_kind
@@ -63,7 +99,25 @@ def test_thresholds_are_those_of_the_sorted_row(kind, seed):
     a, out = rows_of(kind, d, rng), np.zeros((ROWS, d))
     r, bias = rng.choice([np.inf, 100.0, 1.0, 1e-3]), rng.choice([0.0, 0.0, 0.3, 10.0])
     assert project_topk_rows(a, 1e150, k, r, bias, out) == -1
-    assert_clipped(a, out, lambda row: sorted_thresholds(np.sort(row), k, r, bias))
+    assert_clipped(
+        a,
+        out,
+        lambda row: sorted_thresholds(np.sort(row), k, r, bias),
+        lambda row: exact_thresholds(row, k, r, bias),
+    )
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.25])
+@pytest.mark.parametrize("r", [1.0, np.inf])
+def test_exact_thresholds_are_those_of_the_sorted_row(r, bias):
+    rng = np.random.default_rng(0)
+    for k in (1, 3, 5):
+        row = rng.integers(-8, 9, 9) / 8
+        found = np.clip(row - sum(exact_thresholds(row, k, r, bias)[::2]), 0, None)
+        t, u, shift = sorted_thresholds(np.sort(row), k, r, bias)
+        u_exact = float(exact_thresholds(row, k, r, bias)[1])
+        expected = np.clip((row - shift) - t, 0.0, u)
+        assert_allclose(np.minimum(found.astype(float), u_exact), expected, atol=1e-15)
 
 
 @each_kind

@@ -250,17 +250,19 @@ def mean_between(values, shift, t, v, mean):
     return mean + total / count
 
 
+@compiled(inline=True)
+def add_compensated(total, lost, term):
+    """Return total + term and what the addition loses, after Kahan; `lost` enters the sum."""
+    term -= lost
+    larger = total + term
+    return larger, (larger - total) - term
+
+
 @compiled
 def sum_of_differences(values, base, shift, v):
-    """Return the sum of values - base over the values with values - shift >= v.
-
-    Kahan's compensation restores what each addition loses.
-    """
+    """Return the sum of values - base over the values with values - shift >= v."""
     total, lost = 0.0, 0.0
     for value in values:
         if value - shift >= v:
-            term = (value - base) - lost
-            larger = total + term
-            lost = (larger - total) - term
-            total = larger
+            total, lost = add_compensated(total, lost, value - base)
     return total

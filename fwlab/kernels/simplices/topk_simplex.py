@@ -25,6 +25,7 @@ from fwlab.kernels.domains.selection import (
     FEW,
     LANES,
     NEWTON_STEPS,
+    add_compensated,
     collect_from,
     kth_of_row,
     lane_maxima,
@@ -57,15 +58,18 @@ def sorted_thresholds(ordered, k, r, bias):
         return -u, u, pivot
     # i of the k largest are below v, j others above t; `high` and `low` sum their differences
     i, j, high, low = 1, 1, 0.0, ordered[count - k - 1] - pivot
+    lost_low, lost_high = 0.0, 0.0
     while True:
         rest = i * low - j * high
         free = (start * i * j + rest) / (i + j * ((k - i) + bias * k * k) / stiffness)
         mass = min(free, (r / k * i * j + rest) / (i + j))
         if j < count - k and j * (ordered[count - k - j - 1] - pivot) > low - mass:
-            low += ordered[count - k - j - 1] - pivot
+            difference = ordered[count - k - j - 1] - pivot
+            low, lost_low = add_compensated(low, lost_low, difference)
             j += 1
         elif i < k and i * (ordered[count - k + i] - pivot) < high + mass:
-            high += ordered[count - k + i] - pivot
+            difference = ordered[count - k + i] - pivot
+            high, lost_high = add_compensated(high, lost_high, difference)
             i += 1
         else:
             return (low - mass) / j, min(start + mass / stiffness, r / k), pivot
