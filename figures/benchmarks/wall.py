@@ -1,7 +1,7 @@
 """Wall seconds of `solve` to a gap, beside a run that is told after how many passes to stop.
 
-The run that is told judges only the start and the end, after as many passes as a run needs that
-judges each one. Unit rows; TopK(3) with C = 1, TopK(5) with 1000 classes; one thread. Short runs
+The run that is told judges the start and the end only. Its number of passes is the number that a
+run makes which judges each pass. Unit rows; TopK(3) with C = 1, TopK(5) with 1000 classes; one thread. Short runs
 are repeated in turn: medians, and the lowest and highest ratio of a pair. "method" is the time of
 the passes alone.
 """
@@ -27,7 +27,7 @@ SHORT = 3.0
 
 
 def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem, float]]:
-    """Yield the name, the problem and the gap to reach; sets that are not at hand are left out."""
+    """Yield the name, the problem and the gap to reach; missing data sets are left out."""
     for name, gap in list(SETS.items())[: 1 if quick else None]:
         try:
             data = fwlab.datasets.load(name, normalize="unit")

@@ -1,6 +1,6 @@
-"""When a run is judged: at every so many iterations, or when counted work and progress ask for it.
+"""When a run is judged: at fixed intervals, or when counted work and progress ask for it.
 
-A checkpoint costs up to as much as an iteration. With check_every="auto" the next one is due when
+A checkpoint costs at most one iteration. With check_every="auto" the next one is due when
 
 - the gap, if it has fallen as the method's progress has since the last checkpoint, meets tol;
 - or the progress has fallen so far that this prediction is no longer worth much;

@@ -15,7 +15,7 @@ from fwlab.solvers.method import Method, State
 
 
 class Form(NamedTuple):
-    """What numba compiles another version for; indices is None for a dense X."""
+    """The form of a problem: numba compiles one version per form. indices is None for a dense X."""
 
     kernel: str | None
     indices: str | None

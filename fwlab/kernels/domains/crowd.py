@@ -41,7 +41,7 @@ from fwlab.kernels.layouts import Candidates
 
 # insertion finds the head of a row up to this length faster than two passes over lanes
 SHORT = 512
-# so many entries beyond the head are sorted: no crowd needs fewer steps
+# up to this number of entries beyond the head are sorted: that takes less time than a crowd
 FEW = 32
 
 
