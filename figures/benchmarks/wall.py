@@ -1,9 +1,9 @@
 """Wall seconds of `solve` to a gap, beside a run that is told after how many passes to stop.
 
 The run that is told judges the start and the end only. Its number of passes is the number that a
-run makes which judges each pass. Unit rows; TopK(3) with C = 1, TopK(5) with 1000 classes; one thread. Short runs
-are repeated in turn: medians, and the lowest and highest ratio of a pair. "method" is the time of
-the passes alone.
+run makes which judges each pass. Unit rows; TopK(3) with C = 1, TopK(5) with 1000 classes; one
+thread. Short runs are repeated in turn: medians, and the lowest and highest ratio of a pair.
+"method" is the time of the passes alone.
 """
 
 from collections.abc import Iterator
