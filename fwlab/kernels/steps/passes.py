@@ -20,6 +20,7 @@ from fwlab.kernels.products.dense import copy_entries, copy_in_lines
 from fwlab.kernels.steps.block import block_gap, make_block_scratch
 from fwlab.kernels.steps.rules import step_by
 
+
 # one in FEW classes that change, or more: the whole row of scores is updated, by vector code
 FEW = 4
 
@@ -56,22 +57,6 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
         record.gaps[i] = block_gap(scores, block, dual.weights, scratch, old)
     step_by(rule, scores, block, dual.weights, scratch, record, old, change)
     record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
-
-
-@compiled(inline=True)
-def add_to_scores(change, products, later, base, classes, scores):
-    """Add a change of W's rows to the scores of the rows `later` of the block from `base` on.
-
-    products (b,) are the inner products of the row that has moved with the rows of the block.
-    """
-    moved = nonzero(change, classes)
-    for i in later:
-        r = i - base
-        if FEW * moved > len(change):
-            add_multiple(scores[r], products[r], change)
-            continue
-        for j in classes[:moved]:
-            scores[r, j] += products[r] * change[j]
 
 
 @compiled(inline=True)
@@ -125,7 +110,14 @@ def dense_pass(rule, order, data, W, A, dual, record):
             i = order[step]
             change = changes[i - base]
             step_block(rule, i, scores[i - base], dual, scratch, record, A, change)
-            add_to_scores(change, grams[i], order[step + 1 : after], base, classes, scores)
+            moved = nonzero(change, classes)
+            for later in range(step + 1, after):
+                r = order[later] - base
+                if FEW * moved > m:
+                    add_multiple(scores[r], grams[i, r], change)
+                    continue
+                for j in classes[:moved]:
+                    scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, classes, touched)
         place = after
     copy_entries(padded[:, : X.shape[1]], W)
