@@ -37,8 +37,6 @@ WITH_ACTIVE_SETS = (AWAY, PAIRWISE, BLENDED)
 # with 4 or 12 rows a pass over 16 000 rows of 1024 features takes a twentieth longer than with 8;
 # with a Gram matrix, which holds the scores, 16 rows save a twentieth
 BLOCK_ROWS, GRAM_BLOCK_ROWS = 8, 16
-# a block reads W once: where W is larger than a second-level cache, larger blocks read fewer bytes
-LARGE_W, LARGE_W_ROWS = 2**21, 32
 
 
 @dataclass(eq=False)
@@ -69,8 +67,7 @@ class BlockMethod(Method):
     a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are;
     "gap", n rows drawn by their block gaps, see solvers.gap_order. block_size: rows whose scores
     are computed at once. It changes the time but, in a given order, not the iterates. By default it
-    is 8 (16 with a Gram matrix, 32 where W takes more than 2 MB), less for few classes, and 1 for
-    "uniform", "gap" and sparse X.
+    is 8 (16 with a Gram matrix), less for few classes, and 1 for "uniform", "gap" and sparse X.
     """
 
     rule: int
@@ -153,7 +150,7 @@ class BlockMethod(Method):
         """Return the rows per block: at most 2 m, so that grams is at most twice as large as A."""
         if self.order in ROW_BY_ROW:
             return 1
-        size = self.block_size or default_rows(problem)
+        size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)
         return min(size, 2 * problem.n_classes, problem.n_samples)
 
     def _draw(self, n: int, block_size: int, rng: np.random.Generator) -> Integers:
@@ -166,14 +163,6 @@ class BlockMethod(Method):
         order: Integers = (starts[:, None] + rng.permuted(offsets, axis=1)).ravel()
         kept: Integers = order[order < n]
         return kept
-
-
-def default_rows(problem: Problem) -> int:
-    """Return the rows per block that take the least time for a problem with many classes."""
-    if problem.kernel is not None:
-        return GRAM_BLOCK_ROWS
-    bytes_of_W = 8 * problem.n_classes * problem.n_features
-    return LARGE_W_ROWS if bytes_of_W > LARGE_W else BLOCK_ROWS
 
 
 def steps_until_gram(problem: Problem, max_memory: int) -> float:

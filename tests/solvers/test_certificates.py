@@ -29,7 +29,7 @@ from solvers.solver_table import (
 )
 
 import fwlab
-from fwlab.solvers.blocks import ORDERS, default_rows
+from fwlab.solvers.blocks import ORDERS
 
 pytestmark = pytest.mark.small
 each_method = pytest.mark.parametrize("method", METHODS)
@@ -269,12 +269,6 @@ def test_a_seed_fixes_every_bit(method, form):
     assert np.array_equal(one.A, other.A) == (
         method not in BLOCK_METHODS and method not in RANDOM_FIRST
     )
-
-
-@pytest.mark.parametrize("m, kernel, rows", [(200, None, 8), (300, None, 32), (300, "linear", 16)])
-def test_blocks_are_larger_where_a_cache_does_not_hold_w(m, kernel, rows):
-    problem = fwlab.Problem(np.ones((3, 1000)), [0, 1, 2], fwlab.TopK(1), 1.0, 0.0, kernel, m)
-    assert default_rows(problem) == rows
 
 
 @each_block_method

@@ -21,10 +21,6 @@ from fwlab.kernels.steps.block import block_gap, make_block_scratch
 from fwlab.kernels.steps.rules import step_by
 
 
-# one in FEW classes that change, or more: the whole row of scores is updated, by vector code
-FEW = 4
-
-
 @compiled(fastmath=True, inline=True)
 def _replace_row(old, scale, change):
     """Replace the row `old` by `change`, which becomes `scale` times the difference.
@@ -113,9 +109,6 @@ def dense_pass(rule, order, data, W, A, dual, record):
             moved = nonzero(change, classes)
             for later in range(step + 1, after):
                 r = order[later] - base
-                if FEW * moved > m:
-                    add_multiple(scores[r], grams[i, r], change)
-                    continue
                 for j in classes[:moved]:
                     scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, classes, touched)
