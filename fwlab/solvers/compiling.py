@@ -1,4 +1,4 @@
-"""A clock on the terminal while numba compiles: the first call on a machine takes its time."""
+"""A clock on the terminal while numba compiles for the first call on a machine."""
 
 import sys
 import threading

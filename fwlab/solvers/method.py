@@ -117,7 +117,7 @@ class Method:
         raise NotImplementedError(f"{type(self).__name__} must define `iterate`.")
 
     def progress(self, state: Any, workspace: Any) -> float | None:
-        """Return a number that is at hand and falls about as the gap does, None if there is none.
+        """Return a number that costs nothing and falls about as the gap does, or None.
 
         It tells when the gap may be small enough to be worth judging; 0 asks for that at once.
         """

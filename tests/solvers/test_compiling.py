@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
 
 
 def shown_during(work, stream, monkeypatch):
-    """What is written to stderr, which is `stream`, during the work and a tenth of a second."""
+    """Return the text that stderr, replaced by `stream`, gets during the work and 0.1 s more."""
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(compiling, "SECONDS_UNSEEN", 0.01)
     with compiling_shown():
