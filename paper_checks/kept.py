@@ -4,13 +4,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from fwlab.experiments import source_files
-from paper_checks.ledger import CLAIMS, Verdict
+from paper_checks.ledger import CLAIMS
+from paper_checks.records import Record
+from paper_checks.verdicts import Verdict
 
-Record = dict[str, Any]
-JUDGE = "paper_checks.ledger"
+JUDGE = "paper_checks.verdicts"
 
 
 def code_hash(module: str) -> str:

@@ -3,86 +3,66 @@
 A claim is one statement of one paper. Its form is a function of a case that says by how much the
 statement holds there (an Outcome); the numbers in the statement are keyword arguments of the form,
 so that a derived, relaxed, corrected or wrong version is the same code with other numbers. The
-verdict is computed from the outcomes alone, by the rules in `decide`.
+verdict is computed from the outcomes alone, by the rules in `paper_checks.verdicts`.
 """
 
 import inspect
 import re
-import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from enum import StrEnum
-from fractions import Fraction
-from types import SimpleNamespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from paper_checks.proofs import Proof
+from paper_checks.trials import Case, Cases, Form, Outcome, Tier
+
+__all__ = [
+    "CLAIMS",
+    "Case",
+    "Cases",
+    "Claim",
+    "Condition",
+    "Erratum",
+    "Experiment",
+    "Form",
+    "Library",
+    "Outcome",
+    "Tier",
+    "Untestable",
+    "Version",
+    "WhereRight",
+    "claim",
+    "version",
+]
 
 # a short name of the source, a dash, and a name of one's own
 ID = re.compile(r"[A-Za-z0-9]+-[A-Za-z0-9._-]+")
-# entries of an array that a witness writes out
-MOST_SHOWN = 100
-
-
-class Verdict(StrEnum):
-    """The outcome of trying a claim."""
-
-    HOLDS = "holds"
-    WIDER = "wider"
-    CONDITIONAL = "conditional"
-    MISPRINT = "misprint"
-    FAILS = "fails"
-    UNTESTABLE = "untestable"
 
 
 class Untestable(Exception):
     """Raised by cases or a form, with the reason, when a statement cannot be tried here."""
 
 
-class Case(SimpleNamespace):
-    """One instance of a statement's quantities: `kind` says what sort of case it is."""
-
-    kind: str
-
-    def __str__(self) -> str:
-        parts = [f"{name} = {shown(value)}" for name, value in vars(self).items() if name != "kind"]
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The statement holds in a case if margin >= -allowed; `seen` are numbers for the witness."""
-
-    margin: float | Fraction
-    allowed: float = 0.0
-    seen: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def holds(self) -> bool:
-        return bool(self.margin >= -self.allowed)
-
-
-Form = Callable[..., Outcome]
-Cases = Callable[[np.random.Generator, bool], Iterable[Case]]
-
-
 @dataclass(frozen=True)
 class Version:
     """Another version of a statement: the form (the printed one's if None) with changed numbers,
-    tried on its own cases, or on the printed statement's if None."""
+    tried on its own cases, or on the printed statement's if None. formula: in mathtext."""
 
     text: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     form: Form | None = None
     cases: Cases | None = None
+    formula: str = ""
 
 
 def version(
-    text: str, form: Form | None = None, cases: Cases | None = None, **changes: Any
+    text: str,
+    form: Form | None = None,
+    cases: Cases | None = None,
+    formula: str = "",
+    **changes: Any,
 ) -> Version:
     """A Version whose changed numbers are written as keyword arguments."""
-    return Version(text, changes, form, cases)
+    return Version(text, changes, form, cases, formula)
 
 
 @dataclass(frozen=True)
@@ -90,7 +70,49 @@ class Condition:
     """A condition, named, under which a statement that is false as printed may be true."""
 
     text: str
-    meets: Callable[[Case], bool]
+    meets: Callable[[Case], Any]
+
+
+@dataclass(frozen=True)
+class WhereRight:
+    """Where the paper itself has the correct form of a misprint.
+
+    place: the id of another row, whose formula `form` compares with the correction in a case; or,
+    without a form, the place in the paper where its prose says so.
+    """
+
+    place: str
+    form: Form | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What marks a statement about an experiment: the data sets on which the paper made it, by
+    the names that the cases give in `data`. Cases of other data do not decide it."""
+
+    data: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Library:
+    """The functions of fwlab that a row exercises, by dotted names, and the form that compares
+    them with the true version of the statement; None if the claim's own form calls them."""
+
+    names: tuple[str, ...]
+    form: Form | None = None
+    cases: Cases | None = None
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """What to write in the paper's margin: the page, the formula as printed and as it should be
+    (mathtext), the proof in about three sentences, and what the error breaks elsewhere."""
+
+    page: str
+    printed: str
+    correct: str
+    proof: str
+    breaks: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +120,11 @@ class Claim:
     """One statement of one paper.
 
     where: the place in the paper; statement: in our own words; formula: in mathtext, "" if words
-    say it all; shapes: of the quantities; judged: which of several printed readings was judged.
+    say it all; shapes: of the quantities; judged: which of several printed readings was judged;
+    assumed: conditions that the statement needs and the paper does not print beside it.
     cases(rng, deep) yields what the form is tried on; from_table: they are read from a table that
-    figures/ has made. planted: wrong versions, which the same check must refute.
+    figures/ has made. planted: wrong versions, which the same check must refute. sides: what
+    `left` and `right` are in a witness. not_proved: why there is no proof, in one line.
     """
 
     id: str
@@ -112,15 +136,29 @@ class Claim:
     formula: str = ""
     shapes: str = ""
     judged: str = ""
+    assumed: str = ""
+    sides: tuple[str, str] = ("as stated", "by definition")
     planted: tuple[Version, ...] = ()
     derived: Version | None = None
+    where_right: WhereRight | None = None
     relaxed: Version | None = None
     condition: Condition | None = None
     corrected: Version | None = None
+    experiment: Experiment | None = None
+    proofs: tuple[Proof, ...] = ()
+    not_proved: str = ""
+    library: Library | None = None
+    erratum: Erratum | None = None
 
     @property
     def paper(self) -> str:
         return self.id.partition("-")[0]
+
+    @property
+    def versions(self) -> dict[str, Version]:
+        """The versions that may be true in place of the printed one, by their names here."""
+        named = {"derived": self.derived, "relaxed": self.relaxed, "corrected": self.corrected}
+        return {name: other for name, other in named.items() if other is not None}
 
 
 CLAIMS: dict[str, Claim] = {}
@@ -147,160 +185,17 @@ def check_claim(claim: Claim) -> None:
             "an id must be SOURCE-NAME, in letters, digits, dots, dashes and underscores; "
             f"got {claim.id!r}"
         )
-    if not isinstance(claim.planted, tuple):
-        raise TypeError(f"{claim.id}: planted must be a tuple of versions; got {claim.planted!r}")
-    others = (claim.derived, claim.relaxed, claim.corrected)
-    for other in (*claim.planted, *(other for other in others if other is not None)):
+    for name, kind in (("planted", Version), ("proofs", Proof)):
+        given = getattr(claim, name)
+        if not isinstance(given, tuple):
+            raise TypeError(f"{claim.id}: {name} must be a tuple; got {given!r}")
+        for part in given:
+            if not isinstance(part, kind):
+                raise TypeError(f"{claim.id}: {name} must hold {kind.__name__}s; got {part!r}")
+    for other in (*claim.planted, *claim.versions.values()):
         if not isinstance(other, Version):
             raise TypeError(f"{claim.id}: version() makes what may be tried besides; got {other!r}")
         try:
             inspect.signature(other.form or claim.form).bind(None, **other.changes)
         except TypeError as error:
             raise TypeError(f"{claim.id}, {other.text!r}: the form {error}") from None
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What trying one version found: cases by kind, how many failed, the worst margin among
-    those judged, and the failing case that is shortest to write down."""
-
-    kinds: Mapping[str, int]
-    failed: int
-    worst: float | Fraction | None
-    witness: str = ""
-
-    @property
-    def cases(self) -> int:
-        return sum(self.kinds.values())
-
-    @property
-    def holds(self) -> bool:
-        return self.failed == 0 and self.cases > 0
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim's verdict with its evidence. `others` are the trials of its other versions, by the
-    field of Claim, "met" and "not met" for the two sides of a condition. `defects_missed` are the
-    planted versions, in words, that the check did not refute."""
-
-    claim: Claim
-    verdict: Verdict
-    printed: Trial | None
-    others: Mapping[str, Trial] = field(default_factory=dict)
-    defects_caught: int = 0
-    defects_missed: tuple[str, ...] = ()
-    reason: str = ""
-    seconds: float = 0.0
-    seed: int = 0
-    deep: bool = False
-
-    def timed(self, seconds: float) -> "Finding":
-        return replace(self, seconds=seconds)
-
-
-def judge(claim: Claim, seed: int = 0, deep: bool = False) -> Finding:
-    """Try a claim and all its versions; the same seed gives the same finding."""
-    try:
-        cases = drawn(claim.cases, claim, seed, deep)
-        printed = try_form(claim.form, cases)
-        others = {}
-        for name in ("derived", "relaxed", "corrected"):
-            other: Version | None = getattr(claim, name)
-            if other is not None:
-                others[name] = try_version(claim, other, cases, seed, deep)
-        if claim.condition is not None:
-            meets = claim.condition.meets
-            others["met"] = try_form(claim.form, [c for c in cases if meets(c)])
-            others["not met"] = try_form(claim.form, [c for c in cases if not meets(c)])
-        missed = tuple(
-            wrong.text
-            for wrong in claim.planted
-            if try_version(claim, wrong, cases, seed, deep, first=True).failed == 0
-        )
-    except Untestable as reason:
-        return Finding(claim, Verdict.UNTESTABLE, None, reason=str(reason), seed=seed, deep=deep)
-    verdict, lack = decide(printed, others), "" if printed.cases else "there are no cases"
-    caught = len(claim.planted) - len(missed)
-    return Finding(claim, verdict, printed, others, caught, missed, lack, seed=seed, deep=deep)
-
-
-def decide(printed: Trial, others: Mapping[str, Trial]) -> Verdict:
-    """The verdict, by the first rule that applies."""
-
-    def true(name: str) -> bool:
-        return name in others and others[name].holds
-
-    if printed.cases == 0:
-        return Verdict.UNTESTABLE
-    if not printed.holds and true("derived"):
-        return Verdict.MISPRINT
-    if printed.holds:
-        return Verdict.WIDER if true("relaxed") else Verdict.HOLDS
-    if true("met") and others["not met"].failed > 0:
-        return Verdict.CONDITIONAL
-    return Verdict.FAILS
-
-
-def drawn(cases: Cases, claim: Claim, seed: int, deep: bool) -> list[Case]:
-    """The cases of a claim; its random numbers depend on the seed and the claim alone."""
-    rng = np.random.default_rng([seed, zlib.crc32(claim.id.encode())])
-    return list(cases(rng, deep))
-
-
-def try_version(
-    claim: Claim,
-    other: Version,
-    cases: list[Case],
-    seed: int,
-    deep: bool,
-    first: bool = False,
-) -> Trial:
-    """Try another version of a claim on its own cases, or on these."""
-    if other.cases is not None:
-        cases = drawn(other.cases, claim, seed, deep)
-    return try_form(other.form or claim.form, cases, other.changes, first)
-
-
-def try_form(
-    form: Form, cases: list[Case], changes: Mapping[str, Any] | None = None, first: bool = False
-) -> Trial:
-    """Try a form on cases; if `first`, only up to the first failure."""
-    kinds: Counter[str] = Counter()
-    margins, witnesses = [], []
-    for case in cases:
-        outcome = form(case, **(changes or {}))
-        if not isinstance(outcome, Outcome):
-            raise TypeError(
-                f"a form must return an Outcome (paper_checks.outcomes); got {outcome!r}"
-            )
-        kinds[case.kind] += 1
-        margins.append(outcome.margin)
-        if not outcome.holds:
-            witnesses.append(written(case, outcome))
-            if first:
-                break
-    return Trial(
-        dict(kinds), len(witnesses), min(margins, default=None), min(witnesses, key=len, default="")
-    )
-
-
-def written(case: Case, outcome: Outcome) -> str:
-    """A case and what was seen there, as one line."""
-    seen = [f"{name} = {shown(value)}" for name, value in outcome.seen.items()]
-    parts = "; ".join(part for part in (str(case), ", ".join(seen)) if part)
-    return f"{case.kind}: {parts}"
-
-
-def shown(value: Any) -> str:
-    """A value as a reader would write it; of a large array the shape alone."""
-    if isinstance(value, np.ndarray):
-        return shown(value.tolist()) if value.size <= MOST_SHOWN else f"array {value.shape}"
-    if isinstance(value, list | tuple):
-        return "(" + ", ".join(shown(entry) for entry in value) + ")"
-    if isinstance(value, float | np.floating):
-        return f"{float(value):.6g}"
-    if is_dataclass(value):
-        parts = [f"{part.name}={shown(getattr(value, part.name))}" for part in fields(value)]
-        return f"{type(value).__name__}({', '.join(parts)})"
-    return str(value)

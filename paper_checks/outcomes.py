@@ -1,12 +1,18 @@
-"""How a form says whether its statement holds: equality, inequality, membership."""
+"""How a form says whether its statement holds: equality, inequality, membership.
+
+On symbols the answer is a formula, to be proved (paper_checks.proofs).
+"""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from paper_checks.ledger import Outcome
+from paper_checks.arithmetic import Truth, all_of, equals, is_symbolic
+from paper_checks.trials import Outcome, Tier
 
 # relative error that rounding and a solver's last digits may leave in float64
 ROUNDING = 1e-9
@@ -15,6 +21,8 @@ ROUNDING = 1e-9
 def equal(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outcome:
     """left = right, entry by entry: exactly for ints and Fractions, else up to `allowed` times the
     largest entry. Infinities must agree, and so must shapes."""
+    if is_symbolic(left, right):
+        return stated(all_equal(left, right))
     seen = {**seen, "left": left, "right": right}
     if np.shape(left) != np.shape(right):
         return false(**{**seen, "left shape": np.shape(left), "right shape": np.shape(right)})
@@ -33,6 +41,8 @@ def equal(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outc
 def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outcome:
     """left <= right, two numbers: exactly for ints and Fractions, else up to `allowed` times the
     larger one. The margin is right - left, relative likewise."""
+    if is_symbolic(left, right):
+        return stated(left <= right)
     seen = {**seen, "left": left, "right": right}
     if is_exact(left) and is_exact(right):
         return Outcome(Fraction(right) - Fraction(left), 0.0, seen)
@@ -44,6 +54,8 @@ def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Ou
 
 def less(left: Any, right: Any, **seen: Any) -> Outcome:
     """left < right, by more than rounding."""
+    if is_symbolic(left, right):
+        return stated(left < right)
     if not (math.isfinite(left) and math.isfinite(right)):
         return truth(left < right, left=left, right=right, **seen)
     found = at_most(left, right, **seen)
@@ -53,20 +65,65 @@ def less(left: Any, right: Any, **seen: Any) -> Outcome:
 
 def both(*outcomes: Outcome) -> Outcome:
     """All of these statements: the one that holds least."""
+    if any(outcome.formula is not None for outcome in outcomes):
+        return stated(all_of(*(formula_of(outcome) for outcome in outcomes)))
     return min(outcomes, key=lambda outcome: float(outcome.margin) + outcome.allowed)
 
 
-def truth(condition: bool, **seen: Any) -> Outcome:
-    """A statement that is true or false, with nothing to measure."""
-    return true(**seen) if condition else false(**seen)
+def truth(condition: Truth, tier: Tier | None = None, **seen: Any) -> Outcome:
+    """A statement that is true or false, with nothing to measure. tier: if not given, exact for a
+    case of exact numbers; a condition on rounded numbers needs Tier.FLOAT."""
+    if is_symbolic(condition):
+        return stated(condition)
+    return Outcome(Fraction(0) if condition else Fraction(-1), 0.0, seen, tier)
 
 
 def true(**seen: Any) -> Outcome:
-    return Outcome(Fraction(0), 0.0, seen)
+    return truth(True, **seen)
 
 
 def false(**seen: Any) -> Outcome:
-    return Outcome(Fraction(-1), 0.0, seen)
+    return truth(False, **seen)
+
+
+def counted(left: int, right: float | Fraction, **seen: Any) -> Outcome:
+    """left <= right, a number of operations that instrumented code has counted and its bound."""
+    return replace(at_most(left, right, **seen), tier=Tier.COUNTED)
+
+
+def published(outcome: Outcome) -> Outcome:
+    """A statement about numbers that a paper prints."""
+    return replace(outcome, tier=Tier.PUBLISHED)
+
+
+def estimated(low: float, high: float, least: float = 0.0, **seen: Any) -> Outcome:
+    """A mean is at least `least`, by a Monte Carlo estimate with the interval [low, high]: false
+    if the whole interval lies below, undecided if it lies on both sides."""
+    return replace(effect(low - least, high - least), seen={"interval": (low, high), **seen})
+
+
+def effect(low: float, high: float, tier: Tier = Tier.MONTE_CARLO, **seen: Any) -> Outcome:
+    """An effect is positive, by its confidence interval [low, high]: undecided if that has 0."""
+    undecided = low <= 0 <= high
+    margin = 0.0 if undecided else (low if low > 0 else high)
+    seen = {"interval": (low, high), **seen}
+    return Outcome(float(margin), 0.0, seen, tier, undecided=undecided)
+
+
+def stated(formula: Truth) -> Outcome:
+    """What has to be proved of symbols."""
+    return Outcome(Fraction(0), formula=formula)
+
+
+def formula_of(outcome: Outcome) -> Truth:
+    return outcome.holds if outcome.formula is None else outcome.formula
+
+
+def all_equal(left: Any, right: Any) -> Truth:
+    """Whether two symbolic numbers, or two vectors entry by entry, are equal."""
+    if isinstance(left, list | tuple) and isinstance(right, Sequence) and len(left) == len(right):
+        return all_of(*(all_equal(a, b) for a, b in zip(left, right, strict=True)))
+    return equals(left, right)
 
 
 def is_exact(value: Any) -> bool:

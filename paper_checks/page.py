@@ -6,8 +6,9 @@ from html import escape
 
 from paper_checks.formulas import as_svg
 from paper_checks.kept import Record
-from paper_checks.ledger import CLAIMS, Verdict
+from paper_checks.ledger import CLAIMS
 from paper_checks.report import by_paper, counts, facts, run_command, setting
+from paper_checks.verdicts import Verdict
 
 MEANING = {
     Verdict.HOLDS: "true over its whole stated range, as far as it was tried",
@@ -15,6 +16,10 @@ MEANING = {
     Verdict.CONDITIONAL: "false as stated, true under the condition given",
     Verdict.MISPRINT: "contradicts the paper's own derivation or use, whose form is true",
     Verdict.FAILS: "false: the witness refutes it",
+    Verdict.REPRODUCED: "the experiment comes out as the paper says",
+    Verdict.NOT_REPRODUCED: "the experiment comes out otherwise",
+    Verdict.INCONCLUSIVE: "the experiment allows either answer",
+    Verdict.OTHER_DATA: "tried on other data than the paper used",
     Verdict.UNTESTABLE: "not tried here, for the reason given",
 }
 

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from paper_checks.kept import Record
-from paper_checks.ledger import CLAIMS, Verdict
+from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS
+from paper_checks.verdicts import Verdict
 
 # what the true version of a statement is called, by verdict
 TRUE_VERSION = {

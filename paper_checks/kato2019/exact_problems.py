@@ -17,7 +17,8 @@ import numpy as np
 
 import reference
 from paper_checks.cases import Rng, decreasing_weights, fractions, labels
-from paper_checks.ledger import Case, shown
+from paper_checks.ledger import Case
+from paper_checks.trials import shown
 from reference import exact
 
 Exact = np.ndarray

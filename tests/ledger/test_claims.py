@@ -3,9 +3,10 @@
 import pytest
 
 from paper_checks.formulas import as_svg
-from paper_checks.ledger import CLAIMS, Verdict
+from paper_checks.ledger import CLAIMS
 from paper_checks.run import claims, tried
 from paper_checks.stored_tables import VARIABLE
+from paper_checks.verdicts import Verdict
 
 IDS = [claim.id for claim in claims()]
 

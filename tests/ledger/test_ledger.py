@@ -7,12 +7,25 @@ import numpy as np
 import pytest
 
 import reference
-from paper_checks import ledger, outcomes, run
+from paper_checks import outcomes, run
 from paper_checks.__main__ import main
 from paper_checks.formulas import as_svg
-from paper_checks.ledger import Case, Claim, Condition, Outcome, Untestable, Verdict, judge, version
+from paper_checks.ledger import (
+    Case,
+    Claim,
+    Condition,
+    Outcome,
+    Tier,
+    Untestable,
+    WhereRight,
+    claim,
+    version,
+)
 from paper_checks.page import html_page
+from paper_checks.records import record
 from paper_checks.report import markdown
+from paper_checks.trials import shown
+from paper_checks.verdicts import Verdict, judge
 
 
 def numbers(rng, deep):
@@ -43,9 +56,33 @@ VERDICTS = [
         made(
             lambda case, least=3: at_least(case, least),
             derived=version("at least 1", least=1),
+            where_right=WhereRight("p. 1"),
             condition=ABOVE_TWO,
         ),
         Verdict.MISPRINT,
+    ),
+    (
+        made(
+            lambda case, least=3: at_least(case, least),
+            derived=version("at least 1", least=1),
+            where_right=WhereRight("X-2", at_least),
+        ),
+        Verdict.MISPRINT,
+    ),
+    (
+        made(
+            lambda case, least=3: at_least(case, least),
+            derived=version("at least 1", least=1),
+            where_right=WhereRight("X-2", lambda case: at_least(case, 2)),
+        ),
+        Verdict.FAILS,
+    ),
+    (
+        made(
+            lambda case, least=3: at_least(case, least),
+            derived=version("at least 1", least=1),
+        ),
+        Verdict.FAILS,
     ),
     (
         made(lambda case, least=3: at_least(case, least), derived=version("2", least=2)),
@@ -63,13 +100,13 @@ def test_the_verdict_follows_from_the_outcomes(claim, verdict):
 def test_the_witness_is_the_shortest_failing_case():
     finding = judge(made(lambda case: outcomes.at_most(case.x, 2)))
     assert finding.printed.failed == 3
-    assert finding.printed.witness == "number: x = 3; left = 3, right = 2"
+    assert str(finding.printed.witness) == "number: x = 3; left = 3, right = 2"
     assert finding.printed.worst == -3
 
 
 def test_a_large_array_is_not_written_out():
-    assert ledger.shown(np.zeros((2, 50))).startswith("((0, 0, ")
-    assert ledger.shown(np.zeros((2, 51))) == "array (2, 51)"
+    assert shown(np.zeros((2, 50))).startswith("((0, 0, ")
+    assert shown(np.zeros((2, 51))) == "array (2, 51)"
 
 
 def test_a_condition_shows_both_sides_and_what_is_true_in_all_cases():
@@ -78,16 +115,17 @@ def test_a_condition_shows_both_sides_and_what_is_true_in_all_cases():
         condition=ABOVE_TWO,
         corrected=version("at least 1", least=1),
     )
-    record = run.record(judge(claim))
-    assert record["corrected"] == "true if x > 2; in all cases: at least 1"
-    assert record["corrected_trial"]["cases"] == 3 and record["corrected_trial"]["failed"] == 0
-    assert record["otherwise"]["cases"] == record["otherwise"]["failed"] == 2
+    found = record(judge(claim))
+    assert found["corrected"] == "true if x > 2; in all cases: at least 1"
+    assert found["corrected_trial"]["cases"] == 3 and found["corrected_trial"]["failed"] == 0
+    assert found["otherwise"]["cases"] == found["otherwise"]["failed"] == 2
 
 
 def test_planted_errors_are_counted():
     planted = (version("at least 2", least=2), version("at least 0", least=0))
     finding = judge(made(planted=planted))
-    assert finding.defects_caught == 1
+    assert finding.planted == (Tier.EXACT, None)
+    assert finding.defects_missed == ("at least 0",)
 
 
 def test_what_cannot_be_tried_says_why():
@@ -96,7 +134,7 @@ def test_what_cannot_be_tried_says_why():
 
     finding = judge(made(cases=none))
     assert finding.verdict == Verdict.UNTESTABLE
-    assert run.record(finding)["reason"] == "no table here"
+    assert record(finding)["reason"] == "no table here"
 
 
 def test_no_cases_are_a_reason():
@@ -246,4 +284,4 @@ def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypat
 
 def test_two_claims_cannot_share_an_id():
     with pytest.raises(ValueError, match="K19-prop6"):
-        ledger.claim("K19-prop6", "", "", cases=numbers)(at_least)
+        claim("K19-prop6", "", "", cases=numbers)(at_least)

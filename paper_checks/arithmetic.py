@@ -1,0 +1,186 @@
+"""Operations that mean the same in fractions, in float64 and in symbols for real numbers.
+
+A form written with them is tried on numbers and proved for all real numbers: it is one expression.
+Python's own would lie about symbols: `max`, `sorted`, `if` and `and` ask a comparison for its truth
+value, which a symbolic one does not have (it raises TypeError), and a quotient by a symbol needs a
+condition. The usual +, -, *, <=, <, >=, > work as they stand; `equals` stands for ==.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+from itertools import combinations
+from operator import and_, or_
+from typing import Any
+
+ZERO = Fraction(0)
+# an int, a Fraction, a float or a Symbol; and a bool or a Formula
+Real = Any
+Truth = Any
+
+
+class Undefined(ArithmeticError):
+    """Raised where an expression has no value: a quotient by 0, an index out of range."""
+
+
+class Symbolic:
+    """Base of what is known by its formula alone (paper_checks.symbols)."""
+
+    __slots__ = ()
+
+
+@dataclass
+class SideConditions:
+    """What the evaluation of a form has relied on: conditions under which its symbolic quotients
+    are defined, and how many quotients 0/0 were given a value by convention."""
+
+    defined: list[Truth] = field(default_factory=list)
+    conventions: int = 0
+
+
+_CONDITIONS: ContextVar[SideConditions | None] = ContextVar("side conditions", default=None)
+
+
+@contextmanager
+def side_conditions() -> Iterator[SideConditions]:
+    """Collect the side conditions of what is evaluated inside."""
+    found = SideConditions()
+    token = _CONDITIONS.set(found)
+    try:
+        yield found
+    finally:
+        _CONDITIONS.reset(token)
+
+
+def is_symbolic(*values: Any) -> bool:
+    """Whether a symbol or a formula is among the values, or inside a sequence among them."""
+    return any(
+        is_symbolic(*value) if isinstance(value, list | tuple) else isinstance(value, Symbolic)
+        for value in values
+    )
+
+
+def where(condition: Truth, then: Real, otherwise: Real) -> Real:
+    """Return `then` if the condition is true, else `otherwise`; both are evaluated."""
+    if isinstance(condition, Symbolic):
+        return condition.choose(then, otherwise)  # type: ignore[attr-defined]
+    return then if condition else otherwise
+
+
+def maximum(*values: Real) -> Real:
+    """Return the largest of the values."""
+    return reduce(lambda a, b: where(a >= b, a, b), values)
+
+
+def minimum(*values: Real) -> Real:
+    """Return the smallest of the values."""
+    return reduce(lambda a, b: where(a <= b, a, b), values)
+
+
+def absolute(value: Real) -> Real:
+    """Return |value|."""
+    return maximum(value, -value)
+
+
+def positive_part(value: Real) -> Real:
+    """Return max(value, 0)."""
+    return maximum(value, ZERO)
+
+
+def total(values: Iterable[Real]) -> Real:
+    """Return the sum; 0 as a Fraction if there is nothing to add."""
+    return sum(values, ZERO)
+
+
+def inner(left: Sequence[Real], right: Sequence[Real]) -> Real:
+    """Return the inner product of two vectors of one length."""
+    return total(a * b for a, b in zip(left, right, strict=True))
+
+
+def largest_sum(values: Sequence[Real], k: int) -> Real:
+    """Return the sum of the k largest values, 0 <= k <= len(values)."""
+    if not 0 <= k <= len(values):
+        raise Undefined(f"the {k} largest of {len(values)} values")
+    if is_symbolic(values):
+        return maximum(*(total(chosen) for chosen in combinations(values, k)))
+    return total(sorted(values, reverse=True)[:k])
+
+
+def kth_largest(values: Sequence[Real], k: int) -> Real:
+    """Return the k-th largest value, 1 <= k <= len(values)."""
+    if not 1 <= k <= len(values):
+        raise Undefined(f"the {k}-th largest of {len(values)} values")
+    if is_symbolic(values):
+        return maximum(*(minimum(*chosen) for chosen in combinations(values, k)))
+    return sorted(values, reverse=True)[k - 1]
+
+
+def descending(values: Sequence[Real]) -> tuple[Real, ...]:
+    """Return the values from the largest to the smallest."""
+    return tuple(kth_largest(values, k) for k in range(1, len(values) + 1))
+
+
+def pick(values: Sequence[Real], index: int) -> Real:
+    """Return values[index], 0-based; raise Undefined where Python would count from the end."""
+    if not 0 <= index < len(values):
+        raise Undefined(f"entry {index} of {len(values)}")
+    return values[index]
+
+
+def divide(numerator: Real, denominator: Real, zero_over_zero: Real | None = None) -> Real:
+    """Return the quotient.
+
+    zero_over_zero: the value of 0/0 by convention; each use on numbers is counted. Any other
+    quotient by 0 raises Undefined, and a symbolic one adds the condition that it is defined.
+    """
+    found = _CONDITIONS.get()
+    if is_symbolic(numerator, denominator):
+        is_defined = negation(equals(denominator, 0))
+        if zero_over_zero is None:
+            if found is not None:
+                found.defined.append(is_defined)
+            return numerator / denominator
+        if found is not None:
+            found.defined.append(any_of(is_defined, equals(numerator, 0)))
+        return where(is_defined, numerator / denominator, zero_over_zero)
+    if denominator != 0:
+        exact = isinstance(numerator, int) and isinstance(denominator, int)
+        return Fraction(numerator, denominator) if exact else numerator / denominator
+    if zero_over_zero is None or numerator != 0:
+        raise Undefined(f"{numerator} / {denominator}")
+    if found is not None:
+        found.conventions += 1
+    return zero_over_zero
+
+
+def equals(left: Real, right: Real) -> Truth:
+    """Whether two numbers are equal; with floats, equal bit for bit."""
+    return all_of(left <= right, left >= right)
+
+
+def all_of(*conditions: Truth) -> Truth:
+    """Whether all of the conditions are true."""
+    return reduce(and_, map(truth_value, conditions), True)
+
+
+def any_of(*conditions: Truth) -> Truth:
+    """Whether one of the conditions is true."""
+    return reduce(or_, map(truth_value, conditions), False)
+
+
+def negation(condition: Truth) -> Truth:
+    """Whether the condition is false."""
+    return condition.negated() if isinstance(condition, Symbolic) else not condition  # type: ignore[attr-defined]
+
+
+def implies(premise: Truth, conclusion: Truth) -> Truth:
+    """Whether the conclusion is true if the premise is."""
+    return any_of(negation(premise), conclusion)
+
+
+def truth_value(condition: Truth) -> Truth:
+    """Return a condition on numbers as a Python bool, a symbolic one as it is."""
+    return condition if isinstance(condition, Symbolic) else bool(condition)

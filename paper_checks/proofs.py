@@ -1,0 +1,155 @@
+"""Proofs: a form decided for all real numbers at given sizes, or a theorem for every size.
+
+A form that is written with paper_checks.arithmetic says of a case with symbols what has to be
+proved. The solver z3 looks for real numbers that contradict it; if there are none, the statement is
+proved at that size. Otherwise the numbers are made simple, and the form refutes itself on them in
+fractions, without the solver.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from paper_checks.arithmetic import Truth, all_of, negation, side_conditions
+from paper_checks.trials import Case, Form, evaluated
+
+# z3's own unit of work, so that an answer does not depend on the machine: a few seconds
+MOST_WORK = 2_000_000
+FOUND = "smallest found"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Base of the proofs. catches: what this proof would have caught that cases may miss."""
+
+    catches: str
+
+
+def no_assumption(case: Case) -> Truth:
+    return True
+
+
+@dataclass(frozen=True)
+class BySolver(Proof):
+    """The claim's form, decided on symbols. cases(deep) yields cases with symbols, small ones
+    first; assuming(case) are their assumptions; sized_by names their sizes."""
+
+    cases: Callable[[bool], Iterable[Case]]
+    assuming: Callable[[Case], Truth] = no_assumption
+    sized_by: tuple[str, ...] = ("m", "k")
+
+
+@dataclass(frozen=True)
+class ByTheorem(Proof):
+    """A proof of its own: prove(deep, **changes) says whether the version of the statement with
+    these changed numbers is proved, for these sizes."""
+
+    prove: Callable[..., bool]
+    sizes: str = "all sizes"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What deciding one version found: its sizes, those that stay open, a refuting case or None."""
+
+    proved: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    counterexample: Case | None = None
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.proved) and self.counterexample is None
+
+
+def decide_form(
+    proof: BySolver,
+    form: Form,
+    changes: Mapping[str, Any],
+    deep: bool = False,
+    meets: Callable[[Case], Truth] = no_assumption,
+) -> Decision:
+    """Decide a version of a claim on each case of a proof, up to the first counterexample."""
+    proved: list[Case] = []
+    undecided: list[Case] = []
+    for case in proof.cases(deep):
+        premises = all_of(proof.assuming(case), meets(case))
+        obligation = obligation_of(form, case, changes)
+        found = contradiction(all_of(premises, negation(obligation)), case)
+        if found is None:
+            proved.append(case)
+        elif isinstance(found, Case):
+            confirm(proof, form, found, changes, meets)
+            return Decision(sizes(proved, proof), sizes(undecided, proof), found)
+        else:
+            undecided.append(case)
+    return Decision(sizes(proved, proof), sizes(undecided, proof))
+
+
+class Unknown:
+    """What the solver answers when its work is used up."""
+
+
+def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:
+    """Return what has to be proved of symbols: that the form is defined, and true."""
+    with side_conditions() as conditions:
+        outcome = form(case, **changes)
+    stated = outcome.holds if outcome.formula is None else outcome.formula
+    return all_of(*conditions.defined, stated)
+
+
+def confirm(
+    proof: BySolver,
+    form: Form,
+    case: Case,
+    changes: Mapping[str, Any],
+    meets: Callable[[Case], Truth],
+) -> None:
+    """Raise RuntimeError unless the form fails in a case of fractions that is as assumed."""
+    outcome, _ = evaluated(form, case, changes)
+    if outcome.holds or not (proof.assuming(case) and meets(case)):
+        raise RuntimeError(
+            f"the solver's case ({case}) refutes {form.__name__} on symbols alone; the form says "
+            "something else of numbers"
+        )
+
+
+def sizes(cases: Iterable[Case], proof: BySolver) -> tuple[str, ...]:
+    """Return the sizes of cases, each once: "m = 3, k = 2"."""
+    texts = (
+        ", ".join(f"{n} = {getattr(case, n)}" for n in proof.sized_by if hasattr(case, n))
+        for case in cases
+    )
+    return tuple(dict.fromkeys(texts))
+
+
+def contradiction(formula: Truth, case: Case) -> Case | Unknown | None:
+    """Return the case with simple rational numbers that satisfy the formula; None if there are
+    none, Unknown if that stays open."""
+    if formula is False:
+        return None
+    from paper_checks.search import simple_solution  # z3 is needed here alone
+
+    return simple_solution(formula, case)
+
+
+def summary(sizes: Iterable[str]) -> str:
+    """Return sizes as one text: "2 <= m <= 4, 1 <= k <= 4 (9 sizes)"."""
+    listed = [dict(part.split(" = ") for part in size.split(", ")) for size in sizes if size]
+    if not listed:
+        return ""
+    names = listed[0]
+    ranges = []
+    for name in names:
+        values = [Fraction(size[name]) for size in listed]
+        low, high = min(values), max(values)
+        ranges.append(f"{name} = {low}" if low == high else f"{low} <= {name} <= {high}")
+    count = "" if len(listed) == 1 else f" ({len(listed)} sizes)"
+    return ", ".join(ranges) + count
+
+
+def symbolic_sizes(largest_m: int, smallest_m: int = 2) -> Iterator[tuple[int, int]]:
+    """All (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, small ones first."""
+    for m in range(smallest_m, largest_m + 1):
+        for k in range(1, m + 1):
+            yield m, k

@@ -1,0 +1,109 @@
+"""The search for numbers that satisfy a formula, by z3, and for simple ones among them."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import z3
+
+from paper_checks.proofs import FOUND, MOST_WORK, Unknown
+from paper_checks.symbols import Formula, Symbol, as_formula, variables
+from paper_checks.trials import Case
+
+# what a variable is tried with, in this order, before any other number
+SIMPLE = [
+    Fraction(sign * over, under)
+    for under in (1, 2, 3, 4)
+    for over in (1, 2, 3, 4, 5)
+    for sign in (1, -1)
+    if under == 1 or over % under
+]
+
+
+def simple_solution(formula: Any, case: Case) -> Case | Unknown | None:
+    """Return the case with rational numbers for its symbols that satisfy the formula: as many as
+    possible 0, the others simple. None if there are none; Unknown if that stays open."""
+    solver = solver_of(as_formula(formula))
+    answer = solver.check()
+    if answer == z3.unsat:
+        return None
+    if answer == z3.unknown:
+        return Unknown()
+    names = list(dict.fromkeys(variables(list(vars(case).values()))))
+    values = simple_values(solver, names)
+    if values is None:
+        return Unknown()
+    return Case(**{**substituted(vars(case), values), "kind": FOUND})
+
+
+def solver_of(formula: Formula) -> Any:
+    """Return a solver with the formula: the one for polynomials first if it is not linear."""
+    goal = z3.Goal()
+    goal.add(z3.simplify(formula.term))
+    polynomial = z3.Tactic("qfnra-nlsat").solver
+    makers = [polynomial, z3.SimpleSolver] if z3.Probe("is-qfnra")(goal) else [z3.SimpleSolver]
+    for make in makers:
+        made = make()
+        made.set("rlimit", MOST_WORK)
+        made.add(*goal)
+        if made.check() != z3.unknown:
+            break
+    return made
+
+
+def simple_values(solver: Any, names: list[Any]) -> dict[Any, Fraction] | None:
+    """Return a value for each variable, fixing one after the other; None if the last ones are
+    irrational in every solution found."""
+    values: dict[Any, Fraction] = {}
+    for name in names:
+        if fixed(solver, name, Fraction(0)):
+            values[name] = Fraction(0)
+    for name in names:
+        if name in values:
+            continue
+        found = next((value for value in SIMPLE if fixed(solver, name, value)), None)
+        if found is None and (found := value_in_model(solver, name)) is not None:
+            found = found if fixed(solver, name, found) else None
+        if found is None:
+            return None
+        values[name] = found
+    return values
+
+
+def fixed(solver: Any, name: Any, value: Fraction) -> bool:
+    """Fix a variable at a value if that leaves a solution; say whether it does."""
+    solver.push()
+    solver.add(name == z3.RatVal(value.numerator, value.denominator))
+    if solver.check() == z3.sat:
+        return True
+    solver.pop()
+    return False
+
+
+def value_in_model(solver: Any, name: Any) -> Fraction | None:
+    """Return a rational value of a variable in a solution, as simple as the solver has it."""
+    if solver.check() != z3.sat:
+        return None
+    value = solver.model().eval(name, model_completion=True)
+    return rational(value) if z3.is_rational_value(value) else None
+
+
+def rational(value: Any) -> Fraction:
+    return Fraction(value.numerator_as_long(), value.denominator_as_long())
+
+
+def substituted(value: Any, values: Mapping[Any, Fraction]) -> Any:
+    """Return a value with numbers in place of its symbols."""
+    if isinstance(value, dict):
+        return {name: substituted(entry, values) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(entries(value, values))
+    if isinstance(value, Symbol):
+        pairs = [(name, z3.RatVal(v.numerator, v.denominator)) for name, v in values.items()]
+        return rational(z3.simplify(z3.substitute(value.term, *pairs)))
+    return value
+
+
+def entries(value: Any, values: Mapping[Any, Fraction]) -> Iterator[Any]:
+    for entry in value:
+        yield substituted(entry, values)

@@ -1,0 +1,231 @@
+"""Trying a form on cases: what one case says, what a run over many found, and its evidence."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import StrEnum
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from paper_checks.arithmetic import Truth, Undefined, side_conditions
+
+# entries of an array that a witness writes out
+MOST_SHOWN = 100
+
+
+class Tier(StrEnum):
+    """How strong evidence is; from the strongest to the weakest."""
+
+    PROVED = "proved"
+    EXACT = "exact"
+    COUNTED = "counted"
+    FLOAT = "float"
+    MONTE_CARLO = "Monte Carlo"
+    PUBLISHED = "published numbers"
+    READ = "read"
+
+
+STRENGTH = {tier: -place for place, tier in enumerate(Tier)}
+
+
+def weakest(*tiers: Tier) -> Tier:
+    """Return the weakest of the tiers."""
+    return min(tiers, key=STRENGTH.__getitem__)
+
+
+def strongest(tiers: Iterable[Tier]) -> Tier | None:
+    """Return the strongest of the tiers; None if there are none."""
+    return max(tiers, key=STRENGTH.__getitem__, default=None)
+
+
+class Case(SimpleNamespace):
+    """One instance of a statement's quantities: `kind` says what sort of case it is."""
+
+    kind: str
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {text}" for name, text in self.given().items())
+
+    def given(self) -> dict[str, str]:
+        """Return the quantities, as a reader would write them."""
+        return {name: shown(value) for name, value in vars(self).items() if name != "kind"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The statement holds in a case if margin >= -allowed, unless `formula` says it.
+
+    seen: numbers for the witness. tier: the arithmetic in which the margin was found; None for
+    exact if margin and allowed are, else float. formula: on symbols, what has to be proved.
+    undecided: an experiment whose interval allows either answer. undefined: why the printed
+    expression has no value in this case.
+    """
+
+    margin: float | Fraction
+    allowed: float = 0.0
+    seen: Mapping[str, Any] = field(default_factory=dict)
+    tier: Tier | None = None
+    formula: Truth = None
+    undecided: bool = False
+    undefined: str = ""
+
+    @property
+    def holds(self) -> bool:
+        if self.formula is not None:
+            raise TypeError(
+                "an outcome on symbols is to be proved, not asked (paper_checks.proofs)"
+            )
+        return bool(self.margin >= -self.allowed) and not self.undefined
+
+
+Form = Callable[..., Outcome]
+Cases = Callable[[np.random.Generator, bool], Iterable[Case]]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A case in which a statement fails: its quantities, and what was seen there, as texts."""
+
+    kind: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)
+    seen: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if not self.kind:
+            return ""
+        parts = (
+            ", ".join(f"{n} = {t}" for n, t in part.items()) for part in (self.given, self.seen)
+        )
+        return f"{self.kind}: {'; '.join(part for part in parts if part)}"
+
+
+def witness(case: Case, outcome: Outcome) -> Witness:
+    """Return a case and what was seen there."""
+    seen = {name: shown(value) for name, value in outcome.seen.items()}
+    if outcome.undefined:
+        seen["undefined"] = outcome.undefined
+    return Witness(case.kind, case.given(), seen)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What trying one version found: cases by kind; how many failed, are undefined or undecided;
+    the worst margin; the failing case that is shortest to write down; the number of cases in each
+    tier, judged and failed; the largest relative error allowed; uses of the convention for 0/0."""
+
+    kinds: Mapping[str, int]
+    failed: int
+    worst: float | Fraction | None
+    witness: Witness = Witness()
+    undefined: int = 0
+    undecided: int = 0
+    tiers: Mapping[Tier, int] = field(default_factory=dict)
+    failed_tiers: Mapping[Tier, int] = field(default_factory=dict)
+    allowed: float = 0.0
+    conventions: int = 0
+
+    @property
+    def cases(self) -> int:
+        return sum(self.kinds.values())
+
+    @property
+    def holds(self) -> bool:
+        return self.failed == 0 and self.cases > 0
+
+
+def evaluated(
+    form: Form, case: Case, changes: Mapping[str, Any] | None = None
+) -> tuple[Outcome, int]:
+    """Return what a form says of a case, and how often it gave 0/0 a value by convention."""
+    with side_conditions() as conditions:
+        try:
+            outcome = form(case, **(changes or {}))
+        except Undefined as reason:
+            outcome = Outcome(Fraction(-1), undefined=str(reason))
+    if not isinstance(outcome, Outcome):
+        raise TypeError(f"a form must return an Outcome (paper_checks.outcomes); got {outcome!r}")
+    return outcome, conditions.conventions
+
+
+def evidence(case: Case, outcome: Outcome) -> Tier:
+    """Return the tier that the outcome names; else exact if the case and the margin are exact."""
+    if outcome.tier is not None:
+        return outcome.tier
+    exact = isinstance(outcome.margin, int | Fraction) and outcome.allowed == 0
+    return Tier.EXACT if exact and not has_floats(list(vars(case).values())) else Tier.FLOAT
+
+
+def has_floats(value: Any) -> bool:
+    """Whether a float is among the numbers of a value."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "f" or (value.dtype == object and has_floats(value.tolist()))
+    if isinstance(value, list | tuple):
+        return any(map(has_floats, value))
+    if is_dataclass(value):
+        return any(has_floats(getattr(value, part.name)) for part in fields(value))
+    return isinstance(value, float | np.floating)
+
+
+def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | None = None) -> Trial:
+    """Try a form on cases."""
+    kinds: Counter[str] = Counter()
+    tiers: Counter[Tier] = Counter()
+    failed_tiers: Counter[Tier] = Counter()
+    margins, witnesses, allowed = [], [], [0.0]
+    conventions = undefined = undecided = 0
+    for case in cases:
+        outcome, used = evaluated(form, case, changes)
+        conventions += used
+        kinds[case.kind] += 1
+        tier = evidence(case, outcome)
+        tiers[tier] += 1
+        margins.append(outcome.margin)
+        allowed.append(outcome.allowed)
+        undefined += bool(outcome.undefined)
+        undecided += outcome.undecided
+        if not outcome.holds:
+            failed_tiers[tier] += 1
+            witnesses.append(witness(case, outcome))
+    shortest = min(witnesses, key=lambda found: len(str(found)), default=Witness())
+    worst = min(margins, default=None)
+    return Trial(
+        dict(kinds),
+        len(witnesses),
+        worst,
+        shortest,
+        undefined,
+        undecided,
+        dict(tiers),
+        dict(failed_tiers),
+        max(allowed),
+        conventions,
+    )
+
+
+def refuting_tier(form: Form, cases: Iterable[Case], changes: Mapping[str, Any]) -> Tier | None:
+    """Return the strongest tier of a case in which a form fails; None if it never does."""
+    best: Tier | None = None
+    for case in cases:
+        outcome, _ = evaluated(form, case, changes)
+        if not outcome.holds:
+            best = strongest([evidence(case, outcome), *([best] if best else [])])
+            if best == Tier.EXACT:
+                return best
+    return best
+
+
+def shown(value: Any) -> str:
+    """A value as a reader would write it; of a large array the shape alone."""
+    if isinstance(value, np.ndarray):
+        return shown(value.tolist()) if value.size <= MOST_SHOWN else f"array {value.shape}"
+    if isinstance(value, list | tuple):
+        return "(" + ", ".join(shown(entry) for entry in value) + ")"
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.6g}"
+    if is_dataclass(value):
+        parts = [f"{part.name}={shown(getattr(value, part.name))}" for part in fields(value)]
+        return f"{type(value).__name__}({', '.join(parts)})"
+    return str(value)

@@ -1,0 +1,283 @@
+"""The verdict on a claim, and how strong it is: both follow from trials and proofs alone."""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from paper_checks.ledger import Claim, Experiment, Library, Untestable, Version
+from paper_checks.library_defects import planted_in
+from paper_checks.proofs import BySolver, ByTheorem, Decision, Proof, decide_form, no_assumption
+from paper_checks.trials import (
+    Case,
+    Cases,
+    Form,
+    Tier,
+    Trial,
+    refuting_tier,
+    strongest,
+    try_form,
+    weakest,
+)
+
+# the second stream of random numbers, for cases that the printed statement was not tried on
+FRESH = 1
+
+
+class Verdict(StrEnum):
+    """The outcome of trying a claim; the last four, before untestable, of an experiment."""
+
+    HOLDS = "holds"
+    WIDER = "wider"
+    CONDITIONAL = "conditional"
+    MISPRINT = "misprint"
+    FAILS = "fails"
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    OTHER_DATA = "other data"
+    UNTESTABLE = "untestable"
+
+
+# the version of a statement that is true, by verdict
+TRUE_VERSION = {
+    Verdict.HOLDS: "printed",
+    Verdict.WIDER: "relaxed",
+    Verdict.CONDITIONAL: "met",
+    Verdict.MISPRINT: "derived",
+    Verdict.FAILS: "corrected",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim's verdict with its evidence.
+
+    trials: of the versions, by the field of Claim, "printed", "met" and "not met" for the two sides
+    of a condition, "where_right" and "library". proofs: each proof with its decision on the true
+    version. planted: for each planted version the strongest tier of a case that refutes it, None if
+    there is none. library_defects: whether the row saw the defect in each function of fwlab; empty
+    unless deep.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    tier: Tier | None = None
+    trials: Mapping[str, Trial] = field(default_factory=dict)
+    proved: tuple[tuple[Proof, Decision], ...] = ()
+    planted: tuple[Tier | None, ...] = ()
+    library_defects: tuple[bool, ...] = ()
+    reason: str = ""
+    seconds: float = 0.0
+    seed: int = 0
+    deep: bool = False
+
+    @property
+    def printed(self) -> Trial | None:
+        return self.trials.get("printed")
+
+    @property
+    def defects_missed(self) -> tuple[str, ...]:
+        pairs = zip(self.claim.planted, self.planted, strict=True) if self.planted else ()
+        return tuple(version.text for version, tier in pairs if tier is None)
+
+    @property
+    def true_name(self) -> str:
+        """The name of the version that is true: "corrected" of a failing claim may be "derived"
+        where the paper has the correct form nowhere."""
+        name = TRUE_VERSION.get(self.verdict, "printed")
+        derived = self.trials.get("derived")
+        if self.verdict == Verdict.FAILS and derived is not None and derived.holds:
+            return "derived"
+        return name
+
+    def timed(self, seconds: float) -> "Finding":
+        return replace(self, seconds=seconds)
+
+
+def judge(claim: Claim, seed: int = 0, deep: bool = False) -> Finding:
+    """Try a claim and all its versions; the same seed gives the same finding."""
+    try:
+        return Judge(claim, seed, deep).finding()
+    except Untestable as reason:
+        return Finding(claim, Verdict.UNTESTABLE, reason=str(reason), seed=seed, deep=deep)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One run of the judge on one claim."""
+
+    claim: Claim
+    seed: int
+    deep: bool
+
+    def finding(self) -> Finding:
+        claim = self.claim
+        cases = self.drawn(claim.cases)
+        decisive, others = split(claim.experiment, cases)
+        printed = self.refuting(claim.form, {}, decisive)
+        trials = {"printed": try_form(claim.form, printed)}
+        if others:
+            trials["other data"] = try_form(claim.form, others)
+        trials |= {name: self.try_version(name, v, cases) for name, v in claim.versions.items()}
+        if claim.condition is not None:
+            met, not_met = self.sides(claim.condition.meets, printed)
+            trials |= {"met": try_form(claim.form, met), "not met": try_form(claim.form, not_met)}
+        if claim.where_right is not None and claim.where_right.form is not None:
+            trials["where_right"] = try_form(claim.where_right.form, cases)
+        verdict = decide(claim, trials)
+        lack = "there are no cases" if verdict == Verdict.UNTESTABLE else ""
+        planted = tuple(self.refuted(wrong, cases) for wrong in claim.planted)
+        found = Finding(
+            claim,
+            verdict,
+            trials=trials,
+            planted=planted,
+            reason=lack,
+            seed=self.seed,
+            deep=self.deep,
+        )
+        found = replace(found, proved=tuple(self.proofs(found)))
+        if claim.library is not None:
+            found = self.with_library(found, claim.library, cases)
+        return replace(found, tier=tier_of(found))
+
+    def with_library(self, found: Finding, library: Library, cases: list[Case]) -> Finding:
+        """Compare fwlab with the true version; if deep, plant a defect in each function."""
+        version = self.claim.versions.get(found.true_name, Version(""))
+        form, changes = library.form or version.form or self.claim.form, version.changes
+        changes = {} if library.form is not None else changes
+        compared = cases if library.cases is None else self.drawn(library.cases)
+        trials = {**found.trials, "library": try_form(form, compared, changes)}
+        caught = [sees_defect(name, form, compared, changes) for name in library.names if self.deep]
+        return replace(found, trials=trials, library_defects=tuple(caught))
+
+    def drawn(self, cases: Cases, stream: int = 0) -> list[Case]:
+        """Return the cases; their random numbers depend on the seed and the claim alone."""
+        entropy = [self.seed, zlib.crc32(self.claim.id.encode()), *([stream] if stream else [])]
+        return list(cases(np.random.default_rng(entropy), self.deep))
+
+    def solvers(self) -> Iterator[BySolver]:
+        return (proof for proof in self.claim.proofs if isinstance(proof, BySolver))
+
+    def refuting(
+        self, form: Form, changes: Mapping[str, Any], cases: list[Case], meets: Any = no_assumption
+    ) -> list[Case]:
+        """Return the cases and those that the solver finds to refute a version."""
+        found = (decide_form(proof, form, changes, self.deep, meets) for proof in self.solvers())
+        return cases + [d.counterexample for d in found if d.counterexample is not None]
+
+    def try_version(self, name: str, other: Version, cases: list[Case]) -> Trial:
+        """Try another version on its own cases, or on these; a derived one on fresh ones, too."""
+        chosen = cases if other.cases is None else self.drawn(other.cases)
+        if name == "derived":
+            chosen = chosen + self.drawn(other.cases or self.claim.cases, FRESH)
+        form = other.form or self.claim.form
+        return try_form(form, self.refuting(form, other.changes, chosen), other.changes)
+
+    def sides(self, meets: Any, cases: list[Case]) -> tuple[list[Case], list[Case]]:
+        """Return the cases that meet a condition, with the solver's, and those that do not."""
+        met = [case for case in cases if meets(case)]
+        return self.refuting(self.claim.form, {}, met, meets), [c for c in cases if not meets(c)]
+
+    def refuted(self, wrong: Version, cases: list[Case]) -> Tier | None:
+        """Return the strongest tier that refutes a planted version."""
+        chosen = cases if wrong.cases is None else self.drawn(wrong.cases)
+        return refuting_tier(wrong.form or self.claim.form, chosen, wrong.changes)
+
+    def proofs(self, found: Finding) -> Iterator[tuple[Proof, Decision]]:
+        """Yield each proof that decides the true version and refutes a planted one."""
+        version = self.claim.versions.get(found.true_name, Version(""))
+        if found.true_name == "corrected" and self.claim.corrected is None:
+            return
+        for proof in self.claim.proofs:
+            decision = self.decided(proof, version, found.true_name == "met")
+            wrong = [w for w in self.claim.planted if w.cases is None]
+            if decision.holds and any(not self.decided(proof, w).holds for w in wrong):
+                yield proof, decision
+
+    def decided(self, proof: Proof, version: Version, conditional: bool = False) -> Decision:
+        form = version.form or self.claim.form
+        condition = self.claim.condition
+        meets = condition.meets if conditional and condition is not None else no_assumption
+        if isinstance(proof, BySolver):
+            return decide_form(proof, form, version.changes, self.deep, meets)
+        assert isinstance(proof, ByTheorem)
+        proved = proof.prove(self.deep, **version.changes)
+        return Decision((proof.sizes,) if proved else ())
+
+
+def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, Any]) -> bool:
+    """Whether a form fails, or breaks, with a planted defect in a function of fwlab."""
+    with planted_in(name):
+        try:
+            return try_form(form, cases, changes).failed > 0
+        except Exception:
+            return True
+
+
+def split(experiment: Experiment | None, cases: list[Case]) -> tuple[list[Case], list[Case]]:
+    """Return the cases that decide, and of an experiment those of other data than the paper's."""
+    if experiment is None:
+        return cases, []
+    papers = [case for case in cases if case.data in experiment.data]
+    return papers, [case for case in cases if case.data not in experiment.data]
+
+
+def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
+    """The verdict, by the first rule that applies."""
+
+    def true(name: str) -> bool:
+        return name in trials and trials[name].holds
+
+    printed = trials["printed"]
+    if printed.cases == 0:
+        return Verdict.OTHER_DATA if "other data" in trials else Verdict.UNTESTABLE
+    if claim.experiment is not None:
+        return decide_experiment(printed)
+    if printed.holds:
+        return Verdict.WIDER if true("relaxed") else Verdict.HOLDS
+    if true("derived") and claim.where_right is not None:
+        if claim.where_right.form is None or true("where_right"):
+            return Verdict.MISPRINT
+    if true("met") and trials["not met"].failed > 0:
+        return Verdict.CONDITIONAL
+    return Verdict.FAILS
+
+
+def decide_experiment(printed: Trial) -> Verdict:
+    """The verdict on an experiment: an inconclusive case never refutes."""
+    if printed.failed:
+        return Verdict.NOT_REPRODUCED
+    return Verdict.INCONCLUSIVE if printed.undecided else Verdict.REPRODUCED
+
+
+def tier_of(found: Finding) -> Tier | None:
+    """The tier of a verdict: of its weaker half, where one half is a refutation.
+
+    A refutation by exact numbers is final, so that the true version decides if there is one. A
+    true version is proved, or has the strongest tier whose cases alone refute all planted versions.
+    """
+    printed = found.printed
+    if printed is None or printed.cases == 0:
+        other = found.trials.get("other data")
+        return strongest(other.tiers) if other is not None else None
+    refuted = strongest(printed.failed_tiers)
+    if refuted is None or found.verdict == Verdict.NOT_REPRODUCED:
+        return refuted or true_tier(found, printed)
+    true = found.trials.get(found.true_name)
+    if true is None or not true.holds:
+        return refuted
+    tier = true_tier(found, true)
+    return tier if refuted == Tier.EXACT else weakest(refuted, tier)
+
+
+def true_tier(found: Finding, trial: Trial) -> Tier:
+    """The tier of a version that is true."""
+    if found.proved:
+        return Tier.PROVED
+    tried = [tier for tier in (strongest(trial.tiers), *found.planted) if tier is not None]
+    return weakest(*tried)
