@@ -9,11 +9,12 @@ import pytest
 import reference
 from paper_checks import outcomes, run
 from paper_checks.__main__ import main
-from paper_checks.formulas import as_svg
 from paper_checks.ledger import (
+    CLAIMS,
     Case,
     Claim,
     Condition,
+    Erratum,
     Outcome,
     Tier,
     Untestable,
@@ -21,9 +22,7 @@ from paper_checks.ledger import (
     claim,
     version,
 )
-from paper_checks.page import html_page
 from paper_checks.records import record
-from paper_checks.report import markdown
 from paper_checks.trials import shown
 from paper_checks.verdicts import Verdict, judge
 
@@ -227,16 +226,9 @@ def test_the_command_prints_json_and_writes_both_reports(tmp_path, capsys):
         *("id", "paper", "where", "statement", "verdict", "cases", "margin", "witness"),
         *("corrected", "defects_planted", "defects_caught", "seconds", "seed"),
     }
-    assert page.read_text() == html_page([record])
-    assert text.read_text() == markdown([record])
-    assert "K19-prop6" in page.read_text() and "K19-prop6" in text.read_text()
-
-
-def test_a_formula_is_drawn_in_the_colour_of_the_text_without_a_ground():
-    drawing = as_svg(r"\frac{1}{n}<x, y>")
-    assert "fill: currentColor" in drawing or 'fill="currentColor"' in drawing
-    assert "ffffff" not in drawing and "123456" not in drawing
-    assert "<title>\\frac{1}{n}&lt;x, y&gt;</title>" in drawing
+    for written in (page.read_text(), text.read_text()):
+        assert "K19-prop6" in written and record["statement"] in written
+        assert f"python -m paper_checks --id K19-prop6 --json --html {page}" in written
 
 
 def test_a_number_inside_a_loss_is_written_as_a_reader_would():
@@ -265,6 +257,58 @@ def test_bad_input_is_told_before_any_work(options, said, capsys, monkeypatch):
         code = stop.code
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_part_of_an_id_lists_the_ids_with_it(capsys, monkeypatch):
+    monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("work began"))
+    assert main(["--id", "EQ24"]) == 2
+    first, *ids = capsys.readouterr().err.splitlines()
+    assert first == "--id EQ24: no claim has this id; did you mean one of these?"
+    assert [id.strip() for id in ids] == ["K19-eq24", "M20-eq24"]
+
+
+def test_a_claim_asked_for_is_printed_in_full(capsys):
+    assert main(["--id", "K19-eq22", "--jobs", "1"]) == 0
+    said = capsys.readouterr().out
+    for name in ("place", "statement", "verdict", "given", "as stated"):
+        assert f"\n  {name} " in said
+    assert "defects" not in said
+
+
+def test_many_claims_are_printed_as_a_table(capsys):
+    ids = ("K19-prop6", "K19-ptk-below", "K19-eq6", "K19-eq22", "K19-eq30", "K19-eq24")
+    assert main(["--jobs", "1", *(part for id in ids for part in ("--id", id))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines[: len(ids)]} == set(ids)
+    assert lines[-1].startswith("6 claims: ")
+
+
+def test_a_page_needs_jinja(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("paper_checks.__main__.find_spec", lambda name: None)
+    assert main(["--id", "K19-prop6", "--html", str(tmp_path / "page.html")]) == 2
+    assert "pip install 'fwlab[report]'" in capsys.readouterr().err
+
+
+WRONG = r"\nonsense"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"formula": WRONG},
+        {"derived": version("at least 1", formula=WRONG)},
+        {"erratum": Erratum("p. 1", "x", WRONG, "", "")},
+        {"erratum": Erratum("p. 1", "x", "x", "", f"It breaks ${WRONG}$.")},
+    ],
+)
+def test_a_formula_that_cannot_be_shown_is_told_before_any_work(
+    parts, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setitem(CLAIMS, "X-1", made(**parts))
+    monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("work began"))
+    assert main(["--id", "X-1", "--html", str(tmp_path / "page.html")]) == 2
+    said = capsys.readouterr().err
+    assert said == f"X-1: its formula cannot be read: {WRONG} is not known in ${WRONG}$\n"
 
 
 def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypatch):
