@@ -86,16 +86,20 @@ def tried_on(record: Record) -> str:
 
 
 def witness(record: Record) -> list[tuple[str, list[str]]]:
-    """Return the parts of a witness under their heads: what is given, both sides, all else."""
-    heads = dict(zip(("left", "right"), record["sides"], strict=True))
-    found: dict[str, list[str]] = {}
+    """Return the parts of a witness under their heads: case, given, both sides, all else."""
+    if not record["witness"]:
+        return []
+    left, right = record["sides"]
+    kind = record["witness"].partition(":")[0]
+    found: dict[str, list[str]] = {"case": [kind], "given": [], left: [], right: [], "seen": []}
     for part in record["witness_parts"]:
         name, value = part["name"], part["value"]
-        if part["side"] == "seen" and name in heads:
-            found[heads[name]] = [value]
+        head = {"left": left, "right": right}.get(name, "seen")
+        if part["side"] == "given" or head == "seen":
+            found[part["side"]].append(f"{name} = {value}")
         else:
-            found.setdefault(part["side"], []).append(f"{name} = {value}")
-    return list(found.items())
+            found[head].append(value)
+    return [(head, parts) for head, parts in found.items() if parts]
 
 
 def witness_lines(record: Record) -> list[tuple[str, str]]:
