@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import reference
 from paper_checks import performance_estimation as pep
-from paper_checks import rate_lower_bounds, rate_own_norm, rate_recurrence
+from paper_checks import rate_lower_bounds, rate_own_norm, rate_recurrence, rate_theorems
 from paper_checks import worst_case_training as worst
-from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem
+from paper_checks.kato2019.exact_problems import random_problem
 from paper_checks.rate_certificate import (
     ONE,
     STAR,
@@ -25,7 +24,6 @@ from paper_checks.rate_certificate import (
 )
 from paper_checks.slow_training import inner, is_counterexample, minus, square
 from paper_checks.tajima2020.programs import costly_losses, trainings
-from reference import exact
 
 KINDS = ("smooth", "quadratic")
 # the least bounds of the steps 2/(t+1), in units of L D^2: from the program, not proved
@@ -331,41 +329,47 @@ def test_linear_convergence_inside():
     assert not rate_recurrence.prove_linear_inside(Fraction(11, 10))
 
 
+def test_the_guarantee_as_the_ledger_tries_it():
+    cases = list(rate_theorems.slow_trainings(np.random.default_rng(0), False))
+    assert {case.kind for case in cases} == {"random, small integers", "random, fractions", "slow"}
+    slow = [case for case in cases if case.kind == "slow"]
+    assert all(rate_theorems.guarantee(case).holds for case in cases)
+    assert all(rate_theorems.guarantee(case, constant=1, shift=1).holds for case in cases)
+    for case in slow:
+        constant = 1 if case.steps <= 3 else Fraction(3, 4)
+        assert not rate_theorems.guarantee(case, constant=constant).holds
+
+
+def test_the_theorems_as_the_ledger_asks_for_them():
+    first, always = (
+        rate_theorems.guaranteed_for_first_steps,
+        rate_theorems.guaranteed_for_all_steps,
+    )
+    assert always(False) and first(False) and first(False, functions="smooth")
+    assert always(False, shift=3) and first(False, constant=1, shift=1)
+    for wrong in ({"constant": 1}, {"numerator": 1}, {"numerator": Fraction(1, 4), "offset": 0}):
+        assert not always(False, **wrong) and not first(False, **wrong)
+
+
 # --- rates from below ----------------------------------------------------------------------------
 
 
-def frank_wolfe(problem, steps, line_search):
-    """D after each step from A = 0, on K19's dual, by definition."""
-    A = array([[0] * problem.m])
-    vertices = [array([[-x for x in v]]) for v in sorted(exact.pieces(problem.loss, problem.m, 0))]
-    for t in range(1, steps + 1):
-        slopes = [problem.slope(A, vertex - A) for vertex in vertices]
-        slope, gamma = max(slopes), Fraction(2, t + 1)
-        direction = vertices[slopes.index(slope)] - A
-        if line_search:
-            bend = 2 * (problem.dual(A) + slope - problem.dual(A + direction))
-            gamma = min(Fraction(1), slope / bend)
-        A = A + gamma * direction
-        yield problem.dual(A)
+def test_a_linear_rate_fails_on_the_duals_of_the_paper():
+    for case in rate_theorems.duals_without_linear_rate():
+        assert not rate_theorems.linear_rate(case, "fw-open-loop").holds
+        assert rate_theorems.linear_rate(case, "fw").holds == (case.kind == "exact, interior")
+        with pytest.raises(ValueError, match="no theorem"):
+            rate_theorems.linear_rate(case, "subgradient")
+    assert rate_theorems.linear_inside(False)
+    assert not rate_theorems.linear_inside(False, method="fw-open-loop")
 
 
-@pytest.mark.parametrize(
-    ("lam", "smoothing", "m"),
-    [(1, 0, 2), (2, Fraction(1, 2), 2), (Fraction(3, 2), 0, 3), (3, Fraction(1, 3), 3)],
-)
-def test_the_slow_duals_are_those_of_the_paper(lam, smoothing, m):
-    lam, smoothing = Fraction(lam), Fraction(smoothing)
-    problem = ExactProblem(array([[1]]), (0,), reference.TopK(1), m, lam, smoothing)
-    optimum, steps = Fraction(1, 4) if m == 2 else Fraction(1, 2), 10 if m == 2 else 6
-    found = [optimum - value for value in frank_wolfe(problem, steps, line_search=m == 3)]
-    if m == 2:
-        assert found == list(rate_lower_bounds.fixed_step_errors(steps))
-        assert all(
-            h >= Fraction(1, (t * (t + 1)) ** 2) for t, h in enumerate(found, 1) if t % 4 in (1, 2)
-        )
-    else:
-        assert found == list(rate_lower_bounds.line_search_errors(steps))
-        assert all(h >= Fraction(1, 96 * t) for t, h in enumerate(found, 1))
+def test_the_bounds_from_below():
+    odd = [t for t in range(1, 60) if t % 4 in (1, 2)]
+    found = list(rate_lower_bounds.fixed_step_errors(60))
+    assert all(found[t - 1] >= Fraction(1, (t * (t + 1)) ** 2) for t in odd)
+    found = list(rate_lower_bounds.line_search_errors(12))
+    assert all(error >= Fraction(1, 96 * t) for t, error in enumerate(found, 1))
 
 
 def test_no_linear_rate_for_fixed_steps_or_on_the_boundary():
