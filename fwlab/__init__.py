@@ -1,6 +1,9 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
-from fwlab import bounds, datasets, metrics, ranking, testing, weights
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fwlab import bounds, datasets, metrics, ranking, weights
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
@@ -32,6 +35,9 @@ from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 from fwlab.verify import Enclosure, verify
+
+if TYPE_CHECKING:
+    from fwlab import testing
 
 __all__ = [
     "AwayStep",
@@ -79,3 +85,10 @@ __all__ = [
     "verify",
     "weights",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the package that only authors of losses and methods use, when it is first named."""
+    if name == "testing":
+        return import_module("fwlab.testing")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
