@@ -14,6 +14,8 @@ from paper_checks.arithmetic import Truth, Undefined, side_conditions
 
 # entries of an array that a witness writes out
 MOST_SHOWN = 100
+# the kind of a case that a solver has found and made simple
+FOUND = "smallest found"
 
 
 class Tier(StrEnum):
@@ -189,7 +191,7 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         if not outcome.holds:
             failed_tiers[tier] += 1
             witnesses.append(witness(case, outcome))
-    shortest = min(witnesses, key=lambda found: len(str(found)), default=Witness())
+    shortest = min(witnesses, key=lambda w: (w.kind != FOUND, len(str(w))), default=Witness())
     worst = min(margins, default=None)
     return Trial(
         dict(kinds),
