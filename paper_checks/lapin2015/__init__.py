@@ -2,6 +2,7 @@
 
 # ruff: isort: skip_file
 from paper_checks.lapin2015 import losses
+from paper_checks.lapin2015 import relations
 from paper_checks.lapin2015 import conjugates
 from paper_checks.lapin2015 import duality
 from paper_checks.lapin2015 import blocks
@@ -19,6 +20,7 @@ __all__ = [
     "cost",
     "duality",
     "losses",
+    "relations",
     "simplex",
     "training",
 ]
