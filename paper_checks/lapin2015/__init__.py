@@ -4,6 +4,7 @@
 from paper_checks.lapin2015 import losses
 from paper_checks.lapin2015 import relations
 from paper_checks.lapin2015 import conjugates
+from paper_checks.lapin2015 import compatibility
 from paper_checks.lapin2015 import duality
 from paper_checks.lapin2015 import blocks
 from paper_checks.lapin2015 import cone
@@ -15,6 +16,7 @@ from paper_checks.lapin2015 import training
 __all__ = [
     "blocks",
     "box",
+    "compatibility",
     "cone",
     "conjugates",
     "cost",

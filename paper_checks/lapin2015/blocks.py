@@ -9,14 +9,13 @@ import numpy as np
 
 import reference
 from paper_checks.cases import Rng, changed
+from paper_checks.lapin2015.compatibility import centred, random_point
 from paper_checks.lapin2015.duality import (
     Rows,
-    centred,
     fenchel_dual,
     gram,
     printed_dual,
     problems,
-    random_point,
     scores,
 )
 from paper_checks.ledger import Case, Condition, Outcome, claim, version

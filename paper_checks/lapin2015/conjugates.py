@@ -44,7 +44,7 @@ from paper_checks.lapin2015.polytopes import (
     vertices,
 )
 from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal, truth
+from paper_checks.outcomes import both, equal, truth
 from paper_checks.proofs import BySolver, symbolic_sizes
 from paper_checks.symbols import reals
 from reference import exact
@@ -52,7 +52,7 @@ from reference.losses import Loss
 
 
 def dual_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """m, k, y, a and a vector b: inside, on the boundary of and outside the sets of this section."""
+    """m, k, y, a and a vector b: inside, on the boundary of and outside the sets."""
     for m, k in sizes(5 if deep else 4):
         y = int(rng.integers(m))
         for kind, b in points(rng, m, k):

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 import fwlab
-from paper_checks.arithmetic import all_of, any_of, equals, kth_largest, negation
+from paper_checks.arithmetic import any_of, kth_largest, negation
 from paper_checks.cases import Rng, changed, sizes
 from paper_checks.definitions import margins, max_hinge, top_k, usunier
 from paper_checks.lapin2015.forms import (
