@@ -135,16 +135,19 @@ def contradiction(formula: Truth, case: Case) -> Case | Unknown | None:
 
 
 def summary(sizes: Iterable[str]) -> str:
-    """Return sizes as one text: "2 <= m <= 4, 1 <= k <= 4 (9 sizes)"."""
+    """Return sizes as one text: "2 <= m <= 4, 1 <= k <= 4 (9 sizes)"; values that are not three
+    integers in a row, or more, are listed."""
     listed = [dict(part.split(" = ") for part in size.split(", ")) for size in sizes if size]
     if not listed:
         return ""
     names = listed[0]
     ranges = []
     for name in names:
-        values = [Fraction(size[name]) for size in listed]
-        low, high = min(values), max(values)
-        ranges.append(f"{name} = {low}" if low == high else f"{low} <= {name} <= {high}")
+        values = sorted({Fraction(size[name]) for size in listed})
+        low, high = values[0], values[-1]
+        in_a_row = len(values) > 2 and values == [low + i for i in range(len(values))]
+        texts = ", ".join(map(str, values))
+        ranges.append(f"{low} <= {name} <= {high}" if in_a_row else f"{name} = {texts}")
     count = "" if len(listed) == 1 else f" ({len(listed)} sizes)"
     return ", ".join(ranges) + count
 

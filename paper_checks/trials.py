@@ -44,7 +44,8 @@ def strongest(tiers: Iterable[Tier]) -> Tier | None:
 
 
 class Case(SimpleNamespace):
-    """One instance of a statement's quantities: `kind` says what sort of case it is."""
+    """One instance of a statement's quantities: `kind` says what sort of case it is. Names that
+    begin with an underscore help a proof and are not shown."""
 
     kind: str
 
@@ -53,7 +54,8 @@ class Case(SimpleNamespace):
 
     def given(self) -> dict[str, str]:
         """Return the quantities, as a reader would write them."""
-        return {name: shown(value) for name, value in vars(self).items() if name != "kind"}
+        given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {name: shown(value) for name, value in given.items() if name != "kind"}
 
 
 @dataclass(frozen=True)
