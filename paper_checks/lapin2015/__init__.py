@@ -9,6 +9,7 @@ from paper_checks.lapin2015 import duality
 from paper_checks.lapin2015 import blocks
 from paper_checks.lapin2015 import cone
 from paper_checks.lapin2015 import simplex
+from paper_checks.lapin2015 import partitions
 from paper_checks.lapin2015 import box
 from paper_checks.lapin2015 import cost
 from paper_checks.lapin2015 import training
@@ -22,6 +23,7 @@ __all__ = [
     "cost",
     "duality",
     "losses",
+    "partitions",
     "relations",
     "simplex",
     "training",

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from paper_checks.cases import Rng, changed, fractions
-from paper_checks.lapin2015.cone import BIASES, ZERO, Parts, largest_first, total
+from paper_checks.lapin2015.cone import BIASES, ZERO
+from paper_checks.lapin2015.kkt import Parts
+from paper_checks.lapin2015.kkt import total_over as total
 from paper_checks.ledger import Case, Outcome, claim, version
 from paper_checks.outcomes import equal
 from reference.exact_projection import Point, knapsack, project
@@ -145,7 +147,7 @@ def knapsack_thresholds(case: Case, x: Point) -> tuple[Fraction, Fraction]:
 
 def by_search(case: Case, sign: int) -> Point | None:
     """The first partition of the sorted entries that fits its t; None if there is none."""
-    ranked = largest_first(case.a)
+    ranked = sorted(case.a, reverse=True)
     for U in range(case.d + 1):
         for end in range(U, case.d + 1):
             t = threshold(case, U, end - U, sum(ranked[U:end], ZERO), sign)

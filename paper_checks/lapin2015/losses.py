@@ -319,7 +319,7 @@ def barely_wrong(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("the margin asked of the classes is 0", margin=0),),
     proofs=(
         BySolver(
-            "Scores that beat the true class by almost nothing, where the bound is nearly attained.",
+            "Scores that beat the true class by almost nothing, where the bound is near.",
             cases=symbolic_below_m,
         ),
     ),
