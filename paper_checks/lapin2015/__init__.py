@@ -12,6 +12,7 @@ from paper_checks.lapin2015 import simplex
 from paper_checks.lapin2015 import partitions
 from paper_checks.lapin2015 import box
 from paper_checks.lapin2015 import cost
+from paper_checks.lapin2015 import scaling
 from paper_checks.lapin2015 import training
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "losses",
     "partitions",
     "relations",
+    "scaling",
     "simplex",
     "training",
 ]
