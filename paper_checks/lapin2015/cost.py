@@ -132,8 +132,8 @@ def cost_of_projection(case: Case, with_k: bool = True, with_log: bool = True) -
         "p. 1, section 1",
         r"O(m\log m)",
         r"O(m\log m+km)",
-        r"The search of section 4.2 tries up to $k(m-k)$ partitions one by one, and all of them "
-        r"occur (L15-partitions-exact). For $k=m/2$ that is $m^2/4$. Section 4.2 has the term "
+        r"The search of section 4.2 tries up to $k(m-k+1)$ partitions one by one, and the last one "
+        r"may be the right one. For $k=m/2$ that is $m^2/4$. Section 4.2 has the term "
         r"$kd$.",
         "Nothing: the experiments have $k\\leq 20$.",
     ),

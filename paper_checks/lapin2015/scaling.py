@@ -81,8 +81,8 @@ def library_agrees(case: Case) -> Outcome:
     formula=r"T_k(d)\propto d,\quad T_k(d)\approx T_{\mathrm{knapsack}}(d)",
     shapes="a: (d,)",
     judged="Entries read, counted, in place of time, from 256 entries on, by variable fixing. "
-    f"Linear is an exponent of d within {STEEPEST} of 1 by its interval of two deviations; about the same "
-    f"is within a factor of {ALIKE}. The knapsack is the projection onto the simplex.",
+    f"Linear: the exponent of d is within {STEEPEST} of 1, by its interval of two deviations. "
+    f"About the same: within a factor of {ALIKE}. The knapsack is the projection onto the simplex.",
     cases=normal_points,
     experiment=Experiment(data=(NORMAL,)),
     planted=(
