@@ -234,6 +234,13 @@ def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
     return equal(counterexamples.lhs(reference.TopK(case.k), case.v, case.m - 1), right)
 
 
+def library_restricted(case: Case) -> Outcome:
+    """fwlab's conjugate of the loss of the scores is the one with a_y = 0 (Lemma 2, its proof)."""
+    v = np.array([*map(float, case.v), -float(total(case.v))])
+    right = -float(total(case.v)) if finite_with_a_y_zero(case.v, case.k) else inf
+    return equal(float(fwlab.TopK(case.k).conjugate(v, case.m - 1)), right, 1e-13)
+
+
 @claim(
     "L15-prop3",
     "Proposition 3",
@@ -266,6 +273,7 @@ def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
             cases=symbolic_vectors_without_y,
         ),
     ),
+    library=Library(("fwlab.losses.TopK.conjugate",), library_restricted),
     erratum=Erratum(
         "p. 6, Proposition 3",
         r"\phi_k\ \mathrm{is}\ y_i\mathrm{-compatible}:\ "

@@ -13,6 +13,9 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb, inf
 
+import numpy as np
+
+import fwlab
 import reference
 from paper_checks.arithmetic import (
     ZERO,
@@ -24,7 +27,7 @@ from paper_checks.arithmetic import (
     is_symbolic,
     maximum,
 )
-from paper_checks.cases import Rng, fractions, sizes
+from paper_checks.cases import Rng, changed, fractions, sizes
 from paper_checks.definitions import (
     Vector,
     in_simplex,
@@ -43,7 +46,7 @@ from paper_checks.lapin2015.polytopes import (
     topk_simplex,
     vertices,
 )
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import both, equal, truth
 from paper_checks.proofs import BySolver, symbolic_sizes
 from paper_checks.symbols import reals
@@ -99,6 +102,21 @@ def conjugate_is_linear_on(
     return both(*parts)
 
 
+def zeroed(rng: Rng, deep: bool) -> Iterator[Case]:
+    """The points b with 0 as the true class's entry."""
+    for case in dual_points(rng, deep):
+        b = tuple(ZERO if j == case.y else x for j, x in enumerate(case.b))
+        yield changed(case, b=b)
+
+
+def library_domain(loss: fwlab.losses.Loss, case: Case, inside: bool) -> Outcome:
+    """For these compatible losses, and b_y = 0, fwlab's conjugate at b - <1, b> e_y is phi*(b)."""
+    v = np.array([float(x) for x in case.b])
+    v[case.y] = -v.sum()
+    found = float(loss.conjugate(v, case.y)) if loss.in_domain(v, case.y) else inf
+    return equal(found, -float(sum(case.b)) if inside else inf, 1e-13)
+
+
 @claim(
     "L15-prop1",
     "Proposition 1, (2)",
@@ -117,6 +135,11 @@ def conjugate_is_linear_on(
             cases=lambda deep: (case for case in symbolic_points(deep) if case.k == 1),
             sized_by=("m",),
         ),
+    ),
+    library=Library(
+        ("fwlab.losses.MaxHinge.conjugate", "fwlab.losses.MaxHinge.in_domain"),
+        lambda case: library_domain(fwlab.MaxHinge(), case, in_simplex(case.b)),
+        zeroed,
     ),
 )
 def conjugate_of_hinge(case: Case, sign: int = -1, cap: Fraction = ONE) -> Outcome:
@@ -198,6 +221,13 @@ def conjugate_of_top_k(case: Case, box: bool = False, offset: int = 0, sign: int
             "Vertices with fewer than k entries, which the top-k simplex lacks.",
             cases=symbolic_points,
         ),
+    ),
+    library=Library(
+        ("fwlab.losses.Usunier.conjugate", "fwlab.losses.Usunier.in_domain"),
+        lambda case: library_domain(
+            fwlab.Usunier(case.k), case, in_usunier_simplex(case.b, case.k)
+        ),
+        zeroed,
     ),
 )
 def conjugate_of_usunier(

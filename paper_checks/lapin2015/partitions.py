@@ -11,7 +11,6 @@ from paper_checks.arithmetic import ZERO
 from paper_checks.cases import Rng
 from paper_checks.lapin2015.cone import (
     CONE,
-    Point,
     clipped,
     points,
     thresholds,
@@ -28,7 +27,7 @@ from paper_checks.lapin2015.simplex import SIMPLEX, bounded_points, multiplier, 
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver
-from reference.exact_projection import knapsack_filled, project, topk_cone
+from reference.exact_projection import Point, knapsack_filled, project, topk_cone
 
 
 def partition_cases(rng: Rng, deep: bool) -> Iterator[Case]:
