@@ -297,8 +297,6 @@ def top_k_is_compatible(case: Case, sign: int = 0) -> Outcome:
     right = in_topk_simplex((*case.v, ZERO), case.k)
     if is_symbolic(case.v):
         return truth(iff(left, right) if sign == 0 else implies(left, right))
-    values = [
-        side(reference.TopK(case.k), case.v, case.m - 1)
-        for side in (counterexamples.lhs, counterexamples.rhs)
-    ]
-    return equal(*values) if sign == 0 else at_most(values[1], values[0])
+    loss, last = reference.TopK(case.k), case.m - 1
+    held, free = counterexamples.lhs(loss, case.v, last), counterexamples.rhs(loss, case.v, last)
+    return equal(held, free) if sign == 0 else at_most(free, held)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from paper_checks.arithmetic import ZERO, Truth, all_of, any_of, equals, total, where
+from paper_checks.cases import Rng
 from paper_checks.lapin2015.box import BOX, clipped, parts, projected, threshold, with_bias
 from paper_checks.lapin2015.kkt import on_symbols
 from paper_checks.ledger import Case, Outcome, claim, version
@@ -13,6 +14,13 @@ from paper_checks.outcomes import equal
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real, reals
 from reference.exact_projection import Point, knapsack, project
+
+
+def between_the_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
+    """The points with a bias, and one with rho r < t = r."""
+    yield from with_bias(rng, deep)
+    box = {"lower": ZERO, "upper": Fraction(2), "r": Fraction(1)}
+    yield Case(kind="by hand", d=1, rho=Fraction(1, 2), a=(Fraction(2),), **box)
 
 
 def decisions_on_symbols(deep: bool) -> Iterator[Case]:
@@ -54,7 +62,7 @@ def has_these_thresholds(case: Case) -> Truth:
     shapes="a: (d,); rho > 0",
     judged="For l = 0, with the knapsack with an inequality of section 4.1; where more than one t "
     "serves, both ends of their range; on symbols every one.",
-    cases=with_bias,
+    cases=between_the_bounds,
     planted=(
         version("t > r", times_rho=False),
         version("t >= 0", always=True),

@@ -171,6 +171,13 @@ def obeys_bounds(ranked: list[Fraction], U: int, end: int, t: Fraction, u: Fract
     return lower and upper and t <= ranked[end - 1] and ranked[U] <= t + u
 
 
+def below_the_bound(rng: Rng, deep: bool) -> Iterator[Case]:
+    """The points with a radius, and one whose knapsack has t > 0, but a projection with s < r."""
+    yield from bounded_points(rng, deep)
+    a = (Fraction(2), Fraction(3, 2))
+    yield Case(kind="by hand", d=2, k=1, rho=Fraction(1), a=a, r=Fraction(2))
+
+
 PROCEDURE = "An algorithm with a search; its tests are L15-lem3-case3, L15-lem4 and L15-lem5."
 
 
@@ -203,7 +210,7 @@ def search_is_right(case: Case, first: int = 0) -> Outcome:
     judged="The bounds (8) as in L15-cone-search.",
     assumed="A constant projection onto the cone is kept only if its sum is at most r; the text "
     "does not say so.",
-    cases=bounded_points,
+    cases=below_the_bound,
     planted=(
         version("lambda <= 0 keeps the knapsack", keep=-1),
         version("lambda without rho r", bias=0),
