@@ -13,6 +13,7 @@ from paper_checks.lapin2015 import cone
 from paper_checks.lapin2015 import bias
 from paper_checks.lapin2015 import simplex
 from paper_checks.lapin2015 import partitions
+from paper_checks.lapin2015 import procedures
 from paper_checks.lapin2015 import box
 from paper_checks.lapin2015 import decision
 from paper_checks.lapin2015 import cost
@@ -31,6 +32,7 @@ __all__ = [
     "duality",
     "losses",
     "partitions",
+    "procedures",
     "psi",
     "relations",
     "scaling",

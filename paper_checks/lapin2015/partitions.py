@@ -1,33 +1,20 @@
-"""L15 sections 4.2 and 4.3: the search for the sets of case 3, and the procedures with it.
-
-Nothing is divided by 0 here: the search has |U| < k and M not empty, so that D >= 1 in (7). In (8)
-the largest entry of an empty set is no bound, nor is the smallest.
-"""
+"""L15 section 4.2: how many sets U, M, L the search of case 3 has to try."""
 
 from collections.abc import Iterator
 from fractions import Fraction
 
 from paper_checks.arithmetic import ZERO
 from paper_checks.cases import Rng
-from paper_checks.lapin2015.cone import (
-    CONE,
-    clipped,
-    points,
-    thresholds,
-)
 from paper_checks.lapin2015.kkt import (
-    Parts,
     is_optimal,
     parts,
     sets_of,
     symbolic_projections,
-    total_over,
 )
-from paper_checks.lapin2015.simplex import SIMPLEX, bounded_points, multiplier, projected
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver
-from reference.exact_projection import Point, knapsack_filled, project, topk_cone
+from reference.exact_projection import Point, project, topk_cone
 
 
 def partition_cases(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -131,102 +118,3 @@ def smallest_support(case: Case, least: int = 0, tight: bool = False) -> Outcome
     if tight:
         return both(bound, equal(len(found), case.k * (case.d - case.k)))
     return bound
-
-
-# ---------------------------------------------------------------- the procedures
-
-
-def zero_or_constant(case: Case, checks_sum: bool) -> Point | None:
-    """Return 0, or the sum of the k largest entries shared among them where case 2 of Lemma 3 fits;
-    None if neither fits."""
-    a, k, ranked = case.a, case.k, sorted(case.a, reverse=True)
-    top = sum(ranked[:k], ZERO)
-    if top <= 0:
-        return (ZERO,) * case.d
-    u = top / (k + case.rho * k**2)
-    fits = case.d == k or ranked[k] <= ranked[k - 1] - u
-    if not fits or (checks_sum and k * u > case.r):
-        return None
-    return tuple(u if entry >= ranked[k - 1] else ZERO for entry in a)
-
-
-def by_search(case: Case, first: int = 0) -> Point:
-    """Case 3: the first partition of the sorted entries whose thresholds obey (8); 0 if none."""
-    ranked = sorted(case.a, reverse=True)
-    for U in range(first, case.k):
-        for end in range(case.k, case.d + 1):
-            sets = Parts(list(range(U)), list(range(U, end)), list(range(end, case.d)))
-            in_U, in_M = total_over(ranked, sets.U), total_over(ranked, sets.M)
-            u, t = thresholds(in_U, in_M, sets, case.k, case.rho)
-            t += case.rho * u * case.k
-            if obeys_bounds(ranked, U, end, t, u):
-                return clipped(case.a, t, u)
-    return (ZERO,) * case.d
-
-
-def obeys_bounds(ranked: list[Fraction], U: int, end: int, t: Fraction, u: Fraction) -> bool:
-    """Whether (8) holds for the sorted entries: the first U in U, those from U to end in M."""
-    lower = end == len(ranked) or ranked[end] <= t
-    upper = U == 0 or t + u <= ranked[U - 1]
-    return lower and upper and t <= ranked[end - 1] and ranked[U] <= t + u
-
-
-def below_the_bound(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The points with a radius, and one whose knapsack has t > 0, but a projection with s < r."""
-    yield from bounded_points(rng, deep)
-    a = (Fraction(2), Fraction(3, 2))
-    yield Case(kind="by hand", d=2, k=1, rho=Fraction(1), a=a, r=Fraction(2))
-
-
-PROCEDURE = "An algorithm with a search; its tests are L15-lem3-case3, L15-lem4 and L15-lem5."
-
-
-@claim(
-    "L15-cone-search",
-    "section 4.2",
-    "The projection onto the top-k cone is found by the checks for a zero and a constant one, then "
-    "the search for a partition that obeys (7) and (8), with 0 if there is none.",
-    shapes="a: (d,)",
-    judged="The largest entry of an empty set is no bound in (8), nor is the smallest. No quotient "
-    "0/0 occurs: D >= 1 in the range of the search.",
-    cases=points,
-    planted=(version("partitions with |U| >= 1 alone", first=1),),
-    not_proved=PROCEDURE,
-    library=CONE,
-)
-def search_is_right(case: Case, first: int = 0) -> Outcome:
-    x = zero_or_constant(case, checks_sum=False)
-    found = by_search(case, first) if x is None else x
-    return equal(found, project(case.a, topk_cone(case.k), case.rho))
-
-
-@claim(
-    "L15-lem5-procedure",
-    "section 4.3",
-    "The projection is found by the checks for a zero and a constant one, then the knapsack, kept "
-    "if lambda >= 0, and else case 3 of Lemma 3.",
-    formula=r"\lambda=t+\frac{p}{k}-\rho r\geq 0\ ?\ \mathrm{knapsack}:\mathrm{cone}",
-    shapes="a: (d,); r > 0",
-    judged="The bounds (8) as in L15-cone-search.",
-    assumed="A constant projection onto the cone is kept only if its sum is at most r; the text "
-    "does not say so.",
-    cases=below_the_bound,
-    planted=(
-        version("lambda <= 0 keeps the knapsack", keep=-1),
-        version("lambda without rho r", bias=0),
-        version("lambda with -p/k", sign=-1),
-        version("a constant projection onto the cone is kept anyway", checks_sum=False),
-    ),
-    not_proved=PROCEDURE,
-    library=SIMPLEX,
-)
-def procedure_is_right(
-    case: Case, keep: int = 1, bias: int = 1, sign: int = 1, checks_sum: bool = True
-) -> Outcome:
-    x = zero_or_constant(case, checks_sum)
-    if x is None:
-        x = project(case.a, knapsack_filled(case.r / case.k, case.r))
-        found = parts(x, case.k)
-        if keep * multiplier(case, x, found, case.r, sign, bias) < 0:
-            x = by_search(case)
-    return equal(x, projected(case))

@@ -124,7 +124,7 @@ def gap_can_vanish(case: Case, pseudo: bool = False, below: int = 0) -> Outcome:
     if floor > 0:
         return at_most(floor, below, P_at_least=dual, D_at_most=primal(case, other, case.W))
     loss = fwlab.PseudoTopK(case.k) if pseudo else fwlab.TopK(case.k)
-    return at_most(final_gap(case, loss), TINY + below, allowed=0.0)
+    return at_most(final_gap(case, loss), below, allowed=TINY)
 
 
 # ---------------------------------------------------------------- Algorithm 1, on data
