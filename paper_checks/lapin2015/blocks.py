@@ -182,7 +182,7 @@ def update_maximises(
     not_proved="The identity of the objectives is proved in L15-update-optimal, the difference of "
     "the domains in L15-prop3.",
     erratum=Erratum(
-        "p. 6, Proposition 4",
+        "Proposition 4",
         r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\rho\langle 1,x\rangle^2:\ "
         r"x\in\Delta_k(\frac{1}{\lambda n})\}",
         r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\rho\langle 1,x\rangle^2:\ "

@@ -207,7 +207,7 @@ def by_equation_10(case: Case) -> Outcome:
     ),
     library=BOX,
     erratum=Erratum(
-        "p. 8, section 5, above (10)",
+        "section 5, above (10)",
         r"x=a-t1+\mu-\nu=\min\{\max\{l,x-t\},u\}",
         r"x=a-t1+\mu-\nu=\min\{\max\{l,a-t\},u\}",
         r"The multipliers $\mu,\nu\geq 0$ are positive only at the bounds, so $a-t1+\mu-\nu$ is "

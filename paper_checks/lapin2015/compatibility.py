@@ -275,7 +275,7 @@ def library_restricted(case: Case) -> Outcome:
     ),
     library=Library(("fwlab.losses.TopK.conjugate",), library_restricted),
     erratum=Erratum(
-        "p. 6, Proposition 3",
+        "Proposition 3",
         r"\phi_k\ \mathrm{is}\ y_i\mathrm{-compatible}:\ "
         r"\max_{a,\,a_{y_i}=0}\{\langle a,b\rangle-\phi_k(a)\}=\phi_k^*(b)",
         r"\max_{a,\,a_{y_i}=0}\{\langle a,b\rangle-\phi_k(a)\}=-\langle c,b\rangle\ \mathrm{if}\ "

@@ -141,7 +141,7 @@ def nothing_positive(case: Case, needs_M: bool = True, converse: bool = False) -
     ),
     library=CONE,
     erratum=Erratum(
-        "p. 7, Lemma 3, cases 1 and 2",
+        "Lemma 3, cases 1 and 2",
         r"U\neq\emptyset,\ M=\emptyset\ \Rightarrow\ U=\{[1],\ldots,[k]\},\ "
         r"x_i^*=\frac{1}{k+\rho k^2}\sum_{i=1}^k a_{[i]}",
         r"x^*=0\ \mathrm{or}\ (M=\emptyset\ \mathrm{and\ this\ holds})",

@@ -129,7 +129,7 @@ def cost_of_projection(case: Case, with_k: bool = True, with_log: bool = True) -
     sides=("operations counted", "the bound, with the constant of the smallest m"),
     not_proved="Counted: what the code does on growing inputs.",
     erratum=Erratum(
-        "p. 1, section 1",
+        "section 1",
         r"O(m\log m)",
         r"O(m\log m+km)",
         r"The search of section 4.2 tries up to $k(m-k+1)$ partitions one by one, and the last one "

@@ -160,7 +160,7 @@ def feasible(rng: Rng, deep: bool) -> Iterator[Case]:
         ("fwlab.problem.Problem.dual", "fwlab.problem.Problem.weights"), library_dual, feasible
     ),
     erratum=Erratum(
-        "p. 5, Theorem 1, with Proposition 3",
+        "Theorem 1, with Proposition 3",
         r"D(A)=-\frac{1}{n}\sum_i\phi_i^*(-\lambda n(a_i-a_{y_i,i}e_{y_i}))"
         r"-\frac{\lambda}{2}\mathrm{tr}(AKA^\top)\ \mathrm{for}\ \phi_i=\phi_k",
         r"D(A)=\lambda\sum_i a_{y_i,i}-\frac{\lambda}{2}\mathrm{tr}(AKA^\top)\ \mathrm{if}\ "
@@ -223,7 +223,7 @@ def by_lemma_2(case: Case) -> Outcome:
     sides=("stated D", "Fenchel dual"),
     not_proved="It is a value at infinity: -g* where g* is +inf.",
     erratum=Erratum(
-        "p. 5, Theorem 1",
+        "Theorem 1",
         r"D(A)=+\infty\ \mathrm{otherwise}",
         r"D(A)=-\infty\ \mathrm{otherwise}",
         "The proof sets $D(A)=-g^*(-A^\\top)-f^*(XA^\\top)$, where $g^*$ is $+\\infty$ by Lemma 2 "

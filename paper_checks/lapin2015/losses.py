@@ -73,7 +73,7 @@ def losses_are_ordered(case: Case, swapped: bool = False, scale: bool = False) -
     ),
     library=LOSSES,
     erratum=Erratum(
-        "p. 3, below the chain after (3)",
+        "section 2.2, below the chain after (3)",
         r"\phi_k(a)<\phi(a)\ \mathrm{unless\ all}\ k\ \mathrm{largest\ scores\ are\ the\ same}",
         r"\phi_k(a)<\phi(a)\ \Leftrightarrow\ \phi(a)>0,\ (a+c)_{[1]}>(a+c)_{[k]}",
         "If no entry of $a+c$ is positive, both losses are 0, whatever the entries are. That is "

@@ -70,7 +70,7 @@ def in_printed_ranges(case: Case) -> Outcome:
     sides=("pairs (|U|, |M|) that occur", "the bound"),
     not_proved="No real number is free: one point for each pair settles a size.",
     erratum=Erratum(
-        "p. 7, section 4.2, Projection",
+        "section 4.2, Projection",
         r"(k-1)(d-k+1)\ \mathrm{iterations}",
         r"k(d-k+1)\ \mathrm{iterations}",
         r"The sentence gives the ranges $0\leq|U|<k$ and $k\leq|U|+|M|\leq d$: $k$ values times "

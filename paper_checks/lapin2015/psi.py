@@ -74,7 +74,7 @@ def error_at_the_ends(case: Case, ties: bool = False, offset: int = 0) -> Outcom
         ),
     ),
     erratum=Erratum(
-        "p. 3, section 2.2, the line after the definition of psi_k",
+        "section 2.2, the line after the definition of psi_k",
         r"\psi_k(a)>0\ \Leftrightarrow\ \langle w_{[1]},x_i\rangle\geq\ldots\geq"
         r"\langle w_{[k]},x_i\rangle>\langle w_{y_i},x_i\rangle-1",
         r"\psi_k(a)>0\ \Leftrightarrow\ (s^{\setminus y_i})_{[k]}>s_{y_i}-1,\quad s=W^\top x_i",

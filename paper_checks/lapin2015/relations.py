@@ -67,7 +67,7 @@ def library_pseudo(case: Case) -> Outcome:
         ("fwlab.losses.PseudoTopK.value", "fwlab.losses.TopK.value"), library_pseudo, below_m
     ),
     erratum=Erratum(
-        "p. 1, abstract and section 1",
+        "abstract and section 1",
         r"\phi_k\ \mathrm{is\ a\ tight\ convex\ upper\ bound\ of\ the\ top-}k\ \mathrm{error}",
         r"\mathrm{err}_k,\psi_k\leq\max\{0,\frac{1}{k}\sum_{j=1}^k((a+c)^{\setminus y})_{[j]}\}"
         r"\leq\phi_k(a)",

@@ -115,7 +115,7 @@ def families(rng: Rng, deep: bool) -> Iterator[Case]:
     "gives x_i <= <1, x>.",
     library=Library(("fwlab.projections.project_knapsack",), library_knapsack, bounded_points),
     erratum=Erratum(
-        "p. 6, section 4.1",
+        "section 4.1",
         r"\mathrm{a\ knapsack\ problem\ only\ if}\ \langle 1,x^*\rangle=r",
         r"\mathrm{a\ knapsack\ problem\ only\ if}\ \langle 1,x^*\rangle=r\ \mathrm{or}\ "
         r"(k=1\ \mathrm{and}\ \rho=0)",
@@ -211,7 +211,7 @@ def at_the_bound(case: Case) -> Truth:
     proofs=(by_multipliers("A projection with the sum exactly r and lambda = 0."),),
     library=SIMPLEX,
     erratum=Erratum(
-        "p. 7, Lemma 5",
+        "Lemma 5",
         r"\lambda=t+\frac{p}{k}-\rho r\geq 0",
         r"\lambda=t+\frac{p}{k}-\rho s\geq 0,\ s=\langle 1,x^*\rangle;\quad "
         r"\lambda=0\ \mathrm{if}\ s<r",

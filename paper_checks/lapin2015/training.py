@@ -103,7 +103,7 @@ def library_ends(case: Case) -> Outcome:
         lambda rng, deep: (case for case in two_samples(rng, deep) if case.k == 2),
     ),
     erratum=Erratum(
-        "p. 5, Algorithm 1, line 12, with line 9 by Proposition 4",
+        "Algorithm 1, line 12, with line 9 by Proposition 4",
         r"\mathrm{until\ relative\ duality\ gap\ is\ below}\ \epsilon",
         r"P(W)-D(A)\geq\min P-\max D>0\ \mathrm{may\ hold\ for}\ 2\leq k<m",
         r"Take $x_1=x_2=1$, $y=(1,2)$, $m=3$, $k=2$, $\lambda=\frac{1}{4}$. The stated dual is at "

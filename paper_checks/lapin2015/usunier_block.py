@@ -64,7 +64,7 @@ def symbolic_boxes(deep: bool) -> Iterator[Case]:
         ),
     ),
     erratum=Erratum(
-        "p. 8, (9) and section 5",
+        "(9) and section 5",
         r"\tilde\Delta_k(r)=\{x\,|\,\langle 1,x\rangle\leq r,\ 0\leq x_i\leq\frac{1}{k}\},"
         r"\quad u=\frac{1}{k}",
         r"\tilde\Delta_k(r)=\{x\,|\,\langle 1,x\rangle\leq r,\ 0\leq x_i\leq\frac{r}{k}\},"
