@@ -14,7 +14,7 @@ from reference.exact_projection import Point, project, topk_cone, topk_simplex
 
 
 def biases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points with a radius r (None: the cone) and two biases, the second one larger."""
+    """Yield points with a radius r (None: the cone) and two biases, the second one larger."""
     for case in points(rng, deep):
         if not deep and rng.integers(2):
             continue
@@ -39,7 +39,7 @@ def lower_by_optimality(deep: bool, sign: int = 1) -> bool:
 
 
 def along_bias(case: Case) -> tuple[Point, Point]:
-    """The projections with the smaller and the larger bias."""
+    """Return the projections with the smaller and the larger bias."""
     region = topk_cone(case.k) if case.r is None else topk_simplex(case.k, case.r)
     return project(case.a, region, case.rho), project(case.a, region, case.larger)
 

@@ -29,7 +29,7 @@ from reference.exact_projection import Point, Region, project, topk_simplex
 
 
 def blocks(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with A in the domain of the stated dual; the first block is to be updated."""
+    """Yield problems with A in the domain of the stated dual; the first block is to be updated."""
     yield by_hand()
     for case in problems(rng, deep):
         if case.k == case.m:
@@ -41,7 +41,8 @@ def blocks(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def by_hand() -> Case:
-    """The block update of Proposition 4 is x = (5/6, 5/6); the dual's maximiser is x = (1, 0)."""
+    """Return a problem whose block update by Proposition 4 is x = (5/6, 5/6); the dual's maximiser
+    is x = (1, 0)."""
     X, A = np.array([[1], [1]]), (tuple(map(Fraction, a)) for a in ((0, 0, 0), (-1, 2, -1)))
     problem = {"m": 3, "k": 2, "loss": reference.TopK(2), "lam": Fraction(1, 4)}
     return Case(kind="by hand", **problem, X=X, y=(0, 1), A=tuple(A))
@@ -52,15 +53,15 @@ def top_k_blocks(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def stated_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
-    """The corners of the blocks with a finite stated D: -lam n (a_i - a_y e_y) is in the domain of
-    the conjugate, a convex hull with entries >= 0, and has the y-th entry 0."""
+    """Return the corners of the blocks with a finite stated D: -lam n (a_i - a_y e_y) is in the
+    domain of the conjugate, a convex hull with entries >= 0, and has the y-th entry 0."""
     y = case.y[i]
     slopes = exact.pieces(case.loss, case.m, y, centred=False)
     return [tuple(-x / lam_n for x in centred(s, y)) for s in slopes if s[y] == 0]
 
 
 def true_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
-    """The corners of the blocks with a finite Fenchel dual."""
+    """Return the corners of the blocks with a finite Fenchel dual."""
     slopes = exact.pieces(case.loss, case.m, case.y[i])
     return [tuple(-x / lam_n for x in slope) for slope in slopes]
 
@@ -68,7 +69,7 @@ def true_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
 def updated(
     s: Sequence[Fraction], a: Point, length: Fraction, y: int, region: Region, rho: Fraction
 ) -> Point:
-    """Proposition 4: the new block, from scores s, the old block a and length = <x_i, x_i>."""
+    """Return the new block, from scores s, the old block a and length = <x_i, x_i>."""
     q = [score - length * x for score, x in zip(s, a, strict=True)]
     b = tuple((q_j + 1 - q[y]) / length for j, q_j in enumerate(q) if j != y)
     x = [-entry for entry in project(b, region, rho)]
@@ -80,7 +81,7 @@ def with_block(A: Rows, i: int, a: Sequence[Fraction]) -> Rows:
 
 
 def is_best(case: Case, A: Rows, dual: Any, corners: list[Point]) -> Outcome:
-    """No move of the first block towards a corner of its domain raises the dual.
+    """State that no move of the first block towards a corner of its domain raises the dual.
 
     On the domain the dual is a concave quadratic, so three values give its slope at A exactly, and
     slopes that are nowhere positive mean a maximum.
@@ -201,7 +202,7 @@ def projection_is_the_update(case: Case, fenchel: bool = True, rho: int = 1) -> 
 
 
 def library_kernel(case: Case) -> Outcome:
-    """fwlab's D at A from the Gram matrix alone is Fenchel's, from the features."""
+    """State that fwlab's D at A from the Gram matrix alone is Fenchel's, from the features."""
     features = np.array([np.outer(x, x).ravel() for x in case.X])
     K, y, lam = (features @ features.T).astype(float), np.array(case.y), float(case.lam)
     A = lam * len(y) * np.array([[float(x) for x in a] for a in case.A])

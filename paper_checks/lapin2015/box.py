@@ -33,7 +33,7 @@ from reference.exact_projection import Point, knapsack, project
 
 
 def boxed_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """d, a point a, bounds l < u of its entries and r of their sum, and rho."""
+    """Yield d, a point a, bounds l < u of its entries and r of their sum, and rho."""
     for d in range(1, 6 if deep else 5):
         for rho in BIASES:
             for _ in range(6):
@@ -46,7 +46,7 @@ def boxed_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def with_bias(rng: Rng, deep: bool) -> Iterator[Case]:
-    """rho > 0 and l = 0, as in the set of Proposition 5."""
+    """Yield the points with rho > 0 and l = 0, as in the set of Proposition 5."""
     for case in boxed_points(rng, deep):
         if case.rho > 0:
             r = case.r - case.d * case.lower
@@ -54,12 +54,12 @@ def with_bias(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def without_bias(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Those with rho = 0 too, where the sum of the projection is below r."""
+    """Yield those with rho = 0 too, where the sum of the projection is below r."""
     return (case for case in boxed_points(rng, deep) if sum(projected(case)) < case.r)
 
 
 def slack(rng: Rng, deep: bool) -> Iterator[Case]:
-    """rho > 0, and the sum of the projection is below r."""
+    """Yield the points with rho > 0 whose projection has a sum below r."""
     return (case for case in without_bias(rng, deep) if case.rho > 0)
 
 
@@ -98,8 +98,8 @@ def threshold(case: Case, U: int, M: int, in_M: Real, sign: int = 1) -> Real:
 
 
 def slack_on_symbols(deep: bool, lower: Real | None = None) -> Iterator[Case]:
-    """Points a whose projection has these sets and a sum below r. By symmetry the indices of U come
-    first, then those of M, then those of L."""
+    """Yield points a whose projection has these sets and a sum below r. By symmetry the indices of
+    U come first, then those of M, then those of L."""
     for d in range(1, 5):
         for rho in (Fraction(1, 2), Fraction(1), Fraction(3)) if deep else (Fraction(1),):
             for bias in (ZERO, rho):
@@ -128,12 +128,12 @@ def has_these_sets(case: Case) -> Truth:
 
 
 def with_positive_bias(deep: bool) -> Iterator[Case]:
-    """Those with rho > 0 and l = 0, as in the set of Proposition 5."""
+    """Yield those with rho > 0 and l = 0, as in the set of Proposition 5."""
     return (case for case in slack_on_symbols(deep, ZERO) if case.rho > 0)
 
 
 def library_box(case: Case) -> Outcome:
-    """fwlab's projection with l = 0 against the exact one."""
+    """Compare fwlab's projection with l = 0 against the exact one."""
     a = np.array([float(x) for x in case.a])
     found = fwlab.project_knapsack(a, float(case.r), float(case.upper), bias=float(case.rho))
     return equal(found, [float(x) for x in projected(case)], 1e-13)
@@ -174,7 +174,7 @@ def threshold_of_the_box(case: Case, sign: int = 1, without_M: bool = False) -> 
 
 
 def by_equation_10(case: Case) -> Outcome:
-    """With t from (10), a - t cut off is what the correction says, a - rho s cut off."""
+    """State that with t from (10), a - t cut off is what the correction says, a - rho s cut off."""
     x = projected(case)
     sets = parts(x, case.lower, case.upper)
     t = threshold(case, len(sets.U), len(sets.M), total_over(case.a, sets.M))
@@ -218,6 +218,6 @@ def by_equation_10(case: Case) -> Outcome:
     ),
 )
 def minimiser_is_clipped(case: Case, of_x: bool = True, sign: int = 1) -> Outcome:
-    """t = rho s, as lambda = t - rho s = 0 below the bound."""
+    """Compare with t = rho s, as lambda = t - rho s = 0 below the bound."""
     x, _ = projection_with_sets(case)
     return equal(clipped(x if of_x else case.a, sign * case.rho * total(x), case), x)

@@ -54,7 +54,7 @@ def closed_under_zeroing(rng: Rng, m: int, j: int) -> Pieces:
 
 
 def compatible(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Compatible functions as affine pieces, and points v: with sum 0 inside and outside the
+    """Yield compatible functions as affine pieces, and points v: with sum 0 inside and outside the
     conjugate's domain, and with another sum."""
     for m, k in sizes(5 if deep else 4):
         j = int(rng.integers(m))
@@ -81,7 +81,7 @@ def incompatible(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def usunier_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points inside and outside the domain for the Usunier version, sum 0."""
+    """Yield points inside and outside the domain for the Usunier version, sum 0."""
     for m, k in sizes(4):
         pieces = exact.pieces(reference.Usunier(k), m, 0, centred=False)
         for case in points_of(rng, m, 0, "Usunier", pieces):
@@ -90,7 +90,7 @@ def usunier_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def library_conjugate(case: Case) -> Outcome:
-    """fwlab's conjugate of the Usunier version of the scores is phi*(v - v_y e_y)."""
+    """State that fwlab's conjugate of the Usunier version of the scores is phi*(v - v_y e_y)."""
     moved = [ZERO if i == case.j else x for i, x in enumerate(case.v)]
     right = exact.conjugate_of_maximum(case.pieces, moved)
     v = np.array([float(x) for x in case.v])
@@ -192,7 +192,7 @@ def pseudo_inverse(case: Case, offset: int = 0) -> Outcome:
 
 
 def vectors_without_y(rng: Rng, deep: bool) -> Iterator[Case]:
-    """m, k and the m - 1 entries of v other than v_y = 0; (69) of K19 among them."""
+    """Yield m, k and the m - 1 entries of v other than v_y = 0; (69) of K19 among them."""
     for m, k in sizes(6 if deep else 5):
         if k < m:
             yield Case(kind="coarse grid", m=m, k=k, v=grid(rng, m - 1, 2 * k))
@@ -220,7 +220,8 @@ def finite_with_a_y_zero(v: Vector, k: int) -> Truth:
 
 
 def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
-    """With a_y = 0 the conjugate at v is -<1, v> where it is finite, and +inf elsewhere.
+    """State that with a_y = 0 the conjugate at v is -<1, v> where it is finite, and +inf
+    elsewhere.
 
     By Proposition 2 it is finite if (v, w) is in the top-k simplex for some w. Definition 1 bounds
     w from below by 0 and k v_j - <1, v>; if some w serves, the least one does.
@@ -235,7 +236,8 @@ def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
 
 
 def library_restricted(case: Case) -> Outcome:
-    """fwlab's conjugate of the loss of the scores is the one with a_y = 0 (Lemma 2, its proof)."""
+    """State that fwlab's conjugate of the loss of the scores is the one with a_y = 0 (Lemma 2, its
+    proof)."""
     v = np.array([*map(float, case.v), -float(total(case.v))])
     right = -float(total(case.v)) if finite_with_a_y_zero(case.v, case.k) else inf
     return equal(float(fwlab.TopK(case.k).conjugate(v, case.m - 1)), right, 1e-13)
@@ -291,8 +293,8 @@ def library_restricted(case: Case) -> Outcome:
     ),
 )
 def top_k_is_compatible(case: Case, sign: int = 0) -> Outcome:
-    """On symbols, by Proposition 2 and its like for a_y = 0: both sides are -<1, v> where they are
-    finite. sign: -1 for `at least`."""
+    """Compare both sides; on symbols, by Proposition 2 and its like for a_y = 0, both are -<1, v>
+    where they are finite. sign: -1 for `at least`."""
     left = finite_with_a_y_zero(case.v, case.k)
     right = in_topk_simplex((*case.v, ZERO), case.k)
     if is_symbolic(case.v):

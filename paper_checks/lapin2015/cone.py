@@ -44,7 +44,7 @@ BIASES = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3))
 
 
 def points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """d, k, rho and a point a; ties are common, and so are sums of the k largest near 0."""
+    """Yield d, k, rho and a point a; ties are common, and so are sums of the k largest near 0."""
     for d in range(1, 6 if deep else 5):
         for k in range(1, d + 1):
             for rho in BIASES:
@@ -87,7 +87,7 @@ def by_multipliers(catches: str, zero: bool = True) -> BySolver:
 
 
 def library_cone(case: Case) -> Outcome:
-    """fwlab's projection onto the top-k cone against the exact one."""
+    """Compare fwlab's projection onto the top-k cone against the exact one."""
     a = np.array([float(x) for x in case.a])
     x = project(case.a, topk_cone(case.k), case.rho)
     found = fwlab.project_topk_cone(a, case.k, bias=float(case.rho))

@@ -55,7 +55,7 @@ from reference.losses import Loss
 
 
 def dual_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """m, k, y, a and a vector b: inside, on the boundary of and outside the sets."""
+    """Yield m, k, y, a and a vector b: inside, on the boundary of and outside the sets."""
     for m, k in sizes(5 if deep else 4):
         y = int(rng.integers(m))
         for kind, b in points(rng, m, k):
@@ -83,7 +83,8 @@ def symbolic_points(deep: bool) -> Iterator[Case]:
 def conjugate_is_linear_on(
     polytope: Polytope, case: Case, phi: Callable[[Vector], Real], loss: Loss, sign: int = -1
 ) -> Outcome:
-    """phi* is sign * <c, b> on a polytope and +inf elsewhere; phi is the largest <a + c, x> on it.
+    """State that phi* is sign * <c, b> on a polytope and +inf elsewhere; phi is the largest <a +
+    c, x> on it.
 
     phi: the loss as a function of the margins a + c.
     """
@@ -103,14 +104,15 @@ def conjugate_is_linear_on(
 
 
 def zeroed(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The points b with 0 as the true class's entry."""
+    """Yield the points b with 0 as the true class's entry."""
     for case in dual_points(rng, deep):
         b = tuple(ZERO if j == case.y else x for j, x in enumerate(case.b))
         yield changed(case, b=b)
 
 
 def library_domain(loss: fwlab.losses.Loss, case: Case, inside: bool) -> Outcome:
-    """For these compatible losses, and b_y = 0, fwlab's conjugate at b - <1, b> e_y is phi*(b)."""
+    """State that for these compatible losses, and b_y = 0, fwlab's conjugate at b - <1, b> e_y is
+    phi*(b)."""
     v = np.array([float(x) for x in case.b])
     v[case.y] = -v.sum()
     found = float(loss.conjugate(v, case.y)) if loss.in_domain(v, case.y) else inf
@@ -143,7 +145,8 @@ def library_domain(loss: fwlab.losses.Loss, case: Case, inside: bool) -> Outcome
     ),
 )
 def conjugate_of_hinge(case: Case, sign: int = -1, cap: Fraction = ONE) -> Outcome:
-    """The planted cap changes the set; a cap of 1 leaves the simplex as it is."""
+    """State the conjugate. The planted cap changes the set; a cap of 1 leaves the simplex as it
+    is."""
     simplex = capped_simplex(case.m, cap)
     same = truth(iff(simplex.contains(case.b), in_simplex(case.b))) if cap == 1 else truth(True)
     linear = conjugate_is_linear_on(simplex, case, max_hinge, reference.MaxHinge(), sign)

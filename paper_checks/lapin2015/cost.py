@@ -19,7 +19,7 @@ SLACK = 1e-9
 
 
 def growing(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Sizes d, each four times the one before, with k fixed or growing with d."""
+    """Yield sizes d, each four times the one before, with k fixed or growing with d."""
     sizes = [32, 128, 512, 2048] if deep else [32, 128, 512]
     seed = int(rng.integers(10**6))
     for rho in (0.0, 1.0):
@@ -45,9 +45,9 @@ def spread(size: int) -> list[float]:
 
 @dataclass
 class Search:
-    """The projection of section 4.2 written out, which counts what it does: comparisons of entries
-    in the sort, and partitions tried. A try has no loop: sums over ranges of the sorted entries are
-    differences of partial sums. found: the |U| and |M| that fit."""
+    """Run the projection of section 4.2, written out, and count what it does: comparisons of
+    entries in the sort, and partitions tried. A try has no loop: sums over ranges of the sorted
+    entries are differences of partial sums. found: the |U| and |M| that fit."""
 
     k: int
     rho: float

@@ -17,15 +17,15 @@ from reference.exact_projection import Point, knapsack, project
 
 
 def between_the_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The points with a bias, and one with rho r < t = r."""
+    """Yield the points with a bias, and one with rho r < t = r."""
     yield from with_bias(rng, deep)
     box = {"lower": ZERO, "upper": Fraction(2), "r": Fraction(1)}
     yield Case(kind="by hand", d=1, rho=Fraction(1, 2), a=(Fraction(2),), **box)
 
 
 def decisions_on_symbols(deep: bool) -> Iterator[Case]:
-    """Any point a, with the t of its projection, of its knapsack and of the search. By symmetry the
-    entries of a do not increase."""
+    """Yield any point a, with the t of its projection, of its knapsack and of the search. By
+    symmetry the entries of a do not increase."""
     for d in range(1, 5):
         for rho in (Fraction(1, 2), Fraction(3)) if deep else (Fraction(1, 2),):
             bounds: dict[str, Any] = {"lower": ZERO, "upper": real("u"), "r": real("r")}
@@ -98,7 +98,8 @@ def decision_is_right(
 
 
 def knapsack_thresholds(case: Case, x: Point) -> tuple[Fraction, Fraction]:
-    """The least and the largest t >= 0 with x = a - t cut off; (0, 0) below the sum's bound."""
+    """Return the least and the largest t >= 0 with x = a - t cut off; (0, 0) below the sum's
+    bound."""
     if sum(x) < case.r:
         return ZERO, ZERO
     sets = parts(x, case.lower, case.upper)
@@ -111,7 +112,7 @@ def knapsack_thresholds(case: Case, x: Point) -> tuple[Fraction, Fraction]:
 
 
 def by_search(case: Case, sign: int) -> Point | None:
-    """The first partition of the sorted entries that fits its t; None if there is none."""
+    """Return the first partition of the sorted entries that fits its t; None if there is none."""
     ranked = sorted(case.a, reverse=True)
     for U in range(case.d + 1):
         for end in range(U, case.d + 1):

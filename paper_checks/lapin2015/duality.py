@@ -33,7 +33,7 @@ Rows = Sequence[Sequence[Fraction]]
 
 
 def problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small training problems with each loss of section 2: X, y, lam, loss."""
+    """Yield small training problems with each loss of section 2: X, y, lam, loss."""
     for m, k in sizes(5 if deep else 4):
         for loss in (reference.TopK(k), reference.Usunier(k)):
             for _ in range(3 if deep else 1):
@@ -46,8 +46,8 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def dual_matrices(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with dual variables A: in the domain of Fenchel's dual, rows that do not sum to 0
-    too; and, as "optimum", problems to be solved."""
+    """Yield problems with dual variables A: in the domain of Fenchel's dual, rows that do not sum
+    to 0 too; and, as "optimum", problems to be solved."""
     yield one_sample()
     yield nothing_sums_to_zero()
     for case in problems(rng, deep):
@@ -64,7 +64,7 @@ def dual_matrices(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def one_sample() -> Case:
-    """The witness of L15-prop3 as a training problem: D is 1/4 by definition."""
+    """Return the witness of L15-prop3 as a training problem: D is 1/4 by definition."""
     half = Fraction(1, 2)
     X, A = np.array([[1]]), ((Fraction(0), -half, half),)
     problem = {"m": 3, "k": 2, "loss": reference.TopK(2), "lam": Fraction(1)}
@@ -72,7 +72,7 @@ def one_sample() -> Case:
 
 
 def nothing_sums_to_zero() -> Case:
-    """One sample whose dual variables sum to 1."""
+    """Return one sample whose dual variables sum to 1."""
     problem = {"m": 2, "k": 1, "loss": reference.TopK(1), "lam": Fraction(1)}
     A = ((Fraction(1), Fraction(0)),)
     return Case(kind="by hand", **problem, X=np.array([[1]]), y=(0,), A=A)
@@ -83,23 +83,23 @@ def gram(X: np.ndarray) -> list[list[Fraction]]:
 
 
 def scores(A: Rows, K: Rows, i: int) -> list[Fraction]:
-    """A K_i, with the samples in the rows of A: (m,)."""
+    """Return A K_i, with the samples in the rows of A: (m,)."""
     return [inner(column, K[i]) for column in zip(*A, strict=True)]
 
 
 def trace_term(A: Rows, K: Rows) -> Fraction:
-    """tr(A K A')."""
+    """Return tr(A K A')."""
     return sum((inner(a, scores(A, K, i)) for i, a in enumerate(A)), Fraction())
 
 
 def printed_conjugate(loss: Loss, lam_n: Fraction, a: Sequence[Fraction], y: int) -> Any:
-    """phi*(-lam n (a - a_y e_y)), the term of Theorem 1."""
+    """Return phi*(-lam n (a - a_y e_y)), the term of Theorem 1."""
     v = [Fraction(0) if j == y else -lam_n * x for j, x in enumerate(a)]
     return exact.conjugate_of_maximum(exact.pieces(loss, len(a), y, centred=False), v)
 
 
 def printed_dual(case: Case, A: Rows, scale: int = 1, outside: float = -inf) -> Any:
-    """D(A) of Theorem 1; `outside` where a row does not sum to 0."""
+    """Return D(A) of Theorem 1; `outside` where a row does not sum to 0."""
     if any(sum(a) != 0 for a in A):
         return outside
     n = len(A)
@@ -109,7 +109,7 @@ def printed_dual(case: Case, A: Rows, scale: int = 1, outside: float = -inf) -> 
 
 
 def fenchel_dual(case: Case, A: Rows) -> Any:
-    """-(1/n) sum Phi*(-lam n a_i) - lam/2 |X A'|^2, from the conjugate of Phi itself."""
+    """Return -(1/n) sum Phi*(-lam n a_i) - lam/2 |X A'|^2, from the conjugate of Phi itself."""
     n = len(A)
     rows = zip(A, case.y, strict=True)
     terms = [exact.conjugate(case.loss, [-case.lam * n * x for x in a], y) for a, y in rows]
@@ -124,7 +124,7 @@ COMPATIBLE = Condition(
 
 
 def library_dual(case: Case) -> Outcome:
-    """fwlab's D, at lam n times the paper's A, is Fenchel's; so is its W."""
+    """State that fwlab's D, at lam n times the paper's A, is Fenchel's; so is its W."""
     loss = (fwlab.TopK if isinstance(case.loss, reference.TopK) else fwlab.Usunier)(case.k)
     y, lam = np.array(case.y), float(case.lam)
     problem = fwlab.Problem(case.X.astype(float), y, loss, lam, n_classes=case.m)
@@ -186,7 +186,7 @@ def stated_dual_is_fenchels(case: Case, scale: int = 1, trace: int = 1) -> Outco
 
 
 def same_optimum(case: Case) -> Outcome:
-    """The certified intervals of the largest stated D and of the least P overlap."""
+    """State that the certified intervals of the largest stated D and of the least P overlap."""
     X, y, lam = case.X.astype(float), np.array(case.y), float(case.lam)
     largest = reference.OtherDual(X, y, case.loss, lam, case.m).fixed_optimum()
     least = reference.linear_training(X, y, case.loss, lam, n_classes=case.m).optimum()
@@ -194,7 +194,8 @@ def same_optimum(case: Case) -> Outcome:
 
 
 def by_lemma_2(case: Case) -> Outcome:
-    """The proof's D(A) = -g*(-A') - f*(X A'), with g* from Lemma 2 as printed, is -inf there."""
+    """State that the proof's D(A) = -g*(-A') - f*(X A'), with g* from Lemma 2 as printed, is -inf
+    there."""
     n, finite = len(case.A), all(sum(a) == 0 for a in case.A)
     rows = zip(case.A, case.y, strict=True)
     terms = [printed_conjugate(case.loss, case.lam * n, a, y) for a, y in rows]

@@ -24,7 +24,7 @@ from reference.exact_projection import Point
 
 @dataclass(frozen=True)
 class Parts:
-    """The sets of Lemma 3: indices with x_i = s/k, strictly between, and x_i = 0."""
+    """Hold the sets of Lemma 3: indices with x_i = s/k, strictly between, and x_i = 0."""
 
     U: list[int]
     M: list[int]

@@ -16,7 +16,7 @@ FEW = 1e-13
 
 
 def library_error(case: Case) -> Outcome:
-    """fwlab's top-k accuracy of one sample is 1 minus the top-k error."""
+    """State that fwlab's top-k accuracy of one sample is 1 minus the top-k error."""
     scores = np.array([[float(s) for s in case.scores]])
     accuracy = fwlab.metrics.topk_accuracy(np.array([case.y]), scores, case.k)
     return equal(float(accuracy), 1.0 - float(top_k_error(case.scores, case.y, case.k)), FEW)
@@ -27,7 +27,7 @@ def without_ties(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def library_losses(case: Case) -> Outcome:
-    """fwlab's losses of the scores against their definitions, in float64 on both sides."""
+    """Compare fwlab's losses of the scores against their definitions, in float64 on both sides."""
     scores = np.array([float(s) for s in case.scores])
     h = margins(tuple(scores.tolist()), case.y)
     found = [

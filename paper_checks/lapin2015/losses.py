@@ -117,7 +117,7 @@ def equal_to_usunier(case: Case, offset: int = 0, strictly: bool = False) -> Out
 
 
 def barely_wrong(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The rows with k < m, and rows where all others beat the true class by a quarter."""
+    """Yield the rows with k < m, and rows where all others beat the true class by a quarter."""
     yield from below_m(rng, deep)
     for case in symbolic_below_m(deep):
         scores = tuple(Fraction(int(j != case.y), 4) for j in range(case.m))

@@ -25,8 +25,8 @@ def partition_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def point_with(U: int, M: int, case: Case) -> Point:
-    """A point whose projection has the given sizes of U and M: x is 1 on U and equal on M, so that
-    x sums to k; each entry of U lies 1 above t + u."""
+    """Return a point whose projection has the given sizes of U and M: x is 1 on U and equal on M,
+    so that x sums to k; each entry of U lies 1 above t + u."""
     s, k = Fraction(case.k), case.k
     t = case.rho * s - Fraction(U, k)
     middle = (Fraction(k - U, M),) * M
@@ -34,7 +34,7 @@ def point_with(U: int, M: int, case: Case) -> Point:
 
 
 def partitions_that_occur(case: Case) -> set[tuple[int, int]]:
-    """The pairs (|U|, |M|) with M not empty of projections that the search has to find."""
+    """Return the pairs (|U|, |M|) with M not empty of projections that the search has to find."""
     found = set()
     for U in range(case.k):
         for M in range(1, case.d - U + 1):
@@ -45,7 +45,7 @@ def partitions_that_occur(case: Case) -> set[tuple[int, int]]:
 
 
 def in_printed_ranges(case: Case) -> Outcome:
-    """The pairs with 0 <= |U| < k <= |U| + |M| <= d are as many as the correction says."""
+    """State that as many pairs have 0 <= |U| < k <= |U| + |M| <= d as the correction says."""
     ends = range(case.k, case.d + 1)
     pairs = [(U, end - U) for U in range(case.k) for end in ends]
     return equal(len(pairs), case.k * (case.d - case.k + 1))

@@ -15,7 +15,7 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 @dataclass(frozen=True)
 class Polytope:
-    """{x : <row, x> <= bound for each (row, bound)}; the first m say that x >= 0."""
+    """Hold {x : <row, x> <= bound for each (row, bound)}; the first m say that x >= 0."""
 
     bounds: tuple[tuple[Point, Fraction], ...]
 

@@ -47,7 +47,7 @@ def zero_or_constant(case: Case, checks_sum: bool) -> Point | None:
 
 
 def by_search(case: Case, first: int = 0, power: int = 2) -> Point:
-    """Case 3: the first partition of the sorted entries whose thresholds obey (8); 0 if none."""
+    """Return the first partition of the sorted entries whose thresholds obey (8); 0 if none."""
     ranked = sorted(case.a, reverse=True)
     for U in range(first, case.k):
         for end in range(case.k, case.d + 1):
@@ -84,7 +84,7 @@ def solves_the_cone(case: Case, t: Real, u: Real) -> Truth:
 
 
 def searches_on_symbols(deep: bool) -> Iterator[Case]:
-    """Any sorted point, with a partition that the search tries."""
+    """Yield any sorted point, with a partition that the search tries."""
     for d, k, rho in symbolic_sets(4, deep):
         for U in range(k):
             for end in range(k, d + 1):
@@ -134,14 +134,15 @@ def search_is_right(case: Case, first: int = 0, power: int = 2) -> Outcome:
 
 
 def below_the_bound(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The points with a radius, and one whose knapsack has t > 0, but a projection with s < r."""
+    """Yield the points with a radius, and one whose knapsack has t > 0 while the projection has
+    s < r."""
     yield from bounded_points(rng, deep)
     a = (Fraction(2), Fraction(3, 2))
     yield Case(kind="by hand", d=2, k=1, rho=Fraction(1), a=a, r=Fraction(2))
 
 
 def decisions_on_symbols(deep: bool) -> Iterator[Case]:
-    """Any sorted point, with the t of the knapsack, and t and u of its projection other than 0."""
+    """Yield any sorted point, with t of the knapsack, and t and u of its projection, not 0."""
     for d, k, rho in symbolic_sets(4 if deep else 3, deep):
         helpers = {"_knapsack": real("q"), "_t": real("t"), "_u": real("u")}
         yield Case(kind="symbols", d=d, k=k, rho=rho, a=reals("a", d), r=real("r"), **helpers)
@@ -212,7 +213,8 @@ def procedure_is_right(
 
 
 def sign_decides(case: Case, keep: int, bias: int, sign: int) -> Outcome:
-    """If lambda >= 0 the knapsack is the projection, and else the projection's sum is below r."""
+    """State that if lambda >= 0 the knapsack is the projection, and else the projection's sum is
+    below r."""
     k, t = Fraction(case.k), case._knapsack
     u = case.r / k
     kept = keep * (t + sign * above(case, t, u) / k - bias * case.rho * case.r) >= 0

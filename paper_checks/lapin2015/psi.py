@@ -96,7 +96,7 @@ def psi_is_positive(case: Case, others: bool = False, margin: int = 1, sign: int
 
 
 def two_sets(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Every pair of (k - 1)-sets of entries that differ in one entry."""
+    """Yield every pair of (k - 1)-sets of entries that differ in one entry."""
     for m, k in sizes(6 if deep else 5, smallest_k=2):
         for first in combinations(range(m), k - 1):
             last = next(j for j in range(m) if j not in first)
@@ -109,8 +109,8 @@ def one_set(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def two_sets_of_others(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Pairs of (k - 1)-sets of the classes other than the last, the true one, whose entry is 0. For
-    k = m there is one such set alone."""
+    """Yield pairs of (k - 1)-sets of the classes other than the last, the true one, whose entry is
+    0. For k = m there is one such set alone."""
     for m, k in sizes(6 if deep else 5, smallest_k=2):
         first = tuple(range(k - 1))
         yield Case(kind="exact", m=m, k=k, first=first, second=(*first[1:], min(k - 1, m - 2)))
@@ -134,7 +134,8 @@ NOT_CONVEX = "One p and q settle a size in exact numbers, so that nothing is lef
     not_proved=NOT_CONVEX,
 )
 def psi_is_not_convex(case: Case, mean: bool = False) -> Outcome:
-    """p + c and q + c are 2 on one of the sets each, 0 elsewhere; psi_k is 0 at both."""
+    """Compare at p and q, where psi_k is 0, and between them: p + c and q + c are 2 on one of the
+    sets each, 0 elsewhere."""
     value = top_k if mean else psi
     p, q = ([Fraction(2 * int(j in s)) for j in range(case.m)] for s in (case.first, case.second))
     middle = [(x + z) / 2 for x, z in zip(p, q, strict=True)]

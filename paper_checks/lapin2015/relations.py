@@ -27,7 +27,8 @@ from paper_checks.symbols import real
 
 
 def pseudo_is_between(case: Case, swapped: bool = False) -> Outcome:
-    """err_k, psi_k <= the pseudo top-k loss <= phi_k. It is convex: a maximum of affine ones."""
+    """State that err_k, psi_k <= the pseudo top-k loss <= phi_k. It is convex: a maximum of affine
+    ones."""
     h, k = margins(case.scores, case.y), case.k
     pseudo, whole = pseudo_top_k(h, case.y, k), top_k(h, k)
     above = at_most(whole, pseudo) if swapped else at_most(pseudo, whole)
@@ -113,7 +114,7 @@ def family_has_usunier(case: Case, count: int = 0, joint: bool = False) -> Outco
 
 
 def with_threshold(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Vectors h with a number t, often one of the entries."""
+    """Yield vectors h with a number t, often one of the entries."""
     for case in vectors(rng, deep):
         t = case.a[int(rng.integers(case.m))] + Fraction(int(rng.integers(-1, 2)))
         yield changed(case, t=t)

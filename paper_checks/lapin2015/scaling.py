@@ -17,7 +17,7 @@ NORMAL = "points of N(0, 1)"
 
 
 def normal_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The k of Figure 3; several normal points of each size."""
+    """Yield the k of Figure 3; several normal points of each size."""
     sizes = [4**p for p in range(4, 10 if deep else 9)]
     for k in (1, 5, 10):
         seed = int(rng.integers(10**6))
@@ -27,7 +27,7 @@ def normal_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 @dataclass
 class Tape:
-    """Entries of vectors, of which each is counted when it is read."""
+    """Count the entries of vectors that are read."""
 
     count: int = 0
 
@@ -64,7 +64,7 @@ def projected(tape: Tape, a: np.ndarray, k: int) -> tuple[np.ndarray, float]:
 
 
 def library_agrees(case: Case) -> Outcome:
-    """fwlab's projection of one point of each size against this one."""
+    """Compare fwlab's projection of one point of each size against this one."""
     rng, outcomes = np.random.default_rng(case.seed), []
     for d in case.sizes:
         a = rng.standard_normal(d)
@@ -112,7 +112,8 @@ def reads_are_linear(case: Case, power: int = 1, share: int = 1) -> Outcome:
 
 
 def is_linear(sizes: list[int], counts: list[int], power: int) -> Outcome:
-    """The exponent of d is within STEEPEST of the power, by its interval of two deviations."""
+    """State that the exponent of d is within STEEPEST of the power, by its interval of two
+    deviations."""
     fit, covariance = np.polyfit(np.log(sizes), np.log(counts), 1, cov=True)
     exponent, error = float(fit[0]), 2 * float(np.sqrt(covariance[0, 0]))
     room = STEEPEST - abs(exponent - power)

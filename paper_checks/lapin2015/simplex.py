@@ -31,14 +31,14 @@ from reference.exact_projection import Point, knapsack, knapsack_filled, project
 
 
 def bounded_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The points of section 4.2 with a radius r > 0; the sum is at its bound in about half."""
+    """Yield the points of section 4.2 with a radius r > 0; half of the sums are at the bound."""
     for case in points(rng, deep):
         r = Fraction(int(rng.integers(1, 9)), 2)
         yield changed(case, r=r)
 
 
 def positive_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Those whose projection is not 0, where u and t are determined as far as they matter."""
+    """Yield those whose projection is not 0, where u and t are determined as far as they matter."""
     return (case for case in bounded_points(rng, deep) if any(projected(case)))
 
 
@@ -65,7 +65,7 @@ def by_multipliers(catches: str) -> BySolver:
 
 
 def library_simplex(case: Case) -> Outcome:
-    """fwlab's projection onto the top-k simplex against the exact one."""
+    """Compare fwlab's projection onto the top-k simplex against the exact one."""
     a = np.array([float(x) for x in case.a])
     found = fwlab.project_topk_simplex(a, case.k, float(case.r), float(case.rho))
     return equal(found, [float(x) for x in projected(case)], 1e-13)
@@ -75,7 +75,7 @@ SIMPLEX = Library(("fwlab.projections.project_topk_simplex",), library_simplex, 
 
 
 def library_knapsack(case: Case) -> Outcome:
-    """fwlab's knapsack with sum <= r, and with sum = r, against the exact ones."""
+    """Compare fwlab's knapsack with sum <= r, and with sum = r, against the exact ones."""
     a, upper = np.array([float(x) for x in case.a]), case.r / case.k
     exact = [project(case.a, make(upper, case.r)) for make in (knapsack, knapsack_filled)]
     found = [
@@ -89,7 +89,7 @@ def library_knapsack(case: Case) -> Outcome:
 
 
 def families(rng: Rng, deep: bool) -> Iterator[Case]:
-    """d, k, rho, r with the points of entries 1 and -1; all projections have a sum below r."""
+    """Yield d, k, rho, r with all points of entries 1 and -1: their projections sum to less."""
     for d in range(1, 5 if deep else 4):
         signs = tuple(product((Fraction(-1), Fraction(1)), repeat=d))
         for k in range(1, d + 1):
@@ -126,7 +126,8 @@ def families(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def knapsack_only_at_the_bound(case: Case, own_sum: bool = False) -> Outcome:
-    """own_sum: the upper bound is that of the projection itself, which for rho = 0 it obeys."""
+    """Look for a point at which the two differ. own_sum: the upper bound is that of the projection
+    itself, which for rho = 0 it obeys."""
     for a in case.points:
         x = project(a, topk_simplex(case.k, case.r), case.rho)
         upper = sum(x) / case.k if own_sum else case.r / case.k
@@ -153,7 +154,8 @@ def knapsack_only_at_the_bound(case: Case, own_sum: bool = False) -> Outcome:
     library=SIMPLEX,
 )
 def knapsack_at_the_bound(case: Case, filled: bool = True, share: bool = True) -> Outcome:
-    """A point cut off at 0 and u with the sum r solves the knapsack; with sum <= r if t >= 0."""
+    """State that a point with the sum r, cut off at 0 and u, solves the knapsack; with t >= 0 the
+    one with sum <= r, too."""
     x, sets = projection_with_sets(case)
     upper = case.r / Fraction(case.k) if share else case.r
     t = threshold(case.a, x, sets, total(x) / Fraction(case.k))

@@ -33,8 +33,8 @@ TINY = 1e-6
 
 
 def two_samples(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Two samples x = 1 of the classes 0 and 1, with a point of each problem's two duals: A is
-    feasible for Fenchel's dual of P, and W is any matrix."""
+    """Yield two samples x = 1 of the classes 0 and 1, with a point of each problem's two duals: A
+    is feasible for Fenchel's dual of P, and W is any matrix."""
     for m in (3, 4):
         for k in (1, 2) if m == 3 else (1,):
             case = {"m": m, "k": k, "loss": reference.TopK(k), "lam": Fraction(1, 4)}
@@ -67,8 +67,8 @@ def final_gap(case: Case, loss: fwlab.losses.Loss) -> float:
 
 
 def library_ends(case: Case) -> Outcome:
-    """For m = 3, k = 2: Algorithm 1 ends at the W of the case with D = 1/3; the true dual of the
-    top-k SVM has the largest value 7/12, as A of the case has."""
+    """State that Algorithm 1 ends at the W of the case with D = 1/3, and that the true dual of the
+    top-k SVM has the largest value 7/12, which A of the case has."""
     X, y, lam = case.X.astype(float), np.array(case.y), float(case.lam)
     found = []
     for loss, method in ((fwlab.PseudoTopK(2), "sdca-lapin"), (fwlab.TopK(2), "ascent")):
@@ -117,7 +117,8 @@ def library_ends(case: Case) -> Outcome:
     ),
 )
 def gap_can_vanish(case: Case, pseudo: bool = False, below: int = 0) -> Outcome:
-    """pseudo: the gap of the problem with the pseudo top-k loss, whose floor is at most 0."""
+    """Compare the floor with 0. pseudo: the gap of the problem with the pseudo top-k loss, whose
+    floor is at most 0."""
     other = reference.PseudoTopK(case.k)
     dual = printed_dual(case, case.A) if pseudo else fenchel_dual(case, case.A)
     floor = dual - primal(case, other, case.W)
@@ -134,7 +135,7 @@ PASSES = 600
 
 
 def trained(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Data sets, rows drawn from them, k and C = 1/(lam n); letter where the data folder is."""
+    """Yield data sets, rows drawn from them, k and C = 1/(lam n); letter if its file is here."""
     sets = ["digits", "letter"] if deep and os.environ.get("FWLAB_DATA") else ["digits"]
     for name in sets:
         for k in (1, 2, 3, 5) if deep else (1, 3):
@@ -220,7 +221,7 @@ NEAR = 1.7
 
 
 def measured_gains(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The machines of the paper, on the data set that is to be had."""
+    """Yield the machines of the paper, on the data set that is to be had."""
     table = stored_table("lapin2015_table1")
     entries = [table.line(method=f"top-{k} SVM alpha")["top-5"] for k in (1, 10)]
     top_1, top_10 = map(number, entries)

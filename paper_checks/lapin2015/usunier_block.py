@@ -22,7 +22,7 @@ def usunier_blocks(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def boxes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The blocks of the Usunier version, each with its radius r = 1/(lam n) and a point x."""
+    """Yield the blocks of the Usunier version, each with its radius r = 1/(lam n) and a point x."""
     for case in usunier_blocks(rng, deep):
         r = 1 / (case.lam * len(case.y))
         x = tuple(Fraction(int(step), 4) for step in rng.integers(0, 5, case.m - 1))
@@ -79,7 +79,8 @@ def symbolic_boxes(deep: bool) -> Iterator[Case]:
 def usunier_update(
     case: Case, scaled: bool = False, cap: int | None = None, rho: int = 1
 ) -> Outcome:
-    """The set is the domain of the block and, on numbers, no move raises the dual at the update."""
+    """State that the set is the domain of the block and, on numbers, no move raises the dual at
+    the update."""
     upper = (case.r if scaled else Fraction(1)) / (cap or case.k)
     inside = all_of(in_simplex(case.x, case.r), *(x <= upper for x in case.x))
     allowed = all_of(in_simplex(case.x, case.r), *(case.k * x <= case.r for x in case.x))
