@@ -28,7 +28,8 @@ def equal(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outc
         return false(**{**seen, "left shape": np.shape(left), "right shape": np.shape(right)})
     if is_exact(left) and is_exact(right):
         differences = np.abs(np.subtract(np.asarray(left, object), np.asarray(right, object)))
-        return Outcome(-max(np.ravel(differences), default=Fraction(0)), 0.0, seen)
+        worst = max(np.ravel(np.asarray(differences, object)), default=0)
+        return Outcome(-Fraction(worst), 0.0, seen)
     a, b = np.ravel(left).astype(float), np.ravel(right).astype(float)
     finite = np.isfinite(a)
     if not np.array_equal(a[~finite], b[~finite]) or not np.isfinite(b[finite]).all():

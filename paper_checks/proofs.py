@@ -16,7 +16,6 @@ from paper_checks.trials import Case, Form, evaluated
 
 # z3's own unit of work, so that an answer does not depend on the machine: a few seconds
 MOST_WORK = 2_000_000
-FOUND = "smallest found"
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,8 @@ def decide_form(
     undecided: list[Case] = []
     for case in proof.cases(deep):
         premises = all_of(proof.assuming(case), meets(case))
+        if premises is False:
+            continue  # the statement says nothing of this size
         obligation = obligation_of(form, case, changes)
         found = contradiction(all_of(premises, negation(obligation)), case)
         if found is None:
@@ -134,16 +135,19 @@ def contradiction(formula: Truth, case: Case) -> Case | Unknown | None:
 
 
 def summary(sizes: Iterable[str]) -> str:
-    """Return sizes as one text: "2 <= m <= 4, 1 <= k <= 4 (9 sizes)"."""
+    """Return sizes as one text: "2 <= m <= 4, 1 <= k <= 4 (9 sizes)"; values that are not three
+    integers in a row, or more, are listed."""
     listed = [dict(part.split(" = ") for part in size.split(", ")) for size in sizes if size]
     if not listed:
         return ""
     names = listed[0]
     ranges = []
     for name in names:
-        values = [Fraction(size[name]) for size in listed]
-        low, high = min(values), max(values)
-        ranges.append(f"{name} = {low}" if low == high else f"{low} <= {name} <= {high}")
+        values = sorted({Fraction(size[name]) for size in listed})
+        low, high = values[0], values[-1]
+        in_a_row = len(values) > 2 and values == [low + i for i in range(len(values))]
+        texts = ", ".join(map(str, values))
+        ranges.append(f"{low} <= {name} <= {high}" if in_a_row else f"{name} = {texts}")
     count = "" if len(listed) == 1 else f" ({len(listed)} sizes)"
     return ", ".join(ranges) + count
 

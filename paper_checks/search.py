@@ -6,9 +6,9 @@ from typing import Any
 
 import z3
 
-from paper_checks.proofs import FOUND, MOST_WORK, Unknown
+from paper_checks.proofs import MOST_WORK, Unknown
 from paper_checks.symbols import Formula, Symbol, as_formula, variables
-from paper_checks.trials import Case
+from paper_checks.trials import FOUND, Case
 
 # what a variable is tried with, in this order, before any other number
 SIMPLE = [

@@ -14,6 +14,8 @@ from paper_checks.arithmetic import Truth, Undefined, side_conditions
 
 # entries of an array that a witness writes out
 MOST_SHOWN = 100
+# the kind of a case that a solver has found and made simple
+FOUND = "smallest found"
 
 
 class Tier(StrEnum):
@@ -42,7 +44,8 @@ def strongest(tiers: Iterable[Tier]) -> Tier | None:
 
 
 class Case(SimpleNamespace):
-    """One instance of a statement's quantities: `kind` says what sort of case it is."""
+    """One instance of a statement's quantities: `kind` says what sort of case it is. Names that
+    begin with an underscore help a proof and are not shown."""
 
     kind: str
 
@@ -51,7 +54,8 @@ class Case(SimpleNamespace):
 
     def given(self) -> dict[str, str]:
         """Return the quantities, as a reader would write them."""
-        return {name: shown(value) for name, value in vars(self).items() if name != "kind"}
+        given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        return {name: shown(value) for name, value in given.items() if name != "kind"}
 
 
 @dataclass(frozen=True)
@@ -189,7 +193,7 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         if not outcome.holds:
             failed_tiers[tier] += 1
             witnesses.append(witness(case, outcome))
-    shortest = min(witnesses, key=lambda found: len(str(found)), default=Witness())
+    shortest = min(witnesses, key=lambda w: (w.kind != FOUND, len(str(w))), default=Witness())
     worst = min(margins, default=None)
     return Trial(
         dict(kinds),

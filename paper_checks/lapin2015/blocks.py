@@ -6,54 +6,62 @@ from math import inf
 from typing import Any
 
 import numpy as np
+import sympy
 
+import fwlab
 import reference
 from paper_checks.cases import Rng, changed
+from paper_checks.definitions import in_topk_simplex
+from paper_checks.lapin2015.compatibility import centred, finite_with_a_y_zero, random_point
 from paper_checks.lapin2015.duality import (
     Rows,
-    centred,
     fenchel_dual,
     gram,
     printed_dual,
     problems,
-    random_point,
     scores,
 )
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, false
+from paper_checks.proofs import ByTheorem
 from reference import exact
-from reference.exact_projection import Point, Region, knapsack, project, topk_simplex
+from reference.exact_projection import Point, Region, project, topk_simplex
 
 
 def blocks(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with A in the domain of the stated dual; the first block is to be updated."""
+    """Yield problems with A in the domain of the stated dual; the first block is to be updated."""
+    yield by_hand()
     for case in problems(rng, deep):
         if case.k == case.m:
             continue
         lam_n, n = case.lam * len(case.y), len(case.y)
-        for _ in range(6):
+        for _ in range(4):
             rows = [random_point(rng, stated_corners(case, i, lam_n)) for i in range(n)]
             yield changed(case, kind="exact", A=tuple(rows))
+
+
+def by_hand() -> Case:
+    """Return a problem whose block update by Proposition 4 is x = (5/6, 5/6); the dual's maximiser
+    is x = (1, 0)."""
+    X, A = np.array([[1], [1]]), (tuple(map(Fraction, a)) for a in ((0, 0, 0), (-1, 2, -1)))
+    problem = {"m": 3, "k": 2, "loss": reference.TopK(2), "lam": Fraction(1, 4)}
+    return Case(kind="by hand", **problem, X=X, y=(0, 1), A=tuple(A))
 
 
 def top_k_blocks(rng: Rng, deep: bool) -> Iterator[Case]:
     return (c for c in blocks(rng, deep) if isinstance(c.loss, reference.TopK))
 
 
-def usunier_blocks(rng: Rng, deep: bool) -> Iterator[Case]:
-    return (c for c in blocks(rng, deep) if isinstance(c.loss, reference.Usunier))
-
-
 def stated_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
-    """The corners of the blocks with a finite stated D: -lam n (a_i - a_y e_y) is in the domain of
-    the conjugate, a convex hull with entries >= 0, and has the y-th entry 0."""
+    """Return the corners of the blocks with a finite stated D: -lam n (a_i - a_y e_y) is in the
+    domain of the conjugate, a convex hull with entries >= 0, and has the y-th entry 0."""
     y = case.y[i]
     slopes = exact.pieces(case.loss, case.m, y, centred=False)
     return [tuple(-x / lam_n for x in centred(s, y)) for s in slopes if s[y] == 0]
 
 
 def true_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
-    """The corners of the blocks with a finite Fenchel dual."""
+    """Return the corners of the blocks with a finite Fenchel dual."""
     slopes = exact.pieces(case.loss, case.m, case.y[i])
     return [tuple(-x / lam_n for x in slope) for slope in slopes]
 
@@ -61,7 +69,7 @@ def true_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
 def updated(
     s: Sequence[Fraction], a: Point, length: Fraction, y: int, region: Region, rho: Fraction
 ) -> Point:
-    """Proposition 4: the new block, from scores s, the old block a and length = <x_i, x_i>."""
+    """Return the new block, from scores s, the old block a and length = <x_i, x_i>."""
     q = [score - length * x for score, x in zip(s, a, strict=True)]
     b = tuple((q_j + 1 - q[y]) / length for j, q_j in enumerate(q) if j != y)
     x = [-entry for entry in project(b, region, rho)]
@@ -73,7 +81,7 @@ def with_block(A: Rows, i: int, a: Sequence[Fraction]) -> Rows:
 
 
 def is_best(case: Case, A: Rows, dual: Any, corners: list[Point]) -> Outcome:
-    """No move of the first block towards a corner of its domain raises the dual.
+    """State that no move of the first block towards a corner of its domain raises the dual.
 
     On the domain the dual is a concave quadratic, so three values give its slope at A exactly, and
     slopes that are nowhere positive mean a maximum.
@@ -89,6 +97,28 @@ def is_best(case: Case, A: Rows, dual: Any, corners: list[Point]) -> Outcome:
     return at_most(max(slopes), 0, block=A[0])
 
 
+def objective_is_the_projections(
+    deep: bool, fenchel: bool = False, rho: int = 1, radius_times_lam: bool = False
+) -> bool:
+    """Whether D, as a function of one block, is the projection's objective, for every m and k.
+
+    With x = -a without y, S = <1, x>, N = <x, x>, Q = <q without y, x>, K = <x_i, x_i>: the terms
+    of D in the block, by Proposition 2 and Theorem 1, and those of |b - x|^2 + rho S^2. The stated
+    D is finite for lam n x in the top-k simplex, which is x in that of radius r if lam n r = 1, as
+    all its other bounds are homogeneous. Fenchel's dual is finite on a larger set (L15-prop3): for
+    k = 2 it has the vertex (1/2, 0).
+    """
+    S, N, Q, K, q_y, lam, n = sympy.symbols("S N Q K q_y lam n", positive=True)
+    D = lam * S - lam / 2 * (K * (S**2 + N) + 2 * (q_y * S - Q))
+    inner_b_x = (Q + (1 - q_y) * S) / K
+    projection = N - 2 * inner_b_x + rho * S**2
+    radius = (lam if radius_times_lam else 1) / (lam * n)
+    vertex = (Fraction(1, 2), Fraction(0))
+    in_domain = finite_with_a_y_zero if fenchel else in_topk_simplex
+    same_domain = in_domain(vertex, 2) == in_topk_simplex(vertex, 2) and lam * n * radius == 1
+    return same_domain and sympy.expand(D + lam * K / 2 * projection) == 0
+
+
 @claim(
     "L15-update-optimal",
     "section 3.2",
@@ -98,11 +128,19 @@ def is_best(case: Case, A: Rows, dual: Any, corners: list[Point]) -> Outcome:
     shapes="a_i: (m,); 1 <= k < m, x_i not 0",
     judged="D as Theorem 1 states it with the conjugate of Proposition 2; whether that is the dual "
     "of the top-k SVM is L15-thm1 and L15-prop4.",
+    assumed="x_i is not 0: b is divided by <x_i, x_i>.",
     cases=top_k_blocks,
     planted=(
         version("Fenchel's dual of the top-k SVM", fenchel=True),
         version("rho = 0", rho=0),
         version("the radius 1/n", radius_times_lam=True),
+    ),
+    proofs=(
+        ByTheorem(
+            "A factor of 2 between the two objectives that moves the maximiser by less than the "
+            "corners of the small problems show.",
+            objective_is_the_projections,
+        ),
     ),
 )
 def update_maximises(
@@ -126,42 +164,51 @@ def update_maximises(
     "radius 1/(lam n) with rho = 1.",
     formula=r"\max_{a_i}D(A)\ \equiv\ \min_{x\in\Delta_k(1/(\lambda n))}"
     r"\|b-x\|^2+\rho\langle 1,x\rangle^2",
-    shapes="b, x: (m - 1,); 1 <= k < m, x_i not 0",
+    shapes="b, x: (m - 1,); A: (m, n), given as one row for each sample; 1 <= k < m, x_i not 0; "
+    "classes count from 0",
     judged="D is the dual of the top-k SVM with the loss (3), as section 3.2.1 says; for the D "
     "that Theorem 1 states see L15-update-optimal.",
+    assumed="x_i is not 0: b is divided by <x_i, x_i>.",
     cases=top_k_blocks,
     condition=Condition("k = 1", lambda case: case.k == 1),
-    corrected=version("for the D that Theorem 1 states", fenchel=False),
+    corrected=version(
+        "for the D that Theorem 1 states",
+        fenchel=False,
+        formula=r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\langle 1,x\rangle^2:"
+        r"\ 0\leq x_j\leq\frac{r}{k},\ (k-1)x_j\leq\langle 1,x\rangle\leq r\},"
+        r"\ r=\frac{1}{\lambda n}",
+    ),
     planted=(version("rho = 0", rho=0), version("rho = 0, stated D", rho=0, fenchel=False)),
+    sides=("steepest rise of D at the update", "at a maximum"),
+    not_proved="The identity of the objectives is proved in L15-update-optimal, the difference of "
+    "the domains in L15-prop3.",
+    erratum=Erratum(
+        "Proposition 4",
+        r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\rho\langle 1,x\rangle^2:\ "
+        r"x\in\Delta_k(\frac{1}{\lambda n})\}",
+        r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\rho\langle 1,x\rangle^2:\ "
+        r"(x,w)\in\Delta_k(\frac{1}{\lambda n})\ \mathrm{for\ some}\ w\}",
+        r"The dual of the SVM with the loss (3) lets the true class have a share $w$ of its own "
+        r"(L15-prop3). For $m=3$, $k=2$, $n=2$, $x_1=x_2=1$, $y=(1,2)$, $\lambda=\frac{1}{4}$, "
+        r"$a_2=(-1,2,-1)$, $a_1=0$: $r=2$ and $b=(4,1)$. $\Delta_2(2)$ asks for $x_1=x_2$, so the "
+        r"update is $x=(\frac{5}{6},\frac{5}{6})$ with the objective $\frac{77}{6}$; $x=(1,0)$, "
+        r"with $w=1$, has 11.",
+        "Algorithm 1, line 9, with the loss (3) and 2 <= k < m: it maximises the dual of a "
+        "smaller loss, the pseudo top-k loss of K19 (31).",
+    ),
 )
 def projection_is_the_update(case: Case, fenchel: bool = True, rho: int = 1) -> Outcome:
     return update_maximises.form(case, fenchel=fenchel, rho=rho)
 
 
-@claim(
-    "L15-usunier-radius",
-    "section 5",
-    "The update for the Usunier version is the biased projection onto the set with sum at most "
-    "r = 1/(lam n) and entries at most u = 1/k.",
-    formula=r"\min\ \frac{1}{2}\|a-x\|^2+\frac{1}{2}\rho s^2,\quad "
-    r"s=\langle 1,x\rangle\leq r,\ 0\leq x_i\leq\frac{1}{k}",
-    shapes="a, x: (m - 1,); 1 <= k < m, x_i not 0",
-    judged="u = 1/k is printed both in (9), for every r, and in section 5.",
-    cases=usunier_blocks,
-    derived=version("u = r/k: the conjugate's argument is lam n times the block", scaled=True),
-    planted=(
-        version("u = r", scaled=True, cap=1),
-        version("rho = 0", scaled=True, rho=0),
-    ),
-)
-def usunier_update(
-    case: Case, scaled: bool = False, cap: int | None = None, rho: int = 1
-) -> Outcome:
-    lam_n, K = case.lam * len(case.y), gram(case.X)
-    upper = (1 / lam_n if scaled else Fraction(1)) / (cap or case.k)
-    region = knapsack(upper, 1 / lam_n)
-    a = updated(scores(case.A, K, 0), case.A[0], K[0][0], case.y[0], region, Fraction(rho))
-    return is_best(case, with_block(case.A, 0, a), fenchel_dual, true_corners(case, 0, lam_n))
+def library_kernel(case: Case) -> Outcome:
+    """State that fwlab's D at A from the Gram matrix alone is Fenchel's, from the features."""
+    features = np.array([np.outer(x, x).ravel() for x in case.X])
+    K, y, lam = (features @ features.T).astype(float), np.array(case.y), float(case.lam)
+    A = lam * len(y) * np.array([[float(x) for x in a] for a in case.A])
+    loss = fwlab.TopK(case.k)
+    problem = fwlab.Problem(K, y, loss, lam, kernel="precomputed", n_classes=case.m)
+    return equal(problem.dual(A), float(fenchel_dual(changed(case, X=features), case.A)))
 
 
 @claim(
@@ -178,6 +225,8 @@ def usunier_update(
         version("the kernel <x, z>", power=1),
         version("K_ii a_i is not taken out of the scores", keep=True),
     ),
+    not_proved="A statement about passes of an algorithm; each step is the definition of A K_i.",
+    library=Library(("fwlab.problem.Problem.dual",), library_kernel),
 )
 def kernel_is_enough(case: Case, power: int = 2, keep: bool = False) -> Outcome:
     features = np.array([np.outer(x, x).ravel() for x in case.X])

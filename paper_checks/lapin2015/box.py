@@ -1,17 +1,39 @@
-"""L15 section 5: the biased projection onto a box with a bound on the sum (the Usunier version)."""
+"""L15 section 5: the biased projection onto a box with a bound on the sum (the Usunier version).
+
+In numbers the true projection comes from reference.exact_projection. On symbols x is the projection
+of a if and only if, with s = <1, x>,
+
+    x = min(max(l, a - t), u),  t = rho s + lambda,  lambda >= 0,  lambda (s - r) = 0.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
 
+import numpy as np
+
+import fwlab
+from paper_checks.arithmetic import (
+    ZERO,
+    Real,
+    Truth,
+    all_of,
+    divide,
+    maximum,
+    minimum,
+    total,
+)
 from paper_checks.cases import Rng, changed, fractions
-from paper_checks.lapin2015.cone import BIASES, ZERO, Parts, largest_first, total
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.lapin2015.cone import BIASES
+from paper_checks.lapin2015.kkt import Parts, on_symbols, patterns, sets_of, total_over
+from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import equal
+from paper_checks.proofs import BySolver
+from paper_checks.symbols import real, reals
 from reference.exact_projection import Point, knapsack, project
 
 
 def boxed_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """d, a point a, bounds l < u of its entries and r of their sum, and rho."""
+    """Yield d, a point a, bounds l < u of its entries and r of their sum, and rho."""
     for d in range(1, 6 if deep else 5):
         for rho in BIASES:
             for _ in range(6):
@@ -24,7 +46,7 @@ def boxed_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def with_bias(rng: Rng, deep: bool) -> Iterator[Case]:
-    """rho > 0 and l = 0, as in the set of Proposition 5."""
+    """Yield the points with rho > 0 and l = 0, as in the set of Proposition 5."""
     for case in boxed_points(rng, deep):
         if case.rho > 0:
             r = case.r - case.d * case.lower
@@ -32,12 +54,12 @@ def with_bias(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def without_bias(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Those with rho = 0 too."""
+    """Yield those with rho = 0 too, where the sum of the projection is below r."""
     return (case for case in boxed_points(rng, deep) if sum(projected(case)) < case.r)
 
 
 def slack(rng: Rng, deep: bool) -> Iterator[Case]:
-    """rho > 0, and the sum of the projection is below r."""
+    """Yield the points with rho > 0 whose projection has a sum below r."""
     return (case for case in without_bias(rng, deep) if case.rho > 0)
 
 
@@ -54,14 +76,70 @@ def parts(x: Point, lower: Fraction, upper: Fraction) -> Parts:
     )
 
 
-def clipped(entries: Point, t: Fraction, case: Case) -> list[Fraction]:
-    return [min(max(case.lower, x - t), case.upper) for x in entries]
+def projection_with_sets(case: Case) -> tuple[tuple[Real, ...], Parts]:
+    if on_symbols(case):
+        return case._x, sets_of(case._places)
+    x = projected(case)
+    return x, parts(x, case.lower, case.upper)
 
 
-def threshold(case: Case, U: int, M: int, in_M: Fraction, sign: int = 1) -> Fraction:
-    """t of (10), multiplied out by rho so that rho = 0 is no exception."""
-    fixed = case.lower * (case.d - U - M) + sign * case.upper * U
-    return case.rho * (fixed + in_M) / (1 + case.rho * M)
+def clipped(entries: tuple[Real, ...], t: Real, case: Case) -> tuple[Real, ...]:
+    """Return min(max(l, entries - t), u)."""
+    return tuple(minimum(maximum(case.lower, x - t), case.upper) for x in entries)
+
+
+def threshold(case: Case, U: int, M: int, in_M: Real, sign: int = 1) -> Real:
+    """Return t of (10), multiplied out by rho so that rho = 0 is no exception."""
+    fixed = case.lower * Fraction(case.d - U - M) + sign * case.upper * Fraction(U)
+    return divide(case.rho * (fixed + in_M), 1 + case.rho * M)
+
+
+# ---------------------------------------------------------------- below the bound of the sum
+
+
+def slack_on_symbols(deep: bool, lower: Real | None = None) -> Iterator[Case]:
+    """Yield points a whose projection has these sets and a sum below r. By symmetry the indices of
+    U come first, then those of M, then those of L."""
+    for d in range(1, 5):
+        for rho in (Fraction(1, 2), Fraction(1), Fraction(3)) if deep else (Fraction(1),):
+            for bias in (ZERO, rho):
+                for places in patterns(d):
+                    yield pattern_case(d, bias, places, real("l") if lower is None else lower)
+
+
+def pattern_case(d: int, rho: Fraction, places: str, lower: Real) -> Case:
+    upper, own = real("u"), reals("z", d)
+    x = tuple({"U": upper, "M": own[i], "L": lower}[place] for i, place in enumerate(places))
+    t = rho * total(x)
+    beyond = {"U": 1, "M": 0, "L": -1}
+    shifts = (Fraction(beyond[place]) * own[i] for i, place in enumerate(places))
+    a = tuple(p + t + shift for p, shift in zip(x, shifts, strict=True))
+    bounds = {"lower": lower, "upper": upper, "r": real("r")}
+    helpers = {"_x": x, "_places": places, "_own": own}
+    return Case(kind="symbols", d=d, rho=rho, a=a, **bounds, **helpers)
+
+
+def has_these_sets(case: Case) -> Truth:
+    signs = [
+        all_of(case.lower < z, z < case.upper) if place == "M" else z >= 0
+        for place, z in zip(case._places, case._own, strict=True)
+    ]
+    return all_of(case.lower < case.upper, total(case._x) < case.r, *signs)
+
+
+def with_positive_bias(deep: bool) -> Iterator[Case]:
+    """Yield those with rho > 0 and l = 0, as in the set of Proposition 5."""
+    return (case for case in slack_on_symbols(deep, ZERO) if case.rho > 0)
+
+
+def library_box(case: Case) -> Outcome:
+    """Compare fwlab's projection with l = 0 against the exact one."""
+    a = np.array([float(x) for x in case.a])
+    found = fwlab.project_knapsack(a, float(case.r), float(case.upper), bias=float(case.rho))
+    return equal(found, [float(x) for x in projected(case)], 1e-13)
+
+
+BOX = Library(("fwlab.projections.project_knapsack",), library_box, with_bias)
 
 
 @claim(
@@ -70,20 +148,37 @@ def threshold(case: Case, U: int, M: int, in_M: Fraction, sign: int = 1) -> Frac
     "If the sum is below its bound, x is a - t cut off at l and u, with t from (10), for rho > 0.",
     formula=r"t=\left(l|L|+u|U|+\sum_M a_i\right)/\left(\frac{1}{\rho}+|M|\right)",
     shapes="a, x: (d,)",
-    judged="For any bounds l < u, as the problem above (10) is stated.",
+    judged="For any bounds l < u, as the problem above (10) is stated. (10) is multiplied out by "
+    "rho: the same for rho > 0, and 0 for rho = 0.",
     cases=slack,
     relaxed=version("for rho = 0 too, where the limit is t = 0", cases=without_bias),
     planted=(
         version("-u |U|", sign=-1),
         version("the sum over M left out", without_M=True),
     ),
+    proofs=(
+        BySolver(
+            "Negative bounds l, and sets that few integer points have.",
+            cases=slack_on_symbols,
+            assuming=has_these_sets,
+            sized_by=("d", "rho"),
+        ),
+    ),
+    library=BOX,
 )
 def threshold_of_the_box(case: Case, sign: int = 1, without_M: bool = False) -> Outcome:
-    x = projected(case)
-    sets = parts(x, case.lower, case.upper)
-    in_M = ZERO if without_M else total(case.a, sets.M)
+    x, sets = projection_with_sets(case)
+    in_M = ZERO if without_M else total_over(case.a, sets.M)
     t = threshold(case, len(sets.U), len(sets.M), in_M, sign)
     return equal(clipped(case.a, t, case), x)
+
+
+def by_equation_10(case: Case) -> Outcome:
+    """State that with t from (10), a - t cut off is what the correction says, a - rho s cut off."""
+    x = projected(case)
+    sets = parts(x, case.lower, case.upper)
+    t = threshold(case, len(sets.U), len(sets.M), total_over(case.a, sets.M))
+    return equal(clipped(case.a, t, case), clipped(case.a, case.rho * sum(x), case))
 
 
 @claim(
@@ -92,65 +187,37 @@ def threshold_of_the_box(case: Case, sign: int = 1, without_M: bool = False) -> 
     "The minimiser x is x - t cut off at l and u.",
     formula=r"x=\min\{\max\{l,x-t\},u\}",
     shapes="a, x: (d,)",
-    judged="The x on the right stands twice in the text.",
+    judged="Below the bound of the sum, where t = rho s.",
     cases=slack,
-    derived=version("a - t, by the line before it and by Lemma 3", of_x=False),
+    derived=version(
+        "a - t, by the line before it and by Lemma 3",
+        of_x=False,
+        formula=r"x=\min\{\max\{l,a-t\},u\}",
+    ),
+    where_right=WhereRight("L15-eq10", by_equation_10),
     planted=(version("a + t", of_x=False, sign=-1),),
-)
-def minimiser_is_clipped(case: Case, of_x: bool = True, sign: int = 1) -> Outcome:
-    """t = rho s, as lambda = t - rho s = 0 below the bound."""
-    x = projected(case)
-    return equal(clipped(x if of_x else case.a, sign * case.rho * sum(x), case), x)
-
-
-@claim(
-    "L15-usunier-decision",
-    "section 5",
-    "The projection is found by the knapsack, kept if its t is above rho r, and else by a search "
-    "for sets U, M, L that fit t from (10).",
-    formula=r"t>\rho r\ ?\ \mathrm{knapsack}:(10)",
-    shapes="a: (d,); rho > 0",
-    judged="For l = 0, with the knapsack with an inequality of section 4.1; where more than one t "
-    "serves, both ends of their range.",
-    cases=with_bias,
-    planted=(
-        version("t > r", times_rho=False),
-        version("t >= 0", always=True),
-        version("t of (10) with -u |U|", sign=-1),
+    sides=("x as printed", "the projection"),
+    proofs=(
+        BySolver(
+            "Points where the cut-off at l or u hides the difference of a and x.",
+            cases=with_positive_bias,
+            assuming=has_these_sets,
+            sized_by=("d", "rho"),
+        ),
+    ),
+    library=BOX,
+    erratum=Erratum(
+        "section 5, above (10)",
+        r"x=a-t1+\mu-\nu=\min\{\max\{l,x-t\},u\}",
+        r"x=a-t1+\mu-\nu=\min\{\max\{l,a-t\},u\}",
+        r"The multipliers $\mu,\nu\geq 0$ are positive only at the bounds, so $a-t1+\mu-\nu$ is "
+        r"$a-t$ cut off, as the display above (10) has it on $M$. For $d=1$, $\rho=1$, $l=0$, "
+        r"$u=r=1$, $a=1$ the minimiser is $x=\frac{1}{2}$ with $t=\rho s=\frac{1}{2}$, and "
+        r"$x-t=0$.",
+        "Nothing: (10) and the projection use a - t.",
     ),
 )
-def decision_is_right(
-    case: Case, times_rho: bool = True, always: bool = False, sign: int = 1
-) -> Outcome:
-    x = project(case.a, knapsack(case.upper, case.r, case.lower))
-    bound = (case.rho if times_rho else 1) * case.r
-    found = [
-        x if t > bound or always else by_search(case, sign) for t in knapsack_thresholds(case, x)
-    ]
-    return equal(found, [projected(case)] * 2)
-
-
-def knapsack_thresholds(case: Case, x: Point) -> tuple[Fraction, Fraction]:
-    """The least and the largest t >= 0 with x = a - t cut off; (0, 0) below the sum's bound."""
-    if sum(x) < case.r:
-        return ZERO, ZERO
-    sets = parts(x, case.lower, case.upper)
-    if sets.M:
-        t = case.a[sets.M[0]] - x[sets.M[0]]
-        return t, t
-    least = max((case.a[i] - case.lower for i in sets.L), default=ZERO)
-    largest = min((case.a[i] - case.upper for i in sets.U), default=least)
-    return max(least, ZERO), max(largest, least, ZERO)
-
-
-def by_search(case: Case, sign: int) -> Point | None:
-    """The first partition of the sorted entries that fits its t; None if there is none."""
-    ranked = largest_first(case.a)
-    for U in range(case.d + 1):
-        for end in range(U, case.d + 1):
-            t = threshold(case, U, end - U, sum(ranked[U:end], ZERO), sign)
-            upper_fits = all(entry - t >= case.upper for entry in ranked[:U])
-            middle_fits = all(case.lower <= e - t <= case.upper for e in ranked[U:end])
-            if upper_fits and middle_fits and all(e - t <= case.lower for e in ranked[end:]):
-                return tuple(clipped(case.a, t, case))
-    return None
+def minimiser_is_clipped(case: Case, of_x: bool = True, sign: int = 1) -> Outcome:
+    """Compare with t = rho s, as lambda = t - rho s = 0 below the bound."""
+    x, _ = projection_with_sets(case)
+    return equal(clipped(x if of_x else case.a, sign * case.rho * total(x), case), x)

@@ -1,63 +1,122 @@
 """L15 sections 2.1, 2.2.1 and 5: conjugates of the losses, and the sets they live on.
 
-phi is a maximum of finitely many affine functions, read off its definition; its conjugate at b is
-the least combination of their constants whose slopes combine to b, an exact linear program.
+Numbers: phi is a maximum of finitely many affine functions, read off its definition; its conjugate
+at b is the least combination of their constants whose slopes combine to b, an exact linear program.
+
+Symbols: phi*(b) = -<c, b> on a polytope P and +inf elsewhere, as <v, a + c> <= phi(a) for every
+vertex v of P and every a, with equality at a = -c; and as for b outside P some direction d has
+<b, d> > phi'(d), the slope of phi far out, so that <b, a> - phi(a) grows without bound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb, inf
 
+import numpy as np
+
+import fwlab
 import reference
-from paper_checks.cases import Rng, fractions, sizes
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.arithmetic import (
+    ZERO,
+    Real,
+    all_of,
+    any_of,
+    implies,
+    inner,
+    is_symbolic,
+    maximum,
+)
+from paper_checks.cases import Rng, changed, fractions, sizes
+from paper_checks.definitions import (
+    Vector,
+    in_simplex,
+    in_topk_simplex,
+    in_usunier_simplex,
+    max_hinge,
+    top_k,
+    usunier,
+)
+from paper_checks.lapin2015.forms import iff, shifted
+from paper_checks.lapin2015.polytopes import (
+    ONE,
+    Polytope,
+    capped_simplex,
+    largest_over,
+    topk_simplex,
+    vertices,
+)
+from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import both, equal, truth
+from paper_checks.proofs import BySolver, symbolic_sizes
+from paper_checks.symbols import reals
 from reference import exact
 from reference.losses import Loss
-from reference.simplex import minimise
-
-Point = tuple[Fraction, ...]
-ONE = Fraction(1)
 
 
 def dual_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """m, k, y and a vector b: inside, on the boundary of and outside the sets of this section."""
+    """Yield m, k, y, a and a vector b: inside, on the boundary of and outside the sets."""
     for m, k in sizes(5 if deep else 4):
         y = int(rng.integers(m))
-        for chosen in subsets(m):
-            b = tuple(Fraction(int(j in chosen), k) for j in range(m))
-            yield Case(kind="1/k on a set of entries", m=m, k=k, y=y, b=b)
-        for denominator in (k, 2 * k, m, m * k):
-            b = tuple(Fraction(int(step), denominator) for step in rng.integers(0, 3, m))
-            yield Case(kind="coarse grid", m=m, k=k, y=y, b=b)
-        yield Case(kind="negative entries too", m=m, k=k, y=y, b=fractions(rng, m, 1, 2 * k))
-        weights = rng.integers(0, 4, m) + 1
-        total = int(weights.sum()) + int(rng.integers(0, 2))
-        b = tuple(Fraction(int(w), total) for w in weights)
-        yield Case(kind="near the uniform point", m=m, k=k, y=y, b=b)
+        for kind, b in points(rng, m, k):
+            yield Case(kind=kind, m=m, k=k, y=y, a=fractions(rng, m), b=b)
 
 
-def subsets(m: int) -> Iterator[tuple[int, ...]]:
+def points(rng: Rng, m: int, k: int) -> Iterator[tuple[str, tuple[Fraction, ...]]]:
     for size in range(m + 1):
-        yield from combinations(range(m), size)
+        for chosen in combinations(range(m), size):
+            yield "1/k on a set of entries", tuple(Fraction(int(j in chosen), k) for j in range(m))
+    for denominator in (k, 2 * k, m, m * k):
+        steps = rng.integers(0, 3, m)
+        yield "coarse grid", tuple(Fraction(int(step), denominator) for step in steps)
+    yield "negative entries too", fractions(rng, m, 1, 2 * k)
+    weights = rng.integers(0, 4, m) + 1
+    total = int(weights.sum()) + int(rng.integers(0, 2))
+    yield "near the uniform point", tuple(Fraction(int(w), total) for w in weights)
 
 
-def conjugate(loss: Loss, case: Case) -> Fraction | float:
-    """phi*(b) as a function on R^m: the true class's entry of a is free."""
-    return exact.conjugate_of_maximum(exact.pieces(loss, case.m, case.y, centred=False), case.b)
+def symbolic_points(deep: bool) -> Iterator[Case]:
+    for m, k in symbolic_sizes(4):
+        yield Case(kind="symbols", m=m, k=k, y=0, a=reals("a", m), b=reals("b", m))
 
 
-def linear_on(inside: bool, case: Case, sign: int = -1) -> Fraction | float:
-    """-<c, b> if inside, else +inf."""
-    if not inside:
-        return inf
-    return sign * sum((x for j, x in enumerate(case.b) if j != case.y), Fraction())
+def conjugate_is_linear_on(
+    polytope: Polytope, case: Case, phi: Callable[[Vector], Real], loss: Loss, sign: int = -1
+) -> Outcome:
+    """State that phi* is sign * <c, b> on a polytope and +inf elsewhere; phi is the largest <a +
+    c, x> on it.
+
+    phi: the loss as a function of the margins a + c.
+    """
+    h, b, c = shifted(case), case.b, [Fraction(int(j != case.y)) for j in range(case.m)]
+    corners = vertices(polytope)
+    largest = maximum(*(inner(v, h) for v in corners))
+    inside = polytope.contains(b)
+    attained = equal(inner(b, [-x for x in c]) - phi([ZERO] * case.m), sign * inner(c, b))
+    unbounded = any_of(inside, *(inner(b, d) > phi(d) for d in polytope.normals))
+    parts = [attained, equal(largest, phi(h)), truth(unbounded)]
+    if not is_symbolic(b):
+        affine = exact.pieces(loss, case.m, case.y, centred=False)
+        stated = sign * inner(c, b) if inside else inf
+        parts.append(equal(stated, exact.conjugate_of_maximum(affine, b)))
+        parts.append(equal(largest_over(polytope, h), loss.of_margins(h, case.y)))
+    return both(*parts)
 
 
-def in_topk_simplex(x: Sequence[Fraction], k: int, r: Fraction = ONE) -> bool:
-    """L15 Definition 1."""
-    return sum(x) <= r and all(0 <= entry <= sum(x) / k for entry in x)
+def zeroed(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield the points b with 0 as the true class's entry."""
+    for case in dual_points(rng, deep):
+        b = tuple(ZERO if j == case.y else x for j, x in enumerate(case.b))
+        yield changed(case, b=b)
+
+
+def library_domain(loss: fwlab.losses.Loss, case: Case, inside: bool) -> Outcome:
+    """State that for these compatible losses, and b_y = 0, fwlab's conjugate at b - <1, b> e_y is
+    phi*(b)."""
+    v = np.array([float(x) for x in case.b])
+    v[case.y] = -v.sum()
+    found = float(loss.conjugate(v, case.y)) if loss.in_domain(v, case.y) else inf
+    return equal(found, -float(sum(case.b)) if inside else inf, 1e-13)
 
 
 @claim(
@@ -68,11 +127,30 @@ def in_topk_simplex(x: Sequence[Fraction], k: int, r: Fraction = ONE) -> bool:
     formula=r"\phi^*(b)=-\langle c,b\rangle\ \mathrm{if}\ b\in\Delta,\ +\infty\ \mathrm{otherwise}",
     shapes="b, c: (m,)",
     cases=dual_points,
-    planted=(version("the sign of <c, b>", sign=1), version("a sum of 1 exactly", least=1)),
+    planted=(
+        version("the sign of <c, b>", sign=1),
+        version("entries of at most 1/2", cap=Fraction(1, 2)),
+    ),
+    proofs=(
+        BySolver(
+            "A b just outside the simplex that no grid has.",
+            cases=lambda deep: (case for case in symbolic_points(deep) if case.k == 1),
+            sized_by=("m",),
+        ),
+    ),
+    library=Library(
+        ("fwlab.losses.MaxHinge.conjugate", "fwlab.losses.MaxHinge.in_domain"),
+        lambda case: library_domain(fwlab.MaxHinge(), case, in_simplex(case.b)),
+        zeroed,
+    ),
 )
-def conjugate_of_hinge(case: Case, sign: int = -1, least: int = 0) -> Outcome:
-    inside = all(x >= 0 for x in case.b) and least <= sum(case.b) <= 1
-    return equal(linear_on(inside, case, sign), conjugate(reference.MaxHinge(), case))
+def conjugate_of_hinge(case: Case, sign: int = -1, cap: Fraction = ONE) -> Outcome:
+    """State the conjugate. The planted cap changes the set; a cap of 1 leaves the simplex as it
+    is."""
+    simplex = capped_simplex(case.m, cap)
+    same = truth(iff(simplex.contains(case.b), in_simplex(case.b))) if cap == 1 else truth(True)
+    linear = conjugate_is_linear_on(simplex, case, max_hinge, reference.MaxHinge(), sign)
+    return both(linear, same)
 
 
 @claim(
@@ -83,12 +161,17 @@ def conjugate_of_hinge(case: Case, sign: int = -1, least: int = 0) -> Outcome:
     shapes="subsets of R^m; 1 <= k <= m",
     cases=dual_points,
     planted=(version("the simplex is part of the top-k simplex", reverse=True),),
+    proofs=(
+        BySolver(
+            "For k = 1 the two descriptions have to be one set; a grid tries few of its points.",
+            cases=symbolic_points,
+        ),
+    ),
 )
 def part_of_the_simplex(case: Case, reverse: bool = False) -> Outcome:
-    simplex = all(x >= 0 for x in case.b) and sum(case.b) <= 1
-    top_k = in_topk_simplex(case.b, case.k)
-    contained = top_k or not simplex if reverse else simplex or not top_k
-    return truth(contained and in_topk_simplex(case.b, 1) == simplex, b=case.b)
+    simplex, part = in_simplex(case.b), in_topk_simplex(case.b, case.k)
+    contained = implies(simplex, part) if reverse else implies(part, simplex)
+    return truth(all_of(contained, iff(in_topk_simplex(case.b, 1), simplex)))
 
 
 @claim(
@@ -101,38 +184,25 @@ def part_of_the_simplex(case: Case, reverse: bool = False) -> Outcome:
     shapes="a, b, c, lambda: (m,); 1 <= k <= m",
     cases=dual_points,
     planted=(
-        version("entries at most 1/k, as for the Usunier version", usunier=True),
+        version("entries at most 1/k, as for the Usunier version", box=True),
         version("entries at most sum/(k + 1)", offset=1),
         version("the sign of <c, b>", sign=1),
     ),
+    proofs=(
+        BySolver(
+            "A vertex of the top-k simplex that is not attained, or a facet too many: both show "
+            "in thin sets of b alone.",
+            cases=symbolic_points,
+        ),
+    ),
 )
-def conjugate_of_top_k(
-    case: Case, usunier: bool = False, offset: int = 0, sign: int = -1
-) -> Outcome:
-    loss, m, k = reference.TopK(case.k), case.m, case.k + offset
-    inside = in_box(case.b, k) if usunier else in_topk_simplex(case.b, k)
-    conjugates = equal(linear_on(inside, case, sign), conjugate(loss, case), b=case.b)
-    h = [x + int(j != case.y) for j, x in enumerate(case.b)]  # any vector serves as a
-    shares = [[Fraction(int(i == j)) - Fraction(1, k) for j in range(m)] for i in range(m)]
-    largest = largest_over([*shares, [ONE] * m], [Fraction(0)] * m + [ONE], h)
-    return both(conjugates, equal(loss.of_margins(h, case.y), largest))
-
-
-def in_box(x: Sequence[Fraction], k: int) -> bool:
-    """The set of Proposition 5 with r = 1."""
-    return sum(x) <= 1 and all(0 <= entry <= Fraction(1, k) for entry in x)
-
-
-def largest_over(
-    rows: list[list[Fraction]], bounds: list[Fraction], h: Sequence[Fraction]
-) -> Fraction:
-    """The largest <h, x> over x >= 0 with rows x <= bounds, by the exact simplex method."""
-    slack = [[Fraction(int(i == j)) for j in range(len(rows))] for i in range(len(rows))]
-    equations = [[*row, *extra] for row, extra in zip(rows, slack, strict=True)]
-    least = minimise([-x for x in h] + [Fraction(0)] * len(rows), equations, bounds)
-    if least is None:
-        raise ArithmeticError("the set is empty, though 0 is in it")
-    return -least
+def conjugate_of_top_k(case: Case, box: bool = False, offset: int = 0, sign: int = -1) -> Outcome:
+    m, k = case.m, case.k
+    polytope = capped_simplex(m, Fraction(1, k)) if box else topk_simplex(m, k + offset)
+    member = in_usunier_simplex(case.b, k) if box else in_topk_simplex(case.b, k + offset)
+    same = truth(iff(polytope.contains(case.b), member))
+    loss = reference.TopK(k)
+    return both(conjugate_is_linear_on(polytope, case, lambda h: top_k(h, k), loss, sign), same)
 
 
 @claim(
@@ -145,24 +215,37 @@ def largest_over(
     shapes="a, b, c: (m,); 1 <= k <= m",
     cases=dual_points,
     planted=(
-        version("the top-k simplex", top_k=True),
+        version("the top-k simplex", joint=True),
         version("no bound on the sum", total=None),
         version("entries at most 1", cap=1),
     ),
+    proofs=(
+        BySolver(
+            "Vertices with fewer than k entries, which the top-k simplex lacks.",
+            cases=symbolic_points,
+        ),
+    ),
+    library=Library(
+        ("fwlab.losses.Usunier.conjugate", "fwlab.losses.Usunier.in_domain"),
+        lambda case: library_domain(
+            fwlab.Usunier(case.k), case, in_usunier_simplex(case.b, case.k)
+        ),
+        zeroed,
+    ),
 )
 def conjugate_of_usunier(
-    case: Case, top_k: bool = False, total: int | None = 1, cap: int | None = None
+    case: Case, joint: bool = False, total: int | None = 1, cap: int | None = None
 ) -> Outcome:
-    loss, m, upper = reference.Usunier(case.k), case.m, Fraction(1, cap or case.k)
-    sum_bound = Fraction(m if total is None else total)
-    inside = sum(case.b) <= sum_bound and all(0 <= x <= upper for x in case.b)
-    if top_k:
-        inside = in_topk_simplex(case.b, case.k)
-    conjugates = equal(linear_on(inside, case), conjugate(loss, case), b=case.b)
-    h = [x + int(j != case.y) for j, x in enumerate(case.b)]
-    identity = [[Fraction(int(i == j)) for j in range(m)] for i in range(m)]
-    largest = largest_over([*identity, [ONE] * m], [upper] * m + [sum_bound], h)
-    return both(conjugates, equal(loss.of_margins(h, case.y), largest))
+    m, k = case.m, case.k
+    bound = Fraction(m if total is None else total)
+    polytope = capped_simplex(m, Fraction(1, cap or k), bound)
+    same = truth(True)
+    if joint:
+        polytope = topk_simplex(m, k)
+    elif total == 1 and cap is None:
+        same = truth(iff(polytope.contains(case.b), in_usunier_simplex(case.b, k)))
+    loss = reference.Usunier(k)
+    return both(conjugate_is_linear_on(polytope, case, lambda h: usunier(h, k), loss), same)
 
 
 @claim(
@@ -173,34 +256,8 @@ def conjugate_of_usunier(
     shapes="subsets of R^m; 1 <= k <= m",
     cases=lambda rng, deep: (Case(kind="exact", m=m, k=k) for m, k in sizes(5 if deep else 4)),
     planted=(version("0 is not counted", extra=0), version("k vertices on the axes", extra=2)),
+    not_proved="No real number is free: listing all vertices in fractions settles a size.",
 )
 def number_of_vertices(case: Case, extra: int = 1) -> Outcome:
-    return equal(comb(case.m, case.k) + extra, len(vertices(case.m, case.k)))
-
-
-def vertices(m: int, k: int) -> set[Point]:
-    """The points of the top-k simplex at which m independent bounds are attained."""
-    units = [[Fraction(int(i == j)) for j in range(m)] for i in range(m)]
-    shares = [[k * x - 1 for x in unit] for unit in units]  # k x_i <= sum
-    bounds = [*[(row, Fraction(0)) for row in units + shares], ([ONE] * m, ONE)]
-    found = set()
-    for chosen in combinations(bounds, m):
-        x = solution([row for row, _ in chosen], [right for _, right in chosen])
-        if x is not None and in_topk_simplex(x, k):
-            found.add(x)
-    return found
-
-
-def solution(rows: list[list[Fraction]], right: list[Fraction]) -> Point | None:
-    """The solution of a square linear system, None if it has none or many; Gauss and Jordan."""
-    table = [[*row, b] for row, b in zip(rows, right, strict=True)]
-    for j in range(len(rows)):
-        pivot = next((i for i in range(j, len(rows)) if table[i][j] != 0), None)
-        if pivot is None:
-            return None
-        table[j], table[pivot] = table[pivot], table[j]
-        table[j] = [x / table[j][j] for x in table[j]]
-        for i, row in enumerate(table):
-            if i != j and row[j] != 0:
-                table[i] = [x - row[j] * z for x, z in zip(row, table[j], strict=True)]
-    return tuple(row[-1] for row in table)
+    found = vertices(topk_simplex(case.m, case.k))
+    return equal(comb(case.m, case.k) + extra, len(found))
