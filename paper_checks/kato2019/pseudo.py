@@ -4,13 +4,34 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
+import fwlab
 import reference
+from paper_checks.arithmetic import Truth, all_of, any_of, equals, implies, inner, is_symbolic, total
 from paper_checks.cases import Rng, fractions, scored_rows, sizes
+from paper_checks.definitions import in_topk_simplex, margins, pseudo_top_k, top_k
+from paper_checks.kato2019.conjugates import (
+    Stated,
+    centred_directions,
+    in_topk_domain,
+    is_conjugate,
+    ordered,
+    others_of,
+    put,
+    symbolic_rows,
+    uncentred_directions,
+    unit,
+)
 from paper_checks.kato2019.exact_problems import array, random_problem
-from paper_checks.kato2019.losses import around_the_domain, stated_conjugate
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
+from paper_checks.kato2019.losses import around_the_domain, sorted_margins, stated_conjugate
+from paper_checks.kato2019.sizes import vector_69_tells_apart
+from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, false, less, truth
+from paper_checks.proofs import BySolver, ByTheorem, symbolic_sizes
+from paper_checks.symbols import reals
 from reference import counterexamples, exact
 from reference.derived_polytopes import topk_simplex
 from reference.losses import indicator
@@ -50,6 +71,13 @@ def all_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(
         version("for k = 1", cases=first_pairs),
         version("the left side is larger", sign=-1),
+    ),
+    proofs=(
+        ByTheorem(
+            "A size (m, k) beyond those tried at which the vector (69) leaves the simplex.",
+            lambda deep, sign=1: sign == 1 and vector_69_tells_apart(),
+            "all 2 <= k <= m, m >= 3",
+        ),
     ),
 )
 def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
@@ -91,6 +119,14 @@ def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
             cases=lambda rng, deep: (Case(kind="exact", m=m, k=1) for m in range(3, 9)),
         ),
     ),
+    proofs=(
+        ByTheorem(
+            "A size (m, k) beyond those tried at which the vector leaves the one set or enters "
+            "the other.",
+            lambda deep, extra=0: vector_69_tells_apart(extra),
+            "all 2 <= k <= m, m >= 3",
+        ),
+    ),
 )
 def printed_vector(case: Case, extra: int = 0) -> Outcome:
     """By the inequalities of the simplex; for small m also by exact linear programs."""
@@ -107,9 +143,11 @@ def printed_vector(case: Case, extra: int = 0) -> Outcome:
     return both(found, truth(left < math.inf and right == math.inf, v=v))
 
 
-def in_topk_simplex(beta: Numbers, k: int) -> bool:
-    """(4) with r = 1."""
-    return min(beta) >= 0 and sum(beta) <= 1 and k * max(beta) <= sum(beta)
+def symbolic_domains(deep: bool) -> Iterator[Case]:
+    """Yield v as symbols for each (m, k) with 2 <= k <= m; y is the last class."""
+    for case in symbolic_rows(5 if deep else 4):
+        if case.k >= 2:
+            yield case
 
 
 @claim(
@@ -127,24 +165,36 @@ def in_topk_simplex(beta: Numbers, k: int) -> bool:
         version("proper for k = 1 too", cases=first_pairs),
         version("a superset", reverse=True),
     ),
+    proofs=(
+        BySolver(
+            "A point of the pseudo domain outside the true one, between the vertices tried.",
+            cases=symbolic_domains,
+        ),
+    ),
 )
 def smaller_domain(case: Case, reverse: bool = False) -> Outcome:
-    """Every vertex of the one set is in the other, and some vertex of the other is not in the
-    one."""
+    """Every point of the one set is in the other; 1/k on k - 1 wrong classes, which the true
+    class completes, is in the other alone. On numbers every vertex is tried."""
     m, k, y = case.m, case.k, case.m - 1
+    edge = [Fraction(int(j < k - 1), k) for j in range(m - 1)]
+    edge.append(-total(edge))
+    proper = all_of(in_topk_domain(edge, y, k), not in_pseudo_domain(edge, k, y))
+    if is_symbolic(getattr(case, "v", ())):
+        one, other = in_pseudo_domain(case.v, k, y), in_topk_domain(case.v, y, k)
+        return truth(all_of(implies(other, one) if reverse else implies(one, other), proper))
     true = set(exact.pieces(reference.TopK(k), m, y))
     pseudo = {v for v in candidates(m, k) if in_pseudo_domain(v, k, y)}
     if reverse:
         return truth(all(in_pseudo_domain(v, k, y) for v in true))
     outside = [v for v in true if not in_pseudo_domain(v, k, y)]
     inside = all(exact.in_domain(reference.TopK(k), v, y) for v in pseudo)
-    return truth(inside and len(outside) > 0 and len(pseudo) > 0, v=min(outside, default=()))
+    found = inside and len(outside) > 0 and len(pseudo) > 0 and proper
+    return truth(found, v=min(outside, default=()))
 
 
-def in_pseudo_domain(v: Numbers, k: int, y: int) -> bool:
+def in_pseudo_domain(v: Numbers, k: int, y: int) -> Truth:
     """(30)."""
-    rest = [Fraction(0) if j == y else x for j, x in enumerate(v)]
-    return sum(v) == 0 and in_topk_simplex(rest, k)
+    return all_of(equals(total(v), 0), in_topk_simplex(put(v, y, Fraction(0)), k))
 
 
 def candidates(m: int, k: int) -> Iterator[tuple[Fraction, ...]]:
@@ -165,7 +215,9 @@ def pseudo_points(rng: Rng, deep: bool) -> Iterator[Case]:
         if k < m:
             for loss in (reference.PseudoTopK(k), reference.TopK(k)):
                 for kind, v in around_the_domain(rng, loss, m, y):
-                    yield Case(kind=kind, m=m, k=k, y=y, v=v)
+                    pseudo = reference.PseudoTopK(k)
+                    scores = fractions(rng, m)
+                    yield Case(kind=kind, loss=pseudo, m=m, k=k, y=y, v=v, scores=scores)
 
 
 @claim(
@@ -181,13 +233,50 @@ def pseudo_points(rng: Rng, deep: bool) -> Iterator[Case]:
         version("-v_y", sign=-1),
         version("any y-th entry may be put in", free=True),
     ),
+    proofs=(
+        BySolver(
+            "A domain that is too large or too small by a face, or a loss that counts the true "
+            "class.",
+            cases=lambda deep: symbolic_rows(4 if deep else 3, smaller_k=1),
+            assuming=ordered,
+        ),
+    ),
+    library=Library(
+        ("fwlab.PseudoTopK.conjugate", "fwlab.PseudoTopK.in_domain"),
+        lambda case: conjugate_in_the_library(fwlab.PseudoTopK(case.k), case),
+    ),
 )
 def pseudo_conjugate(case: Case, sign: int = 1, free: bool = False) -> Outcome:
-    loss, simplex = reference.PseudoTopK(case.k), topk_simplex(case.m, case.k)
+    v, y, m, k = case.v, case.y, case.m, case.k
+    inside = in_topk_domain(v, y, k) if free else in_pseudo_domain(v, k, y)
+    stated = Stated(inside, sign * v[y], unit(m, y), centred_directions(m, y, k))
+    found = truth(
+        is_conjugate(
+            v,
+            case.scores,
+            stated,
+            lambda s: pseudo_top_k(margins(s, y), y, k),
+            lambda d: pseudo_top_k([x - d[y] for x in d], y, k),
+        )
+    )
+    if is_symbolic(v):
+        return found
+    loss, simplex = reference.PseudoTopK(k), topk_simplex(m, k)
     if not free:
-        simplex = simplex.with_zeros((case.y,))
-    conjugate = exact.conjugate(loss, case.v, case.y)
-    return equal(conjugate, stated_conjugate(case, simplex, sign, free=True))
+        simplex = simplex.with_zeros((y,))
+    conjugate = exact.conjugate(loss, v, y)
+    return both(equal(conjugate, stated_conjugate(case, simplex, sign, free=True)), found)
+
+
+def symbolic_scores(deep: bool) -> Iterator[Case]:
+    """Yield scores as symbols; the wrong classes may be exchanged, so that y is the last one."""
+    for m, k in symbolic_sizes(5 if deep else 4):
+        if k < m:
+            yield Case(kind="symbols", m=m, k=k, y=m - 1, scores=reals("s", m))
+
+
+def exact_scores(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (c for c in scored_rows(rng, deep) if c.k < c.m and c.kind != "normal")
 
 
 @claim(
@@ -196,13 +285,40 @@ def pseudo_conjugate(case: Case, sign: int = 1, free: bool = False) -> Outcome:
     "The pseudo top-k loss is nowhere above the top-k loss.",
     formula=r"\Phi_{ptk}(s;y)\ \leq\ \Phi_{utk}(s;y)",
     shapes="s: (m,); 1 <= k < m",
-    cases=lambda rng, deep: (c for c in scored_rows(rng, deep) if c.k < c.m),
+    cases=exact_scores,
     planted=(version("the top-k loss is nowhere above the pseudo one", sign=-1),),
+    proofs=(
+        BySolver(
+            "Scores where the true class is among the k largest margins and both losses are near "
+            "0.",
+            cases=symbolic_scores,
+        ),
+    ),
+    library=Library(
+        ("fwlab.PseudoTopK.value", "fwlab.TopK.value"), lambda case: values_in_the_library(case)
+    ),
 )
 def pseudo_is_below(case: Case, sign: int = 1) -> Outcome:
-    pseudo = reference.PseudoTopK(case.k).value(case.scores, case.y)
-    true = reference.TopK(case.k).value(case.scores, case.y)
-    return at_most(sign * pseudo, sign * true)
+    s, y, k = case.scores, case.y, case.k
+    h = margins(s, y)
+    pseudo, true = pseudo_top_k(h, y, k), top_k(h, k)
+    found = at_most(sign * pseudo, sign * true)
+    if is_symbolic(s):
+        return found
+    defined = [reference.PseudoTopK(k), reference.TopK(k)]
+    return both(found, *(equal(exact.value(d, s, y), v) for d, v in zip(defined, (pseudo, true), strict=True)))
+
+
+def values_in_the_library(case: Case) -> Outcome:
+    """Compare fwlab's two losses with the exact ones."""
+    s, y, k = case.scores, case.y, case.k
+    pairs = [
+        (fwlab.PseudoTopK(k), reference.PseudoTopK(k)),
+        (fwlab.TopK(k), reference.TopK(k)),
+    ]
+    return both(
+        *(equal(ours.value(as_floats(s), y), float(exact.value(d, s, y))) for ours, d in pairs)
+    )
 
 
 def weighted_sums(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -227,6 +343,7 @@ def weighted_sums(rng: Rng, deep: bool) -> Iterator[Case]:
         version("they are equal", always_equal=True),
         version("it is nowhere below", sign=-1),
     ),
+    not_proved="the regularisers are equal and each sample's loss is K19-ptk-below",
 )
 def pseudo_risk_is_below(case: Case, sign: int = 1, always_equal: bool = False) -> Outcome:
     problem = case.problem
@@ -241,9 +358,27 @@ def uncentred_points(rng: Rng, deep: bool) -> Iterator[Case]:
         y = int(rng.integers(m))
         for _ in range(4):
             v = tuple(Fraction(int(x), 4 * k) for x in rng.integers(0, 5, m))
-            yield Case(kind="any", m=m, k=k, y=y, v=v)
+            yield Case(kind="any", m=m, k=k, y=y, v=v, scores=fractions(rng, m))
         chosen = rng.permutation(m)[:k].tolist()
-        yield Case(kind="vertex", m=m, k=k, y=y, v=indicator(chosen, m, k))
+        v = tuple(indicator(chosen, m, k))
+        yield Case(kind="vertex", m=m, k=k, y=y, v=v, scores=fractions(rng, m))
+
+
+def symbolic_uncentred(deep: bool) -> Iterator[Case]:
+    """Yield v and scores as symbols for each m, k and y."""
+    for m, k in symbolic_sizes(4 if deep else 3):
+        for y in range(m):
+            yield Case(kind="symbols", m=m, k=k, y=y, v=reals("v", m), scores=reals("s", m))
+
+
+def sorted_plain_margins(case: Case) -> Truth:
+    """Whether the classes are numbered in the order of the margins 1 - e_y + s, as they may be."""
+    return all_of(*(a >= b for a, b in pairwise(plain_margins(case.scores, case.y))))
+
+
+def plain_margins(s: Sequence[Any], y: int) -> list[Any]:
+    """Return 1 - e_y + s."""
+    return [x + int(j != y) for j, x in enumerate(s)]
 
 
 @claim(
@@ -258,12 +393,37 @@ def uncentred_points(rng: Rng, deep: bool) -> Iterator[Case]:
         version("all entries count", others=False),
         version("a simplex without the bound on each entry", capped=False),
     ),
+    proofs=(
+        BySolver(
+            "A domain that is too large or too small by a face.",
+            cases=symbolic_uncentred,
+            assuming=sorted_plain_margins,
+        ),
+    ),
 )
 def uncentred_conjugate(case: Case, others: bool = True, capped: bool = True) -> Outcome:
+    v, y, m, k = case.v, case.y, case.m, case.k
+    value = -total(others_of(v, y) if others else v)
+    stated = Stated(
+        in_topk_simplex(v, k if capped else 1),
+        value,
+        [-int(j != y) for j in range(m)],
+        uncentred_directions(m, k),
+    )
+    found = truth(
+        is_conjugate(
+            v,
+            case.scores,
+            stated,
+            lambda s: top_k(plain_margins(s, y), k),
+            lambda d: top_k(d, k),
+        )
+    )
+    if is_symbolic(v):
+        return found
     affine = exact.pieces(reference.TopK(case.k), case.m, case.y, centred=False)
-    inside = in_topk_simplex(case.v, case.k if capped else 1)
-    counted = sum(case.v) - (case.v[case.y] if others else 0)
-    return equal(exact.conjugate_of_maximum(affine, case.v), -counted if inside else math.inf)
+    conjugate = exact.conjugate_of_maximum(affine, v)
+    return both(equal(conjugate, value if stated.inside else math.inf), found)
 
 
 @claim(
@@ -275,8 +435,34 @@ def uncentred_conjugate(case: Case, others: bool = True, capped: bool = True) ->
     shapes="v, s: (m,); 1 <= k < m",
     cases=lambda rng, deep: (c for c in uncentred_points(rng, deep) if c.k < c.m),
     planted=(version("the top-k loss is, too", pseudo=False),),
+    proofs=(
+        BySolver(
+            "A vector v whose conjugate is smaller over the scores with s_y = 0, as the top-k "
+            "loss has them at every size with k >= 2.",
+            cases=lambda deep: symbolic_rows(4 if deep else 3, smaller_k=1),
+            assuming=ordered,
+        ),
+    ),
 )
 def pseudo_is_compatible(case: Case, pseudo: bool = True) -> Outcome:
-    loss = reference.PseudoTopK(case.k) if pseudo else reference.TopK(case.k)
-    v = [x for j, x in enumerate(case.v) if j != case.y]
-    return equal(counterexamples.lhs(loss, v, case.y), counterexamples.rhs(loss, v, case.y))
+    """Where v_y = 0 both sides are minus the sum of v on the simplex, else infinite: the left one
+    along directions d with d_y = 0, which do not change s_y."""
+    y, m, k = case.y, case.m, case.k
+    loss = reference.PseudoTopK(k) if pseudo else reference.TopK(k)
+    v, s = put(case.v, y, Fraction(0)), put(case.scores, y, Fraction(0))
+    stated = Stated(
+        in_topk_simplex(v, k),
+        -total(v),
+        [-int(j != y) for j in range(m)],
+        [put(d, y, 0) for d in centred_directions(m, y, k)],
+    )
+
+    def value(h: Sequence[Any]) -> Any:
+        return pseudo_top_k(h, y, k) if pseudo else top_k(h, k)
+
+    found = truth(is_conjugate(v, s, stated, lambda s: value(plain_margins(s, y)), value))
+    if is_symbolic(case.v):
+        return found
+    others = others_of(v, y)
+    sides = counterexamples.lhs(loss, others, y), counterexamples.rhs(loss, others, y)
+    return both(equal(*sides), found)

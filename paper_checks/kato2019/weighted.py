@@ -9,14 +9,44 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import fwlab
 import reference
-from paper_checks.cases import Rng, fractions, sizes
+from paper_checks.arithmetic import (
+    Real,
+    Truth,
+    all_of,
+    any_of,
+    equals,
+    implies,
+    inner,
+    is_symbolic,
+    maximum,
+    negation,
+    positive_part,
+    total,
+    where,
+)
+from paper_checks.cases import Rng, decreasing_weights, fractions, sizes
+from paper_checks.definitions import admissible, in_topk_simplex, margins
 from paper_checks.exact_polytope import largest
-from paper_checks.kato2019.losses import margins, points, rows, stated_conjugate
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal
+from paper_checks.kato2019.conjugates import unit
+from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
+from paper_checks.kato2019.losses import points, rows, stated_conjugate
+from paper_checks.ledger import (
+    Case,
+    Erratum,
+    Library,
+    Outcome,
+    WhereRight,
+    claim,
+    version,
+)
+from paper_checks.outcomes import at_most, both, equal, truth
+from paper_checks.proofs import BySolver
+from paper_checks.symbols import real, reals
 from reference import exact
-from reference.derived_polytopes import polytope, topk_simplex_bounds, total
+from reference.derived_polytopes import polytope, topk_simplex_bounds
+from reference.derived_polytopes import total as sum_of
 from reference.losses import indicator
 from reference.polytope import Polytope
 
@@ -43,8 +73,51 @@ def weighted_set(
         entries = [(k, j) for j in range(m)]
         below += topk_simplex_bounds(entries, k, (k if radius_times_k else 1) * step)
         zeta = "zeta" if common else ("zeta", k)
-        equalities.append(({**total(entries), zeta: -k * step}, 0))
-    return polytope([total((k, j) for k, _ in levels) for j in range(m)], below, equalities)
+        equalities.append(({**sum_of(entries), zeta: -k * step}, 0))
+    return polytope([sum_of((k, j) for k, _ in levels) for j in range(m)], below, equalities)
+
+
+def ordered_margins(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield the rows' weights with their margins x from the largest down."""
+    yield Case(kind="exact", rho=(Fraction(2), Fraction(1)), x=(Fraction(1), Fraction(0)))
+    for case in rows(rng, deep):
+        x = tuple(sorted(margins(case.scores, case.y), reverse=True))
+        yield Case(kind="exact, ties", rho=case.rho, x=x, scores=case.scores, y=case.y)
+
+
+def symbolic_weights(deep: bool) -> Iterator[Case]:
+    """Yield weights as symbols, with generators x of the cone of sorted vectors: both sides of
+    (41) are linear on that cone."""
+    for m in (2, 3, 4):
+        for places in range(1, m + 1):
+            yield Case(kind="symbols", m=m, rho=reals("rho", m), x=unit(m, *range(places)))
+
+
+def admissible_weights(case: Case) -> Truth:
+    return admissible(case.rho)
+
+
+def falls(rho: Numbers) -> list[Truth]:
+    """Whether rho_k > rho_{k+1}, for each k, with rho_{m+1} = 0: (39)."""
+    return [a > b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)]
+
+
+def sum_by_levels(rho: Numbers, x: Numbers, following: Numbers, shift: int = 0) -> Real:
+    """Return the right side of (41), whose weights are rho_k minus what follows at each fall."""
+    triples = zip(falls(rho), rho, following, strict=True)
+    steps = [where(fall, a - b, 0) for fall, a, b in triples]
+    return total(step * total(x[: k + shift]) for k, step in enumerate(steps, 1))
+
+
+def next_falls(rho: Numbers, decreasing: bool) -> list[Real]:
+    """Return, for each place k, the weight at the next place of K; 0 after the last."""
+    found: list[Real] = []
+    following: Real = Fraction(0)
+    places = list(zip(rho, falls(rho), strict=True))
+    for a, fall in places if decreasing else reversed(places):
+        found.append(following)
+        following = where(fall, a, following)
+    return found if decreasing else found[::-1]
 
 
 @claim(
@@ -55,21 +128,52 @@ def weighted_set(
     formula=r"\Phi_{wtk}(s;y)=\max\{0,\ \sum_\ell\rho'_\ell\,g_\ell(s)\},\quad "
     r"g_\ell(s)=\sum_{j=1}^{k_\ell}(1-e_y+s-s_y1)_{\pi(j)}",
     shapes="s, rho: (m,); rho': one for each k with rho_k > rho_(k+1)",
-    judged="rho'_l = rho_(k_l) - rho_(k_(l+1)) with the k_l increasing; the printed order is "
+    judged="rho'_l is the fall of the weights after the place k_l; the printed formula for it is "
     "K19-eq40.",
-    cases=rows,
+    cases=ordered_margins,
     planted=(
         version("the sums have one entry more", shift=1),
         version("the last weight is left out", keep_last=False),
     ),
+    proofs=(
+        BySolver(
+            "Weights with ties or zeros, where a place must drop out of K.",
+            cases=symbolic_weights,
+            assuming=admissible_weights,
+            sized_by=("m",),
+        ),
+    ),
+    library=Library(("fwlab.WeightedTopK.value",), lambda case: value_in_the_library(case)),
 )
 def weights_by_levels(case: Case, shift: int = 0, keep_last: bool = True) -> Outcome:
-    levels, steps = level_weights(case.rho)
-    if not keep_last:
-        levels, steps = levels[:-1], steps[:-1]
-    x = sorted(margins(case), reverse=True)
-    total = sum(step * sum(x[: k + shift]) for k, step in zip(levels, steps, strict=True))
-    return equal(exact.value(reference.WeightedTopK(case.rho), case.scores, case.y), max(0, total))
+    rho, x = case.rho, case.x
+    following = [*rho[1:], Fraction(0) if keep_last else rho[-1]]
+    levels = sum_by_levels(rho, x, following, shift)
+    found = equal(inner(rho, x), levels)
+    if is_symbolic(rho) or not hasattr(case, "scores"):
+        return found
+    defined = exact.value(reference.WeightedTopK(rho), case.scores, case.y)
+    return both(found, equal(defined, positive_part(levels)))
+
+
+def value_in_the_library(case: Case) -> Outcome:
+    """Compare fwlab's weighted loss with the positive part of the sum over levels."""
+    rho, x = as_floats(case.rho), as_floats(case.x)
+    if not hasattr(case, "scores") or not rho.any():
+        return truth(True)
+    stated = positive_part(sum_by_levels(case.rho, case.x, [*case.rho[1:], Fraction(0)]))
+    found = fwlab.WeightedTopK(rho).value(as_floats(case.scores), case.y)
+    return both(equal(found, float(stated)), equal(len(x), len(rho)))
+
+
+def fixed_by_41(case: Case) -> Outcome:
+    """(41) at the vectors with ones in front fixes the weights of the sums: the second
+    differences of its left side are those of the correction."""
+    rho, m = case.rho, len(case.rho)
+    sums = [Fraction(0), *(inner(rho, unit(m, *range(j))) for j in range(1, m + 1))]
+    sums.append(sums[-1])
+    second = [2 * sums[k] - sums[k - 1] - sums[k + 1] for k in range(1, m + 1)]
+    return equal(second, [a - b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)])
 
 
 @claim(
@@ -80,24 +184,84 @@ def weights_by_levels(case: Case, shift: int = 0, keep_last: bool = True) -> Out
     formula=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}},\quad "
     r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",
     shapes="rho, x: (m,)",
-    judged="rho after the last place is 0, as rho_(m+1) is.",
-    cases=rows,
-    derived=version("the places in increasing order, as (41) needs", decreasing=False),
+    judged="the last index is read as k_(l+1), the next place of K; rho after the last place is "
+    "read as 0.",
+    cases=ordered_margins,
+    sides=("weighted sum", "sum over K"),
+    derived=version(
+        "rho'_l = rho_(k_l) - rho_(k_l + 1), the fall right after k_l, in either order",
+        next_place=False,
+        formula=r"\rho'_\ell=\rho_{k_\ell}-\rho_{k_\ell+1},\quad \rho_{m+1}=0",
+    ),
+    where_right=WhereRight("K19-eq12", fixed_by_41),
     planted=(
-        version("increasing order, nothing subtracted", decreasing=False, subtracted=0),
-        version("increasing order, added", decreasing=False, subtracted=-1),
+        version("the same, nothing subtracted", next_place=False, subtracted=0),
+        version("the same, added", next_place=False, subtracted=-1),
+    ),
+    proofs=(
+        BySolver(
+            "Weights with ties, where k_l + 1 and the next place of K differ.",
+            cases=symbolic_weights,
+            assuming=admissible_weights,
+            sized_by=("m",),
+        ),
+    ),
+    erratum=Erratum(
+        page="A.2, (40)",
+        printed=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}}",
+        correct=r"\rho'_\ell=\rho_{k_\ell}-\rho_{k_\ell+1},\quad \rho_{m+1}=0",
+        proof=r"By partial summation $\sum_j\rho_jx_{\pi(j)}="
+        r"\sum_k(\rho_k-\rho_{k+1})\sum_{j\leq k}x_{\pi(j)}$, where only $k\in K$ count. "
+        r"With $m=2$ and $\rho=(2,1)$ the printed order gives $k=(2,1)$ and $\rho'=(-1,2)$, "
+        r"so that $x=(1,0)$ has $2$ on the left of (41) and $-1+2=1$ on the right. "
+        r"The printed formula is right with the $k_\ell$ in increasing order, except for the "
+        r"last one, where $k_{|K|+1}$ is not defined.",
+        breaks=r"(12) to (14): weights $\rho'_\ell<0$ make the radii of the simplices in (14) "
+        r"negative, so that $B_{wtk}$ would be empty. With the corrected weights they hold.",
     ),
 )
-def printed_level_weights(case: Case, decreasing: bool = True, subtracted: int = 1) -> Outcome:
-    levels = sorted(level_weights(case.rho)[0], reverse=decreasing)
-    values = [case.rho[k - 1] for k in levels]
-    following = [*values[1:], Fraction(0)]
-    x = sorted(margins(case), reverse=True)
-    right = sum(
-        (a - subtracted * b) * sum(x[:k])
-        for a, b, k in zip(values, following, levels, strict=False)
-    )
-    return equal(exact.inner(case.rho, x), Fraction(right))
+def printed_level_weights(
+    case: Case, decreasing: bool = True, subtracted: int = 1, next_place: bool = True
+) -> Outcome:
+    rho = case.rho
+    following = next_falls(rho, decreasing) if next_place else [*rho[1:], Fraction(0)]
+    scaled = [subtracted * b for b in following]
+    return equal(inner(rho, case.x), sum_by_levels(rho, case.x, scaled))
+
+
+def parts_of_sums(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield the rows with sorted margins and lambda_1 .. lambda_m, one for each place k, of which
+    every other one makes a point of B_wtk."""
+    for turn, case in enumerate(rows(rng, deep)):
+        m, rho = case.m, case.rho
+        zeta = Fraction(int(rng.integers(0, 3)), 2)
+        steps = [a - b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)]
+        parts = []
+        for k, step in enumerate(steps, 1):
+            chosen = rng.permutation(m)[:k].tolist() if turn % 2 else list(range(k))
+            parts.append(tuple(zeta * step * int(j in chosen) for j in range(m)))
+        x = tuple(sorted(margins(case.scores, case.y), reverse=True))
+        yield Case(**{**vars(case), "x": x, "parts": tuple(parts), "zeta": (zeta,) * m})
+
+
+def symbolic_parts(deep: bool) -> Iterator[Case]:
+    """Yield weights and lambdas as symbols. For m = 2 all is free; else zeta = 1, as both sides
+    of <beta, x> <= zeta <rho, x> are homogeneous in (lambda, zeta), and x is a generator of the
+    cone of sorted vectors, on which they are linear. Several zetas serve a planted version."""
+    for m in (2, 3, 4):
+        rho, parts = reals("rho", m), tuple(reals(f"lambda_{k + 1}", m) for k in range(m))
+        case = {"kind": "symbols", "m": m, "rho": rho, "parts": parts}
+        if m == 2:
+            yield Case(**case, x=reals("x", m), zeta=reals("zeta", m))
+        for size, places in [(-1, m), *((1, p) for p in range(1, m + 1))]:
+            x = unit(m, *range(places), size=size)
+            yield Case(**case, x=x, zeta=(Fraction(1), *reals("zeta", m - 1)))
+
+
+def sorted_and_admissible(case: Case) -> Truth:
+    falling = [a >= b for a, b in pairwise(case.x)]
+    shares = [all_of(zeta >= 0, zeta <= 1) for zeta in case.zeta]
+    return all_of(admissible(case.rho), *falling, *shares)
 
 
 @claim(
@@ -107,16 +271,60 @@ def printed_level_weights(case: Case, decreasing: bool = True, subtracted: int =
     "B_wtk, the sums of points of top-k simplices that are filled to one common fraction zeta.",
     formula=r"\Phi_{wtk}(s;y)=\max_{\beta\in B_{wtk}}\langle\beta,1-e_y+s-s_y1\rangle",
     shapes="s, beta: (m,); lambda_l: (m,) in the top-k_l simplex of radius k_l rho'_l",
-    cases=rows,
+    cases=parts_of_sums,
     planted=(
         version("a fraction zeta for each level", common=False),
         version("simplices of radius rho'_l", radius_times_k=False),
     ),
+    proofs=(
+        BySolver(
+            "A sum of points of the simplices that beats the loss, for weights with ties and for "
+            "fractions zeta between 0 and 1.",
+            cases=symbolic_parts,
+            assuming=sorted_and_admissible,
+            sized_by=("m",),
+        ),
+    ),
 )
 def weighted_is_a_maximum(case: Case, common: bool = True, radius_times_k: bool = True) -> Outcome:
-    B = weighted_set(case.m, case.rho, common, radius_times_k)
-    value = exact.value(reference.WeightedTopK(case.rho), case.scores, case.y)
-    return equal(value, largest(B, margins(case)))
+    """<beta, x> <= zeta <rho, x> for all points beta of the set, and beta = rho attains it."""
+    rho, x, m = case.rho, case.x, len(case.rho)
+    zeta = [case.zeta[0]] * m if common else case.zeta
+    beta = [total(entries) for entries in zip(*case.parts, strict=True)]
+    within = implies(
+        in_sum(case.parts, rho, zeta, radius_times_k), inner(beta, x) <= case.zeta[0] * inner(rho, x)
+    )
+    steps = falls_of(rho)
+    best = [unit_of(step, m, k) for k, step in enumerate(steps, 1)]
+    attained = in_sum(best, rho, [Fraction(1)] * m, radius_times_k)
+    found = truth(all_of(within, attained))
+    if is_symbolic(rho, case.parts) or not hasattr(case, "scores"):
+        return found
+    B = weighted_set(m, rho, common, radius_times_k)
+    value = exact.value(reference.WeightedTopK(rho), case.scores, case.y)
+    return both(equal(value, largest(B, margins(case.scores, case.y))), found)
+
+
+def falls_of(rho: Numbers) -> list[Real]:
+    """Return rho_k - rho_{k+1} for each k, with rho_{m+1} = 0."""
+    return [a - b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)]
+
+
+def unit_of(step: Real, m: int, k: int) -> list[Real]:
+    """Return a vector with `step` in the first k of m places."""
+    return [step * int(j < k) for j in range(m)]
+
+
+def in_sum(
+    parts: Sequence[Numbers], rho: Numbers, zeta: Sequence[Real], radius_times_k: bool
+) -> Truth:
+    """Whether lambda_1 .. lambda_m are as (14) has them; where rho does not fall they are 0."""
+    conditions = []
+    for k, (part, step, share) in enumerate(zip(parts, falls_of(rho), zeta, strict=True), 1):
+        radius = (k if radius_times_k else 1) * step
+        conditions.append(in_topk_simplex(part, k, radius))
+        conditions.append(equals(total(part), share * k * step))
+    return all_of(*conditions)
 
 
 @claim(
@@ -127,13 +335,18 @@ def weighted_is_a_maximum(case: Case, common: bool = True, radius_times_k: bool 
     formula=r"\Phi^*_{wtk}(v;y)=v_y\quad\langle v,1\rangle=0,\ "
     r"\exists b_y:\ v+(b_y-v_y)e_y\in B_{wtk}",
     shapes="v, rho: (m,), rho non-increasing and non-negative",
-    cases=lambda rng, deep: (
-        c for c in points(rng, deep) if isinstance(c.loss, reference.WeightedTopK)
-    ),
+    cases=lambda rng, deep: weighted_points(rng, deep),
     planted=(
         version("-v_y", sign=-1),
         version("a fraction zeta for each level", common=False),
         version("simplices of radius rho'_l", radius_times_k=False),
+    ),
+    not_proved="follows from K19-eq15 and K19-lemma1; membership in B_wtk has m |K| unknowns, and "
+    "each case is decided by exact linear programs",
+    library=Library(
+        ("fwlab.WeightedTopK.conjugate", "fwlab.WeightedTopK.in_domain"),
+        lambda case: conjugate_in_the_library(fwlab.WeightedTopK(as_floats(case.loss.rho)), case),
+        lambda rng, deep: (c for c in weighted_points(rng, deep) if any(c.loss.rho)),
     ),
 )
 def weighted_conjugate(
@@ -142,6 +355,10 @@ def weighted_conjugate(
     B = weighted_set(case.m, case.loss.rho, common, radius_times_k)
     conjugate = exact.conjugate(case.loss, case.v, case.y)
     return equal(conjugate, stated_conjugate(case, B, sign, free=True))
+
+
+def weighted_points(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (c for c in points(rng, deep) if isinstance(c.loss, reference.WeightedTopK))
 
 
 def schemes(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -163,6 +380,11 @@ def schemes(rng: Rng, deep: bool) -> Iterator[Case]:
         version("linear weights from k - j", linear_top=0),
         version("increasing exponents", exponent=1),
     ),
+    not_proved="the exponential weights are transcendental",
+    library=Library(
+        ("fwlab.weights.flat", "fwlab.weights.linear", "fwlab.weights.exponential"),
+        lambda case: weights_in_the_library(case.k),
+    ),
 )
 def weight_schemes(
     case: Case, flat_extra: int = 0, linear_top: int = 1, exponent: int = -1
@@ -183,4 +405,15 @@ def weight_schemes(
         *[at_most(b, a) for rho in (linear, exponential) for a, b in pairwise(rho)],
         *[equal(a - b, linear[-1]) for a, b in pairwise(linear)],
         *[equal(b / a, math.exp(-1 / k)) for a, b in pairwise(exponential)],
+    )
+
+
+def weights_in_the_library(k: int) -> Outcome:
+    """Compare fwlab's weights with the printed formulas."""
+    places = range(1, k + 1)
+    powers = [math.exp(-j / k) for j in places]
+    return both(
+        equal(fwlab.weights.flat(k), [1 / k] * k),
+        equal(fwlab.weights.linear(k), [2 * (k + 1 - j) / ((k + 1) * k) for j in places]),
+        equal(fwlab.weights.exponential(k), [p / sum(powers) for p in powers]),
     )
