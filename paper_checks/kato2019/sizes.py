@@ -51,3 +51,16 @@ def signs_are_one(polynomial: Any, constant: bool) -> bool:
     coefficients = polynomial.coeffs()
     at_zero = polynomial.eval((0, 0))
     return all(c >= 0 for c in coefficients) and (at_zero > 0 if constant else True)
+
+
+def scores_of_all_sizes(swapped: bool, factor: int = 1) -> bool:
+    """Prove that the columns of A K / (lam n), of K A' / (lam n) if not swapped, are W(A)' x_i."""
+    n, d, m, lam = sympy.symbols("n d m lambda", positive=True)
+    X, A = sympy.MatrixSymbol("X", d, n), sympy.MatrixSymbol("A", m, n)
+    W = X * A.T / (lam * n)
+    K = X.T * X
+    try:
+        Z = (A * K if swapped else K * A.T) * (factor / (lam * n))
+        return bool((W.T * X - Z).doit() == sympy.ZeroMatrix(m, n))
+    except sympy.matrices.exceptions.ShapeError:
+        return False
