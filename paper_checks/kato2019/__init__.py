@@ -13,6 +13,8 @@ from paper_checks.kato2019 import costs
 from paper_checks.kato2019 import rates
 from paper_checks.kato2019 import smoothing
 from paper_checks.kato2019 import training
+from paper_checks.kato2019 import races
+from paper_checks.kato2019 import tables
 from paper_checks.kato2019 import pseudo
 from paper_checks.kato2019 import other_dual
 from paper_checks.kato2019 import sdca
@@ -24,9 +26,11 @@ __all__ = [
     "losses",
     "other_dual",
     "pseudo",
+    "races",
     "rates",
     "sdca",
     "smoothing",
+    "tables",
     "training",
     "weighted",
 ]
