@@ -60,7 +60,9 @@ def less(left: Any, right: Any, **seen: Any) -> Outcome:
         return truth(left < right, left=left, right=right, **seen)
     found = at_most(left, right, **seen)
     exact = isinstance(found.margin, Fraction)
-    return found if found.margin > (0 if exact else ROUNDING) else false(**found.seen)
+    if found.margin > (0 if exact else ROUNDING):
+        return found
+    return truth(False, None if exact else Tier.FLOAT, **found.seen)
 
 
 def both(*outcomes: Outcome) -> Outcome:
