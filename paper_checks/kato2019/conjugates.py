@@ -42,7 +42,9 @@ class Stated:
     directions: Iterable[Vector]
 
 
-def is_conjugate(v: Vector, s: Vector, stated: Stated, loss: Function, recession: Function) -> Truth:
+def is_conjugate(
+    v: Vector, s: Vector, stated: Stated, loss: Function, recession: Function
+) -> Truth:
     """Whether a stated conjugate at v is compatible with the score vector s, attained at a point,
     and infinite where it is stated to be."""
     attained = inner(v, stated.point) - loss(stated.point)
@@ -108,9 +110,7 @@ def symbolic_rows(largest_m: int, smaller_k: int = 0, smallest_m: int = 2) -> It
     the others are numbered in the order of their scores (`ordered`)."""
     for m, k in symbolic_sizes(largest_m, smallest_m):
         if k <= m - smaller_k:
-            yield Case(
-                kind="symbols", m=m, k=k, y=m - 1, v=reals("v", m), scores=reals("s", m)
-            )
+            yield Case(kind="symbols", m=m, k=k, y=m - 1, v=reals("v", m), scores=reals("s", m))
 
 
 def ordered(case: Case) -> Truth:

@@ -10,20 +10,16 @@ import fwlab
 import reference
 from paper_checks.arithmetic import (
     Real,
-    Truth,
     all_of,
-    any_of,
     divide,
     equals,
     implies,
     is_symbolic,
     maximum,
     minimum,
-    positive_part,
 )
 from paper_checks.arithmetic import inner as inner_product
 from paper_checks.cases import Rng, changed, decreasing_weights, fractions, sizes
-from paper_checks.definitions import admissible, margins
 from paper_checks.exact_polytope import largest
 from paper_checks.kato2019.exact_problems import ExactProblem, array, exact_step, small_problems
 from paper_checks.kato2019.library import as_floats
@@ -42,11 +38,10 @@ from paper_checks.ledger import (
     version,
 )
 from paper_checks.outcomes import both, equal, truth
-from paper_checks.proofs import BySolver, ByTheorem
-from paper_checks.symbols import reals
+from paper_checks.proofs import BySolver, ByTheorem, symbolic_sizes
+from paper_checks.symbols import real, reals
 from reference import exact
 from reference.epigraph import epigraph
-from reference.lp import lmo_value
 from reference.polytope import Polytope
 
 Numbers = Sequence[Fraction]
@@ -74,6 +69,8 @@ def weighted_problems(rng: Rng, deep: bool) -> Iterator[Case]:
     shapes="G, U: (m, n); g_i, u_i: (m,)",
     cases=small_problems,
     planted=(version("every sample with the first one's class", first_class=True),),
+    not_proved="a linear function over a product of sets splits by definition; the joint program "
+    "is solved in floats",
 )
 def program_splits(case: Case, first_class: bool = False) -> Outcome:
     problem, G = case.problem, case.A - case.B
@@ -204,9 +201,7 @@ def columns_in_27(case: Case) -> Outcome:
     judged="in the paper's layout; (20), (22) and (24) need columns z_i(A) of m scores.",
     sides=("as printed", "W(A)'x_i"),
     cases=square_problems,
-    derived=version(
-        "Z(A) = A K / (lam n)", swapped=True, formula=r"Z(A)=\frac{1}{\lambda n}A K"
-    ),
+    derived=version("Z(A) = A K / (lam n)", swapped=True, formula=r"Z(A)=\frac{1}{\lambda n}A K"),
     where_right=WhereRight("K19-eq27", columns_in_27),
     planted=(version("A K / lam", swapped=True, factor=2),),
     proofs=(
@@ -300,7 +295,15 @@ def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
         for loss in losses:
             g, shift = fractions(rng, m, denominator=1), Fraction(int(rng.integers(2)))
             f = [shift - d for d in loss.delta(m, y)]
-            yield Case(kind="exact, ties", loss=loss, m=m, y=y, f=f, g=g)
+            yield Case(kind="exact, ties", loss=loss, m=m, y=y, f=f, g=g, eta=Fraction(1))
+
+
+def symbolic_directions(deep: bool) -> Iterator[Case]:
+    """Yield g and eta as symbols, for the top-k loss; the wrong classes may be exchanged."""
+    for m, k in symbolic_sizes(4 if deep else 3):
+        y, loss = m - 1, reference.TopK(k)
+        f = [1 - Fraction(d) for d in loss.delta(m, y)]
+        yield Case(kind="symbols", loss=loss, m=m, k=k, y=y, f=f, g=reals("g", m), eta=real("eta"))
 
 
 @claim(
@@ -319,6 +322,13 @@ def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
         version("eta = 0", etas=(Fraction(0),)),
         version("f left out", with_f=0),
     ),
+    proofs=(
+        BySolver(
+            "A vector g with ties, where a maximiser is no subgradient, or the reverse.",
+            cases=symbolic_directions,
+            assuming=lambda case: case.eta > 0,
+        ),
+    ),
 )
 def maximisers_are_subgradients(
     case: Case,
@@ -328,13 +338,19 @@ def maximisers_are_subgradients(
     """Both sets are convex hulls of slopes of affine pieces: those with the largest product with
     -g, and those active at f - eta g."""
     affine = exact.pieces(case.loss, case.m, case.y)
-    products = {a: -exact.inner(a, case.g) for a in affine}
-    maximisers = {a for a, p in products.items() if p == max(products.values())}
-    for eta in etas:
+    products = {a: -inner_product(a, case.g) for a in affine}
+    most = maximum(*products.values())
+    found = []
+    for eta in [case.eta * e for e in etas]:
         x = [with_f * f - eta * g for f, g in zip(case.f, case.g, strict=True)]
-        if active_slopes(case.loss, x, case.y) != maximisers:
-            return truth(False, eta=eta)
-    return truth(True)
+        values = {a: inner_product(a, x) + b for a, b in affine.items()}
+        value = maximum(*values.values())
+        for a in affine:
+            found += [
+                implies(equals(products[a], most), equals(values[a], value)),
+                implies(equals(values[a], value), equals(products[a], most)),
+            ]
+    return truth(all_of(*found))
 
 
 def active_slopes(loss: Any, scores: Numbers, y: int) -> set[tuple[Fraction, ...]]:
@@ -357,10 +373,15 @@ def active_slopes(loss: Any, scores: Numbers, y: int) -> set[tuple[Fraction, ...
         version("with the gradient as (22) prints it", sign=-1),
         version("subgradients at twice the scores", scale=2),
     ),
+    not_proved="follows from K19-lemma3 with f = e_y and eta = n, and from K19-eq22",
+    library=Library(
+        ("fwlab.WeightedTopK.lmo", "fwlab.WeightedTopK.subgradient"),
+        lambda case: vertices_in_the_library(case),
+    ),
 )
 def direction_is_a_subgradient(case: Case, sign: int = 1, scale: int = 1) -> Outcome:
-    """The largest product is found by an LP over the definition's epigraph, and by an exact LP over
-    the domain that Theorem 2 states."""
+    """The largest product is found by two exact linear programs: over the pieces of the loss, and
+    over the domain that Theorem 2 states."""
     problem, outcomes = case.problem, []
     for z, g, y in zip(
         problem.scores(case.A), sign * gradient(problem, case.A), problem.y, strict=True
@@ -369,5 +390,18 @@ def direction_is_a_subgradient(case: Case, sign: int = 1, scale: int = 1) -> Out
         best = largest(B, [g[y] - x for x in g])
         for slope in active_slopes(problem.loss, scale * z, y):
             outcomes.append(equal(-exact.inner(g, slope), best))
-        outcomes.append(equal(-lmo_value(problem.loss, -g.astype(float), y), float(best)))
+        outcomes.append(equal(-exact.lmo_value(problem.loss, -g, y), best))
+    return both(*outcomes)
+
+
+def vertices_in_the_library(case: Case) -> Outcome:
+    """fwlab's vertex for minus the gradient of D, and its subgradient at the scores: both attain
+    the exact optimum of the linear program."""
+    problem, outcomes = case.problem, []
+    loss = fwlab.WeightedTopK(as_floats(problem.loss.rho))
+    for z, g, y in zip(problem.scores(case.A), gradient(problem, case.A), problem.y, strict=True):
+        best = float(-exact.lmo_value(problem.loss, -g, y))
+        slope = loss.subgradient(as_floats(z), y)
+        outcomes.append(equal(float(as_floats(g) @ loss.lmo(-as_floats(g), y)), best))
+        outcomes.append(equal(float(-as_floats(g) @ slope), best))
     return both(*outcomes)

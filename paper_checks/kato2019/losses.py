@@ -88,9 +88,7 @@ def symbolic_margins(deep: bool) -> Iterator[Case]:
     """Yield scores and beta as symbols for each m, k and y."""
     for m, k in symbolic_sizes(4 if deep else 3):
         for y in range(m):
-            yield Case(
-                kind="symbols", m=m, k=k, y=y, scores=reals("s", m), beta=reals("beta", m)
-            )
+            yield Case(kind="symbols", m=m, k=k, y=y, scores=reals("s", m), beta=reals("beta", m))
 
 
 def sorted_margins(case: Case) -> Truth:
@@ -320,9 +318,7 @@ def surrogate(case: Case, fewer: int = 0, height: int = 1) -> Outcome:
     others = others_of(s, y)
     wrong: Real = where(kth_largest(others, k) >= s[y], 1, 0) if k <= len(others) else 0
     values = [top_k(margins(x, y), case.k) for x in (s, middle(s, t), t)]
-    return both(
-        at_most(height * wrong, values[0]), at_most(2 * values[1], values[0] + values[2])
-    )
+    return both(at_most(height * wrong, values[0]), at_most(2 * values[1], values[0] + values[2]))
 
 
 def middle(s: Sequence[Real], t: Sequence[Real]) -> list[Real]:

@@ -47,9 +47,7 @@ def exact_value(
         conjugates.append(exact.conjugate_of_maximum(affine, -a))
     if math.inf in conjugates:
         return -math.inf
-    image = sum(
-        link(problem, i, centred) @ a.reshape(-1, 1) for i, a in enumerate(A)
-    )
+    image = sum(link(problem, i, centred) @ a.reshape(-1, 1) for i, a in enumerate(A))
     norm = square(image) / (half * problem.lam * problem.n**2)
     return -norm - sum(conjugates) / problem.n
 
@@ -199,8 +197,8 @@ def fixed_dual(case: Case, pseudo: bool = True) -> Outcome:
         printed=r"\forall A:\ d_{ptk}(A)=d_{ptk}(A-(A\odot E_y))=d_{utk}(A-(A\odot E_y))",
         correct=r"d_{ptk}(A)=d_{utk}(A)\ \mathrm{if}\ A\odot E_y=O,\quad "
         r"d_{ptk}(A)=-\infty\ \mathrm{otherwise}",
-        proof=r"By (71), $\phi^*_{ptk}(v;y)$ is infinite unless $v_y=0$, so that $d_{ptk}(A)=-\infty$ "
-        r"as soon as one true-class entry is not $0$. For $n=1$, $x_1=0$, $m=2$, $k=1$, $y=1$ and "
+        proof=r"By (71), $\phi^*_{ptk}(v;y)$ is infinite unless $v_y=0$, so that "
+        r"$d_{ptk}(A)=-\infty$ as soon as one true-class entry is not $0$. For $n=1$, $x_1=0$, $m=2$, $k=1$, $y=1$ and "
         r"$A=(-1,0)^\top$ this gives $-\infty$ on the left, while $A-A\odot E_y=O$ has the value "
         r"$0$.",
         breaks="Nothing: (79) follows from the corrected statement, and so does Proposition 7.",

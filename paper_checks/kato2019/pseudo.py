@@ -9,7 +9,14 @@ from typing import Any
 
 import fwlab
 import reference
-from paper_checks.arithmetic import Truth, all_of, any_of, equals, implies, inner, is_symbolic, total
+from paper_checks.arithmetic import (
+    Truth,
+    all_of,
+    equals,
+    implies,
+    is_symbolic,
+    total,
+)
 from paper_checks.cases import Rng, fractions, scored_rows, sizes
 from paper_checks.definitions import in_topk_simplex, margins, pseudo_top_k, top_k
 from paper_checks.kato2019.conjugates import (
@@ -26,7 +33,7 @@ from paper_checks.kato2019.conjugates import (
 )
 from paper_checks.kato2019.exact_problems import array, random_problem
 from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
-from paper_checks.kato2019.losses import around_the_domain, sorted_margins, stated_conjugate
+from paper_checks.kato2019.losses import around_the_domain, stated_conjugate
 from paper_checks.kato2019.sizes import vector_69_tells_apart
 from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, false, less, truth
@@ -306,7 +313,10 @@ def pseudo_is_below(case: Case, sign: int = 1) -> Outcome:
     if is_symbolic(s):
         return found
     defined = [reference.PseudoTopK(k), reference.TopK(k)]
-    return both(found, *(equal(exact.value(d, s, y), v) for d, v in zip(defined, (pseudo, true), strict=True)))
+    return both(
+        found,
+        *(equal(exact.value(d, s, y), v) for d, v in zip(defined, (pseudo, true), strict=True)),
+    )
 
 
 def values_in_the_library(case: Case) -> Outcome:

@@ -30,7 +30,9 @@ def races(rng: Rng, deep: bool) -> Iterator[Case]:
         sets.append(("letter", "letter", 100))
     for data, name, n in sets:
         for seed in rng.integers(1000, size=3).tolist():
-            yield Case(kind=f"{data}, {n} rows", data=f"part of {data}", name=name, n=n, k=3, seed=seed)
+            yield Case(
+                kind=f"{data}, {n} rows", data=f"part of {data}", name=name, n=n, k=3, seed=seed
+            )
 
 
 def races_of_methods(rng: Rng, deep: bool) -> Iterator[Case]:

@@ -60,6 +60,8 @@ def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
         version("on the smoothed loss itself", cases=smoothed),
         version("twice the quadratic term", half=1),
     ),
+    not_proved="steps of two methods side by side; their direction is K19-eq24 and their step "
+    "K19-eq20",
 )
 def option_two(case: Case, half: int = 2) -> Outcome:
     """From A, over all blocks in turn, every step twice: from D alone, and as Option II says."""

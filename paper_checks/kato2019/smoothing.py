@@ -187,9 +187,7 @@ def norm_in_62(case: Case) -> Outcome:
     problem, A = exact_problem(case), array(case.A)
     rest = problem.smoothing / (problem.lam * problem.n) * square(A)
     norm = square(problem.weights(A)) + rest
-    conjugates = [
-        exact.conjugate(problem.loss, -a, y) for a, y in zip(A, problem.y, strict=True)
-    ]
+    conjugates = [exact.conjugate(problem.loss, -a, y) for a, y in zip(A, problem.y, strict=True)]
     return equal(-problem.lam / 2 * norm - sum(conjugates) / problem.n, problem.dual(A))
 
 
@@ -327,9 +325,7 @@ def shape_in_1(case: Case) -> Outcome:
     formula=r"W\in R^{d\times n},\quad W^\top x_i\in R^m",
     shapes="X: (d, n); A: (m, n)",
     cases=smoothed_problems,
-    derived=version(
-        "d x m, as P_stk and (1) have it", columns="m", formula=r"W\in R^{d\times m}"
-    ),
+    derived=version("d x m, as P_stk and (1) have it", columns="m", formula=r"W\in R^{d\times m}"),
     where_right=WhereRight("K19-duality", shape_in_1),
     planted=(version("m x d", columns="m", swapped=True),),
     not_proved="a statement about shapes",
@@ -337,8 +333,8 @@ def shape_in_1(case: Case) -> Outcome:
         page="section 6, after (25)",
         printed=r"W\in R^{d\times n}",
         correct=r"W\in R^{d\times m}",
-        proof=r"The loss takes the scores $W^\top x_i\in R^m$, so that $W$ has $m$ columns, one for "
-        r"each class. The same sentence has $P_{stk}:R^{d\times m}\to R$, and section 2 "
+        proof=r"The loss takes the scores $W^\top x_i\in R^m$, so that $W$ has $m$ columns, one "
+        r"for each class. The same sentence has $P_{stk}:R^{d\times m}\to R$, and section 2 "
         r"$W\in R^{d\times m}$.",
         breaks="Nothing.",
     ),

@@ -54,9 +54,7 @@ def best_over_k(case: Case) -> Outcome:
     ),
     not_proved="a statement about printed numbers, all of which are tried",
 )
-def table_1_is_the_best(
-    case: Case, worst: bool = False, more: Fraction = Fraction(0)
-) -> Outcome:
+def table_1_is_the_best(case: Case, worst: bool = False, more: Fraction = Fraction(0)) -> Outcome:
     chosen = min(case.over_k) if worst else max(case.over_k)
     return published(equal(case.entry, chosen + more))
 
@@ -142,7 +140,9 @@ def more_accurate_in_most(
     case: Case, share: Fraction = Fraction(1, 2), reverse: bool = False
 ) -> Outcome:
     signs = [
-        (a < max(c.others)) if reverse else (a > max(c.others)) for c in case.columns for a in c.ours
+        (a < max(c.others)) if reverse else (a > max(c.others))
+        for c in case.columns
+        for a in c.ours
     ]
     return published(less(share, Fraction(sum(signs), len(signs)), cases=len(signs)))
 

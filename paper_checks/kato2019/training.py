@@ -100,7 +100,8 @@ def fixations(rng: Rng, deep: bool) -> Iterator[Case]:
         version(
             "for k = 1",
             cases=lambda rng, deep: (
-                Case(**{**vars(c), "k": 1}) for c in fixations(rng, deep)
+                Case(**{**vars(c), "k": 1})
+                for c in fixations(rng, deep)
                 if c.C == 1 and c.data == "digits"
             ),
         ),

@@ -15,18 +15,15 @@ from paper_checks.arithmetic import (
     Real,
     Truth,
     all_of,
-    any_of,
     equals,
     implies,
     inner,
     is_symbolic,
-    maximum,
-    negation,
     positive_part,
     total,
     where,
 )
-from paper_checks.cases import Rng, decreasing_weights, fractions, sizes
+from paper_checks.cases import Rng, fractions, sizes
 from paper_checks.definitions import admissible, in_topk_simplex, margins
 from paper_checks.exact_polytope import largest
 from paper_checks.kato2019.conjugates import unit
@@ -43,7 +40,7 @@ from paper_checks.ledger import (
 )
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver
-from paper_checks.symbols import real, reals
+from paper_checks.symbols import reals
 from reference import exact
 from reference.derived_polytopes import polytope, topk_simplex_bounds
 from reference.derived_polytopes import total as sum_of
@@ -292,7 +289,8 @@ def weighted_is_a_maximum(case: Case, common: bool = True, radius_times_k: bool 
     zeta = [case.zeta[0]] * m if common else case.zeta
     beta = [total(entries) for entries in zip(*case.parts, strict=True)]
     within = implies(
-        in_sum(case.parts, rho, zeta, radius_times_k), inner(beta, x) <= case.zeta[0] * inner(rho, x)
+        in_sum(case.parts, rho, zeta, radius_times_k),
+        inner(beta, x) <= case.zeta[0] * inner(rho, x),
     )
     steps = falls_of(rho)
     best = [unit_of(step, m, k) for k, step in enumerate(steps, 1)]
