@@ -198,7 +198,8 @@ def fixed_dual(case: Case, pseudo: bool = True) -> Outcome:
         correct=r"d_{ptk}(A)=d_{utk}(A)\ \mathrm{if}\ A\odot E_y=O,\quad "
         r"d_{ptk}(A)=-\infty\ \mathrm{otherwise}",
         proof=r"By (71), $\phi^*_{ptk}(v;y)$ is infinite unless $v_y=0$, so that "
-        r"$d_{ptk}(A)=-\infty$ as soon as one true-class entry is not $0$. For $n=1$, $x_1=0$, $m=2$, $k=1$, $y=1$ and "
+        r"$d_{ptk}(A)=-\infty$ as soon as one true-class entry is not $0$. For $n=1$, "
+        r"$x_1=0$, $m=2$, $k=1$, $y=1$ and "
         r"$A=(-1,0)^\top$ this gives $-\infty$ on the left, while $A-A\odot E_y=O$ has the value "
         r"$0$.",
         breaks="Nothing: (79) follows from the corrected statement, and so does Proposition 7.",
