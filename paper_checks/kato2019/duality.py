@@ -116,7 +116,14 @@ def library_problem(problem: Any) -> fwlab.Problem:
     weighted = isinstance(loss, reference.WeightedTopK)
     same = fwlab.WeightedTopK(as_floats(loss.rho)) if weighted else fwlab.TopK(loss.k)
     X = problem.X.astype(float)
-    return fwlab.Problem(X, np.array(problem.y), same, float(problem.lam), n_classes=problem.m)
+    return fwlab.Problem(
+        X,
+        np.array(problem.y),
+        same,
+        float(problem.lam),
+        n_classes=problem.m,
+        smoothing=float(problem.smoothing),
+    )
 
 
 def objectives_in_the_library(case: Case) -> Outcome:

@@ -10,7 +10,7 @@ import fwlab
 import reference
 from paper_checks.cases import Rng, decreasing_weights
 from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, truth
 from reference import exact
 from reference.epigraph import epigraph
@@ -146,7 +146,22 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="where K19-fw-linear holds, from A = 0; at t = 0 the bound is 1, whatever zeta is.",
     cases=scaled_cases,
     condition=Condition("the first error is at most 1", lambda case: case.scale == 1),
-    corrected=version("at most exp(-zeta t) times the first error", relative=True),
+    corrected=version(
+        "at most exp(-zeta t) times the first error",
+        relative=True,
+        formula=r"\mathrm{dgap}(A^{(t)})\leq\mathrm{dgap}(A^{(0)})\,\exp(-\zeta t)",
+    ),
+    erratum=Erratum(
+        page="section 5, after Theorem 4",
+        printed=r"\mathrm{dgap}(A^{(t)})\leq\exp(-\zeta t)",
+        correct=r"\mathrm{dgap}(A^{(t)})\leq\mathrm{dgap}(A^{(0)})\,\exp(-\zeta t)",
+        proof=r"At $t=0$ the printed bound is $1$ for every $\zeta$. With $n=d=1$, $m=2$, $x_1=1$, "
+        r"$y_1=1$, $\lambda=10$, $\rho=(10,0)$ the dual at $A=(\alpha,-\alpha)^\top$, "
+        r"$0\leq\alpha\leq10$, is $\alpha-\alpha^2/10$, with its maximum $5/2$ at the interior "
+        r"point $\alpha=5$. From $A^{(0)}=O$ the error is $5/2>1$.",
+        breaks="Nothing in the paper. The bound also needs an optimum in the interior of the "
+        "domain, which the text omits.",
+    ),
     planted=(
         version("half of that", relative=True, share=0.5),
         version("with the steps 2/(t+1)", relative=True, method="fw-open-loop"),

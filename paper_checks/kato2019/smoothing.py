@@ -10,6 +10,7 @@ import fwlab
 import reference
 from paper_checks.arithmetic import Truth, all_of, is_symbolic
 from paper_checks.cases import Rng, labels, scored_rows
+from paper_checks.kato2019.duality import library_problem
 from paper_checks.kato2019.exact_problems import (
     ExactProblem,
     array,
@@ -263,6 +264,7 @@ def unit_rows(n: int, root: Any) -> Iterator[list[Any]]:
     ),
     not_proved="a polynomial identity in which both sides have the same loss terms; the identity "
     "of the norms is K19-eq61",
+    library=Library(("fwlab.Problem.augmented_gap",), lambda case: gap_in_the_library(case)),
 )
 def smoothed_gap(
     case: Case, sign: int = 1, half: Fraction = Fraction(1), label_sign: int = -1
@@ -275,6 +277,14 @@ def smoothed_gap(
     inner = product(problem.gram @ A + label_sign * lam * n * problem.one_hot, A)
     stated = half * gamma / n * square(A) + inner / (lam * n**2) + sum(losses) / Fraction(n)
     return equal(gap, stated)
+
+
+def gap_in_the_library(case: Case) -> Outcome:
+    """Compare fwlab's gap (27) with that of the exact problem in d + n dimensions."""
+    problem, A = case.problem, case.A
+    wide = augmented(problem, case.root)
+    gap = wide.primal(wide.weights(A)) - problem.dual(A)
+    return equal(library_problem(problem).augmented_gap(A.astype(float)), float(gap))
 
 
 @claim(
