@@ -10,7 +10,8 @@ from paper_checks.arithmetic import Truth, all_of
 from paper_checks.kato2019 import matrices
 from paper_checks.kato2019.exact_problems import ExactProblem, array
 from paper_checks.kato2019.matrices import Rows
-from paper_checks.ledger import Case
+from paper_checks.ledger import Case, Outcome
+from paper_checks.outcomes import equal
 from paper_checks.symbols import reals
 
 # lam = 1 without loss of generality: D depends on X and lam through K/lam alone
@@ -73,6 +74,12 @@ def plain(case: Case) -> Plain:
 def exact_problem(case: Case) -> ExactProblem:
     """Return the exact problem of a case of numbers."""
     return case.problem if hasattr(case, "problem") else plain(case).exact
+
+
+def same_dual(case: Case) -> Outcome:
+    """The polynomial that stands for D on symbols is D by its definition, at A."""
+    p = plain(case)
+    return equal(p.dual(p.A), exact_problem(case).dual(array(p.A)))
 
 
 def symbolic_problems(deep: bool) -> Iterator[Case]:

@@ -20,7 +20,7 @@ from paper_checks.kato2019.exact_problems import (
     with_points,
 )
 from paper_checks.kato2019.matrices import dot, plus, scaled, weights
-from paper_checks.kato2019.plain import SIZES, exact_problem, feasible, plain
+from paper_checks.kato2019.plain import SIZES, exact_problem, feasible, plain, same_dual
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import BySolver
@@ -135,7 +135,7 @@ def strongly_convex(case: Case, over_n: bool = True, factor: Fraction = Fraction
         return equal(mean - apart - middle, p.lam * dot(W, W) / 8)
     problem, A, B = exact_problem(case), array(p.A), array(p.B)
     mean = (-problem.dual(A) - problem.dual(B)) / 2
-    return at_most(-problem.dual((A + B) / 2), mean - apart)
+    return both(at_most(-problem.dual((A + B) / 2), mean - apart), same_dual(case))
 
 
 def training_pairs(rng: Rng, deep: bool) -> Iterator[Case]:

@@ -16,7 +16,14 @@ from paper_checks.arithmetic import (
 from paper_checks.cases import Rng, changed
 from paper_checks.kato2019.exact_problems import ExactProblem, array, exact_step, small_problems
 from paper_checks.kato2019.matrices import dot, gram, one_hot, plus, scaled, times, transposed
-from paper_checks.kato2019.plain import Plain, exact_problem, feasible, plain, symbolic_problems
+from paper_checks.kato2019.plain import (
+    Plain,
+    exact_problem,
+    feasible,
+    plain,
+    same_dual,
+    symbolic_problems,
+)
 from paper_checks.kato2019.sizes import scores_of_all_sizes
 from paper_checks.ledger import (
     Case,
@@ -27,7 +34,7 @@ from paper_checks.ledger import (
     claim,
     version,
 )
-from paper_checks.outcomes import equal, truth
+from paper_checks.outcomes import both, equal, truth
 from paper_checks.proofs import BySolver, ByTheorem
 from reference import exact
 
@@ -91,7 +98,8 @@ def line_search(case: Case, factor: str = "lam n", sign: int = 1) -> Outcome:
         curved = 2 * (p.dual(p.A) + slope - p.dual(p.B))
         return truth(all_of(equals(top, unit * slope), equals(bottom, unit * curved)))
     step = maximum(Fraction(0), minimum(Fraction(1), divide(top, bottom)))
-    return equal(step, exact_step(exact_problem(case), array(p.A), array(p.direction)))
+    best = exact_step(exact_problem(case), array(p.A), array(p.direction))
+    return both(equal(step, best), same_dual(case))
 
 
 def slope_of(p: Plain) -> Real:
@@ -211,4 +219,5 @@ def printed_gradient(case: Case, sign: int = 1, over_n: bool = True) -> Outcome:
     left = dot(G, p.direction)
     if is_symbolic(case.A):
         return equal(left, slope_of(p))
-    return equal(left, exact_problem(case).slope(array(p.A), array(p.direction)))
+    slope = exact_problem(case).slope(array(p.A), array(p.direction))
+    return both(equal(left, slope), same_dual(case))
