@@ -132,7 +132,7 @@ def value_in_the_library(case: Case) -> Outcome:
 
 def fixed_by_41(case: Case) -> Outcome:
     """(41) at the vectors with ones in front fixes the weights of the sums: the second
-    differences of its left side are those of the correction."""
+    differences of its left side are the weights of the correction."""
     rho, m = case.rho, len(case.rho)
     sums = [Fraction(0), *(inner(rho, unit(m, *range(j))) for j in range(1, m + 1))]
     sums.append(sums[-1])

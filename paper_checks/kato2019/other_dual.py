@@ -239,7 +239,7 @@ def vectorised(W: np.ndarray) -> np.ndarray:
 
 
 def transposed_link(case: Case) -> Outcome:
-    """The matrix of the correction is the transpose of that of (32), whose dual is d_utk."""
+    """The matrix of the correction is the transpose of the matrix in (32)."""
     problem = case.problem
     pairs = [
         (np.kron(centring(problem, i), x.reshape(1, -1)), link(problem, i).T)

@@ -280,7 +280,7 @@ def smoothed_gap(
 
 
 def gap_in_the_library(case: Case) -> Outcome:
-    """Compare fwlab's gap (27) with that of the exact problem in d + n dimensions."""
+    """Compare fwlab's gap (27) with the gap of the exact problem in d + n dimensions."""
     problem, A = case.problem, case.A
     wide = augmented(problem, case.root)
     gap = wide.primal(wide.weights(A)) - problem.dual(A)
