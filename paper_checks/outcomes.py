@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paper_checks.arithmetic import Truth, all_of, equals, is_symbolic
-from paper_checks.trials import Outcome, Tier
+from paper_checks.trials import Outcome, Tier, weakest
 
 # relative error that rounding and a solver's last digits may leave in float64
 ROUNDING = 1e-9
@@ -61,14 +61,26 @@ def less(left: Any, right: Any, **seen: Any) -> Outcome:
         return truth(left < right, left=left, right=right, **seen)
     found = at_most(left, right, **seen)
     exact = isinstance(found.margin, Fraction)
-    return found if found.margin > (0 if exact else ROUNDING) else false(**found.seen)
+    if found.margin > (0 if exact else ROUNDING):
+        return found
+    return truth(False, None if exact else Tier.FLOAT, **found.seen)
 
 
 def both(*outcomes: Outcome) -> Outcome:
-    """All of these statements: the one that holds least."""
+    """All of these statements: the one that holds least, in the weakest tier if all hold."""
     if any(outcome.formula is not None for outcome in outcomes):
         return stated(all_of(*(formula_of(outcome) for outcome in outcomes)))
-    return min(outcomes, key=lambda outcome: float(outcome.margin) + outcome.allowed)
+    worst = min(outcomes, key=lambda outcome: float(outcome.margin) + outcome.allowed)
+    tier = weakest(*map(arithmetic_of, outcomes))
+    return worst if tier == Tier.EXACT or not worst.holds else replace(worst, tier=tier)
+
+
+def arithmetic_of(outcome: Outcome) -> Tier:
+    """Return the tier of an outcome in a case of exact numbers."""
+    if outcome.tier is not None:
+        return outcome.tier
+    exact = isinstance(outcome.margin, int | Fraction) and outcome.allowed == 0
+    return Tier.EXACT if exact else Tier.FLOAT
 
 
 def truth(condition: Truth, tier: Tier | None = None, **seen: Any) -> Outcome:

@@ -7,13 +7,18 @@ files follow the paper's order.
 # ruff: isort: skip_file
 from paper_checks.kato2019 import duality
 from paper_checks.kato2019 import losses
+from paper_checks.kato2019 import levels
 from paper_checks.kato2019 import weighted
+from paper_checks.kato2019 import steps
 from paper_checks.kato2019 import directions
 from paper_checks.kato2019 import costs
 from paper_checks.kato2019 import rates
 from paper_checks.kato2019 import smoothing
 from paper_checks.kato2019 import training
+from paper_checks.kato2019 import races
+from paper_checks.kato2019 import tables
 from paper_checks.kato2019 import pseudo
+from paper_checks.kato2019 import pseudo_losses
 from paper_checks.kato2019 import other_dual
 from paper_checks.kato2019 import sdca
 
@@ -21,12 +26,17 @@ __all__ = [
     "costs",
     "directions",
     "duality",
+    "levels",
     "losses",
     "other_dual",
     "pseudo",
+    "pseudo_losses",
+    "races",
     "rates",
     "sdca",
     "smoothing",
+    "steps",
+    "tables",
     "training",
     "weighted",
 ]

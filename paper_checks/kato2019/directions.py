@@ -1,4 +1,4 @@
-"""K19 section 5: gradient, line search and direction of a Frank-Wolfe iteration, exactly."""
+"""K19 section 5: the linear program for the direction of a Frank-Wolfe iteration, exactly."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -6,20 +6,32 @@ from typing import Any
 
 import numpy as np
 
+import fwlab
 import reference
+from paper_checks.arithmetic import (
+    all_of,
+    equals,
+    implies,
+    maximum,
+)
+from paper_checks.arithmetic import inner as inner_product
 from paper_checks.cases import Rng, decreasing_weights, fractions, sizes
 from paper_checks.exact_polytope import largest
-from paper_checks.kato2019.exact_problems import (
-    ExactProblem,
-    product,
-    small_problems,
-)
+from paper_checks.kato2019.exact_problems import ExactProblem, small_problems
+from paper_checks.kato2019.library import as_floats
 from paper_checks.kato2019.weighted import weighted_set
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal, truth
+from paper_checks.ledger import (
+    Case,
+    Library,
+    Outcome,
+    claim,
+    version,
+)
+from paper_checks.outcomes import both, equal, truth
+from paper_checks.proofs import BySolver, symbolic_sizes
+from paper_checks.symbols import real, reals
 from reference import exact
 from reference.epigraph import epigraph
-from reference.lp import lmo_value
 from reference.polytope import Polytope
 
 Numbers = Sequence[Fraction]
@@ -47,6 +59,8 @@ def weighted_problems(rng: Rng, deep: bool) -> Iterator[Case]:
     shapes="G, U: (m, n); g_i, u_i: (m,)",
     cases=small_problems,
     planted=(version("every sample with the first one's class", first_class=True),),
+    not_proved="a linear function over a product of sets splits by definition; the joint program "
+    "is solved in floats",
 )
 def program_splits(case: Case, first_class: bool = False) -> Outcome:
     problem, G = case.problem, case.A - case.B
@@ -79,72 +93,6 @@ def block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
     return whole
 
 
-@claim(
-    "K19-eq20",
-    "(19) (20)",
-    "The exact step along a direction is lam n <dA, E_y - Z> / <dA K, dA>, brought into [0, 1].",
-    formula=r"\gamma=\max(0,\min(1,\hat\gamma)),\quad \hat\gamma="
-    r"\frac{\lambda n\langle\Delta A,\ E_y-Z(A)\rangle}{\langle\Delta A\,K,\ \Delta A\rangle}",
-    shapes="dA, E_y, Z: (m, n); K: (n, n)",
-    judged="Z(A) = A K/(lam n), see K19-Z; directions with dA K = 0 are left out, the quotient "
-    "being undefined there.",
-    cases=lambda rng, deep: (c for c in small_problems(rng, deep) if bend(c) > 0),
-    planted=(
-        version("lam in place of lam n", factor="lam"),
-        version("Z - E_y", sign=-1),
-    ),
-)
-def line_search(case: Case, factor: str = "lam n", sign: int = 1) -> Outcome:
-    problem, A, D = case.problem, case.A, case.B - case.A
-    slope = product(D, problem.one_hot - problem.scores(A))
-    scale = problem.lam * (problem.n if factor == "lam n" else 1)
-    step = max(Fraction(0), min(Fraction(1), sign * scale * slope / bend(case)))
-    others = {Fraction(0), Fraction(1), (step + 1) / 2, step / 2, step * Fraction(99, 100)}
-    best = max(others, key=lambda other: problem.dual(A + other * D))
-    return at_most(problem.dual(A + best * D), problem.dual(A + step * D), step=step, better=best)
-
-
-def bend(case: Case) -> Fraction:
-    """<dA K, dA> for the direction from A to B."""
-    W = case.problem.X.T @ (case.B - case.A)
-    return product(W, W)
-
-
-@claim(
-    "K19-Z",
-    "5, after (20)",
-    "The matrix whose i-th column holds the scores of sample i is Z(A) = K A^T / (lam n).",
-    formula=r"Z(A)=\frac{1}{\lambda n}K A^\top,\quad z_i(A)=W(A)^\top x_i",
-    shapes="A, Z, E_y: (m, n); K: (n, n)",
-    judged="in the paper's layout; (20), (22) and (24) need columns z_i(A) of m scores.",
-    cases=small_problems,
-    derived=version("Z(A) = A K / (lam n)", swapped=True),
-    planted=(version("A K / lam", swapped=True, factor=2),),
-)
-def scores_matrix(case: Case, swapped: bool = False, factor: int = 1) -> Outcome:
-    problem, A = case.problem, case.A.T
-    product = A @ problem.gram if swapped else problem.gram @ A.T
-    return equal(factor * product / (problem.lam * problem.n), problem.scores(case.A).T)
-
-
-@claim(
-    "K19-eq22",
-    "(22)",
-    "The derivative of D in column i of A is (z_i - e_(y_i))/n.",
-    formula=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(z_i(A)-e_{y_i})",
-    shapes="z_i, alpha_i: (m,)",
-    judged="along directions between feasible points: elsewhere D is minus infinity, and a "
-    "multiple of 1 may be added to the gradient.",
-    cases=small_problems,
-    derived=version("(e_(y_i) - z_i)/n, as (20) and the g put into Lemma 3 have it", sign=-1),
-    planted=(version("e_(y_i) - z_i without 1/n", sign=-1, over_n=False),),
-)
-def printed_gradient(case: Case, sign: int = 1, over_n: bool = True) -> Outcome:
-    problem, D = case.problem, case.B - case.A
-    G = sign * (problem.scores(case.A) - problem.one_hot) / (problem.n if over_n else 1)
-    return equal(product(G, D), problem.slope(case.A, D))
-
-
 def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
     """Losses whose conjugate is linear on its domain, in f = -delta or e_y; g with ties."""
     for m, k in sizes(5 if deep else 4):
@@ -155,7 +103,15 @@ def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
         for loss in losses:
             g, shift = fractions(rng, m, denominator=1), Fraction(int(rng.integers(2)))
             f = [shift - d for d in loss.delta(m, y)]
-            yield Case(kind="exact, ties", loss=loss, m=m, y=y, f=f, g=g)
+            yield Case(kind="exact, ties", loss=loss, m=m, y=y, f=f, g=g, eta=Fraction(1))
+
+
+def symbolic_directions(deep: bool) -> Iterator[Case]:
+    """Yield g and eta as symbols, for the top-k loss; the wrong classes may be exchanged."""
+    for m, k in symbolic_sizes(4 if deep else 3):
+        y, loss = m - 1, reference.TopK(k)
+        f = [1 - Fraction(d) for d in loss.delta(m, y)]
+        yield Case(kind="symbols", loss=loss, m=m, k=k, y=y, f=f, g=reals("g", m), eta=real("eta"))
 
 
 @claim(
@@ -174,6 +130,13 @@ def linear_conjugates(rng: Rng, deep: bool) -> Iterator[Case]:
         version("eta = 0", etas=(Fraction(0),)),
         version("f left out", with_f=0),
     ),
+    proofs=(
+        BySolver(
+            "A vector g with ties, where a maximiser is no subgradient, or the reverse.",
+            cases=symbolic_directions,
+            assuming=lambda case: case.eta > 0,
+        ),
+    ),
 )
 def maximisers_are_subgradients(
     case: Case,
@@ -183,13 +146,19 @@ def maximisers_are_subgradients(
     """Both sets are convex hulls of slopes of affine pieces: those with the largest product with
     -g, and those active at f - eta g."""
     affine = exact.pieces(case.loss, case.m, case.y)
-    products = {a: -exact.inner(a, case.g) for a in affine}
-    maximisers = {a for a, p in products.items() if p == max(products.values())}
-    for eta in etas:
+    products = {a: -inner_product(a, case.g) for a in affine}
+    most = maximum(*products.values())
+    found = []
+    for eta in [case.eta * e for e in etas]:
         x = [with_f * f - eta * g for f, g in zip(case.f, case.g, strict=True)]
-        if active_slopes(case.loss, x, case.y) != maximisers:
-            return truth(False, eta=eta)
-    return truth(True)
+        values = {a: inner_product(a, x) + b for a, b in affine.items()}
+        value = maximum(*values.values())
+        for a in affine:
+            found += [
+                implies(equals(products[a], most), equals(values[a], value)),
+                implies(equals(values[a], value), equals(products[a], most)),
+            ]
+    return truth(all_of(*found))
 
 
 def active_slopes(loss: Any, scores: Numbers, y: int) -> set[tuple[Fraction, ...]]:
@@ -212,10 +181,15 @@ def active_slopes(loss: Any, scores: Numbers, y: int) -> set[tuple[Fraction, ...
         version("with the gradient as (22) prints it", sign=-1),
         version("subgradients at twice the scores", scale=2),
     ),
+    not_proved="follows from K19-lemma3 with f = e_y and eta = n, and from K19-eq22",
+    library=Library(
+        ("fwlab.WeightedTopK.lmo", "fwlab.WeightedTopK.subgradient"),
+        lambda case: vertices_in_the_library(case),
+    ),
 )
 def direction_is_a_subgradient(case: Case, sign: int = 1, scale: int = 1) -> Outcome:
-    """The largest product is found by an LP over the definition's epigraph, and by an exact LP over
-    the domain that Theorem 2 states."""
+    """The largest product is found by two exact linear programs: over the pieces of the loss, and
+    over the domain that Theorem 2 states."""
     problem, outcomes = case.problem, []
     for z, g, y in zip(
         problem.scores(case.A), sign * gradient(problem, case.A), problem.y, strict=True
@@ -224,5 +198,18 @@ def direction_is_a_subgradient(case: Case, sign: int = 1, scale: int = 1) -> Out
         best = largest(B, [g[y] - x for x in g])
         for slope in active_slopes(problem.loss, scale * z, y):
             outcomes.append(equal(-exact.inner(g, slope), best))
-        outcomes.append(equal(-lmo_value(problem.loss, -g.astype(float), y), float(best)))
+        outcomes.append(equal(-exact.lmo_value(problem.loss, -g, y), best))
+    return both(*outcomes)
+
+
+def vertices_in_the_library(case: Case) -> Outcome:
+    """fwlab's vertex for minus the gradient of D, and its subgradient at the scores: both attain
+    the exact optimum of the linear program."""
+    problem, outcomes = case.problem, []
+    loss = fwlab.WeightedTopK(as_floats(problem.loss.rho))
+    for z, g, y in zip(problem.scores(case.A), gradient(problem, case.A), problem.y, strict=True):
+        best = float(-exact.lmo_value(problem.loss, -g, y))
+        slope = loss.subgradient(as_floats(z), y)
+        outcomes.append(equal(float(as_floats(g) @ loss.lmo(-as_floats(g), y)), best))
+        outcomes.append(equal(float(-as_floats(g) @ slope), best))
     return both(*outcomes)

@@ -9,7 +9,8 @@ import fwlab
 import reference
 from paper_checks.cases import Rng, labels
 from paper_checks.kato2019.exact_problems import small_problems
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.kato2019.library import as_floats
+from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal
 from reference.training import Training, linear_training
 
@@ -60,6 +61,16 @@ def link(training: Training, A: np.ndarray, factor: float) -> np.ndarray:
         version("W(A) with a minus sign", factor=-1),
         version("D(A) is never below P(W)", sign=-1),
     ),
+    assumed="every loss is convex and finite on all of R^m, as under (1), and lam > 0; a loss that "
+    "is infinite somewhere may leave a gap or a maximum that is not attained. Tried for losses "
+    "with bounded effective domains, as all of the paper's are",
+    not_proved="strong duality is a theorem for problems of all sizes; the optima are found in "
+    "floats",
+    library=Library(
+        ("fwlab.Problem.dual", "fwlab.Problem.primal", "fwlab.Problem.weights"),
+        lambda case: objectives_in_the_library(case),
+        small_problems,
+    ),
 )
 def strong_duality(case: Case, factor: int = 1, sign: int = 1) -> Outcome:
     if case.kind == "exact":
@@ -83,6 +94,10 @@ def strong_duality(case: Case, factor: int = 1, sign: int = 1) -> Outcome:
         version("half the gap is enough", share=0.5),
         version("P at minus W(A)", factor=-1),
     ),
+    assumed="A lies in the domain of D, else the gap is infinite; and the gap vanishes at an "
+    "optimal A, not at every A with an optimal W(A)",
+    not_proved="weak duality for problems of all sizes; the minimum is found in floats",
+    library=Library(("fwlab.Problem.gap",), lambda case: gap_in_the_library(case), small_problems),
 )
 def gap_bounds_the_error(case: Case, share: float = 1.0, factor: int = 1) -> Outcome:
     training = case.training
@@ -93,3 +108,37 @@ def gap_bounds_the_error(case: Case, share: float = 1.0, factor: int = 1) -> Out
         primal, dual = training.primal(link(training, A, factor)), training.dual(A)
         found.append(at_most(primal - optimal, share * (primal - dual), SOLVED, step=step))
     return both(*found, equal(primal, dual, SOLVED))
+
+
+def library_problem(problem: Any) -> fwlab.Problem:
+    """The exact problem in fwlab's floats."""
+    loss = problem.loss
+    weighted = isinstance(loss, reference.WeightedTopK)
+    same = fwlab.WeightedTopK(as_floats(loss.rho)) if weighted else fwlab.TopK(loss.k)
+    X = problem.X.astype(float)
+    return fwlab.Problem(
+        X,
+        np.array(problem.y),
+        same,
+        float(problem.lam),
+        n_classes=problem.m,
+        smoothing=float(problem.smoothing),
+    )
+
+
+def objectives_in_the_library(case: Case) -> Outcome:
+    """Compare fwlab's link, P and D with the exact ones."""
+    problem, ours = case.problem, library_problem(case.problem)
+    A, W = case.A.astype(float), problem.weights(case.A)
+    return both(
+        equal(ours.weights(A), W.astype(float)),
+        equal(ours.primal(W.astype(float)), float(problem.primal(W))),
+        equal(ours.dual(A), float(problem.dual(case.A))),
+    )
+
+
+def gap_in_the_library(case: Case) -> Outcome:
+    """Compare fwlab's gap at A with the exact one."""
+    problem = case.problem
+    gap = problem.primal(problem.weights(case.A)) - problem.dual(case.A)
+    return equal(library_problem(problem).gap(case.A.astype(float)), float(gap))

@@ -128,6 +128,20 @@ def with_points(rng: Rng, problem: ExactProblem, **more: Any) -> Case:
     return Case(kind="exact", problem=problem, A=A, B=B, **more)
 
 
+def clipped(slope: Fraction, bend: Fraction) -> Fraction:
+    """Return the maximiser over [0, 1] of slope s - bend s^2/2; 0 for a constant."""
+    if slope <= 0:
+        return Fraction(0)
+    return Fraction(1) if slope >= bend else slope / bend
+
+
+def exact_step(problem: ExactProblem, A: np.ndarray, move: np.ndarray) -> Fraction:
+    """Return the maximiser of D on the segment, from three values of D."""
+    slope = problem.slope(A, move)
+    fall = problem.dual(A) + slope - problem.dual(A + move)
+    return clipped(slope, Fraction(2 * fall))
+
+
 def rank(matrix: Exact) -> int:
     """The rank, by elimination."""
     rows, found = [list(row) for row in matrix], 0

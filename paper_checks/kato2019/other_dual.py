@@ -7,13 +7,14 @@ with H_y = I - 1 e_y' and phi the loss with margins delta + s.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 import reference
-from paper_checks.cases import Rng, labels
+from paper_checks.cases import Rng, fractions, labels
 from paper_checks.kato2019.exact_problems import (
     ExactProblem,
     array,
@@ -21,7 +22,16 @@ from paper_checks.kato2019.exact_problems import (
     random_problem,
     square,
 )
-from paper_checks.ledger import Case, Condition, Outcome, Untestable, claim, version
+from paper_checks.ledger import (
+    Case,
+    Condition,
+    Erratum,
+    Outcome,
+    Untestable,
+    WhereRight,
+    claim,
+    version,
+)
 from paper_checks.outcomes import both, equal, truth
 from reference import OtherDual, exact
 from reference.training import linear_training
@@ -31,15 +41,28 @@ def exact_value(
     problem: ExactProblem, loss: Any, A: np.ndarray, centred: bool = True, half: int = 2
 ) -> Fraction | float:
     """d(A) of (32) with the loss given, or with H_y left out, or with 1/half before the norm."""
-    products = images(problem, A) if centred else A
     conjugates = []
     for a, y in zip(A, problem.y, strict=True):
         affine = exact.pieces(loss, problem.m, y, centred=False)
         conjugates.append(exact.conjugate_of_maximum(affine, -a))
     if math.inf in conjugates:
         return -math.inf
-    norm = problem.lam / half * square(problem.weights(products))
+    image = sum(link(problem, i, centred) @ a.reshape(-1, 1) for i, a in enumerate(A))
+    norm = square(image) / (half * problem.lam * problem.n**2)
     return -norm - sum(conjugates) / problem.n
+
+
+def centring(problem: ExactProblem, i: int) -> np.ndarray:
+    """H_y = I - 1 e_y' for the class of a sample."""
+    H = array(np.eye(problem.m, dtype=int))
+    H[:, problem.y[i]] = H[:, problem.y[i]] - 1
+    return H
+
+
+def link(problem: ExactProblem, i: int, centred: bool = True) -> np.ndarray:
+    """H_{y_i}' (x) x_i of (32) and (76), (md, m); I (x) x_i if not centred."""
+    H = centring(problem, i).T if centred else array(np.eye(problem.m, dtype=int))
+    return np.kron(H, problem.X[i].reshape(-1, 1))
 
 
 def without_true_class(problem: ExactProblem, A: np.ndarray) -> np.ndarray:
@@ -68,6 +91,9 @@ def mixtures(rng: Rng, problem: ExactProblem, loss: Any) -> np.ndarray:
 def exact_points(rng: Rng, deep: bool) -> Iterator[Case]:
     """Top-k problems with 1 <= k < m and points A of -dom phi*, every other one of the smaller
     domain without true-class entries; C is a point of -dom Phi*."""
+    smallest = ExactProblem(array([[0]]), (0,), reference.TopK(1), 2, Fraction(1))
+    zero = array([[0, 0]])
+    yield Case(kind="any entries", problem=smallest, k=1, A=array([[-1, 0]]), C=zero)
     for turn in range(120 if deep else 30):
         n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 3), (1, 3), (2, 5)))
         k, pseudo = int(rng.integers(1, m)), turn % 2 == 1
@@ -104,6 +130,7 @@ def trained(rng: Rng, deep: bool) -> Iterator[Case]:
         version("without H_y", centred=False),
         version("1/(lam n^2) before the norm", half=1),
     ),
+    not_proved="a sum over samples with Kronecker products; each case is exact",
 )
 def other_dual(case: Case, centred: bool = True, half: int = 2) -> Outcome:
     problem, outcomes = case.problem, []
@@ -133,6 +160,7 @@ def completed(problem: ExactProblem, C: np.ndarray) -> np.ndarray:
     shapes="A, E_y: (m, n); W: (d, m); 1 <= k < m",
     cases=trained,
     planted=(version("dual to the top-k problem", pseudo=False),),
+    not_proved="strong duality of two programs; the two duals are K19-eq78 and K19-eq31",
 )
 def fixed_dual(case: Case, pseudo: bool = True) -> Outcome:
     """Both optima are certified intervals."""
@@ -157,18 +185,110 @@ def fixed_dual(case: Case, pseudo: bool = True) -> Outcome:
         version("d_utk at twice the matrix", cases=fixed_points, scale=2),
         version("d_utk with another k", cases=fixed_points, extra=1),
     ),
+    not_proved="values of conjugates that K19-eq31 and K19-eq63 prove, at matrices of any size",
+    corrected=version(
+        "d_ptk(A) is minus infinity unless A o E_y = O, and d_utk(A) there",
+        printed_everywhere=False,
+        formula=r"d_{ptk}(A)=d_{utk}(A)\ \mathrm{if}\ A\odot E_y=O,\quad "
+        r"-\infty\ \mathrm{otherwise}",
+    ),
+    erratum=Erratum(
+        page="A.9, (78)",
+        printed=r"\forall A:\ d_{ptk}(A)=d_{ptk}(A-(A\odot E_y))=d_{utk}(A-(A\odot E_y))",
+        correct=r"d_{ptk}(A)=d_{utk}(A)\ \mathrm{if}\ A\odot E_y=O,\quad "
+        r"d_{ptk}(A)=-\infty\ \mathrm{otherwise}",
+        proof=r"By (71), $\phi^*_{ptk}(v;y)$ is infinite unless $v_y=0$, so that "
+        r"$d_{ptk}(A)=-\infty$ as soon as one true-class entry is not $0$. For $n=1$, "
+        r"$x_1=0$, $m=2$, $k=1$, $y=1$ and "
+        r"$A=(-1,0)^\top$ this gives $-\infty$ on the left, while $A-A\odot E_y=O$ has the value "
+        r"$0$.",
+        breaks="Nothing: (79) follows from the corrected statement, and so does Proposition 7.",
+    ),
 )
-def three_values(case: Case, scale: int = 1, extra: int = 0) -> Outcome:
+def three_values(
+    case: Case, scale: int = 1, extra: int = 0, printed_everywhere: bool = True
+) -> Outcome:
     problem, A = case.problem, case.A
     pseudo, loss = reference.PseudoTopK(case.k), reference.TopK(case.k + extra)
     rest = without_true_class(problem, A)
     first = exact_value(problem, pseudo, A)
     second = exact_value(problem, pseudo, rest)
     third = exact_value(problem, loss, scale * rest)
+    if not printed_everywhere and (problem.one_hot * A).any():
+        return truth(first == -math.inf, d_ptk=first)
     return both(
         truth(first == second, d_ptk=first, without=second),
         truth(second == third, d_ptk=second, d_utk=third),
     )
+
+
+def weights_of_classes(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield pseudo top-k problems with weights W; the first one by hand."""
+    smallest = ExactProblem(array([[1, 0]]), (0,), reference.PseudoTopK(1), 2, Fraction(1))
+    yield Case(kind="exact", problem=smallest, k=1, W=array([[0, 0], [1, 0]]))
+    for case in exact_points(rng, deep):
+        problem = replace(case.problem, loss=reference.PseudoTopK(case.k))
+        d, m = problem.X.shape[1], problem.m
+        W = array([fractions(rng, d) for _ in range(m)])
+        yield Case(kind="exact", problem=problem, k=case.k, W=W)
+
+
+def vectorised(W: np.ndarray) -> np.ndarray:
+    """vec of the paper's W, (d, m), column upon column; here W has one row per class."""
+    return W.reshape(-1, 1)
+
+
+def transposed_link(case: Case) -> Outcome:
+    """The matrix of the correction is the transpose of the matrix in (32)."""
+    problem = case.problem
+    pairs = [
+        (np.kron(centring(problem, i), x.reshape(1, -1)), link(problem, i).T)
+        for i, x in enumerate(problem.X)
+    ]
+    return both(*(equal(one, other) for one, other in pairs))
+
+
+@claim(
+    "K19-eq77",
+    "A.9, (77)",
+    "The regularised risk of the pseudo top-k loss is p_ptk at vec(W), the loss before centring at "
+    "(x_i' (x) H_y) vec(W).",
+    formula=r"P_{ptk}(W)=\frac{\lambda}{2}\|w\|^2+\frac{1}{n}\sum_i\phi_{ptk}("
+    r"(x_i^\top\otimes H_{y_i})w;y_i),\quad w=\mathrm{vec}(W)",
+    shapes="W: (d, m); w: (md,); x_i' (x) H_y: (m, md)",
+    judged="vec puts column upon column, as (32) and (76) need for the same w.",
+    sides=("P_ptk(W)", "p_ptk(vec(W))"),
+    cases=weights_of_classes,
+    derived=version(
+        "H_y (x) x_i', the transpose of the matrix in (32) and (76)",
+        swapped=True,
+        formula=r"(H_{y_i}\otimes x_i^\top)w",
+    ),
+    where_right=WhereRight("K19-eq32", transposed_link),
+    planted=(version("I (x) x_i', without H_y", swapped=True, centred=False),),
+    not_proved="a sum over samples with Kronecker products; each case is exact",
+    erratum=Erratum(
+        page="A.9, (77)",
+        printed=r"\phi_{ptk}((x_i^\top\otimes H_{y_i})w;y_i)",
+        correct=r"\phi_{ptk}((H_{y_i}\otimes x_i^\top)w;y_i)",
+        proof=r"The loss needs $H_{y_i}W^\top x_i$. With $w=\mathrm{vec}(W)$, "
+        r"$(H\otimes x^\top)\mathrm{vec}(W)=\mathrm{vec}(x^\top WH^\top)=HW^\top x$, while the "
+        r"printed product mixes features and classes. (32) and (76) have "
+        r"$H_{y_i}^\top\otimes x_i$, the transpose of the corrected matrix.",
+        breaks=r"Nothing: (76) has the factors in the right order; with (77) as printed "
+        r"$P_{ptk}(W)=p_{ptk}(\mathrm{vec}(W))$ and the duality with (76) would be false.",
+    ),
+)
+def vectorised_risk(case: Case, swapped: bool = False, centred: bool = True) -> Outcome:
+    problem, w, losses = case.problem, vectorised(case.W), []
+    for i, (x, y) in enumerate(zip(problem.X, problem.y, strict=True)):
+        H = centring(problem, i) if centred else array(np.eye(problem.m, dtype=int))
+        row = x.reshape(1, -1)
+        scores = (np.kron(H, row) if swapped else np.kron(row, H)) @ w
+        affine = exact.pieces(problem.loss, problem.m, y, centred=False)
+        losses.append(max(exact.inner(a, scores.ravel()) + b for a, b in affine.items()))
+    right = problem.lam / 2 * square(w) + sum(losses) / Fraction(problem.n)
+    return equal(problem.primal(case.W), right)
 
 
 def no_reading(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -183,6 +303,7 @@ def no_reading(rng: Rng, deep: bool) -> Iterator[Case]:
     "8",
     "It may not be simple to change the two SDCA algorithms to the correct domain.",
     cases=no_reading,
+    not_proved="a judgement of effort",
 )
 def not_simple(case: Case) -> Outcome:
     raise Untestable("a judgement of effort")

@@ -1,18 +1,30 @@
-"""K19 section 8: compatibility, the domain that L15 uses, and the loss that belongs to it."""
+"""K19 section 8: compatibility, and the domain that an earlier paper uses."""
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import reference
-from paper_checks.cases import Rng, fractions, scored_rows, sizes
-from paper_checks.kato2019.exact_problems import array, random_problem
-from paper_checks.kato2019.losses import around_the_domain, stated_conjugate
+from paper_checks.arithmetic import (
+    Truth,
+    all_of,
+    equals,
+    implies,
+    is_symbolic,
+    total,
+)
+from paper_checks.cases import Rng, sizes
+from paper_checks.definitions import in_topk_simplex
+from paper_checks.kato2019.conjugates import (
+    in_topk_domain,
+    put,
+    symbolic_rows,
+)
+from paper_checks.kato2019.sizes import vector_69_tells_apart
 from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal, false, less, truth
+from paper_checks.outcomes import both, false, less, truth
+from paper_checks.proofs import BySolver, ByTheorem
 from reference import counterexamples, exact
-from reference.derived_polytopes import topk_simplex
 from reference.losses import indicator
 
 Numbers = Sequence[Fraction]
@@ -50,6 +62,13 @@ def all_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(
         version("for k = 1", cases=first_pairs),
         version("the left side is larger", sign=-1),
+    ),
+    proofs=(
+        ByTheorem(
+            "A size (m, k) beyond those tried at which the vector (69) leaves the simplex.",
+            lambda deep, sign=1: sign == 1 and vector_69_tells_apart(),
+            "all 2 <= k <= m, m >= 3",
+        ),
     ),
 )
 def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
@@ -91,6 +110,14 @@ def topk_is_not_compatible(case: Case, sign: int = 1) -> Outcome:
             cases=lambda rng, deep: (Case(kind="exact", m=m, k=1) for m in range(3, 9)),
         ),
     ),
+    proofs=(
+        ByTheorem(
+            "A size (m, k) beyond those tried at which the vector leaves the one set or enters "
+            "the other.",
+            lambda deep, extra=0: vector_69_tells_apart(extra),
+            "all 2 <= k <= m, m >= 3",
+        ),
+    ),
 )
 def printed_vector(case: Case, extra: int = 0) -> Outcome:
     """By the inequalities of the simplex; for small m also by exact linear programs."""
@@ -107,9 +134,11 @@ def printed_vector(case: Case, extra: int = 0) -> Outcome:
     return both(found, truth(left < math.inf and right == math.inf, v=v))
 
 
-def in_topk_simplex(beta: Numbers, k: int) -> bool:
-    """(4) with r = 1."""
-    return min(beta) >= 0 and sum(beta) <= 1 and k * max(beta) <= sum(beta)
+def symbolic_domains(deep: bool) -> Iterator[Case]:
+    """Yield v as symbols for each (m, k) with 2 <= k <= m; y is the last class."""
+    for case in symbolic_rows(5 if deep else 4):
+        if case.k >= 2:
+            yield case
 
 
 @claim(
@@ -127,24 +156,36 @@ def in_topk_simplex(beta: Numbers, k: int) -> bool:
         version("proper for k = 1 too", cases=first_pairs),
         version("a superset", reverse=True),
     ),
+    proofs=(
+        BySolver(
+            "A point of the pseudo domain outside the true one, between the vertices tried.",
+            cases=symbolic_domains,
+        ),
+    ),
 )
 def smaller_domain(case: Case, reverse: bool = False) -> Outcome:
-    """Every vertex of the one set is in the other, and some vertex of the other is not in the
-    one."""
+    """Every point of the one set is in the other; 1/k on k - 1 wrong classes, which the true
+    class completes, is in the other alone. On numbers every vertex is tried."""
     m, k, y = case.m, case.k, case.m - 1
+    edge = [Fraction(int(j < k - 1), k) for j in range(m - 1)]
+    edge.append(-total(edge))
+    proper = all_of(in_topk_domain(edge, y, k), not in_pseudo_domain(edge, k, y))
+    if is_symbolic(getattr(case, "v", ())):
+        one, other = in_pseudo_domain(case.v, k, y), in_topk_domain(case.v, y, k)
+        return truth(all_of(implies(other, one) if reverse else implies(one, other), proper))
     true = set(exact.pieces(reference.TopK(k), m, y))
     pseudo = {v for v in candidates(m, k) if in_pseudo_domain(v, k, y)}
     if reverse:
         return truth(all(in_pseudo_domain(v, k, y) for v in true))
     outside = [v for v in true if not in_pseudo_domain(v, k, y)]
     inside = all(exact.in_domain(reference.TopK(k), v, y) for v in pseudo)
-    return truth(inside and len(outside) > 0 and len(pseudo) > 0, v=min(outside, default=()))
+    found = inside and len(outside) > 0 and len(pseudo) > 0 and proper
+    return truth(found, v=min(outside, default=()))
 
 
-def in_pseudo_domain(v: Numbers, k: int, y: int) -> bool:
+def in_pseudo_domain(v: Numbers, k: int, y: int) -> Truth:
     """(30)."""
-    rest = [Fraction(0) if j == y else x for j, x in enumerate(v)]
-    return sum(v) == 0 and in_topk_simplex(rest, k)
+    return all_of(equals(total(v), 0), in_topk_simplex(put(v, y, Fraction(0)), k))
 
 
 def candidates(m: int, k: int) -> Iterator[tuple[Fraction, ...]]:
@@ -156,127 +197,3 @@ def candidates(m: int, k: int) -> Iterator[tuple[Fraction, ...]]:
             for scale in (Fraction(1), Fraction(1, 3)):
                 v = [scale * x for x in others]
                 yield (*v, -sum(v, Fraction()))
-
-
-def pseudo_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points around the domains of the pseudo and of the true top-k loss."""
-    for m, k in sizes(6 if deep else 5):
-        y = int(rng.integers(m))
-        if k < m:
-            for loss in (reference.PseudoTopK(k), reference.TopK(k)):
-                for kind, v in around_the_domain(rng, loss, m, y):
-                    yield Case(kind=kind, m=m, k=k, y=y, v=v)
-
-
-@claim(
-    "K19-eq31",
-    "(31), A.7, A.8",
-    "The conjugate of the pseudo top-k loss, which sorts the margins of the wrong classes alone, "
-    "is v_y on the domain (30).",
-    formula=r"\Phi_{ptk}(s;y)=\max\{0,\frac{1}{k}\sum_{j=1}^k"
-    r"((1-s_y)1_{m-1}+s^{\backslash y})_{\pi(j)}\}",
-    shapes="s, v: (m,); 1 <= k < m",
-    cases=pseudo_points,
-    planted=(
-        version("-v_y", sign=-1),
-        version("any y-th entry may be put in", free=True),
-    ),
-)
-def pseudo_conjugate(case: Case, sign: int = 1, free: bool = False) -> Outcome:
-    loss, simplex = reference.PseudoTopK(case.k), topk_simplex(case.m, case.k)
-    if not free:
-        simplex = simplex.with_zeros((case.y,))
-    conjugate = exact.conjugate(loss, case.v, case.y)
-    return equal(conjugate, stated_conjugate(case, simplex, sign, free=True))
-
-
-@claim(
-    "K19-ptk-below",
-    "section 8",
-    "The pseudo top-k loss is nowhere above the top-k loss.",
-    formula=r"\Phi_{ptk}(s;y)\ \leq\ \Phi_{utk}(s;y)",
-    shapes="s: (m,); 1 <= k < m",
-    cases=lambda rng, deep: (c for c in scored_rows(rng, deep) if c.k < c.m),
-    planted=(version("the top-k loss is nowhere above the pseudo one", sign=-1),),
-)
-def pseudo_is_below(case: Case, sign: int = 1) -> Outcome:
-    pseudo = reference.PseudoTopK(case.k).value(case.scores, case.y)
-    true = reference.TopK(case.k).value(case.scores, case.y)
-    return at_most(sign * pseudo, sign * true)
-
-
-def weighted_sums(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small problems with 1 <= k < m and weights W with ties."""
-    for _ in range(200 if deep else 40):
-        n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 4), (1, 3), (3, 6)))
-        k = int(rng.integers(1, m))
-        problem = random_problem(rng, n, d, m, reference.TopK(k))
-        yield Case(
-            kind="exact", problem=problem, k=k, W=array([fractions(rng, d) for _ in range(m)])
-        )
-
-
-@claim(
-    "K19-primal-below",
-    "8",
-    "The regularised risk of the pseudo top-k loss is nowhere above that of the top-k loss.",
-    formula=r"P_{ptk}(W)\leq P_{utk}(W)",
-    shapes="W: (d, m); 1 <= k < m",
-    cases=weighted_sums,
-    planted=(
-        version("they are equal", always_equal=True),
-        version("it is nowhere below", sign=-1),
-    ),
-)
-def pseudo_risk_is_below(case: Case, sign: int = 1, always_equal: bool = False) -> Outcome:
-    problem = case.problem
-    pseudo = replace(problem, loss=reference.PseudoTopK(case.k)).primal(case.W)
-    true = problem.primal(case.W)
-    return equal(pseudo, true) if always_equal else at_most(sign * pseudo, sign * true)
-
-
-def uncentred_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points around the domains of the losses before centring: vertices, mixtures, others."""
-    for m, k in sizes(6 if deep else 5):
-        y = int(rng.integers(m))
-        for _ in range(4):
-            v = tuple(Fraction(int(x), 4 * k) for x in rng.integers(0, 5, m))
-            yield Case(kind="any", m=m, k=k, y=y, v=v)
-        chosen = rng.permutation(m)[:k].tolist()
-        yield Case(kind="vertex", m=m, k=k, y=y, v=indicator(chosen, m, k))
-
-
-@claim(
-    "K19-eq63",
-    "(63)",
-    "Before centring the conjugate of the top-k loss is minus the sum of the other entries than "
-    "the true class's, on the top-k simplex.",
-    formula=r"\phi^*_{utk}(v;y)=-\langle v,1-e_y\rangle\quad v\in\Delta(k,1)",
-    shapes="v: (m,)",
-    cases=uncentred_points,
-    planted=(
-        version("all entries count", others=False),
-        version("a simplex without the bound on each entry", capped=False),
-    ),
-)
-def uncentred_conjugate(case: Case, others: bool = True, capped: bool = True) -> Outcome:
-    affine = exact.pieces(reference.TopK(case.k), case.m, case.y, centred=False)
-    inside = in_topk_simplex(case.v, case.k if capped else 1)
-    counted = sum(case.v) - (case.v[case.y] if others else 0)
-    return equal(exact.conjugate_of_maximum(affine, case.v), -counted if inside else math.inf)
-
-
-@claim(
-    "K19-ptk-compatible",
-    "A.7",
-    "The pseudo top-k loss before centring is y-compatible.",
-    formula=r"\sup_{s:\,s_y=0}\ \langle v,s\rangle-\phi_{ptk}(s;y)=\phi^*_{ptk}(v;y)"
-    r"\quad\mathrm{if}\ v_y=0",
-    shapes="v, s: (m,); 1 <= k < m",
-    cases=lambda rng, deep: (c for c in uncentred_points(rng, deep) if c.k < c.m),
-    planted=(version("the top-k loss is, too", pseudo=False),),
-)
-def pseudo_is_compatible(case: Case, pseudo: bool = True) -> Outcome:
-    loss = reference.PseudoTopK(case.k) if pseudo else reference.TopK(case.k)
-    v = [x for j, x in enumerate(case.v) if j != case.y]
-    return equal(counterexamples.lhs(loss, v, case.y), counterexamples.rhs(loss, v, case.y))

@@ -10,7 +10,7 @@ import fwlab
 import reference
 from paper_checks.cases import Rng, decreasing_weights
 from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, truth
 from reference import exact
 from reference.epigraph import epigraph
@@ -111,6 +111,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "falls geometrically.",
     formula=r"D(A^*)-D(A^{(t)})\leq c\,q^t,\quad q<1",
     shapes="A: (m, n)",
+    assumed="the optimum lies in the interior of the domain: the theorem cited asks for that",
     judged="from A = 0, with exact line search. Tried on problems so small that a geometric error "
     "is below 1e-10 of the first after 2000 iterations; one like 1/t^2 is above 1e-7 then.",
     cases=strongly_concave,
@@ -119,6 +120,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
         version("with the steps 2/(t+1)", cases=interior_cases, method="fw-open-loop"),
         version("for the subgradient method", cases=interior_cases, method="subgradient"),
     ),
+    not_proved="runs of iterative methods; geometric is a property of the whole sequence",
 )
 def standard_is_geometric(case: Case, method: str = "fw") -> Outcome:
     return geometric(errors(case, method))
@@ -139,14 +141,32 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "some constant zeta > 0.",
     formula=r"\min_WP(W)-D(A^{(t)})\leq\exp(-\zeta t)",
     shapes="A: (m, n)",
+    assumed="D is smooth and strongly concave on its domain, the steps are exact, and the optimum "
+    "lies in the interior of the domain relative to its affine hull (K19-fw-linear)",
     judged="where K19-fw-linear holds, from A = 0; at t = 0 the bound is 1, whatever zeta is.",
     cases=scaled_cases,
     condition=Condition("the first error is at most 1", lambda case: case.scale == 1),
-    corrected=version("at most exp(-zeta t) times the first error", relative=True),
+    corrected=version(
+        "at most exp(-zeta t) times the first error",
+        relative=True,
+        formula=r"\mathrm{dgap}(A^{(t)})\leq\mathrm{dgap}(A^{(0)})\,\exp(-\zeta t)",
+    ),
+    erratum=Erratum(
+        page="section 5, after Theorem 4",
+        printed=r"\mathrm{dgap}(A^{(t)})\leq\exp(-\zeta t)",
+        correct=r"\mathrm{dgap}(A^{(t)})\leq\mathrm{dgap}(A^{(0)})\,\exp(-\zeta t)",
+        proof=r"At $t=0$ the printed bound is $1$ for every $\zeta$. With $n=d=1$, $m=2$, $x_1=1$, "
+        r"$y_1=1$, $\lambda=10$, $\rho=(10,0)$ the dual at $A=(\alpha,-\alpha)^\top$, "
+        r"$0\leq\alpha\leq10$, is $\alpha-\alpha^2/10$, with its maximum $5/2$ at the interior "
+        r"point $\alpha=5$. From $A^{(0)}=O$ the error is $5/2>1$.",
+        breaks="Nothing in the paper. The bound also needs an optimum in the interior of the "
+        "domain, which the text omits.",
+    ),
     planted=(
         version("half of that", relative=True, share=0.5),
         version("with the steps 2/(t+1)", relative=True, method="fw-open-loop"),
     ),
+    not_proved="runs of iterative methods; geometric is a property of the whole sequence",
 )
 def exponential_bound(
     case: Case, relative: bool = False, share: float = 1.0, method: str = "fw"
@@ -173,6 +193,8 @@ def converging_runs(rng: Rng, deep: bool) -> Iterator[Case]:
     "With smoothed losses the Frank-Wolfe methods converge geometrically.",
     formula=r"\gamma>0:\quad D(A^*)-D(A^{(t)})\leq c\,q^t,\quad q<1",
     shapes="A: (m, n)",
+    assumed="for the standard method the optimum lies in the interior of the domain; AFW and PFW "
+    "need no such condition",
     judged="for each of the three methods of the paper; see K19-fw-linear for what counts.",
     cases=smoothed_runs,
     condition=Condition(
@@ -180,6 +202,7 @@ def converging_runs(rng: Rng, deep: bool) -> Iterator[Case]:
         lambda case: case.kind != "fw, boundary",
     ),
     planted=(version("with the steps 2/(t+1)", cases=converging_runs, method="fw-open-loop"),),
+    not_proved="runs of iterative methods; geometric is a property of the whole sequence",
 )
 def smoothing_is_geometric(case: Case, method: str = "") -> Outcome:
     return geometric(errors(case, method or case.method))
@@ -210,6 +233,7 @@ def curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
         "K = X'X is singular, as for n > d, and the weights are not all equal",
         lambda case: case.kind != "other",
     ),
+    not_proved="a rank over problems of all sizes; each case is decided by exact elimination",
     planted=(version("with smoothing", smoothing=Fraction(1)),),
 )
 def flat_direction(case: Case, smoothing: Fraction = Fraction(0)) -> Outcome:

@@ -16,7 +16,13 @@ import fwlab
 import reference
 from paper_checks.cases import Rng
 from paper_checks.kato2019.directions import active_slopes
-from paper_checks.kato2019.exact_problems import ExactProblem, small_problems, square
+from paper_checks.kato2019.exact_problems import (
+    ExactProblem,
+    clipped,
+    exact_step,
+    small_problems,
+    square,
+)
 from paper_checks.kato2019.smoothing import augmented, smoothed_problems
 from paper_checks.ledger import Case, Outcome, claim, version
 from paper_checks.outcomes import both, equal
@@ -54,6 +60,8 @@ def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
         version("on the smoothed loss itself", cases=smoothed),
         version("twice the quadratic term", half=1),
     ),
+    not_proved="steps of two methods side by side; their direction is K19-eq24 and their step "
+    "K19-eq20",
 )
 def option_two(case: Case, half: int = 2) -> Outcome:
     """From A, over all blocks in turn, every step twice: from D alone, and as Option II says."""
@@ -92,17 +100,3 @@ def option_two_step(
     rise -= Fraction(exact.conjugate(problem.loss, -u, y))
     slope = rise - sum(problem.scores(A)[i] * z)
     return clipped(slope, 2 * square(z) * square(x) / (half * problem.lam * problem.n))
-
-
-def exact_step(problem: ExactProblem, A: np.ndarray, move: np.ndarray) -> Fraction:
-    """The maximiser of D on the segment, from three values of D."""
-    slope = problem.slope(A, move)
-    fall = problem.dual(A) + slope - problem.dual(A + move)
-    return clipped(slope, Fraction(2 * fall))
-
-
-def clipped(slope: Fraction, bend: Fraction) -> Fraction:
-    """The maximiser over [0, 1] of slope s - bend s^2/2; 0 for a constant."""
-    if slope <= 0:
-        return Fraction(0)
-    return Fraction(1) if slope >= bend else slope / bend

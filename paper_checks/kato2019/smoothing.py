@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 import fwlab
 import reference
+from paper_checks.arithmetic import Truth, all_of, is_symbolic
 from paper_checks.cases import Rng, labels, scored_rows
+from paper_checks.kato2019.duality import library_problem
 from paper_checks.kato2019.exact_problems import (
     ExactProblem,
     array,
@@ -16,8 +19,12 @@ from paper_checks.kato2019.exact_problems import (
     square,
     with_points,
 )
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, equal
+from paper_checks.kato2019.matrices import dot, plus, scaled, weights
+from paper_checks.kato2019.plain import SIZES, exact_problem, feasible, plain, same_dual
+from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
+from paper_checks.outcomes import at_most, both, equal
+from paper_checks.proofs import BySolver
+from paper_checks.symbols import real, reals
 from reference import exact, lp
 from reference.training import linear_training
 
@@ -36,6 +43,9 @@ from reference.training import linear_training
         version("gamma |v|^2 in the conjugate", half=Fraction(1)),
         version("|s - z|^2 / gamma in the envelope", price=Fraction(1)),
     ),
+    not_proved="the conjugate of an infimal convolution is a theorem; each envelope is a quadratic "
+    "program with a certificate in floats",
+    library=Library(("fwlab.WeightedTopK.moreau",)),
 )
 def envelope(
     case: Case, half: Fraction = Fraction(1, 2), price: Fraction = Fraction(1, 2)
@@ -70,6 +80,22 @@ def smoothed_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         yield case
 
 
+def symbolic_smoothed(deep: bool) -> Iterator[Case]:
+    """Yield small problems with two points and root^2 = gamma lam n, all symbols; lam = 1."""
+    for n, d, m in SIZES:
+        X, A, B = (
+            tuple(reals(f"{name}_{i + 1}", size) for i in range(n))
+            for name, size in (("x", d), ("a", m), ("b", m))
+        )
+        root = real("root")
+        case = {"X": X, "y": (0,) * n, "A": A, "B": B, "root": root}
+        yield Case(kind="symbols", n=n, d=d, m=m, **case, smoothing=root**2 / n)
+
+
+def smoothed_and_feasible(case: Case) -> Truth:
+    return all_of(feasible(case), case.root > 0)
+
+
 def augmented(problem: ExactProblem, root: Fraction) -> ExactProblem:
     """The features (x_i, root e_i), without smoothing."""
     X = np.hstack([problem.X, root * array(np.eye(problem.n, dtype=int).tolist())])
@@ -88,13 +114,28 @@ def augmented(problem: ExactProblem, root: Fraction) -> ExactProblem:
         version("coefficient gamma", over_n=False),
         version("coefficient 1.01 gamma/n", factor=Fraction(101, 100)),
     ),
+    proofs=(
+        BySolver(
+            "A coefficient that holds only where features are 0 or points agree.",
+            cases=symbolic_smoothed,
+            assuming=smoothed_and_feasible,
+            sized_by=("n", "d", "m"),
+        ),
+    ),
 )
 def strongly_convex(case: Case, over_n: bool = True, factor: Fraction = Fraction(1)) -> Outcome:
-    problem, A, B = case.problem, case.A, case.B
-    coefficient = factor * problem.smoothing / (problem.n if over_n else 1)
-    middle = -problem.dual((A + B) / 2)
+    """On symbols the two sides differ by lam/8 |W(A) - W(B)|^2, which is not negative."""
+    p = plain(case)
+    coefficient = factor * p.smoothing / (p.n if over_n else 1)
+    apart = coefficient / 8 * dot(p.direction, p.direction)
+    if is_symbolic(case.A):
+        middle = -p.dual(scaled(Fraction(1, 2), plus(p.A, p.B)))
+        mean = (-p.dual(p.A) - p.dual(p.B)) / 2
+        W = weights(p.X, p.direction, p.lam)
+        return equal(mean - apart - middle, p.lam * dot(W, W) / 8)
+    problem, A, B = exact_problem(case), array(p.A), array(p.B)
     mean = (-problem.dual(A) - problem.dual(B)) / 2
-    return at_most(middle, mean - coefficient / 8 * square(A - B))
+    return both(at_most(-problem.dual((A + B) / 2), mean - apart), same_dual(case))
 
 
 def training_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -121,6 +162,8 @@ def training_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
         version("sqrt(gamma lam n)/2", factor=Fraction(1, 2)),
         version("sqrt(gamma lam n) twice", factor=Fraction(2)),
     ),
+    not_proved="the equality of the optima is strong duality; that the two duals are one function "
+    "is K19-eq61",
 )
 def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
     if case.kind == "exact":
@@ -139,6 +182,16 @@ def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
     )
 
 
+def norm_in_62(case: Case) -> Outcome:
+    """The dual of the plain loss on the wide features, with its norm by the correction, is D_stk
+    by its definition, as (62) has it."""
+    problem, A = exact_problem(case), array(case.A)
+    rest = problem.smoothing / (problem.lam * problem.n) * square(A)
+    norm = square(problem.weights(A)) + rest
+    conjugates = [exact.conjugate(problem.loss, -a, y) for a, y in zip(A, problem.y, strict=True)]
+    return equal(-problem.lam / 2 * norm - sum(conjugates) / problem.n, problem.dual(A))
+
+
 @claim(
     "K19-eq61",
     "(61)",
@@ -147,15 +200,51 @@ def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
     r"+\frac{\gamma}{2\lambda n}\sum_i\|\alpha_i\|^2",
     shapes="X~: (d+n, n); A: (m, n)",
     cases=smoothed_problems,
-    derived=version("gamma / (lam n), as (62) needs", half=Fraction(1)),
-    planted=(version("gamma / n", half=Fraction(1), over_lam=False),),
+    sides=("|wide weights|^2", "|W(A)|^2 + rest"),
+    derived=version(
+        "gamma / (lam n), as (62) needs",
+        half=Fraction(1),
+        formula=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|W(A)\|_F^2"
+        r"+\frac{\gamma}{\lambda n}\sum_i\|\alpha_i\|^2",
+    ),
+    where_right=WhereRight("K19-prop5", norm_in_62),
+    planted=(
+        version("3/4 of it", half=Fraction(3, 4)),
+        version("gamma / n", cases=smoothed_problems, half=Fraction(1), over_lam=False),
+    ),
+    proofs=(
+        BySolver(
+            "A factor that hides where lam or n is 1.",
+            cases=symbolic_smoothed,
+            assuming=smoothed_and_feasible,
+            sized_by=("n", "d", "m"),
+        ),
+    ),
+    erratum=Erratum(
+        page="A.5, (61)",
+        printed=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|\frac{XA^\top}{\lambda n}\|_F^2"
+        r"+\frac{\gamma\lambda n}{2\lambda^2n^2}\|A\|_F^2",
+        correct=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|\frac{XA^\top}{\lambda n}\|_F^2"
+        r"+\frac{\gamma\lambda n}{\lambda^2n^2}\|A\|_F^2",
+        proof=r"By (59), $\tilde X$ has the rows of $X$ and those of $\sqrt{\gamma\lambda n}\,I$, "
+        r"so that $\|\tilde XA^\top\|_F^2=\|XA^\top\|_F^2+\gamma\lambda n\|A\|_F^2$, without "
+        r"a factor $1/2$. With it the factor $-\lambda/2$ of (60) would leave $\gamma/4$ in (62), "
+        r"where $\gamma/2$ is printed, and is right.",
+        breaks="Nothing: (62) and (27) have the correct factor.",
+    ),
 )
 def wide_norm(case: Case, half: Fraction = Fraction(1, 2), over_lam: bool = True) -> Outcome:
-    problem, A = case.problem, case.A
-    wide = augmented(problem, case.root).weights(A)
-    scale = problem.n * (problem.lam if over_lam else 1)
-    rest = half * problem.smoothing / scale * square(A)
-    return equal(square(wide), square(problem.weights(A)) + rest)
+    p = plain(case)
+    wide_rows = tuple((*x, *row) for x, row in zip(p.X, unit_rows(p.n, case.root), strict=True))
+    wide, W = (weights(X, p.A, p.lam) for X in (wide_rows, p.X))
+    rest = half * p.smoothing / (p.n * (p.lam if over_lam else 1)) * dot(p.A, p.A)
+    return equal(dot(wide, wide), dot(W, W) + rest)
+
+
+def unit_rows(n: int, root: Any) -> Iterator[list[Any]]:
+    """Yield the rows of root I."""
+    for i in range(n):
+        yield [root * int(i == j) for j in range(n)]
 
 
 @claim(
@@ -173,6 +262,9 @@ def wide_norm(case: Case, half: Fraction = Fraction(1, 2), over_lam: bool = True
         version("gamma/(2n) |A|^2", half=Fraction(1, 2)),
         version("plus lam n E_y", label_sign=1),
     ),
+    not_proved="a polynomial identity in which both sides have the same loss terms; the identity "
+    "of the norms is K19-eq61",
+    library=Library(("fwlab.Problem.augmented_gap",), lambda case: gap_in_the_library(case)),
 )
 def smoothed_gap(
     case: Case, sign: int = 1, half: Fraction = Fraction(1), label_sign: int = -1
@@ -187,6 +279,14 @@ def smoothed_gap(
     return equal(gap, stated)
 
 
+def gap_in_the_library(case: Case) -> Outcome:
+    """Compare fwlab's gap (27) with the gap of the exact problem in d + n dimensions."""
+    problem, A = case.problem, case.A
+    wide = augmented(problem, case.root)
+    gap = wide.primal(wide.weights(A)) - problem.dual(A)
+    return equal(library_problem(problem).augmented_gap(A.astype(float)), float(gap))
+
+
 @claim(
     "K19-gap27-bound",
     "6, after (27)",
@@ -197,9 +297,10 @@ def smoothed_gap(
     judged="the text says that iterations can stop then; this is what makes it so. The smoothed "
     "risk is bounded above by its objective at a z from anywhere.",
     cases=smoothed_problems,
-    planted=(version("a tenth of the gap is enough", share=0.1),),
+    planted=(version("a tenth of the gap is enough", share=Fraction(1, 10)),),
+    not_proved="the minimum of the smoothed risk has no closed form",
 )
-def wide_gap_bounds_the_error(case: Case, share: float = 1.0) -> Outcome:
+def wide_gap_bounds_the_error(case: Case, share: Fraction = Fraction(1)) -> Outcome:
     """min P_stk is at least D at any point; B and the mean of A and B serve beside A."""
     problem, A, gamma = case.problem, case.A, case.problem.smoothing
     wide = augmented(problem, case.root)
@@ -211,7 +312,20 @@ def wide_gap_bounds_the_error(case: Case, share: float = 1.0) -> Outcome:
         losses.append(min(values))
     risk = problem.lam / 2 * square(problem.weights(A)) + sum(losses) / Fraction(problem.n)
     least = max(problem.dual(point) for point in (A, case.B, (A + case.B) / 2))
-    return at_most(float(risk - least), share * float(gap))
+    return at_most(Fraction(risk - least), share * Fraction(gap))
+
+
+def shape_in_1(case: Case) -> Outcome:
+    """The risk (1) is defined at a (d, m) matrix: it equals D there plus a gap that is not
+    negative, with W(A) as the link of K19-duality has it."""
+    problem = case.problem
+    d, m = problem.X.shape[1], problem.m
+    W = array([[1] * m] * d)
+    plain_problem = ExactProblem(problem.X, problem.y, problem.loss, m, problem.lam)
+    return both(
+        at_most(plain_problem.dual(case.A), plain_problem.primal(W.T)),
+        equal(plain_problem.weights(case.A).T.shape, W.shape),
+    )
 
 
 @claim(
@@ -221,8 +335,19 @@ def wide_gap_bounds_the_error(case: Case, share: float = 1.0) -> Outcome:
     formula=r"W\in R^{d\times n},\quad W^\top x_i\in R^m",
     shapes="X: (d, n); A: (m, n)",
     cases=smoothed_problems,
-    derived=version("d x m, as P_stk and (1) have it", columns="m"),
+    derived=version("d x m, as P_stk and (1) have it", columns="m", formula=r"W\in R^{d\times m}"),
+    where_right=WhereRight("K19-duality", shape_in_1),
     planted=(version("m x d", columns="m", swapped=True),),
+    not_proved="a statement about shapes",
+    erratum=Erratum(
+        page="section 6, after (25)",
+        printed=r"W\in R^{d\times n}",
+        correct=r"W\in R^{d\times m}",
+        proof=r"The loss takes the scores $W^\top x_i\in R^m$, so that $W$ has $m$ columns, one "
+        r"for each class. The same sentence has $P_{stk}:R^{d\times m}\to R$, and section 2 "
+        r"$W\in R^{d\times m}$.",
+        breaks="Nothing.",
+    ),
 )
 def weights_shape(case: Case, columns: str = "n", swapped: bool = False) -> Outcome:
     problem = case.problem

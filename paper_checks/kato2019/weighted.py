@@ -1,23 +1,44 @@
-"""K19 section 4: the weighted top-k hinge loss, its polytope and conjugate, and the weights tried.
+"""K19 section 4: the polytope and the conjugate of the weighted top-k hinge loss.
 
 Left sides come from the definition (8), right sides from the sets as printed, in exact fractions.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import fwlab
 import reference
-from paper_checks.cases import Rng, fractions, sizes
+from paper_checks.arithmetic import (
+    Real,
+    Truth,
+    all_of,
+    equals,
+    implies,
+    inner,
+    is_symbolic,
+    total,
+)
+from paper_checks.cases import Rng
+from paper_checks.definitions import admissible, in_topk_simplex, margins
 from paper_checks.exact_polytope import largest
-from paper_checks.kato2019.losses import margins, points, rows, stated_conjugate
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal
+from paper_checks.kato2019.conjugates import unit
+from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
+from paper_checks.kato2019.losses import points, rows, stated_conjugate
+from paper_checks.ledger import (
+    Case,
+    Library,
+    Outcome,
+    claim,
+    version,
+)
+from paper_checks.outcomes import both, equal, truth
+from paper_checks.proofs import BySolver
+from paper_checks.symbols import reals
 from reference import exact
-from reference.derived_polytopes import polytope, topk_simplex_bounds, total
-from reference.losses import indicator
+from reference.derived_polytopes import polytope, topk_simplex_bounds
+from reference.derived_polytopes import total as sum_of
 from reference.polytope import Polytope
 
 Numbers = Sequence[Fraction]
@@ -43,61 +64,49 @@ def weighted_set(
         entries = [(k, j) for j in range(m)]
         below += topk_simplex_bounds(entries, k, (k if radius_times_k else 1) * step)
         zeta = "zeta" if common else ("zeta", k)
-        equalities.append(({**total(entries), zeta: -k * step}, 0))
-    return polytope([total((k, j) for k, _ in levels) for j in range(m)], below, equalities)
+        equalities.append(({**sum_of(entries), zeta: -k * step}, 0))
+    return polytope([sum_of((k, j) for k, _ in levels) for j in range(m)], below, equalities)
 
 
-@claim(
-    "K19-eq12",
-    "(12) (13), A.2 (39) (41)",
-    "The weighted sum of sorted margins is a sum of unweighted top-k sums over the places where "
-    "the weights fall, so the weighted loss is the positive part of that sum.",
-    formula=r"\Phi_{wtk}(s;y)=\max\{0,\ \sum_\ell\rho'_\ell\,g_\ell(s)\},\quad "
-    r"g_\ell(s)=\sum_{j=1}^{k_\ell}(1-e_y+s-s_y1)_{\pi(j)}",
-    shapes="s, rho: (m,); rho': one for each k with rho_k > rho_(k+1)",
-    judged="rho'_l = rho_(k_l) - rho_(k_(l+1)) with the k_l increasing; the printed order is "
-    "K19-eq40.",
-    cases=rows,
-    planted=(
-        version("the sums have one entry more", shift=1),
-        version("the last weight is left out", keep_last=False),
-    ),
-)
-def weights_by_levels(case: Case, shift: int = 0, keep_last: bool = True) -> Outcome:
-    levels, steps = level_weights(case.rho)
-    if not keep_last:
-        levels, steps = levels[:-1], steps[:-1]
-    x = sorted(margins(case), reverse=True)
-    total = sum(step * sum(x[: k + shift]) for k, step in zip(levels, steps, strict=True))
-    return equal(exact.value(reference.WeightedTopK(case.rho), case.scores, case.y), max(0, total))
+def crossing() -> Case:
+    """Return margins (1, 0, -3) with one positive and one negative top-k sum in K."""
+    rho, scores = (Fraction(2), Fraction(1), Fraction(1)), (Fraction(0), Fraction(0), Fraction(-4))
+    return Case(kind="exact", m=3, k=1, y=1, rho=rho, scores=scores)
 
 
-@claim(
-    "K19-eq40",
-    "(40)",
-    "With the places k_l where the weights fall in decreasing order, the weights of the top-k "
-    "sums are the differences of successive rho at those places.",
-    formula=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}},\quad "
-    r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",
-    shapes="rho, x: (m,)",
-    judged="rho after the last place is 0, as rho_(m+1) is.",
-    cases=rows,
-    derived=version("the places in increasing order, as (41) needs", decreasing=False),
-    planted=(
-        version("increasing order, nothing subtracted", decreasing=False, subtracted=0),
-        version("increasing order, added", decreasing=False, subtracted=-1),
-    ),
-)
-def printed_level_weights(case: Case, decreasing: bool = True, subtracted: int = 1) -> Outcome:
-    levels = sorted(level_weights(case.rho)[0], reverse=decreasing)
-    values = [case.rho[k - 1] for k in levels]
-    following = [*values[1:], Fraction(0)]
-    x = sorted(margins(case), reverse=True)
-    right = sum(
-        (a - subtracted * b) * sum(x[:k])
-        for a, b, k in zip(values, following, levels, strict=False)
-    )
-    return equal(exact.inner(case.rho, x), Fraction(right))
+def parts_of_sums(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield the rows with sorted margins and lambda_1 .. lambda_m, one for each place k, of which
+    every other one makes a point of B_wtk."""
+    for turn, case in enumerate([crossing(), *rows(rng, deep)]):
+        m, rho = case.m, case.rho
+        zeta = Fraction(int(rng.integers(0, 3)), 2)
+        steps = [a - b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)]
+        parts = []
+        for k, step in enumerate(steps, 1):
+            chosen = rng.permutation(m)[:k].tolist() if turn % 2 else list(range(k))
+            parts.append(tuple(zeta * step * int(j in chosen) for j in range(m)))
+        x = tuple(sorted(margins(case.scores, case.y), reverse=True))
+        yield Case(**{**vars(case), "x": x, "parts": tuple(parts), "zeta": (zeta,) * m})
+
+
+def symbolic_parts(deep: bool) -> Iterator[Case]:
+    """Yield weights and lambdas as symbols. For m = 2 all is free; else zeta = 1, as both sides
+    of <beta, x> <= zeta <rho, x> are homogeneous in (lambda, zeta), and x is a generator of the
+    cone of sorted vectors, on which they are linear. Several zetas serve a planted version."""
+    for m in (2, 3, 4):
+        rho, parts = reals("rho", m), tuple(reals(f"lambda_{k + 1}", m) for k in range(m))
+        case = {"kind": "symbols", "m": m, "rho": rho, "parts": parts}
+        if m == 2:
+            yield Case(**case, x=reals("x", m), zeta=reals("zeta", m))
+        for size, places in [(-1, m), *((1, p) for p in range(1, m + 1))]:
+            x = unit(m, *range(places), size=size)
+            yield Case(**case, x=x, zeta=(Fraction(1), *reals("zeta", m - 1)))
+
+
+def sorted_and_admissible(case: Case) -> Truth:
+    falling = [a >= b for a, b in pairwise(case.x)]
+    shares = [all_of(zeta >= 0, zeta <= 1) for zeta in case.zeta]
+    return all_of(admissible(case.rho), *falling, *shares)
 
 
 @claim(
@@ -107,16 +116,61 @@ def printed_level_weights(case: Case, decreasing: bool = True, subtracted: int =
     "B_wtk, the sums of points of top-k simplices that are filled to one common fraction zeta.",
     formula=r"\Phi_{wtk}(s;y)=\max_{\beta\in B_{wtk}}\langle\beta,1-e_y+s-s_y1\rangle",
     shapes="s, beta: (m,); lambda_l: (m,) in the top-k_l simplex of radius k_l rho'_l",
-    cases=rows,
+    cases=parts_of_sums,
     planted=(
         version("a fraction zeta for each level", common=False),
         version("simplices of radius rho'_l", radius_times_k=False),
     ),
+    proofs=(
+        BySolver(
+            "A sum of points of the simplices that beats the loss, for weights with ties and for "
+            "fractions zeta between 0 and 1.",
+            cases=symbolic_parts,
+            assuming=sorted_and_admissible,
+            sized_by=("m",),
+        ),
+    ),
 )
 def weighted_is_a_maximum(case: Case, common: bool = True, radius_times_k: bool = True) -> Outcome:
-    B = weighted_set(case.m, case.rho, common, radius_times_k)
-    value = exact.value(reference.WeightedTopK(case.rho), case.scores, case.y)
-    return equal(value, largest(B, margins(case)))
+    """<beta, x> <= zeta <rho, x> for all points beta of the set, and beta = rho attains it."""
+    rho, x, m = case.rho, case.x, len(case.rho)
+    zeta = [case.zeta[0]] * m if common else case.zeta
+    beta = [total(entries) for entries in zip(*case.parts, strict=True)]
+    within = implies(
+        in_sum(case.parts, rho, zeta, radius_times_k),
+        inner(beta, x) <= case.zeta[0] * inner(rho, x),
+    )
+    steps = falls_of(rho)
+    best = [unit_of(step, m, k) for k, step in enumerate(steps, 1)]
+    attained = in_sum(best, rho, [Fraction(1)] * m, radius_times_k)
+    found = truth(all_of(within, attained))
+    if is_symbolic(rho, case.parts) or not hasattr(case, "scores"):
+        return found
+    B = weighted_set(m, rho, common, radius_times_k)
+    value = exact.value(reference.WeightedTopK(rho), case.scores, case.y)
+    return both(equal(value, largest(B, margins(case.scores, case.y))), found)
+
+
+def falls_of(rho: Numbers) -> list[Real]:
+    """Return rho_k - rho_{k+1} for each k, with rho_{m+1} = 0."""
+    return [a - b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)]
+
+
+def unit_of(step: Real, m: int, k: int) -> list[Real]:
+    """Return a vector with `step` in the first k of m places."""
+    return [step * int(j < k) for j in range(m)]
+
+
+def in_sum(
+    parts: Sequence[Numbers], rho: Numbers, zeta: Sequence[Real], radius_times_k: bool
+) -> Truth:
+    """Whether lambda_1 .. lambda_m are as (14) has them; where rho does not fall they are 0."""
+    conditions = []
+    for k, (part, step, share) in enumerate(zip(parts, falls_of(rho), zeta, strict=True), 1):
+        radius = (k if radius_times_k else 1) * step
+        conditions.append(in_topk_simplex(part, k, radius))
+        conditions.append(equals(total(part), share * k * step))
+    return all_of(*conditions)
 
 
 @claim(
@@ -127,13 +181,18 @@ def weighted_is_a_maximum(case: Case, common: bool = True, radius_times_k: bool 
     formula=r"\Phi^*_{wtk}(v;y)=v_y\quad\langle v,1\rangle=0,\ "
     r"\exists b_y:\ v+(b_y-v_y)e_y\in B_{wtk}",
     shapes="v, rho: (m,), rho non-increasing and non-negative",
-    cases=lambda rng, deep: (
-        c for c in points(rng, deep) if isinstance(c.loss, reference.WeightedTopK)
-    ),
+    cases=lambda rng, deep: weighted_points(rng, deep),
     planted=(
         version("-v_y", sign=-1),
         version("a fraction zeta for each level", common=False),
         version("simplices of radius rho'_l", radius_times_k=False),
+    ),
+    not_proved="follows from K19-eq15 and K19-lemma1; membership in B_wtk has m |K| unknowns, and "
+    "each case is decided by exact linear programs",
+    library=Library(
+        ("fwlab.WeightedTopK.conjugate", "fwlab.WeightedTopK.in_domain"),
+        lambda case: conjugate_in_the_library(fwlab.WeightedTopK(as_floats(case.loss.rho)), case),
+        lambda rng, deep: (c for c in weighted_points(rng, deep) if any(c.loss.rho)),
     ),
 )
 def weighted_conjugate(
@@ -144,43 +203,5 @@ def weighted_conjugate(
     return equal(conjugate, stated_conjugate(case, B, sign, free=True))
 
 
-def schemes(rng: Rng, deep: bool) -> Iterator[Case]:
-    for m, k in sizes(12 if deep else 7):
-        yield Case(kind="exact", m=m, k=k, y=int(rng.integers(m)), scores=fractions(rng, m))
-
-
-@claim(
-    "K19-weights",
-    "7.3",
-    "The flat weights 1/k give the top-k hinge loss; the linear ones fall by equal steps, the "
-    "exponential ones by equal factors, and all three are admissible and sum to 1.",
-    formula=r"\rho^{flat}_j=\frac{1}{k},\quad \rho^{linear}_j=\frac{2(k+1-j)}{(k+1)k},\quad "
-    r"\rho^{exp}_j=\frac{\exp(-j/k)}{\sum_{i=1}^k\exp(-i/k)},\quad j\leq k",
-    shapes="rho: (m,), zero after the k-th",
-    cases=schemes,
-    planted=(
-        version("flat weights 1/(k+1)", flat_extra=1),
-        version("linear weights from k - j", linear_top=0),
-        version("increasing exponents", exponent=1),
-    ),
-)
-def weight_schemes(
-    case: Case, flat_extra: int = 0, linear_top: int = 1, exponent: int = -1
-) -> Outcome:
-    k, m = case.k, case.m
-    places = range(1, k + 1)
-    flat = [Fraction(1, k + flat_extra)] * k
-    linear = [Fraction(2 * (k + linear_top - j), (k + 1) * k) for j in places]
-    powers = [math.exp(exponent * j / k) for j in places]
-    exponential = [p / sum(powers) for p in powers]
-    recovered = reference.WeightedTopK(indicator(range(k), m, k + flat_extra))
-    return both(
-        equal(
-            exact.value(recovered, case.scores, case.y),
-            exact.value(reference.TopK(k), case.scores, case.y),
-        ),
-        *[equal(sum(rho), 1) for rho in (flat, linear, exponential)],
-        *[at_most(b, a) for rho in (linear, exponential) for a, b in pairwise(rho)],
-        *[equal(a - b, linear[-1]) for a, b in pairwise(linear)],
-        *[equal(b / a, math.exp(-1 / k)) for a, b in pairwise(exponential)],
-    )
+def weighted_points(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (c for c in points(rng, deep) if isinstance(c.loss, reference.WeightedTopK))
