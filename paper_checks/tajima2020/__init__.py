@@ -4,11 +4,13 @@ classifiers."""
 # in the order of the paper, which is the order of the ledger
 from paper_checks.tajima2020 import (  # isort: skip
     losses,
+    simplices,
+    weighted,
     usunier_proof,
     frank_wolfe,
+    gradients,
     envelope,
+    augmented,
     cost,
     convergence,
 )
-
-__all__ = ["convergence", "cost", "envelope", "frank_wolfe", "losses", "usunier_proof"]
