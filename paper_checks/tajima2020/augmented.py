@@ -1,7 +1,4 @@
-"""T20 section C: the smoothed dual as the dual of a problem with more features.
-
-Cases have smoothing = root^2 / (lam n), so that the square root in (C.19) is rational.
-"""
+"""T20 section C: the smoothed dual as the dual of a problem with more features."""
 
 from fractions import Fraction
 from itertools import product
@@ -14,30 +11,24 @@ from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, cla
 from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import ByTheorem
 from paper_checks.tajima2020 import line
-from paper_checks.tajima2020.envelope import rows, shifted
 from paper_checks.tajima2020.frank_wolfe import SOLVED
 from paper_checks.tajima2020.gradients import by_solver
 from paper_checks.tajima2020.linear import in_fwlab, linear_trainings
-from paper_checks.tajima2020.trainings import (
+from paper_checks.tajima2020.programs import (
     array,
+    augmented,
     conjugate,
     dual,
     dual_optimum,
     primal,
+    rows,
     scores,
+    shifted,
     squared,
     step_of,
     trainings,
     weights,
 )
-
-
-def augmented(case: Case) -> Case:
-    """Return the problem with the features (C.19)."""
-    n, m = case.n, case.m
-    block = np.eye(n * m, dtype=int).reshape(n, m, n * m).astype(object)
-    features = np.concatenate([array(case.features), block * case.root], axis=2)
-    return Case(**{**vars(case), "features": features})
 
 
 @claim(
@@ -147,16 +138,14 @@ def augmented_sum(case: Case, factor: Any) -> list[Real]:
     proofs=(by_solver("A sign that does not matter: where alpha_i is 0."),),
 )
 def augmented_scores(case: Case, sign: int = 1) -> Outcome:
-    return equal(
-        rows(scores(augmented(case), case.A)), rows(shifted(case, sign * case.smoothing))
-    )
+    return equal(rows(scores(augmented(case), case.A)), rows(shifted(case, sign * case.smoothing)))
 
 
 @claim(
     "T20-lemmaC1",
     "Lemma C.1, (C.27) (C.28)",
-    "D_m is a Fenchel dual of the risk over the augmented features: it is their dual, it is "
-    "nowhere above the risk, and at a maximiser it equals the risk.",
+    "D_m is the function (2.3) of the risk over the augmented features, and so a Fenchel dual of "
+    "it, as (2.3) is (T20-duality): nowhere above the risk, and equal to it at a maximiser.",
     formula=r"\Vert\tilde w(A)\Vert^2=\Vert w(A)\Vert^2+\frac{\gamma}{\lambda n}\Vert A\Vert_F^2,"
     r"\quad \tilde D(A)=D_m(A)",
     shapes="Psi_i: (d + m n, m), A: (m, n), w: (d + m n,)",
@@ -169,8 +158,8 @@ def augmented_scores(case: Case, sign: int = 1) -> Outcome:
     ),
     proofs=(
         by_solver(
-            "A term of (C.28) that the samples make 0; it proves the two formulas, not that the "
-            "values meet at the maximiser, which is tried in floats."
+            "A term of (C.28) that the samples make 0. It proves (C.28) and that D_m is (2.3) there; "
+            "that (2.3) meets the risk at its maximiser is tried in floats."
         ),
     ),
     library=Library(
@@ -241,8 +230,8 @@ def gap_in_fwlab(case: Case) -> Outcome:
         r"-\frac{\gamma_{sm}}{2n}\Vert A\Vert_F^2-\frac{1}{n}\sum_i(\tilde\Phi^*(-\alpha_i;y_i)"
         r"+\frac{\gamma_{sm}}{2}\Vert\alpha_i\Vert^2)",
         r"-\frac{1}{n}\sum_i(\Phi^*(-\alpha_i;y_i)+\frac{\gamma_{sm}}{2}\Vert\alpha_i\Vert^2)",
-        "Inserting (C.28) into (C.27) gives the term $-\\frac{\\gamma}{2n}\\Vert A\\Vert_F^2$ once. "
-        "As $\\Vert A\\Vert_F^2=\\sum_i\\Vert\\alpha_i\\Vert^2$, the sum contains the same term "
+        "Inserting (C.28) into (C.27) gives the term $-\\frac{\\gamma}{2n}\\Vert A\\Vert_F^2$ "
+        "once. As $\\Vert A\\Vert_F^2=\\sum_i\\Vert\\alpha_i\\Vert^2$, the sum contains it "
         "again, so that the first line counts it twice; the second line has it once, inside "
         "$\\Phi_m^*$.",
         "Nothing: Lemma C.1 uses the second line.",

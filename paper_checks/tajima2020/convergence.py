@@ -7,7 +7,7 @@ import numpy as np
 
 from paper_checks.ledger import Case, Outcome, claim, version
 from paper_checks.outcomes import at_most
-from paper_checks.tajima2020.trainings import dual_optimum, trainings
+from paper_checks.tajima2020.programs import dual_optimum, trainings
 from reference import exact
 
 

@@ -4,7 +4,6 @@ Each line is run as printed, on numbers that count every addition, product and c
 iterate that comes out is compared with the one of plain numbers.
 """
 
-import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-import reference
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import counted, equal
@@ -123,8 +121,8 @@ def next_iterate(case: Case) -> np.ndarray:
     """Return the next iterate by plain numbers, joint features in both cases."""
     eye = np.eye(case.m, dtype=int)
     psi = [np.kron(eye, x) if case.kind == "special" else x for x in case.features]
-    link = [np.sum([p.T @ b for p, b in zip(psi, B, strict=True)], axis=0) for B in (case.A,)][0]
-    s = np.array([p @ link for p in psi]) + case.smoothing * case.A
+    w = np.sum([p.T @ a for p, a in zip(psi, case.A, strict=True)], axis=0)
+    s = np.array([p @ w for p in psi]) + case.smoothing * case.A
     target = eye[list(case.y)]
     worst = np.argmax(s + 1 - target, axis=1)
     step = target - eye[worst] - case.A
@@ -234,79 +232,3 @@ def line_costs(case: Case, general: dict | None = None, special: dict | None = N
 def inner_products(case: Case, bound: Any = lambda m, d0: m) -> Outcome:
     W, x = numbers(np.ones((case.m, case.d0))), numbers(np.ones(case.d0))
     return counted(operations(lambda: W @ x)[1], PER_UNIT * bound(case.m, case.d0))
-
-
-# --- line 6 --------------------------------------------------------------------------------------
-
-
-def sorted_subgradient(loss: reference.Loss, s: list[Counting], y: int) -> list[Any]:
-    """Return a subgradient by sorting the margins: rho in their order, minus its sum in y's entry.
-
-    A joint loss is 0 where its sum is not positive; an entrywise one leaves out margins below 0.
-    """
-    m = len(s)
-    rho = [Counting(r) for r in weights_of(loss, m)]
-    margins = [s_j - s[y] + int(j != y) for j, s_j in enumerate(s)]
-    order = sorted(range(m), key=margins.__getitem__, reverse=True)
-    if isinstance(loss, reference.TopK | reference.WeightedTopK):
-        value = Counting(0)
-        for place, j in enumerate(order):
-            value = value + margins[j] * rho[place]
-        taken = order if Counting(0) < value else []
-    else:
-        taken = [j for j in order if Counting(0) < margins[j]]
-    found, whole = [Counting(0)] * m, Counting(0)
-    for place, j in enumerate(taken):
-        found[j], whole = rho[place], whole + rho[place]
-    found[y] = found[y] - whole
-    return [x.value for x in found]
-
-
-def weights_of(loss: reference.Loss, m: int) -> list[Any]:
-    """Return the weights of the sorted margins, (m,)."""
-    if isinstance(loss, reference.TopK | reference.Usunier):
-        return [1 / loss.k if j < loss.k else 0 for j in range(m)]
-    return list(loss.numbers())
-
-
-def scored_losses(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield scores for growing m, for each of the four losses."""
-    for m in (4, 16, 128, 1024, 8192 if deep else 2048):
-        s, k = rng.integers(-4, 5, m), max(1, m // 3)
-        rho = tuple(max(0.0, 1 - j / (m // 2 + 1)) for j in range(m))
-        losses = (
-            reference.TopK(k),
-            reference.Usunier(k),
-            reference.WeightedTopK(rho),
-            reference.WeightedUsunier(rho),
-        )
-        for loss in losses:
-            name = type(loss).__name__
-            yield Case(kind=f"m = {m}", m=m, name=name, loss=loss, y=int(rng.integers(m)), s=s)
-
-
-@claim(
-    "T20-line6",
-    "2.5, Table 3 line 6",
-    "A subgradient of the top-k hinge, the Usunier loss or their weighted versions takes "
-    "O(m log m) operations.",
-    formula=r"O(m\log m)",
-    shapes="m classes",
-    judged=f"O(x) as at most {PER_UNIT} x operations, counted while the subgradient is computed",
-    cases=scored_losses,
-    sides=("operations", "allowed"),
-    planted=(
-        version("O(log m)", bound=lambda m: math.ceil(math.log2(m))),
-        version("O(sqrt(m))", bound=lambda m: math.isqrt(m)),
-    ),
-    not_proved="a count of operations at growing sizes",
-)
-def cost_of_subgradient(case: Case, bound: Any = lambda m: m * math.ceil(math.log2(m))) -> Outcome:
-    """The loss at the scores is what the subgradient v attains: <v, s + delta>."""
-    s = [Counting(int(x)) for x in case.s]
-    v, cost = operations(lambda: sorted_subgradient(case.loss, s, case.y))
-    asked = case.loss.delta(case.m, case.y)
-    attained = sum(v_j * (int(x) + d) for v_j, x, d in zip(v, case.s, asked, strict=True))
-    value = case.loss.value([int(x) for x in case.s], case.y)
-    right = equal(float(attained), float(value))
-    return counted(cost, PER_UNIT * bound(case.m)) if right.holds else right

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import fwlab
 import reference
 from paper_checks.arithmetic import (
     Real,
@@ -21,21 +20,21 @@ from paper_checks.arithmetic import (
     maximum,
     minimum,
 )
-from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver, ByTheorem
 from paper_checks.symbols import reals
 from paper_checks.tajima2020 import line
 from paper_checks.tajima2020.linear import in_fwlab, linear_trainings
-from paper_checks.tajima2020.programs import listed_losses, other_losses
-from paper_checks.tajima2020.trainings import (
+from paper_checks.tajima2020.programs import (
     SIZED_BY,
     along,
     array,
     dual,
     dual_optimum,
     in_domain,
+    listed_losses,
+    other_losses,
     primal,
     scores,
     step_of,
@@ -108,9 +107,7 @@ def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1
             sized_by=SIZED_BY,
         ),
     ),
-    library=Library(
-        ("fwlab.Problem.gap",), lambda case: in_fwlab(case, "gap"), linear_trainings
-    ),
+    library=Library(("fwlab.Problem.gap",), lambda case: in_fwlab(case, "gap"), linear_trainings),
 )
 def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
     """At every w; on numbers also at the least of P, which the reference certifies."""
@@ -128,7 +125,9 @@ def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
 
 def gap_symbols(deep: bool) -> Iterator[Case]:
     """Yield the smallest training problems: P(w) multiplies symbols."""
-    return (case for case in training_symbols(deep) if (case.n, case.m, case.d) == (1, 2, 1))
+    for case in training_symbols(deep):
+        if (case.n, case.m, case.d) == (1, 2, 1):
+            yield Case(**vars(case), w=reals("w", 1))
 
 
 def risk_of(case: Case, w: np.ndarray) -> Real:
@@ -279,10 +278,11 @@ def clipped(step: Real) -> Real:
             line.theorem(lambda at, **changes: (quotient_of(at, **changes), line.best_step(at))),
         ),
     ),
+    library=Library(
+        ("fwlab.Problem.curvature",), lambda case: in_fwlab(case, "curvature"), linear_trainings
+    ),
 )
-def line_search(
-    case: Case, target: int = 1, scale: Any = lambda lam, n: lam * n
-) -> Outcome:
+def line_search(case: Case, target: int = 1, scale: Any = lambda lam, n: lam * n) -> Outcome:
     step = step_of(case)
     rise = (step * (target * true_entries(case) - scores(case, case.A))).sum()
     w = weights(case, step)

@@ -10,7 +10,7 @@ from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, versi
 from paper_checks.outcomes import both, equal
 from paper_checks.proofs import BySolver, ByTheorem
 from paper_checks.tajima2020 import line
-from paper_checks.tajima2020.trainings import (
+from paper_checks.tajima2020.programs import (
     SIZED_BY,
     along,
     array,
@@ -127,14 +127,15 @@ def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
     r"-\frac{1}{2}\Vert w(\Delta A)\Vert^2\gamma^2"
     r"+\frac{1}{\lambda n}\sum_j\langle e_j-\Psi(x_j)^\top w(A),\Delta\alpha_j\rangle\gamma",
     shapes="A, Delta A: (m, n), gamma in [0, 1]",
-    judged="e_j as a unit vector of m entries, which is undefined for a sample j > m",
+    judged="e_j as a unit vector of m entries, which is undefined for a sample j > m; samples and "
+    "classes count from 0 in witnesses",
     cases=trainings,
     sides=("left-hand side", "right-hand side"),
     derived=version(
         "e_{y_j} in the place of e_j, as in (B.8) and (2.20)",
         formula=r"\frac{1}{\lambda}(D(A+\gamma\Delta A)-D(A))="
         r"-\frac{1}{2}\Vert w(\Delta A)\Vert^2\gamma^2"
-        r"+\frac{1}{\lambda n}\sum_j\langle e_{y_j}-\Psi(x_j)^\top w(A),\Delta\alpha_j\rangle\gamma",
+        r"+\frac{\gamma}{\lambda n}\sum_j\langle e_{y_j}-\Psi(x_j)^\top w(A),\Delta\alpha_j\rangle",
         true_class=True,
     ),
     where_right=WhereRight(
@@ -172,7 +173,7 @@ def expansion(
     rise = total(linear_terms(case, true_class)) / (case.lam * case.n)
     printed = expanded(half, w @ w, rise, t)
     A = array(case.A)
-    return equal((dual(case, A + t * step) - dual(case, A)) / case.lam, printed)
+    return equal((dual(case, A + t * step) - dual(case, A)) / case.lam, printed, gamma=t)
 
 
 def linear_terms(case: Case, true_class: bool) -> list[Real]:

@@ -10,11 +10,13 @@ import reference
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Outcome
 from paper_checks.outcomes import both, equal
-from paper_checks.tajima2020.trainings import (
+from paper_checks.tajima2020.programs import (
+    along,
     array,
     dual,
     primal,
     rationals,
+    step_of,
     trainings,
     weights,
 )
@@ -57,6 +59,10 @@ def compared(name: str, problem: fwlab.Problem, case: Case, smoothing: Any) -> O
         case "gap":
             gap = primal(case, weights(case, case.A)) - dual(case, case.A)
             return equal(problem.gap(A), float(gap))
+        case "curvature":
+            step = step_of(case)
+            found = problem.curvature(step.astype(float), problem.link(step.astype(float)))
+            return equal(found, float(along(case, step, smoothing)[1]))
     raise ValueError(name)
 
 
@@ -80,5 +86,3 @@ def fwlab_loss(loss: reference.Loss) -> Any:
         case reference.WeightedUsunier(rho):
             return fwlab.WeightedUsunier([float(r) for r in rho])
     return fwlab.MaxHinge()
-
-

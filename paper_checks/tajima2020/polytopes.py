@@ -23,7 +23,7 @@ from paper_checks.arithmetic import (
     positive_part,
     total,
 )
-from paper_checks.tajima2020.programs import greatest, levels
+from paper_checks.tajima2020.levels import greatest, levels
 from reference.derived_polytopes import topk_simplex_bounds
 from reference.derived_polytopes import total as total_of
 
@@ -60,7 +60,7 @@ def over(inequalities: Inequalities, h: Sequence[Real]) -> Real:
 @lru_cache(maxsize=256)
 def vertices(inequalities: Inequalities) -> tuple[Row, ...]:
     """Return the vertices: the feasible points at which m independent inequalities are tight."""
-    found = {}
+    found: dict[Row, None] = {}
     for chosen in combinations(inequalities, len(inequalities[0][0])):
         point = solution([[*row, bound] for row, bound in chosen])
         if point and all(inner(row, point) <= bound for row, bound in inequalities):
@@ -78,9 +78,7 @@ def solution(table: list[list[Fraction]]) -> Row | None:
         table[column], table[pivot] = table[pivot], table[column]
         head = [x / table[column][column] for x in table[column]]
         table = [
-            head
-            if r == column
-            else [x - row[column] * p for x, p in zip(row, head, strict=True)]
+            head if r == column else [x - row[column] * p for x, p in zip(row, head, strict=True)]
             for r, row in enumerate(table)
         ]
     return tuple(row[-1] for row in table)

@@ -25,6 +25,7 @@ from paper_checks.definitions import (
 from paper_checks.ledger import Case
 from paper_checks.proofs import symbolic_sizes
 from paper_checks.symbols import real, reals
+from paper_checks.tajima2020.levels import zero_ended_weights
 from paper_checks.tajima2020.polytopes import (
     over,
     over_weighted_topk,
@@ -33,7 +34,6 @@ from paper_checks.tajima2020.polytopes import (
     topk_simplex,
     usunier_simplex,
 )
-from paper_checks.tajima2020.programs import zero_ended_weights
 
 MAX_HINGE, STRUCTURED = "max hinge", "structured hinge"
 TOP_K, USUNIER = "top-k hinge", "Usunier loss"
@@ -84,8 +84,10 @@ def symbolic_losses(names: tuple[str, ...]) -> Callable[[bool], Iterator[Case]]:
     """Return the cases of the named losses for all real scores, weights and costs."""
 
     def cases(deep: bool) -> Iterator[Case]:
-        for m in (2, 3):
+        for m in (2, 3, 4):
             for name in names:
+                if m == 4 and name in (WEIGHTED_TOP_K, WEIGHTED_USUNIER):
+                    continue  # products of weights and numbers in any order: too many cases
                 base = {"kind": "symbols", "loss": name, "m": m, "y": 0}
                 s, rho = reals("s", m), (*reals("rho", m - 1), Fraction(0))
                 if name in (TOP_K, USUNIER):
@@ -172,6 +174,7 @@ def weighted_rows(rng: Rng, deep: bool, zero_ended: bool = True) -> Iterator[Cas
     The first row has two levels and a negative number: where most slips show.
     """
     first = (Fraction(1), Fraction(1, 2), Fraction(0))
+    rows: list[tuple[tuple[Fraction, ...], ...]]
     rows = [(first, (Fraction(2), Fraction(-1), Fraction(-2)))]
     for m in (2, 3, 4, 5) if deep else (2, 3, 4):
         for _ in range(12 if deep else 6):

@@ -1,7 +1,6 @@
 """T20 section A: from the weighted Usunier loss to its polytope, by Lagrangian duality."""
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, versi
 from paper_checks.outcomes import both, equal
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import reals
+from paper_checks.tajima2020.levels import greatest, levels
 from paper_checks.tajima2020.polytopes import over_weighted_usunier
-from paper_checks.tajima2020.programs import greatest, levels
 from paper_checks.tajima2020.rows import (
     in_order,
     sorted_weights,
@@ -56,10 +55,11 @@ from reference.derived_polytopes import Bound, Expression
         "The loss (2.8) cuts each margin at 0 before they are added; (A.1) adds first and cuts "
         "the sum of a level. The two differ if a level has numbers of both signs: with "
         "$\\rho=(1,1,0)$, one level of two, and $x=(1,-1,-1)$ the left-hand side is "
-        "$\\max\\{0,1-1\\}=0$, while $\\beta=(1,0,0)$ is in $B_{wu}$ and gives 1. The first line of "
-        "(A.2) minimises over $h\\geq 0$, $h\\geq x$, which is the loss (2.8), not the left-hand "
-        "side of (A.1).",
-        "Nothing: the proof in (A.2)-(A.7) starts from the correct form.",
+        "$\\max\\{0,1-1\\}=0$, while $\\beta=(1,0,0)$ is in $B_{wu}$ and gives 1. The first line "
+        "of (A.2) minimises over $h\\geq 0$, $h\\geq x$, which is the loss (2.8), not the "
+        "left-hand side of (A.1).",
+        "The first equality of (A.2), which starts from the left-hand side of (A.1); the rest of "
+        "the proof is right.",
     ),
 )
 def by_level(case: Case, entrywise: bool = False, floor: bool = True) -> Outcome:
@@ -147,9 +147,7 @@ def last_line(x: Any, rho: Any, more: int = 0) -> Real:
         h = [positive(x_j) for x_j in x]
         return total(
             step
-            * minimum(
-                *((k + more) * t + total(positive(h_j - t) for h_j in h) for t in (ZERO, *h))
-            )
+            * minimum(*((k + more) * t + total(positive(h_j - t) for h_j in h) for t in (ZERO, *h)))
             for k, step in levels(rho)
         )
     m = range(len(x))
@@ -165,7 +163,9 @@ def last_line(x: Any, rho: Any, more: int = 0) -> Real:
 def lagrangians(case: Case, tau_sign: int) -> tuple[Any, Any]:
     """Return the two forms of (A.4), at any values of the variables; every k counts as a
     level, some with the weight 0."""
-    k, steps = (np.array(column, object) for column in zip(*levels(case.rho, every=True), strict=True))
+    k, steps = (
+        np.array(column, object) for column in zip(*levels(case.rho, every=True), strict=True)
+    )
     names = ("x", "h", "eta", "beta", "t", "tau", "Q", "M", "Lambda")
     x, h, eta, beta, t, tau, Q, M, Lambda = (np.array(getattr(case, n), object) for n in names)
     shortfall = h[:, None] - t[None, :] - Q

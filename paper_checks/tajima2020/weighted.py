@@ -1,6 +1,5 @@
 """T20 section 2.2: the sets of the weighted losses, and the weights of their levels."""
 
-from fractions import Fraction
 from functools import partial
 
 import fwlab
@@ -9,9 +8,9 @@ from paper_checks.definitions import weighted_top_k, weighted_usunier
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import both, equal
 from paper_checks.proofs import BySolver
+from paper_checks.tajima2020.levels import levels
 from paper_checks.tajima2020.losses import SET_AND_LOSS
 from paper_checks.tajima2020.polytopes import over_weighted_topk, over_weighted_usunier
-from paper_checks.tajima2020.programs import levels
 from paper_checks.tajima2020.rows import (
     in_order,
     sorted_weights,
@@ -19,7 +18,9 @@ from paper_checks.tajima2020.rows import (
     weighted_rows,
 )
 
-ALL_WEIGHTS = "A level weight that is right unless some weights are equal, or some margins negative."
+ALL_WEIGHTS = (
+    "A level weight that is right unless some weights are equal, or some margins negative."
+)
 
 
 def by_solver(catches: str = ALL_WEIGHTS) -> BySolver:
@@ -77,8 +78,8 @@ IN_FWLAB = Library(("fwlab.WeightedTopK.value", "fwlab.WeightedUsunier.value"), 
         "$\\sum_{\\ell:k_\\ell\\geq j}\\rho'_\\ell=\\rho_j$ for every j. Taking the difference of "
         "this for two neighbouring levels leaves $\\rho_{k_\\ell}-\\rho_{k_{\\ell+1}}$. With "
         "$\\rho=(1,1/2,0)$ and $h=(1,0,0)$ the loss is 1, and the printed weights give 3/2.",
-        "The sets (2.13) and (2.14) are too large wherever rho has two levels, so Theorem 2.1 "
-        "fails for both weighted losses with the printed rho'.",
+        "The sets (2.13) and (2.14) are too large wherever rho has two levels: their maxima are "
+        "not the weighted losses, as Theorem 2.1 needs.",
     ),
 )
 def level_weights(case: Case, differences: bool = False, factor: int = 1) -> Outcome:
