@@ -21,10 +21,15 @@ def test_a_claim_has_a_verdict_with_evidence(id, tmp_path, monkeypatch):
     if verdict == Verdict.UNTESTABLE:
         assert record["reason"]
         return
-    assert record["cases"] > 0
     assert record["defects_caught"] == record["defects_planted"]
-    if verdict in (Verdict.HOLDS, Verdict.WIDER):
+    if verdict == Verdict.OTHER_DATA:
+        assert record["cases"] == 0 and record["reason"].startswith("on other data")
+        return
+    assert record["cases"] > 0
+    if verdict in (Verdict.HOLDS, Verdict.WIDER, Verdict.REPRODUCED):
         assert record["defects_planted"] >= 1
+    elif verdict == Verdict.INCONCLUSIVE:
+        assert record["undecided"] > 0
     else:
         assert record["witness"]
     if record["corrected"]:
