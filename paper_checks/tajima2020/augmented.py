@@ -158,7 +158,7 @@ def augmented_scores(case: Case, sign: int = 1) -> Outcome:
     ),
     proofs=(
         by_solver(
-            "A term of (C.28) that the samples make 0. It proves (C.28) and that D_m is (2.3) there; "
+            "A term of (C.28) that the samples make 0. (C.28) and the formula of D_m are proved; "
             "that (2.3) meets the risk at its maximiser is tried in floats."
         ),
     ),

@@ -175,7 +175,7 @@ def direction(case: Case, sign: int = -1, side: int = 1) -> Outcome:
 
 def score_symbols(deep: bool) -> Iterator[Case]:
     """Yield all real scores s and dual rows A of one sample, for losses of every kind."""
-    for m in (2, 3, 4) if deep else (2, 3):
+    for m in (2, 3, 4):
         for loss in listed_losses(m):
             base = {"kind": "symbols", "n": 1, "m": m, "loss": loss, "y": (0,)}
             yield Case(**base, s=(reals("s", m),), A=(reals("a", m),), smoothing=Fraction(1, 2))

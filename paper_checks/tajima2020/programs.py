@@ -97,8 +97,8 @@ def training(rng: Rng, loss: reference.Loss, n: int, m: int, kind: str, denomina
 
 def training_symbols(deep: bool) -> Iterator[Case]:
     """Yield training problems for all real features, smoothing and dual points."""
-    sizes = [(1, 2, 1), (1, 3, 1), (2, 2, 1), (2, 3, 1)]
-    for n, m, d in [*sizes, (2, 2, 2), (2, 3, 2), (2, 4, 2)] if deep else sizes:
+    sizes = [(1, 2, 1), (1, 3, 1), (2, 2, 1), (2, 2, 2), (2, 3, 1), (2, 4, 1)]
+    for n, m, d in [*sizes, (2, 3, 2), (2, 4, 2)] if deep else sizes:
         y = tuple(int(i == 0) for i in range(n))
         root = real("root")
         yield Case(
