@@ -225,6 +225,11 @@ def gap_in_fwlab(case: Case) -> Outcome:
             lambda deep, copies=2: line.same(*both_lines(line.symbolic_line(), copies)),
         ),
     ),
+    library=Library(
+        ("fwlab.Problem.dual",),
+        lambda case: in_fwlab(case, "dual", smoothing=case.smoothing),
+        linear_trainings,
+    ),
     erratum=Erratum(
         "section C.3, (C.29), first line",
         r"-\frac{\gamma_{sm}}{2n}\Vert A\Vert_F^2-\frac{1}{n}\sum_i(\tilde\Phi^*(-\alpha_i;y_i)"

@@ -124,11 +124,22 @@ def shifted_slopes(at: line.Line, sign: int) -> tuple[Any, Any]:
             cases=score_symbols,
         ),
     ),
+    library=Library(
+        ("fwlab.Problem.lowest",), lambda case: lowest_in_fwlab(case), linear_trainings
+    ),
 )
 def smoothed_direction(case: Case, shift: int = 1, sign: int = -1) -> Outcome:
     s, tilt = scores_of(case), array(case.A) * case.smoothing
     gradient = -(asked_margins(case) + s + tilt) / Fraction(case.n)
     return best_vertices(case, s + shift * tilt, gradient, sign)
+
+
+def lowest_in_fwlab(case: Case) -> Outcome:
+    """Compare the losses that fwlab's vertices attain with those at the shifted scores."""
+    tilted = shifted(case, case.smoothing)
+    problem = in_fwlab(case, smoothing=case.smoothing)
+    values = [case.loss.value(list(s), y) for s, y in zip(tilted, case.y, strict=True)]
+    return equal(list(problem.lowest(tilted.astype(float))[1]), floats(values))
 
 
 @claim(
@@ -187,7 +198,7 @@ def smoothed_direction(case: Case, shift: int = 1, sign: int = -1) -> Outcome:
     ),
 )
 def smoothed_line_search(case: Case, weight: Any = lambda scale: 1 / scale) -> Outcome:
-    """weight: of gamma |Delta A|^2, as a function of lambda n."""
+    """Compare the step; `weight` is that of gamma |Delta A|^2, as a function of lambda n."""
     step = step_of(case)
     rise = (step * (true_entries(case) - shifted(case, case.smoothing))).sum()
     return maximises(case, rise, printed_denominator(case, weight), case.smoothing)

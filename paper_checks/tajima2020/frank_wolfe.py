@@ -71,7 +71,7 @@ SOLVED = 1e-6  # relative error of a QP's optimal value
     ),
 )
 def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1) -> Outcome:
-    """Weak duality in fractions at A and U; strong duality at a maximiser found by a QP."""
+    """Try weak duality in fractions, and strong duality at a maximiser found by a QP."""
     scale = link(case.lam)
     curvature = quadratic * scale**2
 
@@ -110,7 +110,7 @@ def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1
     library=Library(("fwlab.Problem.gap",), lambda case: in_fwlab(case, "gap"), linear_trainings),
 )
 def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
-    """At every w; on numbers also at the least of P, which the reference certifies."""
+    """Compare at any w; on numbers also at the least of P, which the reference certifies."""
     risk = risk_of(case, weights(case, case.A))
     gap = share * (risk - dual(case, case.A))
     found = at_most(risk - risk_of(case, array(case.w)), gap)
@@ -196,8 +196,8 @@ def asked_margins(case: Case) -> np.ndarray:
 
 
 def best_vertices(case: Case, s: np.ndarray, gradient: np.ndarray, sign: int = -1) -> Outcome:
-    """sign times every vertex of the subdifferential at the scores s maximises <gradient, .> over
-    the domain, row by row."""
+    """Say whether sign times every vertex of the subdifferential at the scores s maximises
+    <gradient, .> over the domain, row by row."""
     outcomes = []
     for i, y in enumerate(case.y):
         pieces = exact.pieces(case.loss, case.m, y)
@@ -239,8 +239,8 @@ def best_step_inside(case: Case, smoothing: Real = 0) -> Truth:
 
 
 def maximises(case: Case, rise: Real, below: Real, smoothing: Real = 0) -> Outcome:
-    """The quotient, clipped to [0, 1], maximises D_m(A + t Delta A); slope and bend are read off
-    values of D_m. On symbols the quotients are multiplied out, without clipping."""
+    """Say whether the quotient, clipped to [0, 1], maximises D_m(A + t Delta A), whose slope and
+    bend are read off its values. On symbols multiply the quotients out, without clipping."""
     slope, bend = along(case, step_of(case), smoothing)
     if is_symbolic(rise, slope):
         return truth(equals(rise * bend, slope * below))

@@ -105,7 +105,7 @@ def products(case: Case, factor: Any = lambda lam: 1 / lam) -> Outcome:
     proofs=(by_solver(),),
 )
 def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
-    """A central difference is the exact derivative of a quadratic."""
+    """Compare with central differences, which are the exact derivatives of a quadratic."""
 
     def norm(entry: tuple[int, ...], change: int) -> Real:
         A = array(case.A).copy()

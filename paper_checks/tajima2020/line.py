@@ -18,7 +18,7 @@ import sympy
 
 @dataclass(frozen=True)
 class Line:
-    """The inner products; `target` are sums of <e_{y_i}, .>, and `across` of <e_i, .>."""
+    """Hold the inner products; `target` are sums of <e_{y_i}, .>, and `across` of <e_i, .>."""
 
     lam: Any
     n: Any

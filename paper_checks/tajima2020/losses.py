@@ -205,7 +205,7 @@ def theorem_2_1(case: Case, margin: int = 1) -> Outcome:
     ),
 )
 def some_set(case: Case, growth: int = 2) -> Outcome:
-    """h = 1 - e_y + s - s_y 1 is doubled by s + h."""
+    """Double h = 1 - e_y + s - s_y 1 by adding it to s."""
 
     def loss_at(scores: Sequence[Real]) -> Real:
         there = Case(**{**vars(case), "s": tuple(scores)})
@@ -248,7 +248,7 @@ def some_set(case: Case, growth: int = 2) -> Outcome:
     ),
 )
 def usunier_sorted(case: Case, sorted_by: int = -1) -> Outcome:
-    """For every set of k classes that the sorting may put first."""
+    """Compare for every set of k classes that the sorting may put first."""
     s, y, k, h = case.s, case.y, case.k, margins(case.s, case.y)
     key = [s_j + sorted_by * int(j == y) for j, s_j in enumerate(s)]
     loss, outcomes = usunier(h, k), []

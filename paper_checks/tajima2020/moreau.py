@@ -108,7 +108,7 @@ def conjugate_of_sum(case: Case, s: Any, gamma: float) -> tuple[float, np.ndarra
     not_proved="the envelope is the optimal value of a quadratic program, which floats solve",
 )
 def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
-    """A margin of gamma/4 for one wrong class and 0 for the others, and twice that."""
+    """Compare a margin of gamma/4 for one wrong class, 0 for the others, with twice that."""
     m, y = len(case.scores), case.y
     gamma = float(case.smoothing) if smoothed else 0.0
     at_zero = -(np.arange(m) != y).astype(float)
@@ -142,7 +142,7 @@ def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
     ),
 )
 def strongly_convex(case: Case, coefficient: Any = lambda n: 1) -> Outcome:
-    """At the middle of A and U, by the definition of strong convexity."""
+    """Compare at the middle of A and U, by the definition of strong convexity."""
     A, U, gamma = array(case.A), array(case.U), case.smoothing
     ends = [dual(case, B, gamma) for B in (A, U)]
     bonus = coefficient(case.n) * gamma / case.n * squared(U - A) / 8

@@ -59,7 +59,10 @@ def symbolic_rows(deep: bool) -> Iterator[Case]:
 
 
 def rows_with_losses(rng: Rng, deep: bool, names: tuple[str, ...]) -> Iterator[Case]:
-    """Yield rows of scores in fractions, for each of the named losses."""
+    """Yield rows of scores in fractions, for each of the named losses; first one with costs 2."""
+    if STRUCTURED in names:
+        zero, costs = (Fraction(0), Fraction(0)), (Fraction(0), Fraction(2))
+        yield Case(kind=STRUCTURED, loss=STRUCTURED, m=2, y=0, s=zero, costs=costs)
     for m in (2, 3, 4, 5) if deep else (2, 3, 4):
         for _ in range(4 if deep else 2):
             for name in names:

@@ -74,7 +74,7 @@ def scored_losses(rng: Rng, deep: bool) -> Iterator[Case]:
     not_proved="a count of operations at growing sizes",
 )
 def cost_of_subgradient(case: Case, bound: Any = lambda m: m * math.ceil(math.log2(m))) -> Outcome:
-    """The loss at the scores is what the subgradient v attains: <v, s + delta>."""
+    """Count, and compare the loss at the scores with what the subgradient attains there."""
     s = [Counting(int(x)) for x in case.s]
     v, cost = operations(lambda: sorted_subgradient(case.loss, s, case.y))
     asked = case.loss.delta(case.m, case.y)

@@ -83,7 +83,7 @@ IN_FWLAB = Library(("fwlab.WeightedTopK.value", "fwlab.WeightedUsunier.value"), 
     ),
 )
 def level_weights(case: Case, differences: bool = False, factor: int = 1) -> Outcome:
-    """The sum of sorted entries in (A.2), and both weighted losses."""
+    """Compare the sum of sorted entries in (A.2), and both weighted losses."""
     x, rho = in_order(case.x), case.rho
     steps = [(k, factor * step) for k, step in levels(rho, differences)]
     found = [
@@ -180,6 +180,7 @@ def equal_to_the_sum(case: Case, differences: bool = True) -> Outcome:
             sized_by=("m",),
         ),
     ),
+    library=Library(IN_FWLAB.names, in_fwlab, partial(weighted_rows, zero_ended=False)),
 )
 def last_weight(case: Case, differences: bool = True) -> Outcome:
     return both(
