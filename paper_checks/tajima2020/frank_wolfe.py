@@ -1,6 +1,7 @@
 """T20 sections 2.1 and 2.3: the dual, the direction and the line search of Frank-Wolfe."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from paper_checks.arithmetic import (
     maximum,
     minimum,
 )
-from paper_checks.ledger import Case, Library, Outcome, claim, version
+from paper_checks.ledger import Case, Library, Outcome, Tier, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver, ByTheorem
 from paper_checks.symbols import reals
@@ -83,11 +84,16 @@ def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1
     attained = primal(case, scale * weights(case, best))
     lower = [printed_dual(B) for B in (case.A, case.U)]
     upper = [primal(case, scale * weights(case, B)) for B in (case.A, case.U)]
-    return both(
+    return rounded(
         *[at_most(low, primal(case, case.w)) for low in lower],
         *[at_most(low, high) for low, high in zip(lower, upper, strict=True)],
         equal(float(attained), value, allowed=SOLVED),
     )
+
+
+def rounded(*outcomes: Outcome) -> Outcome:
+    """Return all of these statements as one of floats, as some of them are."""
+    return replace(both(*outcomes), tier=Tier.FLOAT)
 
 
 @claim(
@@ -120,7 +126,7 @@ def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
         array(case.features).astype(float), np.array(case.y), case.loss, float(case.lam)
     )
     least = training.optimum(solvers=("CLARABEL",)).value_upper
-    return both(found, at_most(float(risk) - least, float(gap), allowed=SOLVED))
+    return rounded(found, at_most(float(risk) - least, float(gap), allowed=SOLVED))
 
 
 def gap_symbols(deep: bool) -> Iterator[Case]:
