@@ -4,11 +4,34 @@ classifiers."""
 # in the order of the paper, which is the order of the ledger
 from paper_checks.tajima2020 import (  # isort: skip
     losses,
+    simplices,
+    weighted,
     usunier_proof,
     frank_wolfe,
+    gradients,
+    moreau,
     envelope,
+    augmented,
     cost,
+    subgradient_cost,
     convergence,
+    experiments,
+    printed,
 )
 
-__all__ = ["convergence", "cost", "envelope", "frank_wolfe", "losses", "usunier_proof"]
+__all__ = [
+    "augmented",
+    "convergence",
+    "cost",
+    "envelope",
+    "experiments",
+    "frank_wolfe",
+    "gradients",
+    "losses",
+    "moreau",
+    "printed",
+    "simplices",
+    "subgradient_cost",
+    "usunier_proof",
+    "weighted",
+]

@@ -1,5 +1,7 @@
-"""T20 sections 2.1, 2.3 and B: the dual, the direction and the line search of Frank-Wolfe."""
+"""T20 sections 2.1 and 2.3: the dual, the direction and the line search of Frank-Wolfe."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -7,17 +9,37 @@ from typing import Any
 import numpy as np
 
 import reference
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal
+from paper_checks.arithmetic import (
+    Real,
+    Truth,
+    all_of,
+    divide,
+    equals,
+    implies,
+    inner,
+    is_symbolic,
+    maximum,
+    minimum,
+)
+from paper_checks.ledger import Case, Library, Outcome, Tier, claim, version
+from paper_checks.outcomes import at_most, both, equal, truth
+from paper_checks.proofs import BySolver, ByTheorem
+from paper_checks.symbols import reals
+from paper_checks.tajima2020 import line
+from paper_checks.tajima2020.linear import in_fwlab, linear_trainings
 from paper_checks.tajima2020.programs import (
+    SIZED_BY,
     along,
-    costly_losses,
+    array,
     dual,
     dual_optimum,
-    feasible,
-    mdos_losses,
+    in_domain,
+    listed_losses,
+    other_losses,
     primal,
-    rationals,
+    scores,
+    step_of,
+    training_symbols,
     trainings,
     true_entries,
     weights,
@@ -25,27 +47,6 @@ from paper_checks.tajima2020.programs import (
 from reference import exact
 
 SOLVED = 1e-6  # relative error of a QP's optimal value
-
-
-def with_target(rng: Any, deep: bool, losses: Any = mdos_losses) -> Any:
-    """Training problems with a second feasible point U beside A, and primal weights w."""
-    for case in trainings(rng, deep, losses):
-        _, m, d = case.features.shape
-        case.U = feasible(rng, case.loss, case.y, m)
-        case.w = rationals(rng, (d,), 6, 2)
-        yield case
-
-
-def several_classes(rng: Any, deep: bool) -> Any:
-    """Training problems with at most as many samples as classes, so that (B.14) is defined."""
-    for case in with_target(rng, deep):
-        if len(case.y) <= case.features.shape[1]:
-            yield case
-
-
-def other_losses(rng: Any, m: int) -> list[reference.Loss]:
-    """Losses that are not of mdos type: any costs, and the pseudo top-k hinge."""
-    return [*costly_losses(rng, m), reference.PseudoTopK(int(rng.integers(1, m)))]
 
 
 @claim(
@@ -56,15 +57,22 @@ def other_losses(rng: Any, m: int) -> list[reference.Loss]:
     formula=r"D(A)=-\frac{\lambda}{2}\Vert w(A)\Vert^2-\frac{1}{n}\sum_i\Phi^*(-\alpha_i;y_i),"
     r"\quad w(A)=\frac{1}{\lambda n}\sum_i\Psi(x_i)\alpha_i",
     shapes="Psi(x_i): (d, m), A: (m, n), w: (d,)",
-    cases=with_target,
+    cases=trainings,
     planted=(
         version("w(A) without the factor 1/lambda", link=lambda lam: lam),
         version("half the quadratic term", quadratic=Fraction(1, 2)),
         version("the quadratic term twice", quadratic=2),
     ),
+    not_proved="the maximiser of D is found by a quadratic program in floats; T20-gap proves the "
+    "inequality",
+    library=Library(
+        ("fwlab.Problem.weights", "fwlab.Problem.dual", "fwlab.Problem.primal"),
+        lambda case: in_fwlab(case, "weights", "dual", "primal"),
+        linear_trainings,
+    ),
 )
 def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1) -> Outcome:
-    """Weak duality in fractions at A and U; strong duality at a maximiser found by a QP."""
+    """Try weak duality in fractions, and strong duality at a maximiser found by a QP."""
     scale = link(case.lam)
     curvature = quadratic * scale**2
 
@@ -74,14 +82,18 @@ def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1
 
     best, value = dual_optimum(case, curvature)
     attained = primal(case, scale * weights(case, best))
-    return both(
-        *[at_most(printed_dual(B), primal(case, case.w)) for B in (case.A, case.U)],
-        *[
-            at_most(printed_dual(B), primal(case, scale * weights(case, B)))
-            for B in (case.A, case.U)
-        ],
+    lower = [printed_dual(B) for B in (case.A, case.U)]
+    upper = [primal(case, scale * weights(case, B)) for B in (case.A, case.U)]
+    return rounded(
+        *[at_most(low, primal(case, case.w)) for low in lower],
+        *[at_most(low, high) for low, high in zip(lower, upper, strict=True)],
         equal(float(attained), value, allowed=SOLVED),
     )
+
+
+def rounded(*outcomes: Outcome) -> Outcome:
+    """Return all of these statements as one of floats, as some of them are."""
+    return replace(both(*outcomes), tier=Tier.FLOAT)
 
 
 @claim(
@@ -90,18 +102,47 @@ def duality(case: Case, link: Any = lambda lam: 1, quadratic: Fraction | int = 1
     "The gap P(w(A)) - D(A) is at least the error of the primal at w(A).",
     formula=r"P(w(A))-\min P\ \leq\ P(w(A))-D(A)",
     shapes="A: (m, n)",
-    cases=with_target,
+    cases=trainings,
     planted=(version("half the gap is", share=Fraction(1, 2)),),
+    proofs=(
+        BySolver(
+            "A point w of the primal below D(A): the least of P is known in samples only as well "
+            "as a solver finds it.",
+            cases=lambda deep: gap_symbols(deep),
+            assuming=in_domain,
+            sized_by=SIZED_BY,
+        ),
+    ),
+    library=Library(("fwlab.Problem.gap",), lambda case: in_fwlab(case, "gap"), linear_trainings),
 )
 def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
-    """The least of P is the value that the reference certifies."""
+    """Compare at any w; on numbers also at the least of P, which the reference certifies."""
+    risk = risk_of(case, weights(case, case.A))
+    gap = share * (risk - dual(case, case.A))
+    found = at_most(risk - risk_of(case, array(case.w)), gap)
+    if is_symbolic(case.w):
+        return found
     training = reference.Training(
-        case.features.astype(float), np.array(case.y), case.loss, float(case.lam)
+        array(case.features).astype(float), np.array(case.y), case.loss, float(case.lam)
     )
     least = training.optimum(solvers=("CLARABEL",)).value_upper
-    risk = primal(case, weights(case, case.A))
-    gap = float(share * (risk - dual(case, case.A)))
-    return at_most(float(risk) - least, gap, allowed=SOLVED)
+    return rounded(found, at_most(float(risk) - least, float(gap), allowed=SOLVED))
+
+
+def gap_symbols(deep: bool) -> Iterator[Case]:
+    """Yield the smallest training problems: P(w) multiplies symbols."""
+    for case in training_symbols(deep):
+        if (case.n, case.m, case.d) == (1, 2, 1):
+            yield Case(**vars(case), w=reals("w", 1))
+
+
+def risk_of(case: Case, w: np.ndarray) -> Real:
+    """Return P(w); on symbols the loss is the max hinge, (2.2)."""
+    if not is_symbolic(list(w)):
+        return primal(case, w)
+    rows = zip((array(case.features) @ w).tolist(), case.y, strict=True)
+    losses = [maximum(*(s[j] - s[y] + int(j != y) for j in range(case.m))) for s, y in rows]
+    return case.lam / 2 * (w @ w) + sum(losses) / Fraction(case.n)
 
 
 @claim(
@@ -121,34 +162,99 @@ def gap_bounds_error(case: Case, share: Fraction | int = 1) -> Outcome:
         version("plus a subgradient", sign=1),
         version("the subgradient at minus the scores", side=-1),
     ),
+    proofs=(
+        BySolver(
+            "A subgradient at a kink that is no best direction: samples meet few kinks.",
+            cases=lambda deep: score_symbols(deep),
+        ),
+    ),
+    library=Library(
+        ("fwlab.Loss.lmo", "fwlab.Loss.subgradient"),
+        lambda case: directions_in_fwlab(case),
+        linear_trainings,
+    ),
 )
 def direction(case: Case, sign: int = -1, side: int = 1) -> Outcome:
-    return best_vertices(case, side * (case.features @ weights(case, case.A)), gradient(case), sign)
+    s = scores_of(case)
+    return best_vertices(case, side * s, -(asked_margins(case) + s) / Fraction(case.n), sign)
 
 
-def gradient(case: Case, smoothing: Fraction | int = 0) -> np.ndarray:
-    """The gradient of D_m at A as T20-eqB9 and T20-eq2.24 find it true, (n, m).
+def score_symbols(deep: bool) -> Iterator[Case]:
+    """Yield all real scores s and dual rows A of one sample, for losses of every kind."""
+    for m in (2, 3, 4):
+        for loss in listed_losses(m):
+            base = {"kind": "symbols", "n": 1, "m": m, "loss": loss, "y": (0,)}
+            yield Case(**base, s=(reals("s", m),), A=(reals("a", m),), smoothing=Fraction(1, 2))
 
-    Minus the margins asked for stand in e_y's place: for mdos losses the two differ by a constant,
-    which no direction inside the domain sees, and the others need them.
+
+def scores_of(case: Case) -> np.ndarray:
+    """Return the given scores (n, m), else those of w(A)."""
+    return array(case.s) if hasattr(case, "s") else scores(case, case.A)
+
+
+def asked_margins(case: Case) -> np.ndarray:
+    """Return the margins asked for, (n, m): minus them stands in the place of e_y in (B.9).
+
+    For mdos losses the two differ by a constant, which no direction inside the domain sees, and
+    the other losses need them.
     """
-    n, m, _ = case.features.shape
-    asked = np.array([case.loss.delta(m, y) for y in case.y], object)
-    return -(asked + case.features @ weights(case, case.A) + smoothing * case.A) / Fraction(n)
+    return array([case.loss.delta(case.m, y) for y in case.y])
 
 
 def best_vertices(case: Case, s: np.ndarray, gradient: np.ndarray, sign: int = -1) -> Outcome:
-    """sign times every vertex of the subdifferential at the scores s maximises <gradient, .> over
-    the domain, row by row."""
+    """Say whether sign times every vertex of the subdifferential at the scores s maximises
+    <gradient, .> over the domain, row by row."""
     outcomes = []
     for i, y in enumerate(case.y):
-        pieces = exact.pieces(case.loss, s.shape[1], y)
-        values = {slope: exact.inner(slope, s[i]) + b for slope, b in pieces.items()}
-        active = [slope for slope, value in values.items() if value == max(values.values())]
-        reached = min(sign * exact.inner(slope, gradient[i]) for slope in active)
-        best = -exact.lmo_value(case.loss, list(-gradient[i]), y)
-        outcomes.append(equal(reached, best, sample=i))
+        pieces = exact.pieces(case.loss, case.m, y)
+        row, g = list(s[i]), list(gradient[i])
+        values = {slope: inner(slope, row) + b for slope, b in pieces.items()}
+        largest, reaches = maximum(*values.values()), {v: -inner(v, g) for v in pieces}
+        best = maximum(*reaches.values())
+        if is_symbolic(row):
+            reached = (
+                implies(value >= largest, -sign * reaches[slope] >= best)
+                for slope, value in values.items()
+            )
+            outcomes.append(truth(all_of(*reached)))
+            continue
+        least = min(-sign * reaches[v] for v, value in values.items() if value == largest)
+        outcomes.append(equal(least, best, sample=i))
+        outcomes.append(equal(best, -exact.lmo_value(case.loss, [-x for x in g], y), sample=i))
     return both(*outcomes)
+
+
+def directions_in_fwlab(case: Case) -> Outcome:
+    """Compare what fwlab's directions reach with the least over the domain."""
+    problem = in_fwlab(case)
+    s = scores(case, case.A)
+    margins = s + asked_margins(case)
+    best = [
+        float(exact.lmo_value(case.loss, list(row), y))
+        for row, y in zip(margins, case.y, strict=True)
+    ]
+    rows, y = margins.astype(float), np.array(case.y)
+    found = (problem.loss.lmo(rows, y), -problem.loss.subgradient(s.astype(float), y))
+    return both(*(equal(list((rows * u).sum(axis=1)), best) for u in found))
+
+
+def best_step_inside(case: Case, smoothing: Real = 0) -> Truth:
+    """Whether the best step is inside (0, 1), where clipping hides nothing."""
+    slope, bend = along(case, step_of(case), smoothing)
+    return all_of(in_domain(case), slope > 0, slope < bend)
+
+
+def maximises(case: Case, rise: Real, below: Real, smoothing: Real = 0) -> Outcome:
+    """Say whether the quotient, clipped to [0, 1], maximises D_m(A + t Delta A), whose slope and
+    bend are read off its values. On symbols multiply the quotients out, without clipping."""
+    slope, bend = along(case, step_of(case), smoothing)
+    if is_symbolic(rise, slope):
+        return truth(equals(rise * bend, slope * below))
+    return equal(clipped(divide(rise, below)), clipped(slope / bend))
+
+
+def clipped(step: Real) -> Real:
+    return maximum(Fraction(0), minimum(Fraction(1), step))
 
 
 @claim(
@@ -159,126 +265,41 @@ def best_vertices(case: Case, s: np.ndarray, gradient: np.ndarray, sign: int = -
     formula=r"\hat\gamma=\frac{\sum_i\langle\Delta\alpha_i,e_{y_i}-\Psi(x_i)^\top w(A)\rangle}"
     r"{\lambda n\Vert w(\Delta A)\Vert^2}",
     shapes="A, U, Delta A = U - A: (m, n)",
-    judged="where w(Delta A) is not 0, as the quotient wants",
-    cases=lambda rng, deep: (c for c in with_target(rng, deep) if any(weights(c, c.U - c.A))),
+    assumed="w(Delta A) is not 0: where it is, (2.20) divides by 0, and D is linear on the way, so "
+    "that 0 or 1 is the best step",
+    cases=lambda rng, deep: (c for c in trainings(rng, deep) if any(weights(c, step_of(c)))),
     planted=(
         version("the numerator without e_y", target=0),
-        version("n in the place of lambda n", scale=lambda case: len(case.y)),
+        version("n in the place of lambda n", scale=lambda lam, n: n),
+    ),
+    proofs=(
+        BySolver(
+            "A numerator that is off by what vanishes for vertices A and U.",
+            cases=training_symbols,
+            assuming=best_step_inside,
+            sized_by=SIZED_BY,
+        ),
+        ByTheorem(
+            "A factor lambda or n that is 1 in the samples.",
+            line.theorem(lambda at, **changes: (quotient_of(at, **changes), line.best_step(at))),
+        ),
+    ),
+    library=Library(
+        ("fwlab.Problem.curvature",), lambda case: in_fwlab(case, "curvature"), linear_trainings
     ),
 )
-def line_search(case: Case, target: int = 1, scale: Any = None) -> Outcome:
-    step = case.U - case.A
-    rise = step * (target * true_entries(case) - case.features @ weights(case, case.A))
+def line_search(case: Case, target: int = 1, scale: Any = lambda lam, n: lam * n) -> Outcome:
+    step = step_of(case)
+    rise = (step * (target * true_entries(case) - scores(case, case.A))).sum()
     w = weights(case, step)
-    factor = case.lam * len(case.y) if scale is None else scale(case)
-    return equal(clipped(rise.sum() / (factor * (w @ w))), best_step(case, step))
+    return maximises(case, rise, denominator(w @ w, scale(case.lam, case.n)))
 
 
-def clipped(step: Fraction) -> Fraction:
-    return max(Fraction(0), min(Fraction(1), step))
+def denominator(norm: Real, scale: Real) -> Real:
+    """Return the denominator of (2.20) from |w(Delta A)|^2 and lambda n."""
+    return scale * norm
 
 
-def best_step(case: Case, step: np.ndarray, smoothing: Fraction | int = 0) -> Fraction:
-    """The maximiser of D_m(A + t step) over [0, 1], from values of D_m alone."""
-    slope, bend = along(case, step, smoothing)
-    return clipped(slope / bend)
-
-
-@claim(
-    "T20-eqB9",
-    "(B.9)",
-    "The derivative of D by a column of A.",
-    formula=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(e_{y_i}-\Psi(x_i)^\top w(A))",
-    shapes="alpha_i: (m,)",
-    judged="along directions that stay in the domain of D, where it is finite",
-    cases=with_target,
-    planted=(
-        version("plus the scores", sign=1),
-        version("without the factor 1/n", factor=lambda n: 1),
-    ),
-)
-def derivative(case: Case, sign: int = -1, factor: Any = lambda n: Fraction(1, n)) -> Outcome:
-    printed = true_entries(case) + sign * (case.features @ weights(case, case.A))
-    return equal(*slopes_by_row(case, factor(len(case.y)) * printed))
-
-
-def slopes_by_row(
-    case: Case, gradient: np.ndarray, smoothing: Fraction | int = 0
-) -> tuple[list[Fraction], list[Fraction]]:
-    """<gradient_i, U_i - A_i> and the slope of D_m in that direction, for each sample i."""
-    step = case.U - case.A
-    found = []
-    for i in range(len(step)):
-        alone = step * 0
-        alone[i] = step[i]
-        found.append(along(case, alone, smoothing)[0])
-    return [g @ move for g, move in zip(gradient, step, strict=True)], found
-
-
-@claim(
-    "T20-eqB13",
-    "(B.12) (B.13)",
-    "The two identities behind the expansion of D along a direction.",
-    formula=r"\langle w(A),w(\Delta A)\rangle=\frac{1}{\lambda n}\sum_j\langle\Psi(x_j)^\top w(A),"
-    r"\Delta\alpha_j\rangle,\quad \Vert w(\gamma\Delta A)\Vert^2=\gamma^2\Vert w(\Delta A)\Vert^2",
-    shapes="A, Delta A: (m, n)",
-    cases=with_target,
-    planted=(version("1/n in the place of 1/(lambda n)", factor=lambda lam: 1),),
-)
-def products(case: Case, factor: Any = lambda lam: 1 / lam) -> Outcome:
-    step, t = case.U - case.A, Fraction(1, 3)
-    w, change, shorter = (weights(case, B) for B in (case.A, step, t * step))
-    by_sample = ((case.features @ w) * step).sum() / Fraction(len(case.y))
-    return both(
-        equal(w @ change, factor(case.lam) * by_sample),
-        equal(shorter @ shorter, t**2 * (change @ change)),
-    )
-
-
-@claim(
-    "T20-eqB18",
-    "(B.18)",
-    "The derivative of the squared norm of w(A) by a column of A.",
-    formula=r"\frac{\partial}{\partial\alpha_i}\Vert w(A)\Vert^2="
-    r"\frac{2}{\lambda n}\Psi(x_i)^\top w(A)",
-    shapes="alpha_i: (m,)",
-    cases=trainings,
-    planted=(version("without the factor 2", factor=1),),
-)
-def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
-    """A central difference is the exact derivative of a quadratic."""
-
-    def norm(entry: tuple[int, ...], change: int) -> Fraction:
-        A = case.A.copy()
-        A[entry] += change
-        w = weights(case, A)
-        return w @ w
-
-    printed = factor * (case.features @ weights(case, case.A)) / (case.lam * len(case.y))
-    differences = [(norm(e, 1) - norm(e, -1)) / 2 for e in np.ndindex(*case.A.shape)]
-    return equal(differences, list(printed.ravel()))
-
-
-@claim(
-    "T20-eqB14",
-    "(B.14)",
-    "The expansion of D along a direction, with unit vectors e_j for the samples j.",
-    formula=r"\frac{1}{\lambda}(D(A+\gamma\Delta A)-D(A))="
-    r"-\frac{1}{2}\Vert w(\Delta A)\Vert^2\gamma^2"
-    r"+\frac{1}{\lambda n}\sum_j\langle e_j-\Psi(x_j)^\top w(A),\Delta\alpha_j\rangle\gamma",
-    shapes="A, Delta A: (m, n), gamma in [0, 1]",
-    judged="for n <= m, where e_j is a unit vector of m entries; n > m leaves it undefined",
-    cases=several_classes,
-    derived=version("e_{y_j} in the place of e_j, as in (B.8) and (2.20)", true_class=True),
-    planted=(version("the quadratic term without 1/2", true_class=True, half=1),),
-)
-def expansion(
-    case: Case, true_class: bool = False, half: Fraction | int = Fraction(1, 2)
-) -> Outcome:
-    n, m, _ = case.features.shape
-    step, t = case.U - case.A, Fraction(1, 3)
-    target = true_entries(case) if true_class else np.eye(n, m, dtype=int)
-    rise = (target - case.features @ weights(case, case.A)) * step
-    w = weights(case, step)
-    printed = -half * (w @ w) * t**2 + rise.sum() * t / (case.lam * n)
-    return equal((dual(case, case.A + t * step) - dual(case, case.A)) / case.lam, printed)
+def quotient_of(at: line.Line, target: int = 1, scale: Any = lambda lam, n: lam * n) -> Any:
+    """Return (2.20) on a line."""
+    return (target * at.target_d - at.against) / denominator(at.dd, scale(at.lam, at.n))

@@ -1,113 +1,84 @@
-"""T20 sections 2.1 and 2.2: the losses, and the sets over which they are maxima."""
+"""T20 sections 2.1 and 2.2: the losses, and which of them are maxima over a set."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 from typing import Any
 
+import fwlab
 import reference
-from paper_checks.cases import Rng, fractions, sizes
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
-from paper_checks.outcomes import both, equal
-from paper_checks.tajima2020.programs import (
-    costly_losses,
-    greatest,
-    levels,
-    mdos_losses,
-    zero_ended_weights,
+from paper_checks.arithmetic import (
+    Real,
+    all_of,
+    equals,
+    implies,
+    is_symbolic,
+    maximum,
+    minimum,
+    positive_part,
+    total,
 )
-from reference.derived_polytopes import topk_simplex_bounds, total
+from paper_checks.definitions import margins, usunier
+from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
+from paper_checks.outcomes import both, equal, truth
+from paper_checks.proofs import BySolver
+from paper_checks.tajima2020.polytopes import over, simplex
+from paper_checks.tajima2020.rows import (
+    FOUR,
+    MAX_HINGE,
+    STRUCTURED,
+    as_allowed,
+    exact_rows,
+    loss_of,
+    own_margins,
+    printed_maximum,
+    reference_loss,
+    rows_with_losses,
+    symbolic_losses,
+    symbolic_rows,
+)
+
+ALL_LOSSES = (MAX_HINGE, STRUCTURED, *FOUR)
+SET_AND_LOSS = ("by the definition of the loss", "largest over the printed set")
+ZERO_ONE = Condition(
+    "the costs of the structured hinge are 0 for the true class and 1 for the others",
+    lambda case: all_of(
+        *(
+            equals(cost, int(j != case.y))
+            for j, cost in enumerate(getattr(case, "costs", ()))
+            if case.loss == STRUCTURED
+        )
+    ),
+)
 
 
-def exact_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Rows of scores with ties, in fractions, for all m and k."""
-    for m, k in sizes(5 if deep else 4):
-        for _ in range(20 if deep else 10):
-            y = int(rng.integers(m))
-            yield Case(kind="exact, ties", m=m, k=k, y=y, scores=fractions(rng, m))
+def fwlab_loss(case: Case) -> Any:
+    """Return the row's loss in fwlab."""
+    match case.loss:
+        case "top-k hinge":
+            return fwlab.TopK(case.k)
+        case "Usunier loss":
+            return fwlab.Usunier(case.k)
+        case "weighted top-k hinge":
+            return fwlab.WeightedTopK([float(r) for r in case.rho])
+        case "weighted Usunier loss":
+            return fwlab.WeightedUsunier([float(r) for r in case.rho])
+        case "structured hinge":
+            costs = [[float(c) for c in case.costs] if y == case.y else None for y in range(case.m)]
+            ones = [[float(i != j) for j in range(case.m)] for i in range(case.m)]
+            return fwlab.StructuredHinge([c or o for c, o in zip(costs, ones, strict=True)])
+    return fwlab.MaxHinge()
 
 
-def rows_with_losses(rng: Rng, deep: bool, losses: Any = (mdos_losses,)) -> Iterator[Case]:
-    """Rows of scores in fractions, one for each of the losses."""
-    for m in (2, 3, 4, 5) if deep else (2, 3, 4):
-        for _ in range(4 if deep else 2):
-            for loss in (loss for family in losses for loss in family(rng, m)):
-                kind, y = type(loss).__name__, int(rng.integers(m))
-                yield Case(kind=kind, loss=loss, y=y, scores=fractions(rng, m))
+def fwlab_value(loss: Any, case: Case) -> float:
+    """Return fwlab's value of a loss at a row of scores."""
+    return float(loss.value([float(x) for x in case.s], case.y))
 
 
-def weighted_rows(rng: Rng, deep: bool, zero_ended: bool = True) -> Iterator[Case]:
-    """Numbers x (m,) with weights rho; rho_m = 0, or rho_m = 1/4."""
-    for m in (2, 3, 4, 5) if deep else (2, 3, 4):
-        for _ in range(12 if deep else 6):
-            rho, x = zero_ended_weights(rng, m), fractions(rng, m)
-            if not zero_ended:
-                rho = tuple(r + Fraction(1, 4) for r in rho)
-            yield Case(kind=f"exact, m = {m}", rho=rho, x=x)
-
-
-# --- linear maxima over the sets of section 2.2 --------------------------------------------------
-
-
-def over_simplex(h: Any, r: Any = 1, cap: Any = None) -> Fraction:
-    """max <beta, h> over beta >= 0, sum beta <= r, and beta <= cap if there is one."""
-    m = range(len(h))
-    caps = [] if cap is None else [({j: 1}, cap) for j in m]
-    return greatest(dict(enumerate(h)), [(total(m), r), *caps])
-
-
-def over_topk_simplex(h: Any, k: int) -> Fraction:
-    """max <beta, h> over (2.11) with r = 1."""
-    return greatest(dict(enumerate(h)), topk_simplex_bounds(list(range(len(h))), k, 1))
-
-
-def over_weighted_topk(h: Any, rho: Any, differences: bool = True) -> Fraction:
-    """max <beta, h> over (2.13)."""
-    below, filled, objective = [], [], {}
-    for k, step in levels(rho, differences):
-        level = [(k, j) for j in range(len(h))]
-        below += topk_simplex_bounds(level, k, k * step)
-        filled.append(({**total(level), "zeta": -k * step}, 0))
-        objective.update(dict(zip(level, h, strict=True)))
-    return greatest(objective, below, filled)
-
-
-def over_weighted_usunier(
-    h: Any, rho: Any, differences: bool = True, capped: bool = True, equality: bool = False
-) -> Fraction:
-    """max <beta, h> over (2.14): beta at most the sum of the lambda_l, or equal to it."""
-    below, m = [], range(len(h))
-    steps = levels(rho, differences)
-    for k, step in steps:
-        level = [(k, j) for j in m]
-        below.append((total(level), k * step))
-        below += [({x: 1}, step) for x in level] if capped else []
-    sums = [({j: 1, **total(((k, j) for k, _ in steps), -1)}, 0) for j in m]
-    objective = dict(enumerate(h))
-    return greatest(objective, below, sums) if equality else greatest(objective, below + sums)
-
-
-def over_printed_set(loss: reference.Loss, h: Any) -> Fraction:
-    """max <beta, h> over the set that section 2.2 gives for the loss (rho' as differences)."""
-    match loss:
-        case reference.TopK(k):
-            return over_topk_simplex(h, k)
-        case reference.Usunier(k):
-            return over_simplex(h, 1, Fraction(1, k))
-        case reference.WeightedTopK(rho):
-            return over_weighted_topk(h, rho)
-        case reference.WeightedUsunier(rho):
-            return over_weighted_usunier(h, rho)
-        case _:
-            return over_simplex(h)
-
-
-def unit_margins(scores: Any, y: int) -> list[Any]:
-    """1 - e_y + s - s_y 1, (m,)."""
-    return reference.MaxHinge().margins(scores, y)
-
-
-# --- claims --------------------------------------------------------------------------------------
+def in_fwlab(case: Case) -> Outcome:
+    """Compare fwlab's value of the row's loss with the definition."""
+    return equal(fwlab_value(fwlab_loss(case), case), float(loss_of(case, own_margins(case))))
 
 
 @claim(
@@ -118,15 +89,33 @@ def unit_margins(scores: Any, y: int) -> list[Any]:
     r"\langle\beta,1-e_y+s-s_y1\rangle",
     shapes="s, beta: (m,)",
     cases=exact_rows,
+    sides=SET_AND_LOSS,
     planted=(
         version("the simplex of radius 1/2", radius=Fraction(1, 2)),
         version("a unit margin asked of the true class too", delta=0),
     ),
+    proofs=(
+        BySolver(
+            "A radius or a margin that is right only where the true class wins: samples with a "
+            "clear loser see no difference.",
+            cases=symbolic_rows,
+            sized_by=("m",),
+        ),
+    ),
+    library=Library(
+        ("fwlab.MaxHinge.value",),
+        lambda case: equal(fwlab_value(fwlab.MaxHinge(), case), float(max_hinge_printed(case))),
+    ),
 )
-def max_hinge(case: Case, radius: Fraction | int = 1, delta: int = 1) -> Outcome:
-    s, y = case.scores, case.y
-    direct = max(s[j] - s[y] + 1 - delta * int(j == y) for j in range(case.m))
-    return equal(direct, over_simplex(unit_margins(s, y), radius))
+def max_hinge_is_maximum(case: Case, radius: Fraction | int = 1, delta: int = 1) -> Outcome:
+    largest = over(simplex(case.m, radius), margins(case.s, case.y))
+    return equal(max_hinge_printed(case, delta), largest)
+
+
+def max_hinge_printed(case: Case, delta: int = 1) -> Real:
+    """Return (2.2)."""
+    s, y = case.s, case.y
+    return maximum(*(s[j] - s[y] + 1 - delta * int(j == y) for j in range(case.m)))
 
 
 @claim(
@@ -135,24 +124,41 @@ def max_hinge(case: Case, radius: Fraction | int = 1, delta: int = 1) -> Outcome
     "All six losses are maxima of <beta, 1 - e_y + s - s_y 1> over the set given for them, which "
     "depends on neither s nor y; the structured hinge with any costs, too.",
     formula=r"\Phi(s;y)=\max_{\beta\in B}\ \langle\beta,1-e_y+s-s_y1\rangle",
-    shapes="s, beta: (m,)",
+    shapes="s, beta: (m,), costs: (m,)",
     judged="rho' of (2.13) and (2.14) as differences; see T20-rho-prime",
-    cases=partial(rows_with_losses, losses=(mdos_losses, costly_losses)),
-    condition=Condition(
-        "the costs of the structured hinge are 0 and 1",
-        lambda case: (
-            case.loss.delta(len(case.scores), case.y)
-            == reference.MaxHinge().delta(len(case.scores), case.y)
+    cases=partial(rows_with_losses, names=ALL_LOSSES),
+    sides=SET_AND_LOSS,
+    condition=ZERO_ONE,
+    planted=(version("the margins without 1 - e_y", margin=0),),
+    proofs=(
+        BySolver(
+            "A set that is right for generic scores alone: it holds for all scores, costs and "
+            "weights, ties included.",
+            cases=symbolic_losses(ALL_LOSSES),
+            assuming=as_allowed,
         ),
     ),
-    planted=(version("the margins without 1 - e_y", margin=0),),
+    library=Library(("fwlab.StructuredHinge.value",), lambda case: in_fwlab(case)),
+    erratum=Erratum(
+        "section 2.2, below Definition 1",
+        r"\Phi_{sh}(s;y)=\max_{\beta\in\Delta(1)}\ \langle\beta,1-e_y+s-s_y1\rangle\ "
+        r"\mathrm{for\ any\ costs}",
+        r"\Phi_{sh}(s;y)=\max_{\beta\in\Delta(1)}\ \langle\beta,\Delta+s-s_y1\rangle",
+        "A cost $\\Delta_j$ is added to the margin in (2.4), but the margins in Definition 1 add 1 "
+        "to every wrong class. At the scores $s=e_y-1$ these margins are 0, so every maximum over "
+        "a set of $\\beta$ is 0 there, and the structured hinge is $\\max(0,\\max_j\\Delta_j-1)$. "
+        "Theorem 2.1 states the condition $\\Delta_j=1-\\delta_{y,j}$.",
+        "Theorems 2.2 and 2.3 assume Definition 1, so they say nothing of other costs; the "
+        "direction they give is right with other costs, too (T20-thm2.2, T20-thm2.3).",
+    ),
 )
 def six_losses(case: Case, margin: int = 1) -> Outcome:
-    h = [
-        h_j - (1 - margin) * int(j != case.y)
-        for j, h_j in enumerate(unit_margins(case.scores, case.y))
-    ]
-    return equal(case.loss.value(case.scores, case.y), over_printed_set(case.loss, h))
+    h = [x - (1 - margin) * int(j != case.y) for j, x in enumerate(margins(case.s, case.y))]
+    value = loss_of(case, own_margins(case))
+    found = equal(value, printed_maximum(case, tuple(h)))
+    if is_symbolic(case.s):
+        return found
+    return both(found, equal(reference_loss(case).value(case.s, case.y), value))
 
 
 @claim(
@@ -163,8 +169,17 @@ def six_losses(case: Case, margin: int = 1) -> Outcome:
     formula=r"\Phi(s;y)=\max_{\beta\in B}\ \langle\beta,1-e_y+s-s_y1\rangle",
     shapes="s, beta: (m,)",
     judged="rho' of (2.13) and (2.14) as differences; see T20-rho-prime",
-    cases=rows_with_losses,
+    cases=partial(rows_with_losses, names=(MAX_HINGE, *FOUR)),
+    sides=SET_AND_LOSS,
     planted=(version("the margins without 1 - e_y", margin=0),),
+    proofs=(
+        BySolver(
+            "A loss of the five whose set is right for generic scores alone.",
+            cases=symbolic_losses((MAX_HINGE, *FOUR)),
+            assuming=as_allowed,
+        ),
+    ),
+    library=Library(("fwlab.TopK.value",), lambda case: in_fwlab(case)),
 )
 def theorem_2_1(case: Case, margin: int = 1) -> Outcome:
     return six_losses.form(case, margin)
@@ -177,20 +192,31 @@ def theorem_2_1(case: Case, margin: int = 1) -> Outcome:
     "<beta, 1 - e_y + s - s_y 1>; the loss is then 0 where these margins are 0, and doubles when "
     "they double.",
     formula=r"\exists B:\ \Phi_{sh}(s;y)=\max_{\beta\in B}\ \langle\beta,1-e_y+s-s_y1\rangle",
-    shapes="s: (m,), costs: (m, m)",
-    cases=partial(rows_with_losses, losses=(mdos_losses, costly_losses)),
-    condition=six_losses.condition,
+    shapes="s: (m,), costs: (m,)",
+    cases=partial(rows_with_losses, names=ALL_LOSSES),
+    condition=ZERO_ONE,
     planted=(version("the loss grows threefold when the margins double", growth=3),),
+    proofs=(
+        BySolver(
+            "Costs for which some other set would do: there are none but 0 and 1.",
+            cases=symbolic_losses((MAX_HINGE, STRUCTURED)),
+            assuming=as_allowed,
+        ),
+    ),
 )
 def some_set(case: Case, growth: int = 2) -> Outcome:
-    """h = 1 - e_y + s - s_y 1 is doubled by s + h."""
-    h = unit_margins(case.scores, case.y)
-    doubled = [s_j + h_j for s_j, h_j in zip(case.scores, h, strict=True)]
-    at_zero = [s_j - h_j for s_j, h_j in zip(case.scores, h, strict=True)]
-    loss, y = case.loss, case.y
+    """Double h = 1 - e_y + s - s_y 1 by adding it to s."""
+
+    def loss_at(scores: Sequence[Real]) -> Real:
+        there = Case(**{**vars(case), "s": tuple(scores)})
+        return loss_of(there, own_margins(there))
+
+    h = margins(case.s, case.y)
+    doubled = [s_j + h_j for s_j, h_j in zip(case.s, h, strict=True)]
+    at_zero = [s_j - h_j for s_j, h_j in zip(case.s, h, strict=True)]
     return both(
-        equal(loss.value(doubled, y), growth * loss.value(case.scores, y)),
-        equal(loss.value(at_zero, y), 0),
+        equal(loss_at(doubled), growth * loss_at(case.s), at="doubled margins"),
+        equal(loss_at(at_zero), Fraction(0), at="margins 0"),
     )
 
 
@@ -198,158 +224,42 @@ def some_set(case: Case, growth: int = 2) -> Outcome:
     "T20-eq2.6",
     "(2.6)",
     "Sorting by s - e_y sorts the margins, so (2.6) is the mean of the positive parts of the k "
-    "largest margins.",
+    "largest margins; however ties are broken.",
     formula=r"\Phi_{uu}(s;y)=\frac{1}{k}\sum_{j\leq k}\max\{0,(s-s_y1+1-e_y)_{\pi(j;\,s-e_y)}\}",
     shapes="s: (m,); 1 <= k <= m",
     cases=exact_rows,
+    sides=("(2.6) as printed", "by definition"),
     planted=(
         version("sorted by s", sorted_by=0),
         version("sorted by s + e_y", sorted_by=1),
     ),
+    proofs=(
+        BySolver(
+            "A rule for ties on which the sum depends; samples break ties in one way.",
+            cases=symbolic_rows,
+        ),
+    ),
+    library=Library(
+        ("fwlab.Usunier.value",),
+        lambda case: equal(
+            fwlab_value(fwlab.Usunier(case.k), case),
+            float(usunier(margins(case.s, case.y), case.k)),
+        ),
+    ),
 )
 def usunier_sorted(case: Case, sorted_by: int = -1) -> Outcome:
-    s, y, h = case.scores, case.y, unit_margins(case.scores, case.y)
-    order = sorted(range(case.m), key=lambda j: -(s[j] + sorted_by * int(j == y)))
-    printed = sum(max(Fraction(0), h[j]) for j in order[: case.k]) / case.k
-    return equal(printed, reference.Usunier(case.k).value(s, y))
-
-
-@claim(
-    "T20-eq2.12",
-    "(2.12)",
-    "The Usunier loss is the maximum over the beta >= 0 with sum at most 1 and entries at most "
-    "1/k.",
-    formula=r"\Phi_{uu}(s;y)=\max\{\langle\beta,h\rangle:\ \beta\geq 0,\ \Vert\beta\Vert_1\leq 1,"
-    r"\ \beta\leq\frac{1}{k}1\}",
-    shapes="s, beta, h = 1 - e_y + s - s_y 1: (m,); 1 <= k <= m",
-    cases=exact_rows,
-    planted=(
-        version("sum at most 1/2", radius=Fraction(1, 2)),
-        version("entries at most 1", cap=lambda k: 1),
-    ),
-)
-def usunier_polytope(case: Case, radius: Fraction | int = 1, cap: Any = None) -> Outcome:
-    largest = Fraction(1, case.k) if cap is None else cap(case.k)
-    best = over_simplex(unit_margins(case.scores, case.y), radius, largest)
-    return equal(reference.Usunier(case.k).value(case.scores, case.y), best)
-
-
-@claim(
-    "T20-eq2.11",
-    "(2.11)",
-    "The top-k hinge is the maximum over the beta >= 0 with sum at most 1 and no entry above 1/k "
-    "of the sum.",
-    formula=r"\Phi_{utk}(s;y)=\max\{\langle\beta,h\rangle:\ \beta\geq 0,\ \Vert\beta\Vert_1\leq 1,"
-    r"\ \beta\leq\frac{1}{k}\Vert\beta\Vert_1 1\}",
-    shapes="s, beta, h = 1 - e_y + s - s_y 1: (m,); 1 <= k <= m",
-    cases=exact_rows,
-    planted=(version("the cap 1/k of the Usunier loss", usunier=True),),
-)
-def topk_polytope(case: Case, usunier: bool = False) -> Outcome:
-    h = unit_margins(case.scores, case.y)
-    best = over_simplex(h, 1, Fraction(1, case.k)) if usunier else over_topk_simplex(h, case.k)
-    return equal(reference.TopK(case.k).value(case.scores, case.y), best)
-
-
-@claim(
-    "T20-rho-prime",
-    "2.2",
-    "The weights of the levels in (2.13) and (2.14) are the rho at the ends of the levels.",
-    formula=r"\rho'_\ell:=\rho_{k_\ell}",
-    shapes="rho: (m,) with rho_m = 0, rho': (L,)",
-    cases=weighted_rows,
-    derived=version(
-        "rho'_l = rho_{k_l} - rho_{k_{l+1}}, 0 after the last: the second line of (A.2) needs it",
-        differences=True,
-    ),
-    planted=(version("twice the differences", differences=True, factor=2),),
-)
-def level_weights(case: Case, differences: bool = False, factor: int = 1) -> Outcome:
-    """The weighted losses, and the sum of sorted entries in (A.2)."""
-    x, rho = case.x, case.rho
-    descending = sorted(x, reverse=True)
-    by_level = sum(factor * step * sum(descending[:k]) for k, step in levels(rho, differences))
-    direct = sum(r * x_j for r, x_j in zip(rho, descending, strict=True))
-    usunier = reference.WeightedUsunier(rho).of_margins(x, 0)
-    topk = reference.WeightedTopK(rho).of_margins(x, 0)
-    return both(
-        equal(by_level, direct),
-        equal(over_weighted_usunier(x, rho, differences), usunier),
-        equal(over_weighted_topk(x, rho, differences), topk),
-    )
-
-
-@claim(
-    "T20-eq2.13",
-    "(2.13)",
-    "The weighted top-k hinge is the maximum over the sums of lambda_l from top-k_l simplices, "
-    "all filled to the same fraction zeta.",
-    formula=r"\max\{0,\sum_j\rho_j h_{\pi(j)}\}=\max\{\langle\sum_\ell\lambda_\ell,h\rangle:\ "
-    r"\lambda_\ell\in\Delta_{tk}(k_\ell,\rho'_\ell k_\ell),\ "
-    r"\langle 1,\lambda_\ell\rangle=\zeta k_\ell\rho'_\ell\}",
-    shapes="h, lambda_l: (m,); rho: (m,) with rho_m = 0",
-    judged="rho' as differences; see T20-rho-prime",
-    cases=weighted_rows,
-    planted=(version("rho'_l = rho_{k_l}", differences=False),),
-)
-def weighted_topk_set(case: Case, differences: bool = True) -> Outcome:
-    value = reference.WeightedTopK(case.rho).of_margins(case.x, 0)
-    return equal(value, over_weighted_topk(case.x, case.rho, differences))
-
-
-@claim(
-    "T20-eq2.14",
-    "(2.14)",
-    "The weighted Usunier loss is the maximum over the beta >= 0 that are at most a sum of "
-    "lambda_l with entries at most rho'_l and sums at most k_l rho'_l.",
-    formula=r"\sum_j\rho_j\max\{0,h_{\pi(j)}\}=\max\{\langle\beta,h\rangle:\ 0\leq\beta\leq"
-    r"\sum_\ell\lambda_\ell,\ 0\leq\lambda_\ell\leq\rho'_\ell1,\ "
-    r"\Vert\lambda_\ell\Vert_1\leq k_\ell\rho'_\ell\}",
-    shapes="h, beta, lambda_l: (m,); rho: (m,) with rho_m = 0",
-    judged="rho' as differences (T20-rho-prime); the set called Delta_uu there is that of (2.12)",
-    cases=weighted_rows,
-    planted=(
-        version("rho'_l = rho_{k_l}", differences=False),
-        version("no bound on the entries of lambda_l", capped=False),
-    ),
-)
-def weighted_usunier_set(
-    case: Case, differences: bool = True, capped: bool = True, equality: bool = False
-) -> Outcome:
-    value = reference.WeightedUsunier(case.rho).of_margins(case.x, 0)
-    return equal(value, over_weighted_usunier(case.x, case.rho, differences, capped, equality))
-
-
-@claim(
-    "T20-eq2.14-sum",
-    "(2.14)",
-    "beta may equal the sum of the lambda_l in (2.14) instead of being at most that sum: the "
-    "maximum is the same.",
-    formula=r"\beta=\sum_\ell\lambda_\ell",
-    shapes="h, beta, lambda_l: (m,); rho: (m,) with rho_m = 0",
-    cases=weighted_rows,
-    planted=(version("rho'_l = rho_{k_l}", differences=False),),
-)
-def equal_to_the_sum(case: Case, differences: bool = True) -> Outcome:
-    return weighted_usunier_set.form(case, differences, equality=True)
-
-
-@claim(
-    "T20-rho-m",
-    "(2.7) (2.8) (2.15)",
-    "For weights with rho_m = 0, so that k_L < m, the sets (2.13) and (2.14) give the weighted "
-    "losses.",
-    formula=r"\rho_1\geq\ldots\geq\rho_{m-1}\geq\rho_m=0",
-    shapes="rho: (m,)",
-    judged="rho' as differences; see T20-rho-prime",
-    cases=weighted_rows,
-    relaxed=version(
-        "rho_m > 0 and k_L = m are allowed", cases=partial(weighted_rows, zero_ended=False)
-    ),
-    planted=(version("rho'_l = rho_{k_l}", differences=False),),
-)
-def last_weight(case: Case, differences: bool = True) -> Outcome:
-    return both(
-        weighted_topk_set.form(case, differences),
-        weighted_usunier_set.form(case, differences),
-    )
+    """Compare for every set of k classes that the sorting may put first."""
+    s, y, k, h = case.s, case.y, case.k, margins(case.s, case.y)
+    key = [s_j + sorted_by * int(j == y) for j, s_j in enumerate(s)]
+    loss, outcomes = usunier(h, k), []
+    for first in combinations(range(case.m), k):
+        rest = [key[j] for j in range(case.m) if j not in first]
+        is_first = minimum(*(key[j] for j in first)) >= maximum(*rest) if rest else True
+        printed = Fraction(1, k) * total(positive_part(h[j]) for j in first)
+        if is_symbolic(s):
+            outcomes.append(truth(implies(is_first, equals(printed, loss))))
+        elif is_first:
+            outcomes.append(equal(printed, loss))
+    if not is_symbolic(s):
+        outcomes.append(equal(loss, reference.Usunier(k).value(s, y)))
+    return both(*outcomes)

@@ -1,5 +1,10 @@
-"""What several checks of T20 share: exact linear programs, the levels of rho, and small exact
-training problems with their duals, built from the definitions."""
+"""Small training problems of T20 with their duals: in fractions, and on symbols.
+
+A case has features (n, m, d), labels y (n,) from 0 on, lam, dual points A and U (n, m), and
+smoothing = root^2 / (lam n), so that the square root in (C.19) is rational. On symbols the loss is
+the max hinge, lam = 2, and the rows of A and U range over its negated domain. All losses of mdos
+type have the same D there, since Phi*(-a; y) = -a_y on their domains.
+"""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -9,49 +14,19 @@ import cvxpy as cp
 import numpy as np
 
 import reference
-from paper_checks.cases import Rng, decreasing_weights, labels
+from paper_checks.arithmetic import Real, Truth, all_of, is_symbolic, total
+from paper_checks.cases import Rng, labels
 from paper_checks.ledger import Case
+from paper_checks.symbols import real, reals
+from paper_checks.tajima2020.levels import zero_ended_weights
 from reference import exact
-from reference.derived_polytopes import Bound, Expression
-from reference.simplex import minimise
 
-
-def greatest(
-    objective: Expression, below: Sequence[Bound], equal: Sequence[Bound] = ()
-) -> Fraction:
-    """The largest <objective, x> over x >= 0 under the bounds, without rounding."""
-    slacked = [({**row, ("slack", i): 1}, bound) for i, (row, bound) in enumerate(below)]
-    equations = [*slacked, *equal]
-    names = list(
-        dict.fromkeys(name for row in (objective, *(e for e, _ in equations)) for name in row)
-    )
-    found = minimise(
-        [-objective.get(name, 0) for name in names],
-        [[row.get(name, 0) for name in names] for row, _ in equations],
-        [bound for _, bound in equations],
-    )
-    if found is None:
-        raise ArithmeticError("a linear program of the paper has no feasible point")
-    return -found
-
-
-def zero_ended_weights(rng: Rng, m: int) -> tuple[Fraction, ...]:
-    """Weights as T20 wants them: non-increasing, with rho_m = 0; ties are common."""
-    return (*decreasing_weights(rng, m - 1), Fraction(0))
-
-
-def levels(rho: Sequence[Fraction], differences: bool = True) -> list[tuple[int, Fraction]]:
-    """The pairs (k_l, rho'_l) of (2.15); rho'_l is rho_{k_l} itself without differences."""
-    following = [*rho[1:], Fraction(0)]
-    return [
-        (k, here - after if differences else here)
-        for k, (here, after) in enumerate(zip(rho, following, strict=True), start=1)
-        if here > after
-    ]
+SIZED_BY = ("n", "m", "d", "lam")
+LAM = Fraction(2)
 
 
 def mdos_losses(rng: Rng, m: int) -> list[reference.Loss]:
-    """One loss of each kind of Theorem 2.1."""
+    """Return one loss of each kind of Theorem 2.1."""
     k, rho = int(rng.integers(1, m + 1)), zero_ended_weights(rng, m)
     zero_one = tuple(tuple(int(i != j) for j in range(m)) for i in range(m))
     return [
@@ -65,16 +40,32 @@ def mdos_losses(rng: Rng, m: int) -> list[reference.Loss]:
 
 
 def costly_losses(rng: Rng, m: int) -> list[reference.Loss]:
-    """A structured hinge with costs 0, 1/2, .., 2 off the diagonal."""
+    """Return a structured hinge with costs 0, 1/2, .., 2 off the diagonal."""
     costs = [[Fraction(int(i != j) * int(rng.integers(5)), 2) for j in range(m)] for i in range(m)]
     return [reference.StructuredHinge(costs)]
 
 
-# --- training problems: features (n, m, d), y (n,), lam, smoothing, A (n, m), all exact -----------
+def other_losses(rng: Rng, m: int) -> list[reference.Loss]:
+    """Return losses that are not of mdos type: any costs, and the pseudo top-k hinge."""
+    return [*costly_losses(rng, m), reference.PseudoTopK(int(rng.integers(1, m)))]
+
+
+def listed_losses(m: int) -> list[reference.Loss]:
+    """Return losses of every kind for m classes, for statements about all scores: every k, and
+    two weight vectors."""
+    linear = tuple(Fraction(m - 1 - j, m) for j in range(m))
+    flat = tuple(Fraction(int(j < m - 1)) for j in range(m))
+    costs = [[Fraction(abs(i - j), 2) for j in range(m)] for i in range(m)]
+    ks = range(1, m + 1)
+    made: list[Any] = [reference.TopK(k) for k in ks] + [reference.Usunier(k) for k in ks]
+    for rho in (linear, flat):
+        made += [reference.WeightedTopK(rho), reference.WeightedUsunier(rho)]
+    made += [reference.PseudoTopK(k) for k in range(1, m)]
+    return [reference.MaxHinge(), reference.StructuredHinge(costs), *made]
 
 
 def trainings(rng: Rng, deep: bool, losses: Any = mdos_losses) -> Iterator[Case]:
-    """Small training problems with a feasible A; in half of them small integers, so ties."""
+    """Yield small training problems with two feasible points; half have small integers, so ties."""
     for m in (2, 3, 4) if deep else (2, 3):
         for n in (1, 2, 3):
             for kind, denominator in (("small integers", 1), ("fractions", 7)):
@@ -83,27 +74,69 @@ def trainings(rng: Rng, deep: bool, losses: Any = mdos_losses) -> Iterator[Case]
 
 
 def training(rng: Rng, loss: reference.Loss, n: int, m: int, kind: str, denominator: int) -> Case:
+    """Return one problem."""
     y = tuple(int(label) for label in labels(rng, n, m))
     d = int(rng.integers(1, 4))
+    lam, root = Fraction(int(rng.integers(1, 5)), 2), Fraction(int(rng.integers(1, 5)), 2)
     return Case(
         kind=kind,
+        n=n,
+        m=m,
+        d=d,
         loss=loss,
         y=y,
-        lam=Fraction(int(rng.integers(1, 5)), 2),
-        smoothing=Fraction(int(rng.integers(1, 5)), 2),
+        lam=lam,
+        root=root,
+        smoothing=root**2 / (lam * n),
         features=rationals(rng, (n, m, d), 2 * denominator, denominator),
         A=feasible(rng, loss, y, m),
+        U=feasible(rng, loss, y, m),
+        w=rationals(rng, (d,), 6, 2),
     )
 
 
+def training_symbols(deep: bool) -> Iterator[Case]:
+    """Yield training problems for all real features, smoothing and dual points."""
+    sizes = [(1, 2, 1), (1, 3, 1), (2, 2, 1), (2, 2, 2), (2, 3, 1), (2, 4, 1)]
+    for n, m, d in [*sizes, (2, 3, 2), (2, 4, 2)] if deep else sizes:
+        y = tuple(int(i == 0) for i in range(n))
+        root = real("root")
+        yield Case(
+            kind="symbols",
+            n=n,
+            m=m,
+            d=d,
+            loss=reference.MaxHinge(),
+            y=y,
+            lam=LAM,
+            root=root,
+            smoothing=root**2 / (LAM * n),
+            features=tuple(tuple(reals(f"x_{i}_{j}", d) for j in range(m)) for i in range(n)),
+            A=tuple(dual_row(f"a_{i}", m, y[i]) for i in range(n)),
+            U=tuple(dual_row(f"u_{i}", m, y[i]) for i in range(n)),
+        )
+
+
+def dual_row(name: str, m: int, y: int) -> tuple[Real, ...]:
+    """Return a row (m,) whose sum is 0."""
+    others = reals(name, m - 1)
+    return (*others[:y], -total(others), *others[y:])
+
+
+def in_domain(case: Case) -> Truth:
+    """Whether the rows of A and U lie in the negated domain of the max hinge, and root > 0."""
+    rows = [(row, y) for B in (case.A, case.U) for row, y in zip(B, case.y, strict=True)]
+    signs = [x <= 0 for row, y in rows for j, x in enumerate(row) if j != y]
+    return all_of(*signs, *(row[y] <= 1 for row, y in rows), case.root > 0)
+
+
 def rationals(rng: Rng, shape: Sequence[int], largest: int, denominator: int) -> np.ndarray:
-    """An array of multiples of 1/denominator, numerators up to `largest`."""
+    """Return an array of multiples of 1/denominator, numerators up to `largest`."""
     return rng.integers(-largest, largest + 1, shape).astype(object) * Fraction(1, denominator)
 
 
 def feasible(rng: Rng, loss: reference.Loss, y: Sequence[int], m: int) -> np.ndarray:
-    """A (n, m) of rows in the negated domain: the mean of three random vertices, repetitions
-    allowed."""
+    """Return A (n, m) with rows in the negated domain: means of three random vertices."""
     rows = []
     for label in y:
         slopes = list(exact.pieces(loss, m, label))
@@ -112,35 +145,102 @@ def feasible(rng: Rng, loss: reference.Loss, y: Sequence[int], m: int) -> np.nda
     return np.array(rows, object)
 
 
-def weights(case: Case, A: np.ndarray) -> np.ndarray:
-    """w(A), (d,)."""
-    total = sum(psi.T @ a for psi, a in zip(case.features, A, strict=True))
-    return total / (case.lam * len(case.y))
+# --- the problem's functions ---------------------------------------------------------------------
+
+
+def array(values: Any) -> np.ndarray:
+    """Return nested tuples of numbers or symbols as an array of objects."""
+    return np.array(values, object)
+
+
+def step_of(case: Case) -> np.ndarray:
+    """Return Delta A = U - A, (n, m)."""
+    return array(case.U) - array(case.A)
+
+
+def weights(case: Case, A: Any) -> np.ndarray:
+    """Return w(A), (d,)."""
+    pairs = zip(array(case.features), array(A), strict=True)
+    return sum(psi.T @ a for psi, a in pairs) / (case.lam * len(case.y))
+
+
+def scores(case: Case, A: Any) -> np.ndarray:
+    """Return the rows Psi(x_i)^T w(A), (n, m)."""
+    return array(case.features) @ weights(case, A)
 
 
 def primal(case: Case, w: np.ndarray) -> Any:
-    """P(w), (2.1); exact for an exact w."""
-    rows = zip(case.features @ w, case.y, strict=True)
+    """Return P(w), (2.1); exact for an exact w."""
+    rows = zip(array(case.features) @ w, case.y, strict=True)
     losses = [case.loss.value(s, y) for s, y in rows]
     return case.lam / 2 * (w @ w) + sum(losses) / len(losses)
 
 
-def dual(case: Case, A: np.ndarray, smoothing: Fraction | int = 0) -> Fraction | float:
-    """D(A) of (2.3), D_m(A) of (2.23) with smoothing; -inf outside the domain."""
-    w = weights(case, A)
-    terms = [exact.conjugate(case.loss, list(-a), y) for a, y in zip(A, case.y, strict=True)]
-    quadratic = case.lam / 2 * (w @ w) + Fraction(smoothing) / (2 * len(case.y)) * squared(A)
-    return -quadratic - sum(terms) / len(terms)
+def dual(case: Case, A: Any, smoothing: Real = 0) -> Any:
+    """Return D(A) of (2.3), D_m(A) of (2.23) with smoothing; -inf outside the domain."""
+    A = array(A)
+    w, n = weights(case, A), len(case.y)
+    quadratic = case.lam / 2 * (w @ w) + smoothing * squared(A) / Fraction(2 * n)
+    return -quadratic - sum(conjugate(case, a, y) for a, y in zip(A, case.y, strict=True)) / (
+        Fraction(n)
+    )
+
+
+def conjugate(case: Case, a: np.ndarray, y: int) -> Any:
+    """Return Phi*(-a; y): by linear programming, and on symbols as K19 Lemma 1 has it."""
+    if is_symbolic(list(a)):
+        return -a[y]
+    return exact.conjugate(case.loss, list(-a), y)
+
+
+def shifted(case: Case, shift: Real) -> np.ndarray:
+    """Return the rows Psi(x_i)^T w(A) + shift alpha_i, (n, m)."""
+    return scores(case, case.A) + array(case.A) * shift
+
+
+def augmented(case: Case) -> Case:
+    """Return the problem with the features (C.19), whose square root is the case's root."""
+    n, m = case.n, case.m
+    block = np.eye(n * m, dtype=int).reshape(n, m, n * m).astype(object)
+    features = np.concatenate([array(case.features), block * case.root], axis=2)
+    return Case(**{**vars(case), "features": features})
+
+
+def rows(table: np.ndarray) -> list[list[Real]]:
+    return [list(row) for row in table]
+
+
+def squared(A: Any) -> Any:
+    """Return the square of the Frobenius norm."""
+    flat = array(A).ravel()
+    return flat @ flat
+
+
+def true_entries(case: Case) -> np.ndarray:
+    """Return the rows e_{y_i}, (n, m)."""
+    rows = [[Fraction(int(j == y)) for j in range(len(case.A[0]))] for y in case.y]
+    return array(rows)
+
+
+def along(case: Case, step: np.ndarray, smoothing: Real = 0) -> tuple[Any, Any]:
+    """Return (slope, bend) with D(A + t step) = D(A) + t slope - t^2 bend / 2 for t in [0, 1].
+
+    Read off three values of D itself: a quadratic is what its values at 0, 1/2 and 1 make it.
+    """
+    A = array(case.A)
+    start, middle, end = (dual(case, A + Fraction(t, 2) * step, smoothing) for t in range(3))
+    bend = 4 * (2 * middle - start - end)
+    return end - start + bend / Fraction(2), bend
 
 
 def dual_optimum(case: Case, curvature: Any = 1) -> tuple[np.ndarray, float]:
-    """(A, D(A)) in floats where D is largest; its quadratic term is multiplied by curvature.
+    """Return (A, D(A)) in floats where D is largest; its quadratic term is times `curvature`.
 
     The QP is over the weights of the slopes whose convex combinations the rows of -A are.
     """
     lam, n = float(case.lam), len(case.y)
     w, offset, sums, rows = 0, 0, [], []
-    for psi, y in zip(case.features.astype(float), case.y, strict=True):
+    for psi, y in zip(array(case.features).astype(float), case.y, strict=True):
         pieces = exact.pieces(case.loss, len(psi), y)
         t = cp.Variable(len(pieces), nonneg=True)
         sums.append(cp.sum(t) == 1)
@@ -151,26 +251,3 @@ def dual_optimum(case: Case, curvature: Any = 1) -> tuple[np.ndarray, float]:
     problem = cp.Problem(cp.Maximize(objective), sums)
     problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return np.array([row.value for row in rows]), float(problem.value)
-
-
-def squared(A: np.ndarray) -> Fraction:
-    """The square of the Frobenius norm."""
-    return A.ravel() @ A.ravel()
-
-
-def true_entries(case: Case) -> np.ndarray:
-    """e_{y_i} as rows, (n, m)."""
-    n, m, _ = case.features.shape
-    rows = np.zeros((n, m), object) + Fraction(0)
-    rows[np.arange(n), list(case.y)] += 1
-    return rows
-
-
-def along(case: Case, step: np.ndarray, smoothing: Fraction | int = 0) -> tuple[Fraction, Fraction]:
-    """(slope, bend) with D(A + t step) = D(A) + t slope - t^2 bend / 2 for t in [0, 1].
-
-    Read off three values of D itself: a quadratic is what its values at 0, 1/2 and 1 make it.
-    """
-    start, middle, end = (dual(case, case.A + Fraction(t, 2) * step, smoothing) for t in range(3))
-    bend = 4 * (2 * middle - start - end)
-    return Fraction(end - start + bend / 2), Fraction(bend)
