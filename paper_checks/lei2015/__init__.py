@@ -8,10 +8,12 @@ from paper_checks.lei2015 import earlier_bounds
 from paper_checks.lei2015 import norms
 from paper_checks.lei2015 import moments
 from paper_checks.lei2015 import corollary
+from paper_checks.lei2015 import primal
 from paper_checks.lei2015 import duality
 from paper_checks.lei2015 import partial
 from paper_checks.lei2015 import blocks
 from paper_checks.lei2015 import alternation
+from paper_checks.lei2015 import experiments
 
 __all__ = [
     "alternation",
@@ -21,8 +23,10 @@ __all__ = [
     "corollary",
     "duality",
     "earlier_bounds",
+    "experiments",
     "losses",
     "moments",
     "norms",
     "partial",
+    "primal",
 ]

@@ -6,19 +6,17 @@ cvxpy too. w and u are (c, d), alpha is (n, c).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import cvxpy as cp
+import fwlab
 import numpy as np
 
 from paper_checks.cases import Rng, labels
 from paper_checks.lei2015.norms import block_norm, dual_exponent
-from paper_checks.lei2015.scalar_losses import HINGE, PiecewiseLinear, PowerHinge, ScalarLoss
+from paper_checks.lei2015.scalar_losses import HINGE, PowerHinge, ScalarLoss
 from reference.certificate import found, run
-
-STEEP_HINGE = PiecewiseLinear(((Fraction(1, 2), Fraction(0)),), left=Fraction(-2))
 
 
 @dataclass(frozen=True)
@@ -148,6 +146,15 @@ class Machine:
         objective += conjugate_sign * self.C * conjugates
         run(cp.Problem(cp.Maximize(objective), rows), "CLARABEL")
         return found(alpha)
+
+
+def as_problem(machine: Machine, p: float) -> fwlab.Problem:
+    """Return the machine as a problem of fwlab: C n times its objective is (P), and C A is alpha."""
+    lam = 1 / (machine.C * len(machine.y))
+    regularizer = fwlab.LpNorm(p)
+    return fwlab.Problem(
+        machine.x, machine.y, fwlab.MaxHinge(), lam, n_classes=machine.c, regularizer=regularizer
+    )
 
 
 def solved_with_weights(machine: Machine, beta: np.ndarray) -> float:

@@ -16,6 +16,8 @@ P_FROM_ONE = (1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 10.0)
 
 def dual_exponent(p: float) -> float:
     """p* with 1/p + 1/p* = 1."""
+    if p == inf:
+        return 1.0
     return inf if p == 1 else p / (p - 1)
 
 

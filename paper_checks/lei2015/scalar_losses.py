@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
+from paper_checks.arithmetic import maximum, where
 from paper_checks.cases import Rng
 
 ONE = Fraction(1)
@@ -38,10 +39,11 @@ class PiecewiseLinear:
         return next(t for t, value in self.points if value == 0)
 
     def value(self, t: Any) -> Any:
-        slopes = self.slopes
-        after = sum(t >= knot for knot, _ in self.points)
-        knot, value = self.points[max(after - 1, 0)]
-        return value + slopes[after] * (t - knot)
+        first, value = self.points[0]
+        found = value + self.left * (t - first)
+        for (knot, value), slope in zip(self.points, self.slopes[1:], strict=True):
+            found = where(t >= knot, value + slope * (t - knot), found)
+        return found
 
     def conjugate(self, s: Any) -> Any:
         """sup over t of s t - value(t); for a convex loss it is attained at a point."""
@@ -67,7 +69,8 @@ class PowerHinge:
         return self.end
 
     def value(self, t: Any) -> Any:
-        return 1 - self.lipschitz * t if t < 0 else max(1 - t / self.end, 0 * t) ** self.power
+        bent = maximum(1 - t / self.end, 0 * t) ** self.power
+        return where(t < 0, 1 - self.lipschitz * t, bent)
 
     def conjugate(self, s: Any) -> Any:
         """At the slope -lipschitz u^(power - 1), attained at t = end (1 - u)."""
@@ -84,6 +87,7 @@ class PowerHinge:
 ScalarLoss = PiecewiseLinear | PowerHinge
 
 HINGE = PiecewiseLinear(((ONE, Fraction(0)),), left=-ONE)
+STEEP_HINGE = PiecewiseLinear(((ONE / 2, Fraction(0)),), left=-2 * ONE)
 SMOOTH_HINGE = PowerHinge(2, Fraction(2))
 CUBIC_HINGE = PowerHinge(3, ONE)
 
