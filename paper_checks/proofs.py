@@ -115,9 +115,10 @@ def confirm(
 
 
 def sizes(cases: Iterable[Case], proof: BySolver) -> tuple[str, ...]:
-    """Return the sizes of cases, each once: "m = 3, k = 2"."""
+    """Return the sizes of cases, each once: "m = 3, k = 2"; "all numbers" if they have no size."""
     texts = (
         ", ".join(f"{n} = {getattr(case, n)}" for n in proof.sized_by if hasattr(case, n))
+        or "all numbers"
         for case in cases
     )
     return tuple(dict.fromkeys(texts))
