@@ -11,6 +11,7 @@ from paper_checks.lei2015 import corollary
 from paper_checks.lei2015 import primal
 from paper_checks.lei2015 import duality
 from paper_checks.lei2015 import partial
+from paper_checks.lei2015 import weighted
 from paper_checks.lei2015 import blocks
 from paper_checks.lei2015 import alternation
 from paper_checks.lei2015 import experiments
@@ -29,4 +30,5 @@ __all__ = [
     "norms",
     "partial",
     "primal",
+    "weighted",
 ]

@@ -10,10 +10,12 @@ from scipy import sparse
 
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.lei2015 import exponents
 from paper_checks.lei2015.machine import ClassWeights, HalfSquaredNorm, Machine, machines
 from paper_checks.lei2015.norms import dual_exponent
 from paper_checks.lei2015.partial import closed_form, conjugate_weight_exponent, weight_norm
 from paper_checks.outcomes import at_most, both
+from paper_checks.proofs import ByTheorem
 
 # relative excess of the objective after the passes
 REACHED = 1e-5
@@ -101,6 +103,13 @@ def next_weights(u: np.ndarray, w: np.ndarray, p: float, k: int, repaired: bool)
         for c in (2, 3, 20, 105)
     ),
     planted=(version("c^(1/p-bar)", sign=1), version("1.01 times it", factor=1.01)),
+    proofs=(
+        ByTheorem(
+            "a p or c between those tried: the p-bar norm of the start is c to the power 0",
+            exponents.start_feasible,
+            "all sizes and p other than 2",
+        ),
+    ),
 )
 def feasible_start(case: Case, sign: int = -1, factor: float = 1.0) -> Outcome:
     beta = start(case.c, case.p) ** -sign

@@ -73,7 +73,7 @@ def with_the_hinge(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def on_a_line(deep: bool) -> Iterator[Case]:
-    return symbolic_line((2,))
+    return symbolic_line((2, 3, 4))
 
 
 def no_gap(case: Case, dual_p: float, cap: float = 1.0, sign: int = -1) -> Outcome:

@@ -6,7 +6,6 @@ entries -alpha_ij of the other classes, by the substitution (C.5).
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import product
 
 from paper_checks.arithmetic import (
     Real,
@@ -204,12 +203,12 @@ def random_row(rng: Rng, c: int, y: int, feasible: bool) -> tuple[Fraction, ...]
     return tuple(row)
 
 
-def symbolic_line(ps: Sequence[int] = (1, 2)) -> Iterator[Case]:
-    """One input x = 1 or 2, any alpha, w, t and class weights; C = 1."""
-    for p, c in product(ps, (2, 3, 4)):
+def symbolic_line(classes: Sequence[int]) -> Iterator[Case]:
+    """One input x = 1 or 2, p = 2, any alpha, w, t and class weights; C = 1."""
+    for c in classes:
         for x in (1, 2):
             yield Case(
-                kind="symbols", p=p, n=1, c=c, loss=HINGE, C=Fraction(1), x=(Fraction(x),),
+                kind="symbols", p=2, n=1, c=c, loss=HINGE, C=Fraction(1), x=(Fraction(x),),
                 y=(0,), alpha=(reals("alpha", c),), w=reals("w", c), t=reals("t", 1),
                 beta=reals("beta", c),
             )  # fmt: skip
