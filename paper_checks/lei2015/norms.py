@@ -254,10 +254,9 @@ def curves(rng: Rng, deep: bool) -> Iterator[Case]:
     erratum=Erratum(
         "p. 15, C.3",
         r"(\nabla f)^{-1}=\nabla f^*\mathrm{\ for\ any\ convex\ }f",
-        r"\mathrm{for\ strictly\ convex,\ differentiable\ }f\mathrm{\ with\ a\ differentiable\ }"
-        r"f^*",
+        r"(\partial f)^{-1}=\partial f^*",
         r"f(x) = $\max(x,0)^2$ is convex and differentiable, but its gradient is 0 at x = -1 and at "
-        r"x = 0, so that it has no inverse. In Theorem 12 f is half a squared (2, p) norm: fine for "
+        r"x = 0, so that it has no inverse; subdifferentials have one, a set. In Theorem 12 f is half a squared (2, p) norm: fine for "
         r"p > 1, and not differentiable at p = 1.",
         "Theorem 12 at p = 1.",
     ),
