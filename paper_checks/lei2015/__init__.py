@@ -4,6 +4,7 @@
 from paper_checks.lei2015 import losses
 from paper_checks.lei2015 import complexities
 from paper_checks.lei2015 import bounds
+from paper_checks.lei2015 import comparisons
 from paper_checks.lei2015 import earlier_bounds
 from paper_checks.lei2015 import norms
 from paper_checks.lei2015 import moments
@@ -20,6 +21,7 @@ __all__ = [
     "alternation",
     "blocks",
     "bounds",
+    "comparisons",
     "complexities",
     "corollary",
     "duality",

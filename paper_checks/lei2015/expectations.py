@@ -4,6 +4,7 @@ A class is the array of its functions' values, one row a function.
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -12,15 +13,52 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import erf
 
+from paper_checks.arithmetic import Real, absolute, inner, total
+from paper_checks.cases import fractions
+from paper_checks.ledger import Case, Outcome
+from paper_checks.outcomes import at_most, estimated
+
 DRAWS = 20_000
+# Monte Carlo means lie within this many standard errors: the intervals of one chance in a million
+SIGMAS = 5
+
+
+def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outcome:
+    """left <= right, where the difference has this standard error; none for known formulas."""
+    if error == 0:
+        return at_most(left, right, **seen)
+    gap, half = right - left, SIGMAS * error
+    return estimated(gap - half, gap + half, left=left, right=right, **seen)
+
+
+# Two functions h and h' on n points. With d = h - h' both suprema are even in d:
+#     E sup <sigma, h> = E|<sigma, d>|/2,   E sup <g, h> = |d|/sqrt(2 pi),
+# so that comparing squares needs no root and no pi.
+
+
+def mean_absolute(d: Sequence[Real]) -> Real:
+    """E|<sigma, d>| over all signs; the first sign may be fixed."""
+    signs = list(product((1,), *[(-1, 1)] * (len(d) - 1)))
+    return total(absolute(inner(sign, d)) for sign in signs) / len(signs)
+
+
+def differences(pair: Sequence[Sequence[Real]]) -> list[Real]:
+    return [a - b for a, b in zip(*pair, strict=True)]
+
+
+def pairs(rng: np.random.Generator, sizes: Sequence[int]) -> Iterator[Case]:
+    """Two functions with values that are fractions, twice for each number of points."""
+    for n in sizes:
+        for _ in range(2):
+            yield Case(kind="two functions", n=n, pair=(fractions(rng, n), fractions(rng, n)))
 
 
 def rademacher(functions: np.ndarray) -> Fraction:
     """The empirical Rademacher complexity of integer values (N, n): all signs, exactly."""
     n = functions.shape[1]
     signs = np.array(list(product((-1, 1), repeat=n)))
-    total = int((signs @ functions.T).max(axis=1).sum())
-    return Fraction(total, n * len(signs))
+    sums = int((signs @ functions.T).max(axis=1).sum())
+    return Fraction(sums, n * len(signs))
 
 
 def gaussian_supremum(functions: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
