@@ -5,16 +5,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import clarabel
+import fwlab
 import numpy as np
 from scipy import sparse
 
 from paper_checks.cases import Rng
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
 from paper_checks.lei2015 import exponents
-from paper_checks.lei2015.machine import ClassWeights, HalfSquaredNorm, Machine, machines
+from paper_checks.lei2015.machine import (
+    ClassWeights,
+    HalfSquaredNorm,
+    Machine,
+    as_problem,
+    machines,
+)
 from paper_checks.lei2015.norms import dual_exponent
 from paper_checks.lei2015.partial import closed_form, conjugate_weight_exponent, weight_norm
-from paper_checks.outcomes import at_most, both
+from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import ByTheorem
 
 # relative excess of the objective after the passes
@@ -196,6 +203,23 @@ def at_two_and_a_half(rng: Rng, deep: bool) -> Iterator[Case]:
         "if (14) takes each |w_j| as at least 2^-k of the largest, after k passes", repaired=True
     ),
     planted=(version("after one pass", last=1, cases=at_one_and_a_half),),
+    not_proved="an iteration without a rate; the case without a random number is stalling()",
+    library=Library(
+        ("fwlab.solvers.alternate._next_weights", "fwlab.lp_norm.LpNorm.optimal_class_weights"),
+        lambda case: library_alternation(case),
+        lambda rng, deep: library_runs((1.1, 1.5, 2.0), [stalling(1.5)], rng),
+    ),
+    erratum=Erratum(
+        "section 3.2, Algorithm 1",
+        r"\beta_j=0\mathrm{\ wherever\ }w_j=0",
+        r"\beta_j\mathrm{\ from\ }\max(\|w_j\|_2,2^{-k}\max_l\|w_l\|_2)\mathrm{\ in\ pass\ }k",
+        r"A class with $w_j=0$ gets $\beta_j=0$ by (14), and then $w_j=\beta_ju_j=0$ by (10) in all "
+        r"later passes, also where the optimum has $w_j\neq 0$. Inputs 2, -1, 1 of the classes 1, "
+        r"2, 3, p = 3/2: while the margin of the first is below 1 all $\alpha_i$ are at their "
+        r"bounds, $\alpha_1=(C,-C/2,-C/2)$ by symmetry or so that $u_3=0$, and the third class is "
+        r"lost in the first pass.",
+        "Line 5 of Algorithm 1: it can end at a point that is not optimal, on a set of three inputs.",
+    ),
 )
 def reaches_the_optimum(case: Case, repaired: bool = False, last: int | None = None) -> Outcome:
     return reached(case, repaired, last)
@@ -220,6 +244,24 @@ def reaches_the_optimum(case: Case, repaired: bool = False, last: int | None = N
         repaired=True,
     ),
     planted=(version("after one pass", last=1, cases=at_two_and_a_half),),
+    not_proved="an iteration without a rate",
+    library=Library(
+        ("fwlab.solvers.alternate._next_weights", "fwlab.lp_norm.LpNorm.class_weights"),
+        lambda case: library_alternation(case),
+        lambda rng, deep: library_runs((2.5, 4.0), [symmetric()], rng),
+    ),
+    erratum=Erratum(
+        "section 3.2, Algorithm 1; section 4",
+        r"\beta_j=\|w_j\|_2^{2-p}(\sum_{\tilde\jmath}\|w_{\tilde\jmath}\|_2^p)^{\frac{p-2}{p}}"
+        r"\mathrm{\ for\ }p\in(2,10]",
+        r"\beta_j=\|u_j\|_2^{p^*-2}(\sum_{\tilde\jmath}\|u_{\tilde\jmath}\|_2^{p^*})"
+        r"^{\frac{2}{p^*}-1}",
+        r"For p > 2 (14) is not the minimum of (8). Where $\alpha$, so u, stays put, a pass sets "
+        r"$\|w_j\|=\beta_j\|u_j\|$, proportional to $\|w_j\|^{2-p}\|u_j\|$: the deviation of "
+        r"$\log\|w_j\|$ from its fixed point is multiplied by 2 - p in each pass. From p = 3 on, "
+        r"$|2-p|\geq 1$, it does not shrink. The weights of Theorem 12 have the same fixed point.",
+        "Section 4 tunes p in [1.2, 10] with this algorithm.",
+    ),
 )
 def reaches_it_above_two(case: Case, repaired: bool = False, last: int | None = None) -> Outcome:
     return reached(case, repaired, last)
@@ -238,12 +280,19 @@ def all_runs(rng: Rng, deep: bool) -> Iterator[Case]:
     "and falls to 0 where the passes converge.",
     formula=r"P(w)-D(\alpha)\geq P(w)-\min P\geq 0",
     shapes="w: (c, d); alpha: (n, c)",
-    judged="that it falls to 0, for 1 < p < 3 where no w_j is 0: a class whose weight has become 0 "
-    "leaves its u_j free in (11), so that at p = 1 the gap can stay though w is optimal.",
+    assumed="1 < p < 3 and no w_j is 0 after the first pass, for the gap to fall to 0: a class "
+    "whose weight has become 0 leaves its u_j free in (11), so that at p = 1 the gap can stay "
+    "though w is optimal; and from p = 3 on the passes need not converge",
     cases=all_runs,
     planted=(
         version("the gap of (8) and (11) at the pass's weights", partial=True),
         version("half the gap", share=0.5),
+    ),
+    not_proved="runs of an algorithm; that the gap bounds the excess is weak duality, LP15-prob13",
+    library=Library(
+        ("fwlab.problem.Problem.primal", "fwlab.problem.Problem.dual"),
+        lambda case: library_gap(case),
+        lambda rng, deep: library_runs((1.5, 2.5), [], rng),
     ),
 )
 def sound_stopping(case: Case, partial: bool = False, share: float = 1.0) -> Outcome:
@@ -259,3 +308,32 @@ def sound_stopping(case: Case, partial: bool = False, share: float = 1.0) -> Out
     if 1 < case.p < 3 and not case.vanished:
         outcomes.append(at_most(gaps[-1] / case.least, 0.0, allowed=1e-4))
     return both(*outcomes)
+
+
+def library_runs(ps: tuple[float, ...], more: list[Machine], rng: Rng) -> Iterator[Case]:
+    """Small problems with the least value of (P)."""
+    for p in ps:
+        for machine in [*machines(rng, 2), *more]:
+            norm = HalfSquaredNorm(p)
+            least = machine.primal(machine.best_w(norm), norm)
+            yield Case(kind=f"p = {p:g}", p=p, machine=machine, least=least)
+
+
+def library_alternation(case: Case) -> Outcome:
+    """fwlab's repaired Algorithm 1 reaches the least value of (P) in as many passes."""
+    machine: Machine = case.machine
+    found = fwlab.solve(as_problem(machine, case.p), "alternate", tol=0.0, max_iter=100)
+    value = machine.primal(found.W, HalfSquaredNorm(case.p))
+    return at_most(value / case.least, 1.0, allowed=1e-4)
+
+
+def library_gap(case: Case) -> Outcome:
+    """fwlab's gap after two passes, times C n, is that of (P) and (7), and at least the excess."""
+    machine, norm = case.machine, HalfSquaredNorm(case.p)
+    problem = as_problem(machine, case.p)
+    found = fwlab.solve(problem, "alternate", tol=0.0, max_iter=2)
+    scale = machine.C * len(machine.y)
+    ours = scale * (problem.primal(found.W) - problem.dual(found.A))
+    gap = machine.primal(found.W, norm) - machine.dual(machine.C * found.A, norm)
+    excess = machine.primal(found.W, norm) - case.least
+    return both(equal(ours, gap, 1e-8), at_most(excess / case.least, gap / case.least, 1e-6))
