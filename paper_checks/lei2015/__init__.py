@@ -11,6 +11,7 @@ from paper_checks.lei2015 import moments
 from paper_checks.lei2015 import corollary
 from paper_checks.lei2015 import primal
 from paper_checks.lei2015 import duality
+from paper_checks.lei2015 import representer
 from paper_checks.lei2015 import partial
 from paper_checks.lei2015 import weighted
 from paper_checks.lei2015 import blocks
@@ -32,5 +33,6 @@ __all__ = [
     "norms",
     "partial",
     "primal",
+    "representer",
     "weighted",
 ]

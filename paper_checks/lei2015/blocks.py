@@ -12,7 +12,6 @@ from paper_checks.outcomes import both, equal, truth
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real, reals
 
-
 Vector = Sequence[Real]
 
 

@@ -200,9 +200,7 @@ def strong_convexity_sum(
     right = Fraction(0)
     for i, v in enumerate(case.v):
         before = [total(w[j] for w in case.v[: max(i + 1 - lag, 0)]) for j in range(len(v))]
-        gradient = [
-            a + clipped(s / case.beta, case.r) for a, s in zip(case.a, before, strict=True)
-        ]
+        gradient = [a + clipped(s / case.beta, case.r) for a, s in zip(case.a, before, strict=True)]
         right = right + inner(gradient, v) + share * inner(v, v) / (2 * case.beta)
     return at_most(left, right)
 

@@ -47,8 +47,8 @@ def vector_classes(rng: Rng, deep: bool) -> Iterator[Case]:
             yield Case(kind="two components, sum 0", values=opposite, y=y, seed=1)
             yield two_functions(rng, c, n)
     one, zero = Fraction(1), Fraction(0)
-    opposite = (((one, -one),), ((-one, one),))
-    yield Case(kind="two functions", c=2, n=1, pair=opposite, y=(0,))
+    sign = (((one, -one),), ((-one, one),))
+    yield Case(kind="two functions", c=2, n=1, pair=sign, y=(0,))
     moves_alone = (((one, zero),), ((zero, zero),))
     yield Case(kind="two functions", c=2, n=1, pair=moves_alone, y=(0,))
 
@@ -124,9 +124,7 @@ def pair_bound(
         ),
     ),
 )
-def structural_result(
-    case: Case, shared: bool = False, share: Fraction = Fraction(1)
-) -> Outcome:
+def structural_result(case: Case, shared: bool = False, share: Fraction = Fraction(1)) -> Outcome:
     if hasattr(case, "pair"):
         maxima = [[maximum(*row) for row in values] for values in case.pair]
         return pair_bound(case, maxima, shared, share)

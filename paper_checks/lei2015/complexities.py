@@ -65,7 +65,7 @@ def symbolic_pairs(deep: bool) -> Iterator[Case]:
     ),
     proofs=(
         BySolver(
-            "a pair of functions (WLOG one of them 0) with a ratio of the means above the constant, "
+            "a pair of functions, one of them 0, with a ratio of the means above the constant, "
             "which is attained at n = 1",
             cases=symbolic_pairs,
             sized_by=("n",),
@@ -154,7 +154,9 @@ def symbolic_families(deep: bool) -> Iterator[Case]:
     """Two or three classes of two functions. Adding one function to all of them changes no
     complexity, so the first may be 0."""
     for c, n in ((2, 1), (3, 1), *([(4, 1)] if deep else [])):
-        pairs_of = [(reals(f"h_{j + 1}", n), reals(f"k_{j + 1}", n)) for j in range(c)]
+        pairs_of: list[Sequence[Sequence[Real]]] = [
+            (reals(f"h_{j + 1}", n), reals(f"k_{j + 1}", n)) for j in range(c)
+        ]
         pairs_of[0] = ((Fraction(0),) * n, pairs_of[0][1])
         yield Case(kind="symbols", c=c, n=n, classes=tuple(pairs_of))
 

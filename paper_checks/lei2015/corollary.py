@@ -92,9 +92,7 @@ def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="for c = 2 this q is 3.59, where the norm is not strongly convex as used.",
     cases=first_cases,
     condition=Condition("c >= 3", lambda case: case.c >= 3),
-    corrected=version(
-        "at q* = max(2, 2 log c)", least=2, formula=r"q^*=\max(2,2\log c)"
-    ),
+    corrected=version("at q* = max(2, 2 log c)", least=2, formula=r"q^*=\max(2,2\log c)"),
     planted=(version("at q* = log c", factor=Fraction(1, 2)),),
     proofs=(
         BySolver(
@@ -118,9 +116,7 @@ def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
         "The first case of the display before Lemma B.2 is used, for c = 2; Corollary 8 holds.",
     ),
 )
-def admissible_choice(
-    case: Case, least: int = 0, factor: Fraction = Fraction(1)
-) -> Outcome:
+def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)) -> Outcome:
     """Whether p <= q <= 2 for the q with that q*: q (q* - 1) = q*."""
     dual = case.dual if hasattr(case, "dual") else 2 * math.log(case.c)
     dual = maximum(least * (1 + 0 * dual), factor * dual)
@@ -131,8 +127,8 @@ def admissible_choice(
 
 
 def with_squares(rng: Rng, deep: bool) -> Iterator[Case]:
-    """And p = 2, where tau_2 = 1 and q = 2 alone is allowed: the squares of both sides are 8 pi 2 c,
-    with pi > 3, and 8 2 c."""
+    """And p = 2, where tau_2 = 1 and q = 2 alone is allowed: the squares of both sides are
+    8 pi 2 c, with pi > 3, and 8 2 c."""
     yield from classes_and_p(rng, deep)
     for c in (3, 4):
         yield Case(kind="p = 2, squares", c=c, p=2)

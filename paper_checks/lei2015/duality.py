@@ -1,11 +1,8 @@
-"""LP15 section 3.1, C.2 and C.3: the completely dualised machine and the representer map."""
+"""LP15 section 3.1 and C.2: the completely dualised machine."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-
-import fwlab
-import numpy as np
 
 from paper_checks.arithmetic import Real, all_of, divide, maximum, where
 from paper_checks.cases import Rng
@@ -19,7 +16,7 @@ from paper_checks.ledger import (
     claim,
     version,
 )
-from paper_checks.lei2015 import exponents
+from paper_checks.lei2015 import library
 from paper_checks.lei2015.lagrangian import (
     NormInLine,
     conjugates,
@@ -30,15 +27,13 @@ from paper_checks.lei2015.lagrangian import (
     own,
     symbolic_line,
 )
-from paper_checks.lei2015.machine import HalfSquaredNorm, Machine, as_problem, machines
+from paper_checks.lei2015.machine import GAP, HalfSquaredNorm, Machine, machines
 from paper_checks.lei2015.norms import P_FROM_ONE, dual_exponent
 from paper_checks.lei2015.scalar_losses import HINGE, SMOOTH_HINGE, STEEP_HINGE, ScalarLoss
 from paper_checks.outcomes import both, equal, truth
-from paper_checks.proofs import BySolver, ByTheorem
+from paper_checks.proofs import BySolver
 from paper_checks.symbols import real
 
-# of the optimum, which conic programs reach to about 1e-7 where p is near 1
-GAP = 1e-5
 # on a line every p from here on; 1 and 2 are exact
 ON_A_LINE = (1, 2, 1.2, 1.5, 3.0)
 ABOVE_ONE = Condition("p > 1", lambda case: case.p > 1)
@@ -94,28 +89,6 @@ def dual_p(case: Case, same: bool, limit: bool) -> Real:
     if same and case.p > 1:
         return case.p
     return dual_exponent(case.p) if limit else printed_exponent(case.p)
-
-
-def library_dual(case: Case) -> Outcome:
-    """fwlab's dual value and norms, and its machines at the optimum, against the conic program."""
-    machine: Machine = case.machine
-    norm, scale = HalfSquaredNorm(case.p), machine.C * len(machine.y)
-    problem = as_problem(machine, case.p)
-    least = machine.primal(machine.best_w(norm), norm)
-    alpha = machine.feasible(machine.best_alpha(norm))
-    found = fwlab.solve(problem, "alternate", tol=1e-8, relative=True, max_iter=3000)
-    return both(
-        equal(scale * problem.dual(alpha / machine.C), machine.dual(alpha, norm), 1e-8),
-        equal(scale * problem.primal(found.W), least, GAP),
-        equal(scale * problem.dual(found.A), least, GAP),
-        equal(scale * found.dual, least, GAP),
-    )
-
-
-def library_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    for p in (1.0, 1.2, 2.0, 3.0):
-        for machine in machines(rng, 2):
-            yield Case(kind=f"p = {p:g}", p=p, machine=machine)
 
 
 @claim(
@@ -192,8 +165,8 @@ def completely_dualised(
             "fwlab.problem.Problem.dual",
             "fwlab.problem.Problem.primal",
         ),
-        library_dual,
-        library_cases,
+        library.dual,
+        library.small_machines,
     ),
 )
 def hinge_dual(
@@ -266,93 +239,3 @@ def by_row_sums(case: Case) -> Outcome:
         equal(a - (a * a + (-a) * (-a)) / 2, a - curve * a * a / 2),
         vector_of_ones.form(case, entry=1),
     )
-
-
-def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
-    """u for every p: random, with a row that is 0, and small integers for p = 1."""
-    for p in P_FROM_ONE:
-        for machine in machines(rng, 3):
-            alpha = rng.standard_normal((len(machine.y), machine.c))
-            yield Case(kind=f"p = {p:g}", p=p, u=alpha.T @ machine.x)
-            alpha[:, 0] = 0
-            yield Case(kind="a class with u_j = 0", p=p, u=alpha.T @ machine.x)
-    for u in ((1, 1), (2, -1)):
-        yield Case(kind="integers", p=1, u=np.array(u)[:, None])
-
-
-@claim(
-    "LP15-thm12",
-    "Theorem 12",
-    "For every alpha and p >= 1 the w that minimises the Lagrangian is the p*-power sum to 2/p* - "
-    "1, times |u_j|^(p*-2) u_j, with u_j = sum_i alpha_ij phi(x_i).",
-    formula=r"w_j=[\sum_{\tilde\jmath}\|u_{\tilde\jmath}\|_2^{p^*}]^{\frac{2}{p^*}-1}"
-    r"\|u_j\|_2^{p^*-2}u_j,\quad u_j=\sum_i\alpha_{ij}\phi(x_i)",
-    shapes="w, u: (c, d); alpha: (n, c)",
-    judged="with 0 where u_j = 0, though |u_j|^(p*-2) u_j is 0/0 there for p > 2. At p = 1, where "
-    "p* is no number, many w minimise the Lagrangian.",
-    cases=any_alpha,
-    condition=ABOVE_ONE,
-    planted=(version("twice it", factor=2), version("w = u", plain=True)),
-    proofs=(
-        ByTheorem(
-            "an exponent that is wrong for a p that was not tried: with it the minimum of the "
-            "Lagrangian, known by LP15-dual-norm, would not be attained",
-            exponents.representer_attains,
-            "all sizes and p > 1",
-        ),
-    ),
-    library=Library(
-        (
-            "fwlab.lp_norm.LpNorm.representer",
-            "fwlab.lp_norm.LpNorm.class_weights",
-            "fwlab.lp_norm.LpNorm.value",
-            "fwlab.lp_norm.LpNorm.conjugate",
-        ),
-        lambda case: library_representer(case),
-        lambda rng, deep: (case for case in any_alpha(rng, deep) if case.p > 1),
-    ),
-    erratum=Erratum(
-        "p. 5, Theorem 12",
-        r"\mathrm{for\ }p\geq 1:\ w_j=[\sum_{\tilde\jmath}\|u_{\tilde\jmath}\|_2^{p^*}]"
-        r"^{\frac{2}{p^*}-1}\|u_j\|_2^{p^*-2}u_j",
-        r"\mathrm{for\ }p>1",
-        r"At p = 1 the dual exponent is infinite, so that the formula has no value, and no formula "
-        r"in $\alpha$ alone can give w: for d = 1 and u = (1, 1) every $w=(s,1-s)$, "
-        r"$0\leq s\leq 1$, minimises $\frac{1}{2}(|w_1|+|w_2|)^2-w_1-w_2$ with the value "
-        r"$-\frac{1}{2}$.",
-        "At p = 1, where Corollary 8 is best, the machine cannot be read off from the solution of "
-        "(D) or (7); it has to come from (10) or from the primal problem.",
-    ),
-)
-def representer(case: Case, factor: int = 1, plain: bool = False) -> Outcome:
-    """The Lagrangian's part in w at that w is the least, -(1/2)|u|^2 in the dual norm."""
-    u = case.u.astype(float)
-    s = printed_exponent(case.p)
-    rows = np.linalg.norm(u, axis=1)
-    zero = np.zeros(u.shape[1])
-    share = rows / rows.max()
-    powers = (
-        row ** (s - 1) * divide_rows(v, r, zero) for row, v, r in zip(share, u, rows, strict=True)
-    )
-    mapped = (share**s).sum() ** (2 / s - 1) * rows.max() * np.array(list(powers))
-    w = factor * (u if plain else mapped)
-    norm = HalfSquaredNorm(case.p)
-    return equal(norm.value(w) - float((w * u).sum()), -norm.conjugate(u), p=case.p)
-
-
-def divide_rows(v: np.ndarray, row: float, zero: np.ndarray) -> np.ndarray:
-    """v/|v|, with 0 for 0/0, counted."""
-    return v / row if row else np.asarray(divide(0, 0, zero_over_zero=zero))
-
-
-def library_representer(case: Case) -> Outcome:
-    """fwlab's map and norms, against the Lagrangian by definition."""
-    regularizer, norm, u = fwlab.LpNorm(case.p), HalfSquaredNorm(case.p), case.u
-    w = regularizer.representer(u)
-    least = -norm.conjugate(u)
-    return both(
-        equal(norm.value(w) - float((w * u).sum()), least),
-        equal(regularizer.value(u), norm.value(u)),
-        equal(-regularizer.conjugate(u), least),
-    )
-

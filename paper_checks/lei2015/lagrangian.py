@@ -65,7 +65,7 @@ class NormInLine:
 
 
 class WeightsInLine:
-    """sum_j w_j^2/(2 beta_j), with 0/0 = 0; power and map_power: of beta in the dual and in (10)."""
+    """sum_j w_j^2/(2 beta_j), with 0/0 = 0; the powers of beta in the dual and in (10)."""
 
     def __init__(self, beta: Vector, power: int = 1, map_power: int = 1) -> None:
         self.beta, self.power, self.map_power = beta, power, map_power

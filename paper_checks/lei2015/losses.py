@@ -23,7 +23,6 @@ from paper_checks.cases import Rng, fractions
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.lei2015.scalar_losses import (
     HINGE,
-    PiecewiseLinear,
     ScalarLoss,
     grid,
     margin_loss,
@@ -179,9 +178,7 @@ def hinge_is_regular(case: Case, lipschitz: Fraction = ONE, end: Fraction = ONE)
     proofs=(
         BySolver(
             "a rho between the ones tried, and an error in one of the two indicators at 0 or rho",
-            cases=lambda deep: [
-                Case(kind="symbols", rho=real("rho"), s=real("s"), t=real("t"))
-            ],
+            cases=lambda deep: [Case(kind="symbols", rho=real("rho"), s=real("s"), t=real("t"))],
             assuming=lambda case: all_of(case.rho > 0, case.s < case.t),
             sized_by=(),
         ),
@@ -295,4 +292,4 @@ def conjugate_of_hinge(case: Case, sign: int = 1, least: int = -1, most: int = 0
     if is_symbolic(s):
         return truth(all_of(*found))
     seen = {"stated": stated if inside else inf, "supremum": inf if unbounded else s}
-    return truth(all_of(*found), **seen)
+    return truth(all_of(*found), None, **seen)

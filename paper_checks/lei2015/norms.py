@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-import fwlab
 import numpy as np
 
+import fwlab
 from paper_checks.arithmetic import Real, all_of, divide, where
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
@@ -255,9 +255,9 @@ def curves(rng: Rng, deep: bool) -> Iterator[Case]:
         "p. 15, C.3",
         r"(\nabla f)^{-1}=\nabla f^*\mathrm{\ for\ any\ convex\ }f",
         r"(\partial f)^{-1}=\partial f^*",
-        r"f(x) = $\max(x,0)^2$ is convex and differentiable, but its gradient is 0 at x = -1 and at "
-        r"x = 0, so that it has no inverse; subdifferentials have one, a set. In Theorem 12 f is half a squared (2, p) norm: fine for "
-        r"p > 1, and not differentiable at p = 1.",
+        r"f(x) = $\max(x,0)^2$ is convex and differentiable, but its gradient is 0 at x = -1 and "
+        r"at x = 0, so that it has no inverse; subdifferentials have one, a set. In Theorem 12 f "
+        r"is half a squared (2, p) norm, where gradients do for p > 1.",
         "Theorem 12 at p = 1.",
     ),
 )

@@ -1,12 +1,12 @@
-"""LP15 section 3.2 and C.4: the problem with class weights, its dual, and one row's sub-problem."""
+"""LP15 section 3.2 and C.4: the norm by class weights, and the best weights."""
 
 from collections.abc import Iterator
 from fractions import Fraction
 from math import inf
 
-import fwlab
 import numpy as np
 
+import fwlab
 from paper_checks.arithmetic import divide
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version

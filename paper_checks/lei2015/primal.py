@@ -1,4 +1,4 @@
-"""LP15 section 3 and C.1: the machine is convex for convex losses, and its margins may be relaxed."""
+"""LP15 section 3 and C.1: the machine is convex for convex losses; its margins may be relaxed."""
 
 from collections.abc import Iterator
 from fractions import Fraction

@@ -6,7 +6,6 @@ from fractions import Fraction
 from paper_checks.arithmetic import Truth, all_of
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.lei2015.duality import GAP
 from paper_checks.lei2015.lagrangian import (
     WeightsInLine,
     conjugates,
@@ -17,15 +16,13 @@ from paper_checks.lei2015.lagrangian import (
     own,
     symbolic_line,
 )
-from paper_checks.lei2015.machine import ClassWeights, Machine, machines, solved_with_weights
+from paper_checks.lei2015.machine import GAP, ClassWeights, Machine, machines, solved_with_weights
 from paper_checks.lei2015.scalar_losses import HINGE, SMOOTH_HINGE, ScalarLoss
 from paper_checks.outcomes import both, equal
 from paper_checks.proofs import BySolver
 
 
-def weighted_problems(
-    rng: Rng, deep: bool, losses: tuple[ScalarLoss, ...]
-) -> Iterator[Case]:
+def weighted_problems(rng: Rng, deep: bool, losses: tuple[ScalarLoss, ...]) -> Iterator[Case]:
     """Small problems with class weights, some 0, and the certified optimum of (8) for them; and
     problems on a line."""
     for i, machine in enumerate(machines(rng, 6)):
