@@ -27,7 +27,7 @@ def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outco
     """left <= right, where the difference has this standard error; none for known formulas."""
     if error == 0:
         return at_most(left, right, **seen)
-    gap, half = right - left, SIGMAS * error
+    gap, half = float(right - left), float(SIGMAS * error)
     return estimated(gap - half, gap + half, left=left, right=right, **seen)
 
 
