@@ -255,6 +255,7 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="for all regular losses, as Problem 14 is stated; the example is (1 - t)^3 between 0 "
     "and 1, whose conjugate has a square root.",
     cases=segments,
+    sides=("third divided difference of the objective", "as of a quadratic"),
     condition=Condition(
         "l* is a quadratic on its interval, as for the hinge",
         lambda case: case.kind != "cubic hinge",
@@ -270,7 +271,7 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
     not_proved="finitely many points decide a polynomial of known degree: exact as it is",
     erratum=Erratum(
-        "p. 6, section 3.2",
+        "section 3.2, after Problem 15",
         r"\mathrm{Problem\ 14\ is\ quadratic\ for\ every\ regular\ loss}",
         r"\mathrm{Problem\ 14\ is\ quadratic\ if\ }\ell^*\mathrm{\ is,\ as\ in\ Problem\ 15}",
         r"(9) has the term $-C\ell^*(-\alpha_{iy_i}/C)$. The loss $\ell(t)=(1-t)^3$ on [0, 1], 0 "

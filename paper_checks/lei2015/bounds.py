@@ -11,7 +11,8 @@ import numpy as np
 
 from paper_checks.arithmetic import Real, Undefined, all_of, inner, maximum, minimum, total
 from paper_checks.cases import Rng, fractions
-from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
+from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
+from paper_checks.lei2015 import library
 from paper_checks.lei2015.expectations import (
     below_in_mean,
     gaussian_norm,
@@ -104,6 +105,7 @@ def memory(n: int) -> np.ndarray:
         version("a second 1/n in the middle term", power=1),
     ),
     not_proved="a probability over samples; its steps have proofs of their own",
+    library=Library(("fwlab.bounds.theorem_5", "fwlab.bounds.confidence_term"), library.theorem_5),
 )
 def generalisation_bound(
     case: Case,
@@ -131,10 +133,12 @@ def sums(rng: Rng, deep: bool) -> Iterator[Case]:
         random = [x + clipped(y, r) for x, y in zip(a, shift, strict=True)]
         for kind, mu in (("random mu", random), ("worst mu", worst)):
             yield Case(kind=kind, n=len(v), a=a, b=b, r=r, v=v, beta=beta, mu=tuple(mu))
+    zero, one = Fraction(0), (Fraction(1),)
+    yield Case(kind="worst mu", n=2, a=(zero,), b=zero, r=one[0], v=[one, one], beta=one[0], mu=one)
 
 
 def symbolic_sums(deep: bool) -> Iterator[Case]:
-    """In one dimension, beta = 1 and a = 0; on a box of any size."""
+    """In one dimension, beta = 1 and a = 0; on an interval of any size."""
     for n in (1, 2):
         v = [reals(f"v_{i + 1}", 1) for i in range(n)]
         yield Case(
@@ -249,6 +253,7 @@ def norm_ball(rng: Rng, features: np.ndarray, c: int, q: float) -> Case:
         version("sqrt(Lambda beta)", inverse=False),
     ),
     not_proved="means of norms of Gaussian vectors",
+    library=Library(("fwlab.bounds.theorem_7",), library.theorem_7),
 )
 def kernel_bound(case: Case, factor: float = 4.0, inverse: bool = True) -> Outcome:
     strength = 1 / case.beta if inverse else case.beta

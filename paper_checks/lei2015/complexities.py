@@ -103,6 +103,7 @@ def with_one_point(rng: Rng, deep: bool) -> Iterator[Case]:
     shapes="H: functions on n points",
     judged="for two functions on one point the squares, without the factor pi/2, are compared.",
     cases=with_one_point,
+    sides=("Gaussian side, squared", "Rademacher side, squared"),
     condition=Condition("n is at least 2, so that log n is not 0", lambda case: case.n >= 2),
     corrected=version(
         "with E max |g_i| in the place of 3 sqrt(log n)",
@@ -115,7 +116,7 @@ def with_one_point(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
     not_proved="logarithms, and classes of any size",
     erratum=Erratum(
-        "p. 3, (2)",
+        "section 2.3, (2)",
         r"G_S(H)\leq 3\sqrt{\log n}\ R_S(H)\mathrm{\ for\ all\ }n",
         r"\mathrm{for\ }n\geq 2",
         r"At n = 1 the right side is 0, as log 1 = 0. The class of the two constants 1 and -1 on "

@@ -10,13 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
+import fwlab
 from paper_checks.arithmetic import all_of, maximum
 from paper_checks.cases import Rng
-from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
-from paper_checks.lei2015 import exponents
+from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
+from paper_checks.lei2015 import exponents, library
 from paper_checks.lei2015.moments import moment_root
 from paper_checks.lei2015.norms import dual_exponent
-from paper_checks.outcomes import ROUNDING, at_most, equal, truth
+from paper_checks.outcomes import ROUNDING, at_most, both, equal, truth
 from paper_checks.proofs import BySolver, ByTheorem
 from paper_checks.symbols import real
 from paper_checks.trials import Tier
@@ -207,10 +208,24 @@ def corollary(c: float, p: float, factor: float, power: float, first: bool) -> f
         version("the power 0.9 in the place of 1, constant 1", power=0.9, factor=1.0),
     ),
     not_proved="moments of normal numbers, by the Gamma function",
+    library=Library(
+        ("fwlab.bounds.corollary_8", "fwlab.bounds.class_factor"),
+        lambda case: library_corollary(case),
+    ),
 )
 def two_cases(case: Case, factor: float = 2.0, power: float = 1.0) -> Outcome:
     stated = corollary(case.c, case.p, factor, power, case.kind == "first case")
     return at_most(least_theorem_term(case.c, case.p), stated)
+
+
+def library_corollary(case: Case) -> Outcome:
+    """fwlab's factor and bound, with trace and Lambda 1 and n = 1."""
+    stated = corollary(case.c, case.p, 1, 1, case.kind == "first case")
+    bound = fwlab.bounds.corollary_8(0.0, 1.0, float(case.p), 1.0, case.c, 1, library.DELTA)
+    return both(
+        equal(fwlab.bounds.class_factor(case.c, float(case.p)), stated),
+        equal(bound, 2 * stated + library.last_term(1)),
+    )
 
 
 @claim(

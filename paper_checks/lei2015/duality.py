@@ -203,7 +203,7 @@ def hinge_dual(
         ),
     ),
     erratum=Erratum(
-        "p. 5, section 3.1, before Problem 11",
+        "section 3.1, before Problem 11",
         r"1\in R^c\mathrm{\ with\ all\ components\ being\ zero}",
         r"1\in R^c\mathrm{\ with\ all\ components\ being\ one}",
         r"With all components 0 the constraint $\alpha_i\cdot 1=0$ is empty. One input 1 of class "

@@ -1,5 +1,6 @@
 """Comparisons of fwlab with LP15: norms, dual values, gaps, and Algorithm 1, repaired."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -73,3 +74,39 @@ def gap(case: Case) -> Outcome:
     stated = machine.primal(W, norm) - machine.dual(machine.C * found.A, norm)
     excess = machine.primal(W, norm) - case.least
     return both(equal(ours, stated, 1e-8), at_most(excess / case.least, stated / case.least, 1e-6))
+
+
+DELTA = 0.5
+
+
+def last_term(n: int, delta: float = DELTA) -> float:
+    """3 sqrt(log(2/delta)/(2n)), for losses of at most 1."""
+    return 3 * math.sqrt(math.log(2 / delta) / (2 * n))
+
+
+def theorem_5(case: Case) -> Outcome:
+    """fwlab's bound against the terms of Theorem 5, at each sample's complexity E sup / n."""
+    n, L, delta = case.n, case.L, case.delta
+    bounds = [fwlab.bounds.theorem_5(0.0, n * x, n, delta, L) for x in case.samples[:, 2]]
+    terms = 2 * math.sqrt(2 * math.pi) * L * case.samples[:, 2] + last_term(n, delta)
+    return equal(np.array(bounds), terms)
+
+
+def theorem_7(case: Case) -> Outcome:
+    """fwlab's bound against the term of Theorem 7, with Lambda = 1/2 and n = 1."""
+    stated = fwlab.bounds.theorem_7(0.0, case.squares, 0.5, case.beta, 1, DELTA)
+    return equal(stated, 4 * math.sqrt(math.pi / 2 * case.squares / case.beta) + last_term(1))
+
+
+def earlier_bound(case: Case) -> Outcome:
+    """fwlab's bound of Remark 6 covers what it has to."""
+    n, complexity = case.n, float(case.complexity)
+    stated = fwlab.bounds.earlier_rademacher_bound(0.0, complexity, case.c, n, DELTA)
+    term = stated - last_term(n)
+    return both(at_most(float(case.needed), term), equal(term, 4 * case.c * complexity))
+
+
+def class_size_independent(case: Case) -> Outcome:
+    """fwlab's bound (6), where the least regularised loss is 1."""
+    stated = fwlab.bounds.class_size_independent_bound(1.0, 4.0, float(case.lam), case.n)
+    return equal(stated, 1 + 8 / (float(case.lam) * case.n))

@@ -110,7 +110,7 @@ def two_arguments(deep: bool) -> Iterator[Case]:
         ),
     ),
     erratum=Erratum(
-        "p. 2, Definition 2 (iii)",
+        "section 2.2, Definition 2 (iii)",
         r"\ell(t)\ \mathrm{is\ decreasing\ and\ }\ell(c_\ell)=0",
         r"\ell(t)\ \mathrm{is\ non-increasing\ and\ }\ell(c_\ell)=0",
         r"By (i) $\ell\geq 0$ everywhere. If $\ell$ fell strictly, $\ell(t)<\ell(c_\ell)=0$ for "

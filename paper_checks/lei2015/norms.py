@@ -162,7 +162,7 @@ def with_integers(rng: Rng, deep: bool) -> Iterator[Case]:
         ),
     ),
     erratum=Erratum(
-        "p. 15, Lemma C.2",
+        "appendix C.3, Lemma C.2",
         r"\mathrm{for\ }p\geq 1:\ \frac{\partial g_p}{\partial v_j}=[\sum_{\tilde\jmath}"
         r"\|v_{\tilde\jmath}\|_2^p]^{\frac{2}{p}-1}\|v_j\|_2^{p-2}v_j",
         r"\mathrm{for\ }p>1",
@@ -252,7 +252,7 @@ def curves(rng: Rng, deep: bool) -> Iterator[Case]:
         ),
     ),
     erratum=Erratum(
-        "p. 15, C.3",
+        "appendix C.3, proof of Theorem 12",
         r"(\nabla f)^{-1}=\nabla f^*\mathrm{\ for\ any\ convex\ }f",
         r"(\partial f)^{-1}=\partial f^*",
         r"f(x) = $\max(x,0)^2$ is convex and differentiable, but its gradient is 0 at x = -1 and "

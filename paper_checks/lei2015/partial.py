@@ -132,7 +132,7 @@ def no_less(case: Case, scale: float = 1.0) -> Outcome:
         lambda rng, deep: (case for case in weights_and_rows(rng, deep) if case.p < 2),
     ),
     erratum=Erratum(
-        "p. 6, (8); p. 8, section 4",
+        "section 3.2, (8); section 4",
         r"\min\{\sum_j\frac{\|w_j\|_2^2}{2\beta_j}:\ \|\beta\|_{\bar p}\leq 1\}="
         r"\frac{1}{2}\|w\|_{2,p}^2\mathrm{\ for\ }p\in[1.2,10]",
         r"\mathrm{for\ }1\leq p\leq 2\mathrm{\ alone}",
@@ -200,7 +200,7 @@ def largest_weighted(case: Case) -> Outcome:
         lambda rng, deep: (case for case in weights_and_rows(rng, deep) if case.p < 2),
     ),
     erratum=Erratum(
-        "p. 7, Proposition 16",
+        "section 3.2, Proposition 16",
         r"\beta_j=\|w_j\|_2^{2-p}(\sum_{\tilde\jmath}\|w_{\tilde\jmath}\|_2^p)^{\frac{p-2}{p}}"
         r"\mathrm{\ is\ minimal\ in\ (8)}",
         r"\mathrm{for\ }1\leq p\leq 2\mathrm{\ alone}",

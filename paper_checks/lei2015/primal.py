@@ -68,7 +68,7 @@ def symbolic_points(deep: bool) -> Iterator[Case]:
         ),
     ),
     erratum=Erratum(
-        "p. 5, section 3.1",
+        "section 3.1, first sentence",
         r"\mathrm{(P)\ is\ convex\ for\ every\ regular\ loss\ }\ell",
         r"\mathrm{(P)\ is\ convex\ if\ }\ell\mathrm{\ is\ convex}",
         r"A regular loss need not be convex: the margin loss (1) with $\rho=1$ is 1 at $t\leq 0$ "

@@ -59,7 +59,7 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
         lambda rng, deep: (case for case in any_alpha(rng, deep) if case.p > 1),
     ),
     erratum=Erratum(
-        "p. 5, Theorem 12",
+        "section 3.1, Theorem 12",
         r"\mathrm{for\ }p\geq 1:\ w_j=[\sum_{\tilde\jmath}\|u_{\tilde\jmath}\|_2^{p^*}]"
         r"^{\frac{2}{p^*}-1}\|u_j\|_2^{p^*-2}u_j",
         r"\mathrm{for\ }p>1",
