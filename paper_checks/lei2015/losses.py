@@ -12,10 +12,12 @@ from paper_checks.arithmetic import (
     all_of,
     any_of,
     divide,
+    equals,
     implies,
     is_symbolic,
     maximum,
     minimum,
+    negation,
     positive_part,
     where,
 )
@@ -278,18 +280,19 @@ def cut_margin(
     ),
 )
 def conjugate_of_hinge(case: Case, sign: int = 1, least: int = -1, most: int = 0) -> Outcome:
-    """Inside no t gives more, and the kink t = 1 as much; outside s t - (1 - t)_+ grows without
-    bound towards one end of the line."""
+    """Inside no t gives more, and the kink t = 1 as much; outside s t less the loss grows without
+    bound towards one end of the line, where the loss is linear."""
     s, t = case.s, case.t
     inside = all_of(s >= least, s <= most)
-    stated = sign * s
-    unbounded = any_of(-(s + 1) > 0, s > 0)  # growth for t to minus and to plus infinity
+    stated, at_kink = sign * s, s - hinge(ONE)
+    first, last = hinge(0 * ONE) - hinge(-ONE), hinge(3 * ONE) - hinge(2 * ONE)  # end slopes
+    unbounded = any_of(first - s > 0, s - last > 0)
     found: list[Truth] = [
         implies(inside, s * t - hinge(t) <= stated),
-        implies(inside, all_of(stated <= s, stated >= s)),  # the value at the kink is s
-        any_of(inside, unbounded),
+        implies(inside, equals(stated, at_kink)),
+        any_of(all_of(inside, negation(unbounded)), all_of(unbounded, negation(inside))),
     ]
     if is_symbolic(s):
         return truth(all_of(*found))
-    seen = {"stated": stated if inside else inf, "supremum": inf if unbounded else s}
+    seen = {"stated": stated if inside else inf, "supremum": inf if unbounded else at_kink}
     return truth(all_of(*found), None, **seen)
