@@ -114,7 +114,7 @@ def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
         r"The infimum is over $p\leq q\leq 2$, so over $q^*\geq 2$. For c = 2, $2\log 2<7/5$ since "
         r"$2^{10}=1024<e^7$, so that $q=q^*/(q^*-1)>7/2$ is not allowed, and half the squared "
         r"(2, q) norm is not strongly convex for such q. For $c\geq 3$ $2\log c>2$.",
-        "The first case of the display before Lemma B.2 is used, for c = 2; Corollary 8 holds.",
+        "The first case of the last display for c = 2; Corollary 8 still holds.",
     ),
 )
 def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)) -> Outcome:

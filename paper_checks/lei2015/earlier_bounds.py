@@ -148,7 +148,7 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         r"two classes by a fair coin, p = 1, $\rho=0$, $\lambda=1/50$, n = 1000. Every w has the "
         r"expected loss $\frac{1}{2}[\log(1+e^{-d})+\log(1+e^d)]\geq\log 2$. For one (x, y) take "
         r"w = (2, -2), d = 4: the right side is below $e^{-4}+\frac{8}{100}+\frac{1}{10}<0.2$.",
-        "The comparison of section 2.4 with a bound on the loss at a single example.",
+        "Nothing: the comparison in section 2.4 does not use this term.",
     ),
 )
 def class_size_independent_bound(

@@ -67,8 +67,8 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
         r"in $\alpha$ alone can give w: for d = 1 and u = (1, 1) every $w=(s,1-s)$, "
         r"$0\leq s\leq 1$, minimises $\frac{1}{2}(|w_1|+|w_2|)^2-w_1-w_2$ with the value "
         r"$-\frac{1}{2}$.",
-        "At p = 1, where Corollary 8 is best, the machine cannot be read off from the solution of "
-        "(D) or (7); it has to come from (10) or from the primal problem.",
+        "At p = 1 the machine cannot be read off from a solution of (D) or (7); it has to come from "
+        "(10) or from the primal problem.",
     ),
 )
 def representer(case: Case, factor: int = 1, plain: bool = False) -> Outcome:
