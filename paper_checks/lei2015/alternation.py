@@ -30,7 +30,8 @@ def start(c: int, p: float) -> np.ndarray:
 
 
 def best_row_weights(machine: Machine, beta: np.ndarray) -> np.ndarray:
-    """A solution alpha (n, c) of (11), by an interior point method on alpha's columns in turn."""
+    """Return a solution alpha (n, c) of (11), by an interior point method on alpha's columns in
+    turn."""
     n, c = len(machine.y), machine.c
     gram = machine.x @ machine.x.T
     quadratic = sparse.csc_matrix(np.triu(np.kron(np.diag(beta), gram)))
@@ -62,7 +63,7 @@ class Passes(UserList[Pass]):
 
 
 def passes(machine: Machine, p: float, repaired: bool = False) -> Passes:
-    """Algorithm 1, up to weights beyond LARGEST. Repaired: for p <= 2 rows of w count as at
+    """Run Algorithm 1, up to weights beyond LARGEST. Repaired: for p <= 2 rows of w count as at
     least 2^-k of the largest after k passes; for p > 2 the weights come from u_j by Theorem 12."""
     beta, made = start(machine.c, p), Passes()
     for k in range(300 if p == 1 else 60):
@@ -120,16 +121,16 @@ def feasible_start(case: Case, sign: int = -1, factor: float = 1.0) -> Outcome:
 
 
 def stalling(C: float) -> Machine:
-    """Three inputs 2, -1, 1 of the classes 0, 1, 2. At the start's weights, 3^(1-2/p), all rows of
-    alpha are at their bounds if 2 C 3^(1-2/p) < 1, and u_2 = -2C + C + C = 0. For a C a little
-    smaller than that the best w with w_2 = 0 is (1/2, -b, 0), b > 1/2, where the slope of the norm
-    by b is C. Then (1/2 + e, -b, e) is better for a small e > 0: the slope by the first entry is
-    smaller than C, and the losses fall by C e."""
+    """Return three inputs 2, -1, 1 of the classes 0, 1, 2. At the start's weights, 3^(1-2/p), all
+    rows of alpha are at their bounds if 2 C 3^(1-2/p) < 1, and u_2 = -2C + C + C = 0. For a C a
+    little smaller than that the best w with w_2 = 0 is (1/2, -b, 0), b > 1/2, where the slope of
+    the norm by b is C. Then (1/2 + e, -b, e) is better for a small e > 0: the slope by the first
+    entry is smaller than C, and the losses fall by C e."""
     return Machine(np.array([[2.0], [-1.0], [1.0]]), np.array([0, 1, 2]), 3, C)
 
 
 def symmetric() -> Machine:
-    """Two inputs 1 and -1 of the classes 0 and 1, and a class without inputs: u_2 = 0."""
+    """Return two inputs 1 and -1 of the classes 0 and 1, and a class without inputs: u_2 = 0."""
     return Machine(np.array([[1.0], [-1.0]]), np.array([0, 1]), 3, 0.3)
 
 
@@ -164,7 +165,7 @@ def runs_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def reached(case: Case, repaired: bool, last: int | None) -> Outcome:
-    """The objective of (P) after the last pass against its least value."""
+    """Compare the objective of (P) after the last pass with its least value."""
     made = passes(case.machine, case.p, True) if repaired else case.passes
     value = case.machine.primal(made[:last][-1].w, HalfSquaredNorm(case.p))
     return at_most(value / case.least, 1.0, allowed=REACHED)

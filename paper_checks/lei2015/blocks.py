@@ -20,7 +20,7 @@ def unit(c: int, j: int) -> tuple[Fraction, ...]:
 
 
 def rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Exact problems (11) with alpha, a row i, and a step for it whose entries sum to 0."""
+    """Yield exact problems (11) with alpha, a row i, and a step for it whose entries sum to 0."""
     for c in (2, 3, 4):
         for n in (1, 2, 4):
             for _ in range(6 if deep else 3):
@@ -42,7 +42,7 @@ def rows(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_rows(deep: bool) -> Iterator[Case]:
-    """Any inputs, weights, alpha and step, in one dimension; the last row is changed."""
+    """Yield any inputs, weights, alpha and step, in one dimension; the last row is changed."""
     for c, n in ((2, 1), (3, 1), (2, 2), (3, 2), (4, 2), *([(3, 3)] if deep else [])):
         yield Case(
             kind="symbols", c=c, n=n, i=n - 1, C=real("C"),
@@ -57,7 +57,7 @@ def kernel(case: Case, i: int, k: int) -> Real:
 
 
 def f(alpha: Sequence[Vector], case: Case) -> Real:
-    """The objective of (11)."""
+    """Return the objective of (11)."""
     own = total(row[y] for row, y in zip(alpha, case.y, strict=True))
     squares = []
     for j, beta in enumerate(case.beta):
@@ -79,7 +79,7 @@ def own_class(case: Case) -> tuple[Fraction, ...]:
 
 
 def sums_with_kernel(case: Case) -> list[Real]:
-    """sum over i~ of alpha_i~j k(x_i, x_i~), for each class j."""
+    """Return sum over i~ of alpha_i~j k(x_i, x_i~), for each class j."""
     return [
         total(row[j] * kernel(case, case.i, k) for k, row in enumerate(case.alpha))
         for j in range(case.c)
@@ -87,7 +87,7 @@ def sums_with_kernel(case: Case) -> list[Real]:
 
 
 def gradient(case: Case) -> list[Real]:
-    """(12) at row i: -beta_j sum alpha_ij k + 1."""
+    """Return (12) at row i: -beta_j sum alpha_ij k + 1."""
     parts = zip(own_class(case), case.beta, sums_with_kernel(case), strict=True)
     return [own - beta * s for own, beta, s in parts]
 
@@ -112,7 +112,7 @@ def gradient(case: Case) -> list[Real]:
     ),
 )
 def derivative(case: Case, power: int = 1, sign: int = 1) -> Outcome:
-    """Central differences, exact for a quadratic; and w from (10)."""
+    """Compare with central differences, exact for a quadratic; and w from (10)."""
     units = [unit(case.c, j) for j in range(case.c)]
     differences = [
         (f(moved(case, e), case) - f(moved(case, [-x for x in e]), case)) / 2 for e in units
@@ -128,7 +128,7 @@ def derivative(case: Case, power: int = 1, sign: int = 1) -> Outcome:
 
 
 def class_scores(case: Case) -> list[Real]:
-    """<u_j, x_i> for u_j = sum alpha_ij x_i, so that (10) times it is <w_j, x_i>."""
+    """Return <u_j, x_i> for u_j = sum alpha_ij x_i, so that (10) times it is <w_j, x_i>."""
     found = []
     for j in range(case.c):
         column = [row[j] for row in case.alpha]
@@ -218,13 +218,13 @@ def row_problem(case: Case, previous: int = 1) -> Outcome:
 
 
 def feasible_row(case: Case, row: Vector) -> Truth:
-    """alpha_i <= C e_y and alpha_i sums to 0."""
+    """Return whether alpha_i <= C e_y and alpha_i sums to 0."""
     below = [a <= case.C * own for a, own in zip(row, own_class(case), strict=True)]
     return all_of(*below, equals(total(row), 0))
 
 
 def with_feasible_row(case: Case) -> Case:
-    """Row i made feasible, and the step scaled so that it often stays so."""
+    """Make row i feasible, and scale the step so that it often stays so."""
     y = case.y[case.i]
     others = [-abs(a) if j != y else Fraction(0) for j, a in enumerate(case.alpha[case.i])]
     size = max(-total(others), Fraction(1))
@@ -236,7 +236,8 @@ def with_feasible_row(case: Case) -> Case:
 
 
 def segments(rng: Rng, deep: bool) -> Iterator[Case]:
-    """One sample's alpha_iy from 0 to its largest, against one other class, for three losses."""
+    """Yield one sample's alpha_iy from 0 to its largest, against one other class, for three
+    losses."""
     losses: dict[str, ScalarLoss] = {
         "hinge": HINGE,
         "smooth hinge": SMOOTH_HINGE,
@@ -281,8 +282,8 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def is_quadratic(case: Case, order: int = 3) -> Outcome:
-    """The divided difference of this order is 0, at points where the cubic's conjugate is
-    rational: alpha_iy = C L u^(power - 1) for u = 0, 1/3, 2/3, 1."""
+    """Check that the divided difference of this order is 0, at points where the cubic's conjugate
+    is rational: alpha_iy = C L u^(power - 1) for u = 0, 1/3, 2/3, 1."""
     loss, C = case.loss, case.C
     k, u_of = kernel(case, case.i, case.i), [Fraction(j, 3) for j in range(4)]
     points, values = [], []

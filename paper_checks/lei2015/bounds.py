@@ -28,7 +28,7 @@ DELTAS = (0.1, 0.5, 0.9)
 
 
 def cut_margins(values: np.ndarray, y: np.ndarray, theta: int) -> np.ndarray:
-    """min(margin, theta) of each function at each sample: values (N, n, c) to (N, n)."""
+    """Return min(margin, theta) of each function at each sample: values (N, n, c) to (N, n)."""
     own = values[:, np.arange(len(y)), y]
     others = values.copy()
     others[:, np.arange(len(y)), y] -= theta
@@ -36,7 +36,7 @@ def cut_margins(values: np.ndarray, y: np.ndarray, theta: int) -> np.ndarray:
 
 
 def samples(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Two or three functions on a sample: values (N, n, c), labels y (n,) and a cut theta."""
+    """Yield two or three functions on a sample: values (N, n, c), labels y (n,) and a cut theta."""
     for c in (2, 3, 4):
         for n in range(1, 7 if deep else 5):
             for size in (2, 3, 3):
@@ -50,7 +50,7 @@ def samples(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def distributions(rng: Rng, deep: bool) -> Iterator[Case]:
-    """All samples of size n, with probability, worst excess of risk over empirical loss, and
+    """Yield all samples of size n, with probability, worst excess of risk over empirical loss, and
     complexity E sup / n; the loss is the margin loss with L = 1/rho."""
     for c in (2, 3):
         for rho in (1, 2):
@@ -67,7 +67,8 @@ def distributions(rng: Rng, deep: bool) -> Iterator[Case]:
 def all_samples(
     values: np.ndarray, y: np.ndarray, chances: np.ndarray, rho: int, n: int
 ) -> tuple[np.ndarray, int]:
-    """Rows (probability, excess, complexity), one for each count of the atoms in a sample."""
+    """Return rows (probability, excess, complexity), one for each count of the atoms in a
+    sample."""
     margins = cut_margins(values, y, rho)
     losses, errors = np.clip(1 - margins / rho, 0, 1), margins <= 0
     risks, rows = errors @ chances, []
@@ -83,9 +84,10 @@ def all_samples(
 
 
 def memory(n: int) -> np.ndarray:
-    """Two classes, 100 n equally likely inputs, and all functions (s, -s)/2 with s a sign: one of
-    them is right on the sample and wrong elsewhere, so that the excess is at least 99/100. The
-    expected supremum of n different inputs is n E|g_1 - g_2|/2 = n/sqrt(pi); of fewer, less."""
+    """Return two classes, 100 n equally likely inputs, and all functions (s, -s)/2 with s a sign:
+    one of them is right on the sample and wrong elsewhere, so that the excess is at least 99/100.
+    The expected supremum of n different inputs is n E|g_1 - g_2|/2 = n/sqrt(pi); of fewer,
+    less."""
     return np.array([[1.0, 0.99, 1 / math.sqrt(math.pi)]])
 
 
@@ -113,7 +115,7 @@ def generalisation_bound(
     confidence: float = 3.0,
     power: int = 0,
 ) -> Outcome:
-    """The probability of the samples on which some h breaks the bound; B = 1."""
+    """Bound the probability of the samples on which some h breaks the bound; B = 1."""
     chance, excess, complexity = case.samples.T
     deviation = confidence * math.sqrt(math.log(2 / case.delta) / (2 * case.n))
     allowed = factor * case.L * complexity / case.n**power + deviation
@@ -121,8 +123,8 @@ def generalisation_bound(
 
 
 def sums(rng: Rng, deep: bool) -> Iterator[Case]:
-    """f(w) = (beta/2) |w - a|^2 + b on the box |w_j - a_j| <= r, exact, b = 0 or more, with
-    vectors v and the worst mu without the box or a random one in it."""
+    """Yield functions f(w) = (beta/2) |w - a|^2 + b on the box |w_j - a_j| <= r, exact, b = 0 or
+    more, with vectors v and the worst mu without the box or a random one in it."""
     for i in range(60 if deep else 20):
         r = (Fraction(100), Fraction(1, 2), Fraction(1))[i % 3]
         a, shift = (fractions(rng, 3, 3, 1) for _ in range(2))
@@ -138,7 +140,7 @@ def sums(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_sums(deep: bool) -> Iterator[Case]:
-    """In one dimension, beta = 1 and a = 0; on an interval of any size."""
+    """Yield sums in one dimension, beta = 1 and a = 0, on an interval of any size."""
     for n in (1, 2):
         v = [reals(f"v_{i + 1}", 1) for i in range(n)]
         yield Case(
@@ -210,7 +212,8 @@ def strong_convexity_sum(
 
 
 def norm_balls(rng: Rng, deep: bool) -> Iterator[Case]:
-    """f = (1/2) |.|_{2,q}^2 with Lambda = 1/2: E of the supremum and of the squared dual norms."""
+    """Yield norms f = (1/2) |.|_{2,q}^2 with Lambda = 1/2: E of the supremum and of the squared
+    dual norms."""
     for c in (2, 3, 20) if not deep else (2, 3, 20, 200):
         for n in (1, 3):
             features = rng.standard_normal((n, 2))

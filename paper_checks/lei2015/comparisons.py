@@ -31,7 +31,7 @@ Values = Sequence[Sequence[Real]]
 
 
 def vector_classes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Classes of functions with c components on n points: values (N, n, c), labels y (n,)."""
+    """Yield classes of functions with c components on n points: values (N, n, c), labels y (n,)."""
     for c in (2, 3, 5):
         for n in (1, 2, 4):
             for size in (2, 3, 3, 8):
@@ -61,7 +61,7 @@ def two_functions(rng: Rng, c: int, n: int) -> Case:
 
 
 def symbolic_pair(deep: bool) -> Iterator[Case]:
-    """One point: the increments over several points add up."""
+    """Yield one point: the increments over several points add up."""
     for c in (2, 3, 4) if deep else (2, 3):
         pair = ((reals("h", c),), (reals("k", c),))
         yield Case(kind="symbols", c=c, n=1, pair=pair, y=(0,), theta=real("theta"))
@@ -72,13 +72,13 @@ def entries(values: Values) -> list[Real]:
 
 
 def increment(pair: Sequence[Sequence[Real]]) -> Real:
-    """The second moment of the difference of <g, h> and <g, k>."""
+    """Return the second moment of the difference of <g, h> and <g, k>."""
     d = differences(pair)
     return inner(d, d)
 
 
 def process_bound(left: np.ndarray, right: np.ndarray, share: float, seed: int) -> Outcome:
-    """E sup <g, row of left> <= share E sup <g, row of right>."""
+    """Compare E sup <g, row of left> <= share E sup <g, row of right>."""
     rng = np.random.default_rng(seed)
     low, low_error = gaussian_supremum(left, rng)
     high, high_error = gaussian_supremum(right, rng)
@@ -86,14 +86,14 @@ def process_bound(left: np.ndarray, right: np.ndarray, share: float, seed: int) 
 
 
 def multiclass_process(values: np.ndarray, shared: bool) -> np.ndarray:
-    """The coefficients of the n c normal numbers, or of n shared by the classes."""
+    """Return the coefficients of the n c normal numbers, or of n shared by the classes."""
     return values.sum(axis=2) if shared else values.reshape(len(values), -1)
 
 
 def pair_bound(
     case: Case, left: Sequence[Sequence[Real]], shared: bool, share: Fraction
 ) -> Outcome:
-    """The increments of two functions, which are the squared suprema times 2 pi."""
+    """Compare the increments of two functions, which are the squared suprema times 2 pi."""
     if shared:
         right = increment([[total(row) for row in values] for values in case.pair])
     else:
@@ -218,7 +218,7 @@ def complexity_of_cut_margins(
 
 
 def cut_margins_of(values: Values, case: Case) -> list[Real]:
-    """min over j != y of h_y - h_j, cut at theta, at each point."""
+    """Return min over j != y of h_y - h_j, cut at theta, at each point."""
     return [
         minimum(case.theta, *(row[y] - x for j, x in enumerate(row) if j != y))
         for row, y in zip(values, case.y, strict=True)
@@ -226,7 +226,7 @@ def cut_margins_of(values: Values, case: Case) -> list[Real]:
 
 
 def mean_zero_processes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Processes X = <g, row of x>, Y = <g, row of x, shrunk>: no increment of Y is larger."""
+    """Yield processes X = <g, row of x>, Y = <g, row of x, shrunk>: no increment of Y is larger."""
     for size in (2, 3, 3, 3, 8):
         for _ in range(4 if deep else 2):
             x = rng.standard_normal((size, 3))
@@ -240,7 +240,7 @@ def mean_zero_processes(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def processes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Those with mean 0, and some that are not 0 and have a mean."""
+    """Yield processes with mean 0, and some that are not 0 and have a mean."""
     yield from mean_zero_processes(rng, deep)
     g, one = (Fraction(1),), Fraction(1)
     yield Case(kind="one index", x=(g,), y=(g,), x_mean=(0 * one,), y_mean=(one,), seed=0)
@@ -290,7 +290,7 @@ def comparison(case: Case, sign: int = 1, share: float = 1.0) -> Outcome:
 
 
 def expected_supremum(rows: np.ndarray, mean: np.ndarray, rng: Rng) -> tuple[float, float]:
-    """E sup of mean_k + <g, row k>; with a mean, for two rows, by a known formula."""
+    """Return E sup of mean_k + <g, row k>; with a mean, for two rows, by a known formula."""
     if not mean.any():
         return gaussian_supremum(rows, rng)
     spread = float(np.linalg.norm(rows[0] - rows[1]))

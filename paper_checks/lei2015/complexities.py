@@ -26,7 +26,7 @@ from paper_checks.symbols import reals
 
 
 def sign_classes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Classes of functions on n points: values (N, n), with their Gaussian supremum."""
+    """Yield classes of functions on n points: values (N, n), with their Gaussian supremum."""
     for n in range(1, 8 if deep else 6):
         unit = np.eye(n, dtype=int)
         classes = [("plus and minus unit vectors", np.vstack([unit, -unit]))]
@@ -137,7 +137,7 @@ Classes = Sequence[Sequence[Sequence[Real]]]
 
 
 def families(rng: Rng, deep: bool) -> Iterator[Case]:
-    """c classes of functions on n points."""
+    """Yield c classes of functions on n points."""
     for c in (1, 2, 3):
         for n in range(1, 6 if deep else 5):
             for _ in range(3):
@@ -152,7 +152,7 @@ def families(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_families(deep: bool) -> Iterator[Case]:
-    """Two or three classes of two functions. Adding one function to all of them changes no
+    """Yield two or three classes of two functions. Adding one function to all of them changes no
     complexity, so the first may be 0."""
     for c, n in ((2, 1), (3, 1), *([(4, 1)] if deep else [])):
         pairs_of: list[Sequence[Sequence[Real]]] = [
@@ -163,7 +163,7 @@ def symbolic_families(deep: bool) -> Iterator[Case]:
 
 
 def average(functions: Sequence[Sequence[Real]], n: int) -> Real:
-    """n times the empirical Rademacher complexity."""
+    """Return n times the empirical Rademacher complexity."""
     signs = list(product((-1, 1), repeat=n))
     return total(maximum(*(inner(s, h) for h in functions)) for s in signs) / len(signs)
 
@@ -229,7 +229,7 @@ def coupled_classes(rng: Rng, deep: bool) -> Iterator[Case]:
 def coupling_pays(
     case: Case, power: float = 0.5, factor: float = 1.0, coupled: bool = True
 ) -> Outcome:
-    """Both sides for Lambda = n = 1, as the factor Lambda/n is common."""
+    """Compare both sides for Lambda = n = 1, as the factor Lambda/n is common."""
     gram = (case.features @ case.features.T).astype(float)
     signs = np.array(list(product((-1, 1), repeat=len(gram))))
     one_class = float(np.linalg.norm(signs @ case.features, axis=1).mean())

@@ -30,18 +30,18 @@ def theorem_term(c: int, t: float) -> float:
 
 
 def least_theorem_term(c: int, p: float) -> float:
-    """The infimum over q in [p, 2], on a fine grid of t in [2, p*]."""
+    """Return the infimum over q in [p, 2], on a fine grid of t in [2, p*]."""
     last = min(dual_exponent(p), 100 * math.log(c) + 10)
     return min(theorem_term(c, float(t)) for t in np.geomspace(2, last, 400))
 
 
 def threshold(c: int) -> float:
-    """2 log c/(2 log c - 1): the p with p* = 2 log c."""
+    """Return 2 log c/(2 log c - 1): the p with p* = 2 log c."""
     return dual_exponent(2 * math.log(c))
 
 
 def classes_and_p(rng: Rng, deep: bool) -> Iterator[Case]:
-    """c and p in [1, 2], on both sides of the threshold and at it."""
+    """Yield c and p in [1, 2], on both sides of the threshold and at it."""
     for c in CLASSES if not deep else (*CLASSES, 6, 7, 50, 10**4):
         edge = min(threshold(c), 2.0)
         for p in sorted({1.0, 1.05, 1.2, 1.5, 1.8, 2.0, edge, (edge + 2) / 2}):
@@ -77,7 +77,7 @@ def turning_point(case: Case, factor: float = 2.0) -> Outcome:
 
 
 def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """And c = 2 with bounds of 2 log 2 in fractions, as 2^10 < e^7 and e^3 < 2^5."""
+    """Yield these, and c = 2 with bounds of 2 log 2 in fractions, as 2^10 < e^7 and e^3 < 2^5."""
     yield from (x for x in classes_and_p(rng, deep) if x.kind == "first case")
     for dual in (Fraction(6, 5), Fraction(7, 5)):
         yield Case(kind="2 log 2 is between", c=2, p=Fraction(1), dual=dual)
@@ -118,7 +118,7 @@ def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)) -> Outcome:
-    """Whether p <= q <= 2 for the q with that q*: q (q* - 1) = q*."""
+    """Check whether p <= q <= 2 for the q with that q*: q (q* - 1) = q*."""
     dual = case.dual if hasattr(case, "dual") else 2 * math.log(case.c)
     dual = maximum(least * (1 + 0 * dual), factor * dual)
     allowed = ROUNDING if isinstance(dual, float) else 0
@@ -128,8 +128,8 @@ def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)
 
 
 def with_squares(rng: Rng, deep: bool) -> Iterator[Case]:
-    """And p = 2, where tau_2 = 1 and q = 2 alone is allowed: the squares of both sides are
-    8 pi 2 c, with pi > 3, and 8 2 c."""
+    """Yield these, and p = 2, where tau_2 = 1 and q = 2 alone is allowed: the squares of both
+    sides are 8 pi 2 c, with pi > 3, and 8 2 c."""
     yield from classes_and_p(rng, deep)
     for c in (3, 4):
         yield Case(kind="p = 2, squares", c=c, p=2)
@@ -183,7 +183,7 @@ def display(case: Case, pi: float = 1.0, least: float = 0.0) -> Outcome:
 
 
 def corollary(c: float, p: float, factor: float, power: float, first: bool) -> float:
-    """The factor of Corollary 8 in its first or second case."""
+    """Return the factor of Corollary 8 in its first or second case."""
     if first:
         t = 2 * math.log(c)
         return factor * math.sqrt(math.e) * (2 * t) ** (power + 1 / t)
@@ -219,7 +219,7 @@ def two_cases(case: Case, factor: float = 2.0, power: float = 1.0) -> Outcome:
 
 
 def library_corollary(case: Case) -> Outcome:
-    """fwlab's factor and bound, with trace and Lambda 1 and n = 1."""
+    """Compare fwlab's factor and bound, with trace and Lambda 1 and n = 1."""
     stated = corollary(case.c, case.p, 1, 1, case.kind == "first case")
     bound = fwlab.bounds.corollary_8(0.0, 1.0, float(case.p), 1.0, case.c, 1, library.DELTA)
     return both(

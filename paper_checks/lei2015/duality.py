@@ -45,7 +45,7 @@ def printed_exponent(p: Real) -> Real:
 
 
 def problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Small problems for every p, with three convex losses in turn; and on a line."""
+    """Yield small problems for every p, with three convex losses in turn; and on a line."""
     losses: tuple[ScalarLoss, ...] = (HINGE, SMOOTH_HINGE, STEEP_HINGE)
     rounds = 4 if deep else 1
     for p in P_FROM_ONE * rounds:
@@ -72,8 +72,8 @@ def on_a_line(deep: bool) -> Iterator[Case]:
 
 
 def no_gap(case: Case, dual_p: float, cap: float = 1.0, sign: int = -1) -> Outcome:
-    """Both optimal values, recomputed from feasible points, agree; cap and sign as in best_alpha,
-    dual_p is the p whose dual is taken."""
+    """Check that both optimal values, recomputed from feasible points, agree; cap and sign as in
+    best_alpha, dual_p is the p whose dual is taken."""
     machine: Machine = case.machine
     least = machine.primal(machine.best_w(HalfSquaredNorm(case.p)), HalfSquaredNorm(case.p))
     dual = HalfSquaredNorm(dual_p)
@@ -85,7 +85,7 @@ def no_gap(case: Case, dual_p: float, cap: float = 1.0, sign: int = -1) -> Outco
 
 
 def dual_p(case: Case, same: bool, limit: bool) -> Real:
-    """The exponent of the dual's norm: p/(p - 1), or its limit at p = 1; same: p itself."""
+    """Return the exponent of the dual's norm: p/(p - 1), or its limit at p = 1; same: p itself."""
     if same and case.p > 1:
         return case.p
     return dual_exponent(case.p) if limit else printed_exponent(case.p)
@@ -213,9 +213,9 @@ def hinge_dual(
     ),
 )
 def vector_of_ones(case: Case, entry: int = 0, second: int | None = None) -> Outcome:
-    """Maximum of -(a^2 + b^2)/2 + a over a <= C, b <= 0, against the minimum of (P), both by hand:
-    the latter is C - C^2 up to C = 1/2 and 1/4 after it, and no w has less. With no constraint
-    b = 0; with a + second b = 0 the value is a - a^2 (1 + 1/second^2)/2."""
+    """Compare the maximum of -(a^2 + b^2)/2 + a over a <= C, b <= 0, against the minimum of (P),
+    both by hand: the latter is C - C^2 up to C = 1/2 and 1/4 after it, and no w has less. With no
+    constraint b = 0; with a + second b = 0 the value is a - a^2 (1 + 1/second^2)/2."""
     C = case.C
     curve = Fraction(1) if entry == 0 else 1 + Fraction(1, (second or entry) ** 2)
     a = where(C <= 1 / curve, C, 1 / curve)
@@ -224,15 +224,15 @@ def vector_of_ones(case: Case, entry: int = 0, second: int | None = None) -> Out
 
 
 def least_is(case: Case, least: Real) -> Outcome:
-    """Whether (P) is at least this at w, with one input 1 of the first class."""
+    """Check whether (P) is at least this at w, with one input 1 of the first class."""
     first, other = case.w
     hinge = maximum(1 - (first - other), Fraction(0))
     return truth(least <= (first * first + other * other) / 2 + case.C * hinge)
 
 
 def by_row_sums(case: Case) -> Outcome:
-    """The maximum with a + b = 0, as (C.8) of LP15-prob14 writes the constraint, is that with a
-    vector of ones: a - a^2 at a = min(C, 1/2)."""
+    """Check that the maximum with a + b = 0, as (C.8) of LP15-prob14 writes the constraint, is that
+    with a vector of ones: a - a^2 at a = min(C, 1/2)."""
     a = where(case.C <= Fraction(1, 2), case.C, Fraction(1, 2))
     curve = 1 + Fraction(1)
     return both(

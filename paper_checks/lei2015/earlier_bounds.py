@@ -18,7 +18,7 @@ from paper_checks.outcomes import at_most
 
 
 def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """What 4 L c times the complexity of all components must cover, with L = 1."""
+    """Yield what 4 L c times the complexity of all components must cover, with L = 1."""
     for case in samples(rng, deep):
         needed = 2 * rademacher(cut_margins(case.values, case.y, case.theta))
         size, n, c = case.values.shape
@@ -28,8 +28,9 @@ def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def memories() -> Iterator[Case]:
-    """bounds.memory with delta = 1/2: half a sign has the complexity 1/2, and 99/100 less the last
-    term is exceeded. log 4 < 7/5, so that at n = 70 m^2 the last term is below 3/(10 m)."""
+    """Yield the memory with delta = 1/2: half a sign has the complexity 1/2, and 99/100 less
+    the last term is exceeded. log 4 < 7/5, so that at n = 70 m^2 the last term is below 3/(10
+    m)."""
     for m in (1, 2):
         excess = Fraction(99, 100) - Fraction(3, 10 * m)
         yield Case(kind="memory", n=70 * m * m, c=2, needed=excess, complexity=Fraction(1, 2))
@@ -81,7 +82,8 @@ def earlier_rademacher_bound(
 
 
 def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Distributions on few atoms (x, y), the scaling p, a margin rho, lam and sample size n."""
+    """Yield distributions on few atoms (x, y), the scaling p, a margin rho, lam and sample size
+    n."""
     x, y = np.ones((2, 1)), np.array([0, 1])
     yield Case(kind="a coin, bounds", lam=Fraction(1, 50), n=1000, half_log_odds=2)
     for lam, n in ((0.02, 8), (0.5, 4), (0.1, 80)):
@@ -154,7 +156,8 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
 def class_size_independent_bound(
     case: Case, expected: bool = False, last: float = 2.0, penalty: float = 1.0
 ) -> Outcome:
-    """The left side by all samples of size n; the right with the printed reading's easiest atom."""
+    """Compute the left side by all samples of size n; the right with the printed reading's easiest
+    atom."""
     if case.kind == "a coin, bounds":
         return at_most(*coin_bounds(case))
     n, atoms = case.n, len(case.y)
@@ -179,8 +182,8 @@ def without_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def coin_bounds(case: Case) -> tuple[Fraction, Fraction]:
-    """A lower bound of the left and an upper bound of the right side, in fractions: log 2 > 1/2,
-    and log(1 + e^-d) < e^-d < 1/50 at w = (2, -2), d = 4, as e > 8/3."""
+    """Return a lower bound of the left and an upper bound of the right side, in fractions: log 2 >
+    1/2, and log(1 + e^-d) < e^-d < 1/50 at w = (2, -2), d = 4, as e > 8/3."""
     a = case.half_log_odds
     assert Fraction(8, 3) ** (2 * a) > 50
     penalty = case.lam * case.n / (2 * (case.n + 1)) * 2 * a * a
@@ -188,7 +191,7 @@ def coin_bounds(case: Case) -> tuple[Fraction, Fraction]:
 
 
 def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write n as an ordered sum of `parts` counts."""
+    """Yield all ways to write n as an ordered sum of `parts` counts."""
     if parts == 1:
         yield (n,)
         return
@@ -198,7 +201,7 @@ def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def losses(w: np.ndarray, case: Case) -> np.ndarray:
-    """The loss of (6) at every atom, (atoms,); w is raveled."""
+    """Return the loss of (6) at every atom, (atoms,); w is raveled."""
     scores = case.x @ w.reshape(case.c, -1).T
     exponents = case.rho + scores - scores[np.arange(len(case.y)), case.y][:, None]
     exponents[np.arange(len(case.y)), case.y] = 0
@@ -206,7 +209,7 @@ def losses(w: np.ndarray, case: Case) -> np.ndarray:
 
 
 def solution(case: Case, weights: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
-    """The least weighted loss plus (strength/2)|w|^2, and where it is attained."""
+    """Return the least weighted loss plus (strength/2)|w|^2, and where it is attained."""
 
     def objective(w: np.ndarray) -> Any:
         return weights @ losses(w, case) + strength / 2 * (w @ w)

@@ -24,7 +24,8 @@ SIGMAS = 5
 
 
 def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outcome:
-    """left <= right, where the difference has this standard error; none for known formulas."""
+    """Compare left <= right, where the difference has this standard error; none for known
+    formulas."""
     if error == 0:
         return at_most(left, right, **seen)
     gap, half = float(right - left), float(SIGMAS * error)
@@ -37,7 +38,7 @@ def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outco
 
 
 def mean_absolute(d: Sequence[Real]) -> Real:
-    """E|<sigma, d>| over all signs; the first sign may be fixed."""
+    """Return E|<sigma, d>| over all signs; the first sign may be fixed."""
     signs = list(product((1,), *[(-1, 1)] * (len(d) - 1)))
     return total(absolute(inner(sign, d)) for sign in signs) / len(signs)
 
@@ -47,14 +48,14 @@ def differences(pair: Sequence[Sequence[Real]]) -> list[Real]:
 
 
 def pairs(rng: np.random.Generator, sizes: Sequence[int]) -> Iterator[Case]:
-    """Two functions with values that are fractions, twice for each number of points."""
+    """Yield two functions with values that are fractions, twice for each number of points."""
     for n in sizes:
         for _ in range(2):
             yield Case(kind="two functions", n=n, pair=(fractions(rng, n), fractions(rng, n)))
 
 
 def rademacher(functions: np.ndarray) -> Fraction:
-    """The empirical Rademacher complexity of integer values (N, n): all signs, exactly."""
+    """Return the empirical Rademacher complexity of integer values (N, n): all signs, exactly."""
     n = functions.shape[1]
     signs = np.array(list(product((-1, 1), repeat=n)))
     sums = int((signs @ functions.T).max(axis=1).sum())
@@ -62,7 +63,7 @@ def rademacher(functions: np.ndarray) -> Fraction:
 
 
 def gaussian_supremum(functions: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
-    """E sup over the rows of <g, row>, and its standard error.
+    """Return E sup over the rows of <g, row>, and its standard error.
 
     Three points lie in a plane, where the mean of the support function is the perimeter over
     2 sqrt(2 pi), and moving them changes nothing; so up to three rows there is no error.
@@ -80,12 +81,13 @@ def mean_and_error(sample: np.ndarray) -> tuple[float, float]:
 
 
 def largest_gaussian(n: int) -> float:
-    """E max over i of |g_i| for n independent normal numbers."""
+    """Return E max over i of |g_i| for n independent normal numbers."""
     return integral(lambda t: 1 - erf(t / math.sqrt(2)) ** n)
 
 
 def gaussian_norm(gram: np.ndarray, c: int) -> float:
-    """E of the Frobenius norm of sum_i phi(x_i) g_i', g_i in R^c, for the Gram matrix (n, n).
+    """Return E of the Frobenius norm of sum_i phi(x_i) g_i', g_i in R^c, for the Gram matrix (n,
+    n).
 
     The square is Q = sum_k mu_k chi^2_c over the eigenvalues mu_k, and
     E sqrt(Q) = pi^(-1/2) integral of (1 - E exp(-u^2 Q)) / u^2 over u > 0.
@@ -101,12 +103,13 @@ def gaussian_norm(gram: np.ndarray, c: int) -> float:
 
 
 def integral(f: Any) -> float:
-    """Over u > 0, in two parts."""
+    """Integrate over u > 0, in two parts."""
     return quad(f, 1e-9, 1.0, epsabs=1e-11)[0] + quad(f, 1.0, math.inf, epsabs=1e-11)[0]
 
 
 def square_norm(c: int, s: float, rng: np.random.Generator) -> tuple[float, float]:
-    """E (sum over j <= c of |g_j|^s)^(2/s), and its standard error; exact for c <= 2 and s = 2."""
+    """Return E (sum over j <= c of |g_j|^s)^(2/s), and its standard error; exact for c <= 2 and s
+    = 2."""
     if s == 2 or c == 1:
         return float(c), 0.0
     if c == 2:  # the radius and the angle are independent, and E radius^2 = 2

@@ -36,7 +36,7 @@ def welch(means: tuple[float, float], deviations: tuple[float, float], n: int) -
 
 
 def measured(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Both machines on each data set that we have, as the stored table has them."""
+    """Yield both machines on each data set that we have, as the stored table has them."""
     table = stored_table("lei2015_table2")
     for data in PRINTED:
         lines = [table.line(data=data, method=m) for m in ("lp-norm, p chosen", "Crammer & Singer")]

@@ -46,7 +46,8 @@ class NormInLine:
         return half_square(u, self.dual_p)
 
     def minimiser(self, u: Vector) -> tuple[Real, ...]:
-        """A w at which the Lagrangian is least; for p = 1 the first largest u_j alone counts."""
+        """Return a w at which the Lagrangian is least; for p = 1 the first largest u_j alone
+        counts."""
         if self.p == 2:
             return tuple(u)
         if self.p == 1:
@@ -95,7 +96,7 @@ def half_square(w: Vector, p: Real) -> Real:
 
 
 def lagrangian(case: Case, regulariser: Regulariser, w: Vector, t: Vector) -> Real:
-    """The Lagrangian of (C.1) or (8) at the multipliers -alpha_ij of the other classes."""
+    """Return the Lagrangian of (C.1) or (8) at the multipliers -alpha_ij of the other classes."""
     value = regulariser.value(w) + case.C * total(case.loss.value(s) for s in t)
     for x, y, row, s in zip(case.x, case.y, case.alpha, t, strict=True):
         for j, a in enumerate(row):
@@ -105,17 +106,17 @@ def lagrangian(case: Case, regulariser: Regulariser, w: Vector, t: Vector) -> Re
 
 
 def own(case: Case) -> list[Real]:
-    """alpha_iy of each input."""
+    """Return alpha_iy of each input."""
     return [row[y] for row, y in zip(case.alpha, case.y, strict=True)]
 
 
 def sums(case: Case) -> list[Real]:
-    """u_j = sum_i alpha_ij x_i."""
+    """Return u_j = sum_i alpha_ij x_i."""
     return [inner([row[j] for row in case.alpha], case.x) for j in range(len(case.w))]
 
 
 def dual_feasible(case: Case) -> Truth:
-    """The constraints of (D) and (9): other classes at most 0, rows that sum to 0."""
+    """Return whether the constraints of (D) and (9) hold: other classes at most 0, sums 0."""
     signs = [
         a <= 0
         for row, y in zip(case.alpha, case.y, strict=True)
@@ -127,7 +128,7 @@ def dual_feasible(case: Case) -> Truth:
 
 
 def hinge_feasible(case: Case, cap: int = 1) -> Truth:
-    """The constraints of (7) and (11): alpha_i at most cap C e_y, rows that sum to 0."""
+    """Return whether the constraints of (7) and (11) hold: alpha_i at most cap C e_y, sums 0."""
     below = [
         a <= (cap * case.C if j == y else 0)
         for row, y in zip(case.alpha, case.y, strict=True)
@@ -144,7 +145,8 @@ def is_lagrangian_dual(
     gain: Real,
     negative: int = -1,
 ) -> Outcome:
-    """The stated value -R*(u) + gain, where finite, is the infimum of the Lagrangian over w and t.
+    """Check that the stated value -R*(u) + gain, where finite, is the infimum of the Lagrangian
+    over w and t.
 
     No w and t give less, and some w and t as much; where it is not finite but the multipliers are
     allowed, the Lagrangian falls without bound in some t_i. gain: minus C times the sum of the
@@ -172,13 +174,13 @@ def is_lagrangian_dual(
 
 
 def conjugates(case: Case) -> tuple[Truth, Real]:
-    """Whether every l*(-alpha_iy/C) is finite, and minus C times their sum for a hinge."""
+    """Return whether every l*(-alpha_iy/C) is finite, and minus C times their sum for a hinge."""
     finite = all_of(*(all_of(a >= 0, a <= case.C * case.loss.lipschitz) for a in own(case)))
     return finite, total(case.loss.zero * a for a in own(case))
 
 
 def line_problems(rng: Rng, deep: bool, ps: Sequence[Real]) -> Iterator[Case]:
-    """Inputs on a line with any alpha, half of them feasible, and any w and t to compare."""
+    """Yield inputs on a line with any alpha, half of them feasible, and any w and t to compare."""
     losses: tuple[ScalarLoss, ...] = (HINGE, STEEP_HINGE)
     for p in ps:
         for n, c in ((1, 2), (1, 3), (2, 3), (3, 3)):
@@ -204,7 +206,7 @@ def random_row(rng: Rng, c: int, y: int, feasible: bool) -> tuple[Fraction, ...]
 
 
 def symbolic_line(classes: Sequence[int]) -> Iterator[Case]:
-    """One input x = 1 or 2, p = 2, any alpha, w, t and class weights; C = 1."""
+    """Yield one input x = 1 or 2, p = 2, any alpha, w, t and class weights; C = 1."""
     for c in classes:
         for x in (1, 2):
             yield Case(

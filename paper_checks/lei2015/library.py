@@ -13,7 +13,8 @@ from paper_checks.outcomes import at_most, both, equal
 
 
 def dual(case: Case) -> Outcome:
-    """fwlab's dual value and norms, and its machines at the optimum, against the conic program."""
+    """Compare fwlab's dual value and norms, and its machines at the optimum, against the conic
+    program."""
     machine: Machine = case.machine
     norm, scale = HalfSquaredNorm(case.p), machine.C * len(machine.y)
     problem = as_problem(machine, case.p)
@@ -35,7 +36,7 @@ def small_machines(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def representer(case: Case) -> Outcome:
-    """fwlab's map and norms, against the Lagrangian by definition."""
+    """Compare fwlab's map and norms, against the Lagrangian by definition."""
     regularizer, norm, u = fwlab.LpNorm(case.p), HalfSquaredNorm(case.p), case.u
     w = regularizer.representer(u)
     least = -norm.conjugate(u)
@@ -47,7 +48,7 @@ def representer(case: Case) -> Outcome:
 
 
 def runs(ps: tuple[float, ...], more: list[Machine], rng: Rng) -> Iterator[Case]:
-    """Small problems with the least value of (P)."""
+    """Yield small problems with the least value of (P)."""
     for p in ps:
         for machine in [*machines(rng, 2), *more]:
             norm = HalfSquaredNorm(p)
@@ -56,7 +57,7 @@ def runs(ps: tuple[float, ...], more: list[Machine], rng: Rng) -> Iterator[Case]
 
 
 def alternation(case: Case) -> Outcome:
-    """fwlab's repaired Algorithm 1 reaches the least value of (P) in as many passes."""
+    """Check that fwlab's repaired Algorithm 1 reaches the least value of (P) in as many passes."""
     machine: Machine = case.machine
     found = fwlab.solve(as_problem(machine, case.p), "alternate", tol=0.0, max_iter=100)
     value = machine.primal(np.asarray(found.W), HalfSquaredNorm(case.p))
@@ -64,7 +65,8 @@ def alternation(case: Case) -> Outcome:
 
 
 def gap(case: Case) -> Outcome:
-    """fwlab's gap after two passes, times C n, is that of (P) and (7), and at least the excess."""
+    """Check that fwlab's gap after two passes, times C n, is that of (P) and (7), and at least the
+    excess."""
     machine, norm = case.machine, HalfSquaredNorm(case.p)
     problem = as_problem(machine, case.p)
     found = fwlab.solve(problem, "alternate", tol=0.0, max_iter=2)
@@ -80,12 +82,13 @@ DELTA = 0.5
 
 
 def last_term(n: int, delta: float = DELTA) -> float:
-    """3 sqrt(log(2/delta)/(2n)), for losses of at most 1."""
+    """Return 3 sqrt(log(2/delta)/(2n)), for losses of at most 1."""
     return 3 * math.sqrt(math.log(2 / delta) / (2 * n))
 
 
 def theorem_5(case: Case) -> Outcome:
-    """fwlab's bound against the terms of Theorem 5, at each sample's complexity E sup / n."""
+    """Compare fwlab's bound against the terms of Theorem 5, at each sample's complexity E sup /
+    n."""
     n, L, delta = case.n, case.L, case.delta
     bounds = [fwlab.bounds.theorem_5(0.0, n * x, n, delta, L) for x in case.samples[:, 2]]
     terms = 2 * math.sqrt(2 * math.pi) * L * case.samples[:, 2] + last_term(n, delta)
@@ -93,13 +96,13 @@ def theorem_5(case: Case) -> Outcome:
 
 
 def theorem_7(case: Case) -> Outcome:
-    """fwlab's bound against the term of Theorem 7, with Lambda = 1/2 and n = 1."""
+    """Compare fwlab's bound against the term of Theorem 7, with Lambda = 1/2 and n = 1."""
     stated = fwlab.bounds.theorem_7(0.0, case.squares, 0.5, case.beta, 1, DELTA)
     return equal(stated, 4 * math.sqrt(math.pi / 2 * case.squares / case.beta) + last_term(1))
 
 
 def earlier_bound(case: Case) -> Outcome:
-    """fwlab's bound of Remark 6 covers what it has to."""
+    """Check that fwlab's bound of Remark 6 covers what it has to."""
     n, complexity = case.n, float(case.complexity)
     stated = fwlab.bounds.earlier_rademacher_bound(0.0, complexity, case.c, n, DELTA)
     term = stated - last_term(n)
@@ -107,6 +110,6 @@ def earlier_bound(case: Case) -> Outcome:
 
 
 def class_size_independent(case: Case) -> Outcome:
-    """fwlab's bound (6), where the least regularised loss is 1."""
+    """Compare fwlab's bound (6), where the least regularised loss is 1."""
     stated = fwlab.bounds.class_size_independent_bound(1.0, 4.0, float(case.lam), case.n)
     return equal(stated, 1 + 8 / (float(case.lam) * case.n))

@@ -51,7 +51,8 @@ def printed_margin_loss(t: Real, rho: Real) -> Real:
 def regular_between(
     low: tuple[Real, Real], high: tuple[Real, Real], lipschitz: Real, strict: bool = False
 ) -> Outcome:
-    """Definition 2 at two points t with their losses, the first to the left of the second."""
+    """Check Definition 2 at two points t with their losses, the first to the left of the
+    second."""
     (s, v), (t, w) = low, high
     fall = v - w
     return both(
@@ -63,7 +64,7 @@ def regular_between(
 
 
 def regular(loss: ScalarLoss, lipschitz: Fraction, strict: bool = False) -> Outcome:
-    """Definition 2 on pairs of neighbours of a grid, exactly; the zero is on the grid."""
+    """Check Definition 2 on pairs of neighbours of a grid, exactly; the zero is on the grid."""
     points = [(t, loss.value(t)) for t in grid(loss)]
     pairs = [regular_between(low, high, lipschitz, strict) for low, high in pairwise(points)]
     return both(*pairs, equal(loss.value(loss.zero), Fraction(0), loss=loss))
@@ -81,7 +82,7 @@ def margin_losses(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def two_arguments(deep: bool) -> Iterator[Case]:
-    """The hinge, and margin losses with rho = 1/2, 1 and 2, at any s < t."""
+    """Yield the hinge, and margin losses with rho = 1/2, 1 and 2, at any s < t."""
     for loss in (HINGE, margin_loss(HALF), margin_loss(ONE), margin_loss(2 * ONE)):
         yield Case(kind="symbols", loss=loss, s=real("s"), t=real("t"))
 
@@ -159,7 +160,7 @@ def zero_beyond(case: Case) -> Outcome:
     ),
 )
 def hinge_is_regular(case: Case, lipschitz: Fraction = ONE, end: Fraction = ONE) -> Outcome:
-    """Definition 2 at s < t, and the zero."""
+    """Check Definition 2 at s < t, and the zero."""
     pair = [(t, hinge(t, end)) for t in (case.s, case.t)]
     return both(regular_between(pair[0], pair[1], lipschitz), equal(hinge(end, end), Fraction(0)))
 
@@ -187,7 +188,7 @@ def hinge_is_regular(case: Case, lipschitz: Fraction = ONE, end: Fraction = ONE)
     ),
 )
 def margin_loss_is_regular(case: Case, factor: Fraction = ONE, inverse: bool = True) -> Outcome:
-    """Definition 2 at s < t, and the zero."""
+    """Check Definition 2 at s < t, and the zero."""
     rho = case.rho
     pair = [(t, printed_margin_loss(t, rho)) for t in (case.s, case.t)]
     lipschitz = factor * (divide(ONE, rho) if inverse else rho)
@@ -280,8 +281,8 @@ def cut_margin(
     ),
 )
 def conjugate_of_hinge(case: Case, sign: int = 1, least: int = -1, most: int = 0) -> Outcome:
-    """Inside no t gives more, and the kink t = 1 as much; outside s t less the loss grows without
-    bound towards one end of the line, where the loss is linear."""
+    """Check that inside no t gives more, and the kink t = 1 as much; outside s t less the loss
+    grows without bound towards one end of the line, where the loss is linear."""
     s, t = case.s, case.t
     inside = all_of(s >= least, s <= most)
     stated, at_kink = sign * s, s - hinge(ONE)

@@ -17,17 +17,18 @@ HALF_LOG_PI = math.log(math.pi) / 2
 
 
 def log_moment(p: float) -> float:
-    """log E|g|^p for a normal g, by the Gamma function; LP15-lemB2-proof tries this formula."""
+    """Return log E|g|^p for a normal g, by the Gamma function; LP15-lemB2-proof tries this
+    formula."""
     return p / 2 * math.log(2) - HALF_LOG_PI + float(gammaln((p + 1) / 2))
 
 
 def moment_root(p: float) -> float:
-    """tau_p = (E|g|^p)^(1/p)."""
+    """Return tau_p = (E|g|^p)^(1/p)."""
     return math.exp(log_moment(p) / p)
 
 
 def exponents(rng: Rng, deep: bool) -> Iterator[Case]:
-    """p > 0, close to 0, around 1, at odd and even integers, and large."""
+    """Yield numbers p > 0, close to 0, around 1, at odd and even integers, and large."""
     small = [Fraction(i, 20) for i in range(1, 20)]
     around = [Fraction(1), Fraction(1001, 1000), Fraction(5, 4), Fraction(7, 5), Fraction(7, 4)]
     for p in (*small, *around, *map(Fraction, range(2, 60 if deep else 20)), Fraction(150)):
@@ -43,8 +44,9 @@ def from_half(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def with_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
-    """And small p with bounds in fractions: the density is below 2/5, so |g| >= 1/2 in at least
-    3/5 of all draws, where |g|^p >= (1/2)^p >= 1/2; and (2p)^(p/2 + 1) <= 2p for 2p <= 1."""
+    """Yield these, and small p with bounds in fractions: the density is below 2/5, so |g| >= 1/2
+    in at least 3/5 of all draws, where |g|^p >= (1/2)^p >= 1/2; and (2p)^(p/2 + 1) <= 2p for 2p <=
+    1."""
     yield from from_half(rng, deep)
     for p in (Fraction(1, 10), Fraction(1, 8)):
         yield Case(kind="bounds", p=p, moment_at_least=Fraction(3, 5) / 2, bound_at_most=2 * p)
@@ -124,7 +126,8 @@ def moment_bound(case: Case, sign: int = 1, base: float = 2.0, sharp: bool = Fal
 def steps_of_the_proof(
     case: Case, rounded: Callable[[Fraction], int] = math.ceil, last: int = 1
 ) -> Outcome:
-    """The logarithms of the five expressions; for p <= 1 Stirling's bound of 0! = 1 is 0."""
+    """Compare the logarithms of the five expressions; for p <= 1 Stirling's bound of 0! = 1 is
+    0."""
     if case.p <= 1 and rounded is math.ceil:
         return at_most(math.factorial(0), 0, step="Stirling, without the factor sqrt(2 pi)")
     p = float(case.p)
@@ -147,7 +150,7 @@ def steps_of_the_proof(
 
 
 def quadrature(p: float) -> float:
-    """log of E|g|^p by numerical integration, scaled at the peak of t^p exp(-t^2/2)."""
+    """Return log of E|g|^p by numerical integration, scaled at the peak of t^p exp(-t^2/2)."""
     peak = math.sqrt(p)
     top = p * math.log(peak) - p / 2
 
@@ -159,7 +162,7 @@ def quadrature(p: float) -> float:
 
 
 def ends(peak: float) -> list[tuple[float, float]]:
-    """Intervals around the peak; for small p the integrand is steep at 0."""
+    """Return intervals around the peak; for small p the integrand is steep at 0."""
     points = [0.0, peak * 1e-6, peak * 1e-3, peak * 0.1, peak, peak + 4, peak + 12]
     return list(pairwise(points))
 

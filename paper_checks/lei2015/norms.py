@@ -21,19 +21,19 @@ P_FROM_ONE = (1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 10.0)
 
 
 def dual_exponent(p: float) -> float:
-    """p* with 1/p + 1/p* = 1."""
+    """Return p* with 1/p + 1/p* = 1."""
     if p == inf:
         return 1.0
     return inf if p == 1 else p / (p - 1)
 
 
 def block_norm(w: np.ndarray, p: float) -> float:
-    """The (2, p) norm of the rows of w; p = inf is the largest row norm."""
+    """Return the (2, p) norm of the rows of w; p = inf is the largest row norm."""
     return float(np.linalg.norm(np.linalg.norm(w, axis=1), p))
 
 
 def pairs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """q in (1, 2], two matrices (c, d), and a point alpha between them."""
+    """Yield q in (1, 2], two matrices (c, d), and a point alpha between them."""
     for q in (1.01, 1.2, 1.5, 1.9, 2.0):
         for c in (2, 3, 6):
             for _ in range(10 if deep else 4):
@@ -71,7 +71,7 @@ def strongly_convex(case: Case, power: int = 0, more: float = 0.0, factor: float
 
 
 def matrices(rng: Rng, deep: bool) -> Iterator[Case]:
-    """p >= 1 and a matrix (c, d), some with zero rows or rows of equal norm."""
+    """Yield p >= 1 and a matrix (c, d), some with zero rows or rows of equal norm."""
     for p in P_FROM_ONE:
         for c in (1, 2, 3, 6):
             v = rng.standard_normal((c, 2))
@@ -108,8 +108,8 @@ def matrices(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def dual_norm(case: Case, same: bool = False, factor: float = 1.0) -> Outcome:
-    """No point of the unit ball gives more, and the aligned one with rows v_j |v_j|^(p*-2) gives
-    as much; for p = 1 the largest row alone."""
+    """Check that no point of the unit ball gives more, and the aligned one with rows v_j
+    |v_j|^(p*-2) gives as much; for p = 1 the largest row alone."""
     p, v = case.p, case.v
     stated = factor * block_norm(v, p if same else dual_exponent(p))
     rng = np.random.default_rng(case.seed)
@@ -130,7 +130,7 @@ def aligned(v: np.ndarray, p: float) -> np.ndarray:
 
 
 def with_integers(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The matrices, and for p = 1 and d = 1 integers, where the slopes are known exactly."""
+    """Yield the matrices, and for p = 1 and d = 1 integers, where the slopes are known exactly."""
     yield from matrices(rng, deep)
     for v in ((1, 0), (2, -1), (0, -1)):
         yield Case(kind="exact", p=1, v=tuple(map(Fraction, v)))
@@ -173,7 +173,7 @@ def with_integers(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def gradient_of_norm(case: Case, shift: float = 1.0, inner: float = 2.0) -> Outcome:
-    """Against slopes to both sides along every entry."""
+    """Compare with slopes to both sides along every entry."""
     if case.kind == "exact":
         return gradient_at_one(case.v)
     p, v = case.p, case.v
@@ -192,15 +192,15 @@ def no_zero_row(v: Any) -> bool:
 
 
 def power_times(v: np.ndarray, row: float, power: float, at_zero: float) -> np.ndarray:
-    """|v|^power v, where 0/0 at v = 0 has the given value, counted."""
+    """Return |v|^power v, where 0/0 at v = 0 has the given value, counted."""
     if row or power >= 0:
         return row**power * v
     return divide(0 * v[0], row, zero_over_zero=at_zero) + 0 * v
 
 
 def gradient_at_one(v: tuple[Fraction, ...]) -> Outcome:
-    """For p = 1 and d = 1 the slopes of half the square of S = sum |v_j| are S times those of
-    |v_j|: the sign of v_j, or 1 and -1 where it is 0."""
+    """Check that for p = 1 and d = 1 the slopes of half the square of S = sum |v_j| are S times
+    those of |v_j|: the sign of v_j, or 1 and -1 where it is 0."""
     total = sum(map(abs, v), Fraction(0))
     stated, slopes = [], []
     for x in v:
@@ -211,7 +211,7 @@ def gradient_at_one(v: tuple[Fraction, ...]) -> Outcome:
 
 
 def slope(v: np.ndarray, place: tuple[int, ...], sign: int, p: float) -> float:
-    """The one-sided derivative of (1/2)|v|_{2,p}^2 along an entry, to the given side."""
+    """Return the one-sided derivative of (1/2)|v|_{2,p}^2 along an entry, to the given side."""
     half_square = block_norm(v, p) ** 2 / 2
     if not v[place[0]].any():
         step = 1e-200  # the quotient falls like step^(p - 1)
@@ -223,7 +223,7 @@ def slope(v: np.ndarray, place: tuple[int, ...], sign: int, p: float) -> float:
 
 
 def curves(rng: Rng, deep: bool) -> Iterator[Case]:
-    """f(x) = right x^2/2 for x >= 0 and left x^2/2 before, at points x; exact."""
+    """Yield functions f(x) = right x^2/2 for x >= 0 and left x^2/2 before, at points x; exact."""
     for left in (Fraction(0), Fraction(1, 2), Fraction(3)):
         for step in range(-4, 5):
             yield Case(kind="exact", left=left, right=Fraction(2), x=Fraction(step, 2))

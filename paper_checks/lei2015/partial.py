@@ -18,12 +18,12 @@ from paper_checks.trials import Tier
 
 
 def conjugate_weight_exponent(p: float) -> float:
-    """p-bar = p/(2 - p), negative above 2."""
+    """Return p-bar = p/(2 - p), negative above 2."""
     return inf if p == 2 else p / (2 - p)
 
 
 def weight_norm(beta: np.ndarray, exponent: float) -> float:
-    """|beta|_{p-bar} by its formula, for a negative exponent too."""
+    """Return |beta|_{p-bar} by its formula, for a negative exponent too."""
     if exponent == inf:
         return float(beta.max())
     if exponent < 0 and not beta.all():
@@ -32,20 +32,21 @@ def weight_norm(beta: np.ndarray, exponent: float) -> float:
 
 
 def weighted_value(w: np.ndarray, beta: np.ndarray) -> float:
-    """sum |w_j|^2/(2 beta_j), with 0/0 = 0."""
+    """Return sum |w_j|^2/(2 beta_j), with 0/0 = 0."""
     pairs = zip((w * w).sum(axis=1), beta, strict=True)
     return float(sum(divide(a, 2 * b, zero_over_zero=0.0) for a, b in pairs))
 
 
 def closed_form(w: np.ndarray, p: float, power: float = 2.0) -> np.ndarray:
-    """(14); where w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
+    """Return (14); where w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
     rows = np.linalg.norm(w, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return rows ** (power - p) * (rows**p).sum() ** ((p - 2) / p)
 
 
 def weights_and_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """w (c, d) that is not 0, some with zero rows, for p up to 10, and feasible beta to compare."""
+    """Yield w (c, d) that is not 0, some with zero rows, for p up to 10, and feasible beta to
+    compare."""
     for p in P_FROM_ONE:
         for c in (2, 3, 5):
             for kind in ("normal", "a zero row", "equal rows"):
@@ -61,7 +62,7 @@ def up_to_two(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def above_two(rng: Rng, deep: bool) -> Iterator[Case]:
-    """p = 4 exactly, where p-bar = -2: weights of p-bar "norm" at most 1 that give less."""
+    """Yield p = 4 exactly, where p-bar = -2: weights of p-bar "norm" at most 1 that give less."""
     for w, beta in (((1, 1), (1, 4)), ((1, 2), (4, 1)), ((2, 1), (1, 9))):
         rational = [tuple(map(Fraction, values)) for values in (w, beta)]
         yield Case(kind="exact", p=4, w=rational[0], beta=rational[1])
@@ -73,8 +74,8 @@ def with_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def no_less_above_two(case: Case) -> Outcome:
-    """At p = 4 and d = 1: (1/2)|w|_{2,4}^2, which is the value at (14) too, is at most that of
-    beta if sum beta^-2 >= 1. Both squared, so that all is rational."""
+    """Check that at p = 4 and d = 1 (1/2)|w|_{2,4}^2, which is the value at (14) too, is at most
+    that of beta if sum beta^-2 >= 1. Both squared, so that all is rational."""
     feasible = sum(1 / b**2 for b in case.beta) >= 1
     value = sum(x**2 / (2 * b) for x, b in zip(case.w, case.beta, strict=True))
     if not feasible:
@@ -86,7 +87,7 @@ UP_TO_TWO = Condition("p is at most 2", lambda case: case.p <= 2)
 
 
 def no_less(case: Case, scale: float = 1.0) -> Outcome:
-    """No feasible class weights give less than half the squared (2, p) norm."""
+    """Check that no feasible class weights give less than half the squared (2, p) norm."""
     exponent = conjugate_weight_exponent(case.p)
     feasible = [scale * beta / weight_norm(beta, exponent) for beta in case.beta]
     best = min(feasible, key=lambda beta: weighted_value(case.w, beta))
@@ -155,12 +156,13 @@ def with_class_weights(case: Case, scale: float = 1.0) -> Outcome:
 
 
 def attaining(w: np.ndarray, p: float) -> np.ndarray:
-    """(14) with a finite number where it is infinite."""
+    """Return (14) with a finite number where it is infinite."""
     return np.minimum(closed_form(w, p), 1e6)
 
 
 def largest_weighted(case: Case) -> Outcome:
-    """For p <= 2 the statement itself; above, the maximum is attained at the rows' (p-2)-powers."""
+    """Check the statement itself for p <= 2; above, that the maximum is attained at the rows'
+    (p-2)-powers."""
     if case.p <= 2:
         return with_class_weights.form(case)
     exponent, squares = case.p / (case.p - 2), (case.w**2).sum(axis=1)
@@ -213,7 +215,8 @@ def largest_weighted(case: Case) -> Outcome:
     ),
 )
 def optimal_weights(case: Case, power: float = 2.0) -> Outcome:
-    """Feasible, and no more than at any other feasible weights tried."""
+    """Check that the weights are feasible, and no worse than at any other feasible weights
+    tried."""
     if case.kind == "exact":
         return no_less_above_two(case)
     beta = closed_form(case.w, case.p, power)
@@ -280,7 +283,8 @@ def ratios(rng: Rng, powers: tuple[float, ...]) -> Iterator[Case]:
 
 
 def library_weights(case: Case) -> Outcome:
-    """fwlab's weights, with rows counted as at least 0: feasible, and (8) is half the norm."""
+    """Compare fwlab's weights, with rows counted as at least 0: feasible, and (8) is half the
+    norm."""
     regularizer, squares = fwlab.LpNorm(case.p), (case.w**2).sum(axis=1)
     beta = regularizer.optimal_class_weights(squares, 0.0)
     half = block_norm(case.w, case.p) ** 2 / 2

@@ -25,7 +25,7 @@ ONE = Fraction(1)
 
 
 def two_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """One input, weights w and v of c classes in one dimension, exact; p is 1 or 2."""
+    """Yield one input, weights w and v of c classes in one dimension, exact; p is 1 or 2."""
     for kind, loss in some_losses(rng, deep):
         for p, c in product((1, 2), (2, 3)):
             for _ in range(8):
@@ -37,7 +37,7 @@ def two_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_points(deep: bool) -> Iterator[Case]:
-    """Convex losses first, so that it is they that refute planted versions."""
+    """Yield convex losses first, so that it is they that refute planted versions."""
     for loss in (HINGE, STEEP_HINGE, margin_loss(ONE)):
         for c in (2, 3) if deep else (2,):
             w, v = reals("w", c), reals("v", c)
@@ -82,7 +82,7 @@ def symbolic_points(deep: bool) -> Iterator[Case]:
 def convex_problem(
     case: Case, bend: Fraction = Fraction(0), half: int | Fraction = Fraction(1, 2)
 ) -> Outcome:
-    """At the middle of w and v; the input is 1 and of class 0."""
+    """Compare the objectives at the middle of w and v; the input is 1 and of class 0."""
     middle = tuple((a + b) / 2 for a, b in zip(case.w, case.v, strict=True))
     ends = (objective(case.w, case, half) + objective(case.v, case, half)) / 2
     distance = total((a - b) ** 2 for a, b in zip(case.w, case.v, strict=True))
@@ -95,7 +95,7 @@ def convex_problem(
 
 
 def objective(w: tuple[Real, ...], case: Case, half: int | Fraction) -> Real:
-    """(P) for one input 1 of class 0, d = 1."""
+    """Return (P) for one input 1 of class 0, d = 1."""
     squared = total(map(absolute, w)) ** 2 if case.p == 1 else total(a * a for a in w)
     margin = w[0] - maximum(*w[1:])
     return half * squared + case.C * case.loss.value(margin)
@@ -137,7 +137,7 @@ def symbolic_bounds(deep: bool) -> Iterator[Case]:
     ),
 )
 def relaxed_margins(case: Case, below: bool = True, rivals: int | None = None) -> Outcome:
-    """The margin is allowed, and no t that is allowed has a smaller loss."""
+    """Check that the margin is allowed, and no t that is allowed has a smaller loss."""
     differences = [case.scores[0] - score for score in case.scores[1:]]
     bounds, margin = differences[:rivals], minimum(*differences)
 

@@ -16,7 +16,7 @@ from paper_checks.proofs import ByTheorem
 
 
 def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
-    """u for every p: random, with a row that is 0, and small integers for p = 1."""
+    """Yield u for every p: random, with a row that is 0, and small integers for p = 1."""
     for p in P_FROM_ONE:
         for machine in machines(rng, 3):
             alpha = rng.standard_normal((len(machine.y), machine.c))
@@ -67,12 +67,13 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
         r"in $\alpha$ alone can give w: for d = 1 and u = (1, 1) every $w=(s,1-s)$, "
         r"$0\leq s\leq 1$, minimises $\frac{1}{2}(|w_1|+|w_2|)^2-w_1-w_2$ with the value "
         r"$-\frac{1}{2}$.",
-        "At p = 1 the machine cannot be read off from a solution of (D) or (7); it has to come from "
+        "At p = 1 no solution of (D) or (7) alone gives the machine; it has to come from "
         "(10) or from the primal problem.",
     ),
 )
 def representer(case: Case, factor: int = 1, plain: bool = False) -> Outcome:
-    """The Lagrangian's part in w at that w is the least, -(1/2)|u|^2 in the dual norm."""
+    """Check that the Lagrangian's part in w at that w is the least, -(1/2)|u|^2 in the dual
+    norm."""
     u = case.u.astype(float)
     s = printed_exponent(case.p)
     rows = np.linalg.norm(u, axis=1)
@@ -88,5 +89,5 @@ def representer(case: Case, factor: int = 1, plain: bool = False) -> Outcome:
 
 
 def divide_rows(v: np.ndarray, row: float, zero: np.ndarray) -> np.ndarray:
-    """v/|v|, with 0 for 0/0, counted."""
+    """Return v/|v|, with 0 for 0/0, counted."""
     return v / row if row else np.asarray(divide(0, 0, zero_over_zero=zero))

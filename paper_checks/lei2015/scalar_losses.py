@@ -46,7 +46,7 @@ class PiecewiseLinear:
         return found
 
     def conjugate(self, s: Any) -> Any:
-        """sup over t of s t - value(t); for a convex loss it is attained at a point."""
+        """Return sup over t of s t - value(t); for a convex loss it is attained at a point."""
         if not self.left <= s <= self.right:
             return inf
         return max(s * t - value for t, value in self.points)
@@ -73,14 +73,15 @@ class PowerHinge:
         return where(t < 0, 1 - self.lipschitz * t, bent)
 
     def conjugate(self, s: Any) -> Any:
-        """At the slope -lipschitz u^(power - 1), attained at t = end (1 - u)."""
+        """Return At the slope -lipschitz u^(power - 1), attained at t = end (1 - u)."""
         if not -self.lipschitz <= s <= 0:
             return inf
         u = float(-s / self.lipschitz) ** (1 / (self.power - 1))
         return self.at_slope_of(u)
 
     def at_slope_of(self, u: Any) -> Any:
-        """The conjugate at the slope of the point t = end (1 - u), exact for a Fraction u."""
+        """Return the conjugate at the slope of the point t = end (1 - u), exact for a Fraction
+        u."""
         return -self.lipschitz * u ** (self.power - 1) * self.end * (1 - u) - u**self.power
 
 
@@ -93,12 +94,12 @@ CUBIC_HINGE = PowerHinge(3, ONE)
 
 
 def margin_loss(rho: Fraction) -> PiecewiseLinear:
-    """(1)."""
+    """Return (1)."""
     return PiecewiseLinear(((Fraction(0), ONE), (rho, Fraction(0))), left=Fraction(0))
 
 
 def random_regular(rng: Rng) -> PiecewiseLinear:
-    """A piecewise linear loss that never rises, is at least 1 at t = 0, and reaches 0."""
+    """Return a piecewise linear loss that never rises, is at least 1 at t = 0, and reaches 0."""
     knots = sorted(rng.choice(range(1, 9), 3, replace=False))
     levels = sorted(rng.choice(range(1, 9), 2, replace=False), reverse=True)
     points = [(Fraction(0), 1 + Fraction(int(rng.integers(0, 3)), 2))]
@@ -110,7 +111,7 @@ def random_regular(rng: Rng) -> PiecewiseLinear:
 
 
 def some_losses(rng: Rng, deep: bool) -> Iterator[tuple[str, ScalarLoss]]:
-    """The paper's two losses, smooth ones, and random ones, each with its kind."""
+    """Yield the paper's two losses, smooth ones, and random ones, each with its kind."""
     yield "hinge", HINGE
     for denominator in (1, 2, 4):
         yield "margin loss", margin_loss(Fraction(denominator, 2))
@@ -121,6 +122,6 @@ def some_losses(rng: Rng, deep: bool) -> Iterator[tuple[str, ScalarLoss]]:
 
 
 def grid(loss: ScalarLoss) -> list[Fraction]:
-    """Numbers t on both sides of all kinks, the kinks among them."""
+    """Return numbers t on both sides of all kinks, the kinks among them."""
     kinks = [t for t, _ in loss.points] if isinstance(loss, PiecewiseLinear) else [loss.end]
     return sorted({Fraction(i, 4) for i in range(-12, 17)} | set(kinks) | {Fraction(1, 1000)})

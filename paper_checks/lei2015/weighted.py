@@ -23,8 +23,8 @@ from paper_checks.proofs import BySolver
 
 
 def weighted_problems(rng: Rng, deep: bool, losses: tuple[ScalarLoss, ...]) -> Iterator[Case]:
-    """Small problems with class weights, some 0, and the certified optimum of (8) for them; and
-    problems on a line."""
+    """Yield small problems with class weights, some 0, and the certified optimum of (8) for them;
+    and problems on a line."""
     for i, machine in enumerate(machines(rng, 6)):
         beta = rng.uniform(0.2, 2, machine.c)
         if i % 2:
@@ -39,7 +39,7 @@ def weighted_problems(rng: Rng, deep: bool, losses: tuple[ScalarLoss, ...]) -> I
 
 
 def reachable(case: Case) -> Case:
-    """w is 0 where the class weight is 0, as (8) has it."""
+    """Return w is 0 where the class weight is 0, as (8) has it."""
     w = tuple(x if b else 0 * x for x, b in zip(case.w, case.beta, strict=True))
     return Case(**{**vars(case), "w": w})
 
@@ -53,7 +53,7 @@ def positive_weights(case: Case) -> Truth:
 
 
 def partial_dual(case: Case, power: int, map_power: int, cap: float) -> Outcome:
-    """The optimal values agree, and w mapped from alpha is optimal."""
+    """Check that the optimal values agree, and w mapped from alpha is optimal."""
     machine: Machine = case.machine
     dual = ClassWeights(case.beta**power)
     alpha = machine.best_alpha(dual, cap)
