@@ -6,14 +6,21 @@ Theorem 7 gives sqrt(8 pi t) c^(1/t) tau_t for every t that belongs to a q in [p
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
+import fwlab
+from paper_checks.arithmetic import all_of, maximum
 from paper_checks.cases import Rng
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
+from paper_checks.lei2015 import exponents, library
 from paper_checks.lei2015.moments import moment_root
 from paper_checks.lei2015.norms import dual_exponent
-from paper_checks.outcomes import at_most, equal, truth
+from paper_checks.outcomes import ROUNDING, at_most, both, equal, truth
+from paper_checks.proofs import BySolver, ByTheorem
+from paper_checks.symbols import real
+from paper_checks.trials import Tier
 
 CLASSES = (2, 3, 4, 5, 8, 20, 100, 1000, 10**6)
 
@@ -23,18 +30,18 @@ def theorem_term(c: int, t: float) -> float:
 
 
 def least_theorem_term(c: int, p: float) -> float:
-    """The infimum over q in [p, 2], on a fine grid of t in [2, p*]."""
+    """Return the infimum over q in [p, 2], on a fine grid of t in [2, p*]."""
     last = min(dual_exponent(p), 100 * math.log(c) + 10)
     return min(theorem_term(c, float(t)) for t in np.geomspace(2, last, 400))
 
 
 def threshold(c: int) -> float:
-    """2 log c/(2 log c - 1): the p with p* = 2 log c."""
+    """Return 2 log c/(2 log c - 1): the p with p* = 2 log c."""
     return dual_exponent(2 * math.log(c))
 
 
 def classes_and_p(rng: Rng, deep: bool) -> Iterator[Case]:
-    """c and p in [1, 2], on both sides of the threshold and at it."""
+    """Yield c and p in [1, 2], on both sides of the threshold and at it."""
     for c in CLASSES if not deep else (*CLASSES, 6, 7, 50, 10**4):
         edge = min(threshold(c), 2.0)
         for p in sorted({1.0, 1.05, 1.2, 1.5, 1.8, 2.0, edge, (edge + 2) / 2}):
@@ -50,6 +57,13 @@ def classes_and_p(rng: Rng, deep: bool) -> Iterator[Case]:
     shapes="c >= 2; t > 0",
     cases=lambda rng, deep: (Case(kind="grid", c=c) for c in CLASSES),
     planted=(version("at log c", factor=1.0), version("at 2.1 log c", factor=2.1)),
+    proofs=(
+        ByTheorem(
+            "a c between those tried, or a t off the grid: the derivative is written down",
+            exponents.turning_point,
+            "all c > 1 and t > 0",
+        ),
+    ),
 )
 def turning_point(case: Case, factor: float = 2.0) -> Outcome:
     turn = factor * math.log(case.c)
@@ -59,7 +73,14 @@ def turning_point(case: Case, factor: float = 2.0) -> Outcome:
         return np.log(t) / 2 + math.log(case.c) / t
 
     falls, rises = np.diff(logarithms(before)), np.diff(logarithms(after))
-    return truth(bool(falls.max() < 0 and rises.min() > 0), turn=turn)
+    return truth(bool(falls.max() < 0 and rises.min() > 0), tier=Tier.FLOAT, turn=turn)
+
+
+def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield these, and c = 2 with bounds of 2 log 2 in fractions, as 2^10 < e^7 and e^3 < 2^5."""
+    yield from (x for x in classes_and_p(rng, deep) if x.kind == "first case")
+    for dual in (Fraction(6, 5), Fraction(7, 5)):
+        yield Case(kind="2 log 2 is between", c=2, p=Fraction(1), dual=dual)
 
 
 @claim(
@@ -70,22 +91,48 @@ def turning_point(case: Case, factor: float = 2.0) -> Outcome:
     r"\exists q\in[p,2]:\ q^*=2\log c",
     shapes="c >= 2; 1 <= p <= 2",
     judged="for c = 2 this q is 3.59, where the norm is not strongly convex as used.",
-    cases=lambda rng, deep: (x for x in classes_and_p(rng, deep) if x.kind == "first case"),
+    cases=first_cases,
     condition=Condition("c >= 3", lambda case: case.c >= 3),
-    corrected=version("at q* = max(2, 2 log c)", least=2.0),
-    planted=(
-        version(
-            "at q* = log c",
-            factor=1.0,
-            cases=lambda rng, deep: (
-                x for x in classes_and_p(rng, deep) if x.kind == "first case" and x.c >= 3
+    corrected=version("at q* = max(2, 2 log c)", least=2, formula=r"q^*=\max(2,2\log c)"),
+    planted=(version("at q* = log c", factor=Fraction(1, 2)),),
+    proofs=(
+        BySolver(
+            "a c and p between those tried: q* stands for 2 log c, which is above 2 for c >= 3",
+            cases=lambda deep: [
+                Case(kind="symbols", c=3, p=real("p"), dual=real("two_log_c")),
+            ],
+            assuming=lambda case: all_of(
+                case.dual >= 2, case.p >= 1, case.p <= 2, case.p * (case.dual - 1) <= case.dual
             ),
+            sized_by=(),
         ),
     ),
+    erratum=Erratum(
+        "appendix B.3, proof of Corollary 8",
+        r"q^*=2\log c\mathrm{\ for\ every\ }c\geq 2",
+        r"q^*=\max(2,2\log c)",
+        r"The infimum is over $p\leq q\leq 2$, so over $q^*\geq 2$. For c = 2, $2\log 2<7/5$ since "
+        r"$2^{10}=1024<e^7$, so that $q=q^*/(q^*-1)>7/2$ is not allowed, and half the squared "
+        r"(2, q) norm is not strongly convex for such q. For $c\geq 3$ $2\log c>2$.",
+        "The first case of the last display for c = 2; Corollary 8 still holds.",
+    ),
 )
-def admissible_choice(case: Case, least: float = 0.0, factor: float = 2.0) -> Outcome:
-    q = dual_exponent(max(least, factor * math.log(case.c)))
-    return truth(case.p - 1e-12 <= q <= 2, q=q)
+def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)) -> Outcome:
+    """Check whether p <= q <= 2 for the q with that q*: q (q* - 1) = q*."""
+    dual = case.dual if hasattr(case, "dual") else 2 * math.log(case.c)
+    dual = maximum(least * (1 + 0 * dual), factor * dual)
+    allowed = ROUNDING if isinstance(dual, float) else 0
+    inside = all_of(dual > 1, case.p * (dual - 1) <= dual * (1 + allowed), dual <= 2 * (dual - 1))
+    tier = Tier.FLOAT if isinstance(dual, float) else None
+    return truth(inside, tier=tier, dual_exponent=dual)
+
+
+def with_squares(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield these, and p = 2, where tau_2 = 1 and q = 2 alone is allowed: the squares of both
+    sides are 8 pi 2 c, with pi > 3, and 8 2 c."""
+    yield from classes_and_p(rng, deep)
+    for c in (3, 4):
+        yield Case(kind="p = 2, squares", c=c, p=2)
 
 
 @claim(
@@ -98,19 +145,36 @@ def admissible_choice(case: Case, least: float = 0.0, factor: float = 2.0) -> Ou
     shapes="c >= 2; 1 <= p <= 2",
     judged="it follows if it is at least the infimum of Theorem 7's term over p <= q <= 2. A "
     "factor sqrt(pi) is lost on the way for every c; see LP15-cor8-choice for c = 2.",
-    cases=classes_and_p,
+    cases=with_squares,
     corrected=version(
         "with sqrt(8 pi sum k(x_i, x_i)), and max(2, 2 log c) in the place of 2 log c",
         pi=math.pi,
         least=2.0,
+        cases=classes_and_p,
+        formula=r"\sqrt{8\pi\sum_i k(x_i,x_i)}\times\{\sqrt{2e\log c}\,\tau_{2\log c}"
+        r"\ \mathrm{or}\ c^{\frac{p-1}{p}}\tau_{\frac{p}{p-1}}\sqrt{\frac{p}{p-1}}\}",
     ),
+    sides=("infimum of Theorem 7", "the display"),
     planted=(
         version("sqrt(8 pi) alone, c = 2 too", pi=math.pi),
         version("max(2, 2 log c) alone", least=2.0),
         version("sqrt(7.9 pi) and max(2, 2 log c)", pi=7.9 / 8 * math.pi, least=2.0),
     ),
+    not_proved="moments of normal numbers, by the Gamma function",
+    erratum=Erratum(
+        "appendix B.3, last display",
+        r"\frac{L\Lambda}{n}\sqrt{8\sum_i k(x_i,x_i)}\times\ldots",
+        r"\frac{L\Lambda}{n}\sqrt{8\pi\sum_i k(x_i,x_i)}\times\ldots",
+        r"The line before has $4\sqrt{\pi q^*/2}=\sqrt{8\pi q^*}$. At p = 2 with c at least 3 "
+        r"only q = 2 is allowed, and the infimum is $\sqrt{8\pi}\sqrt{2}\sqrt{c}\,\tau_2$; the "
+        r"display has $\sqrt{8}\sqrt{2}\sqrt{c}\,\tau_2$. For c = 2 also see LP15-cor8-choice.",
+        "The derivation of Corollary 8, which loses the same factor; the corollary is still true, "
+        "since Lemma B.2 leaves more room than that.",
+    ),
 )
 def display(case: Case, pi: float = 1.0, least: float = 0.0) -> Outcome:
+    if case.kind == "p = 2, squares":
+        return at_most(8 * 3 * 2 * case.c, 8 * 2 * case.c if pi == 1 else 8 * pi * 2 * case.c)
     t = dual_exponent(case.p)
     if case.kind == "first case":
         t = max(least, 2 * math.log(case.c))
@@ -119,7 +183,7 @@ def display(case: Case, pi: float = 1.0, least: float = 0.0) -> Outcome:
 
 
 def corollary(c: float, p: float, factor: float, power: float, first: bool) -> float:
-    """The factor of Corollary 8 in its first or second case."""
+    """Return the factor of Corollary 8 in its first or second case."""
     if first:
         t = 2 * math.log(c)
         return factor * math.sqrt(math.e) * (2 * t) ** (power + 1 / t)
@@ -143,10 +207,25 @@ def corollary(c: float, p: float, factor: float, power: float, first: bool) -> f
         version("the power 1/2 in the place of 1", power=0.5),
         version("the power 0.9 in the place of 1, constant 1", power=0.9, factor=1.0),
     ),
+    not_proved="moments of normal numbers, by the Gamma function",
+    library=Library(
+        ("fwlab.bounds.corollary_8", "fwlab.bounds.class_factor"),
+        lambda case: library_corollary(case),
+    ),
 )
 def two_cases(case: Case, factor: float = 2.0, power: float = 1.0) -> Outcome:
     stated = corollary(case.c, case.p, factor, power, case.kind == "first case")
     return at_most(least_theorem_term(case.c, case.p), stated)
+
+
+def library_corollary(case: Case) -> Outcome:
+    """Compare fwlab's factor and bound, with trace and Lambda 1 and n = 1."""
+    stated = corollary(case.c, case.p, 1, 1, case.kind == "first case")
+    bound = fwlab.bounds.corollary_8(0.0, 1.0, float(case.p), 1.0, case.c, 1, library.DELTA)
+    return both(
+        equal(fwlab.bounds.class_factor(case.c, float(case.p)), stated),
+        equal(bound, 2 * stated + library.last_term(1)),
+    )
 
 
 @claim(
@@ -159,6 +238,13 @@ def two_cases(case: Case, factor: float = 2.0, power: float = 1.0) -> Outcome:
     judged="for c = 2 the threshold is above 2; the formulas agree there too.",
     cases=lambda rng, deep: (Case(kind="threshold", c=c) for c in CLASSES),
     planted=(version("at p = log c/(log c - 1)", scale=0.5),),
+    proofs=(
+        ByTheorem(
+            "a c between those tried: the two logarithms are one expression in log c",
+            exponents.cases_meet,
+            "all c > 1",
+        ),
+    ),
 )
 def cases_meet(case: Case, scale: float = 1.0) -> Outcome:
     p = dual_exponent(2 * scale * math.log(case.c))
@@ -179,6 +265,13 @@ def cases_meet(case: Case, scale: float = 1.0) -> Outcome:
     planted=(
         version("the exponent 1/p", inverse=True),
         version("as sqrt(log c)", power=0.5),
+    ),
+    proofs=(
+        ByTheorem(
+            "a c or p between those tried at which the ratio to log c rises",
+            exponents.growth,
+            "all c >= 2 and p > 1",
+        ),
     ),
 )
 def growth(case: Case, inverse: bool = False, power: float = 1.0) -> Outcome:

@@ -10,22 +10,30 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from paper_checks.cases import Rng
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.ledger import Case, Erratum, Library, Outcome, claim, version
+from paper_checks.lei2015 import library
 from paper_checks.lei2015.bounds import cut_margins, samples
 from paper_checks.lei2015.expectations import rademacher
 from paper_checks.outcomes import at_most
 
 
 def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """What 4 L c times the complexity of all components must cover, with L = 1."""
+    """Yield what 4 L c times the complexity of all components must cover, with L = 1."""
     for case in samples(rng, deep):
         needed = 2 * rademacher(cut_margins(case.values, case.y, case.theta))
         size, n, c = case.values.shape
         components = case.values.transpose(0, 2, 1).reshape(size * c, n)
         yield Case(kind=case.kind, n=n, c=c, needed=needed, complexity=rademacher(components))
-    for n in (50, 100, 200):  # bounds.memory with delta = 1/2: half a sign has complexity 1/2
-        excess = 0.99 - 3 * math.sqrt(math.log(4) / (2 * n))
-        yield Case(kind="memory", n=n, c=2, needed=excess, complexity=Fraction(1, 2))
+    yield from memories()
+
+
+def memories() -> Iterator[Case]:
+    """Yield the memory with delta = 1/2: half a sign has the complexity 1/2, and 99/100 less
+    the last term is exceeded. log 4 < 7/5, so that at n = 70 m^2 the last term is below 3/(10
+    m)."""
+    for m in (1, 2):
+        excess = Fraction(99, 100) - Fraction(3, 10 * m)
+        yield Case(kind="memory", n=70 * m * m, c=2, needed=excess, complexity=Fraction(1, 2))
 
 
 @claim(
@@ -36,11 +44,34 @@ def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"R(h)\leq\frac{1}{n}\sum_i\ell(\rho_h(x_i,y_i))+\frac{4Lc}{n}R_S(\Pi_1(H))"
     r"+3B_\ell\sqrt{\frac{\log(2/\delta)}{2n}}",
     shapes="h(x): (c,)",
-    judged="with R_S of Definition 3, which has 1/n in it already. Judged by the step from the cut "
-    "margins, and on a class that can remember every sample and be wrong elsewhere.",
-    cases=rademacher_cases,
-    derived=version("4 L c R_S, as (3) gives it", power=0),
-    planted=(version("2 R_S, without c", power=0, factor=2, linear=False),),
+    judged="with R_S of Definition 3, which has 1/n in it already, on a class that can remember "
+    "every sample and be wrong elsewhere; the corrected bound also by the step from the cut "
+    "margins.",
+    cases=lambda rng, deep: memories(),
+    corrected=version(
+        "4 L c R_S, as (3) gives it",
+        power=0,
+        cases=rademacher_cases,
+        formula=r"4Lc\,R_S(\Pi_1(H))",
+    ),
+    sides=("what the bound has to cover", "the term of the bound"),
+    planted=(version("2 R_S, without c", power=0, factor=2, linear=False, cases=rademacher_cases),),
+    not_proved="a probability over samples; the refutation is exact",
+    library=Library(
+        ("fwlab.bounds.earlier_rademacher_bound",), library.earlier_bound, rademacher_cases
+    ),
+    erratum=Erratum(
+        "section 2.3, Remark 6",
+        r"\frac{4Lc}{n}R_S(\Pi_1(H))",
+        r"4Lc\,R_S(\Pi_1(H))",
+        r"$R_S$ of Definition 3 has the factor 1/n in it. Take 7000 equally likely inputs of class "
+        r"1, c = 2, all functions $(s,-s)/2$ with signs s, the margin loss with $\rho=1$, n = 70, "
+        r"$\delta=1/2$. The function that is right on the sample alone has the risk 0.99 and no "
+        r"loss on the sample, but the printed bound is at most "
+        r"$\frac{8}{70}\cdot\frac{1}{2}+3\sqrt{\log 4/140}<0.06+0.3$.",
+        "The comparison after it: the earlier bound falls like $n^{-1/2}$, as Theorem 5 does, not "
+        "like $n^{-3/2}$.",
+    ),
 )
 def earlier_rademacher_bound(
     case: Case, power: int = 1, factor: int = 4, linear: bool = True
@@ -51,8 +82,10 @@ def earlier_rademacher_bound(
 
 
 def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Distributions on few atoms (x, y), the scaling p, a margin rho, lam and sample size n."""
+    """Yield distributions on few atoms (x, y), the scaling p, a margin rho, lam and sample size
+    n."""
     x, y = np.ones((2, 1)), np.array([0, 1])
+    yield Case(kind="a coin, bounds", lam=Fraction(1, 50), n=1000, half_log_odds=2)
     for lam, n in ((0.02, 8), (0.5, 4), (0.1, 80)):
         chances = np.full(2, 0.5)
         yield Case(kind="a coin", x=x, y=y, chances=chances, c=2, p=1.0, rho=0.0, lam=lam, n=n)
@@ -85,16 +118,48 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
     judged="the solution read as that of the mean loss plus (lam/2)|w|^2. As printed the right "
     "side speaks of one (x, y), any one; the proof by leaving one out gives its expectation.",
     cases=logistic_problems,
-    derived=version("the expected loss on the right too", expected=True),
+    corrected=version(
+        "the expected loss on the right too",
+        expected=True,
+        cases=lambda rng, deep: without_bounds(rng, deep),
+        formula=r"\inf_w[E\,\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]"
+        r"+\frac{2\sup_x k(x,x)}{\lambda n}",
+    ),
+    sides=("at most the expected loss", "at least the right side"),
     planted=(
-        version("without the last term", expected=True, last=0.0),
-        version("without the norm on the right", expected=True, penalty=0.0),
+        version(
+            "without the last term",
+            expected=True,
+            last=0.0,
+            cases=lambda rng, deep: without_bounds(rng, deep),
+        ),
+        version(
+            "without the norm on the right",
+            expected=True,
+            penalty=0.0,
+            cases=lambda rng, deep: without_bounds(rng, deep),
+        ),
+    ),
+    not_proved="logarithms, and all distributions; the refutation is exact",
+    library=Library(("fwlab.bounds.class_size_independent_bound",), library.class_size_independent),
+    erratum=Erratum(
+        "section 2.4, (6)",
+        r"\inf_w[\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]",
+        r"\inf_w[E\,\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]",
+        r"The right side has no expectation, so it speaks of a single (x, y). Let x = 1, y one of "
+        r"two classes by a fair coin, p = 1, $\rho=0$, $\lambda=1/50$, n = 1000. Every w has the "
+        r"expected loss $\frac{1}{2}[\log(1+e^{-d})+\log(1+e^d)]\geq\log 2$. For one (x, y) take "
+        r"w = (2, -2), d = 4: the right side is below $e^{-4}+\frac{8}{100}+\frac{1}{10}<0.2$.",
+        "Nothing: the comparison in section 2.4 does not use this term.",
     ),
 )
 def class_size_independent_bound(
     case: Case, expected: bool = False, last: float = 2.0, penalty: float = 1.0
 ) -> Outcome:
-    """The left side by all samples of size n; the right with the printed reading's easiest atom."""
+    """Compute the left side by all samples of size n; the right with the printed reading's easiest
+    atom."""
+    if case.kind == "a coin, bounds":
+        return at_most(*coin_bounds(case))
     n, atoms = case.n, len(case.y)
     left = 0.0
     for counts in compositions(n, atoms):
@@ -112,8 +177,21 @@ def class_size_independent_bound(
     return at_most(left, right, allowed=1e-6)
 
 
+def without_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in logistic_problems(rng, deep) if case.kind != "a coin, bounds")
+
+
+def coin_bounds(case: Case) -> tuple[Fraction, Fraction]:
+    """Return a lower bound of the left and an upper bound of the right side, in fractions: log 2 >
+    1/2, and log(1 + e^-d) < e^-d < 1/50 at w = (2, -2), d = 4, as e > 8/3."""
+    a = case.half_log_odds
+    assert Fraction(8, 3) ** (2 * a) > 50
+    penalty = case.lam * case.n / (2 * (case.n + 1)) * 2 * a * a
+    return Fraction(1, 2), Fraction(1, 50) + penalty + 2 / (case.lam * case.n)
+
+
 def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write n as an ordered sum of `parts` counts."""
+    """Yield all ways to write n as an ordered sum of `parts` counts."""
     if parts == 1:
         yield (n,)
         return
@@ -123,7 +201,7 @@ def compositions(n: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def losses(w: np.ndarray, case: Case) -> np.ndarray:
-    """The loss of (6) at every atom, (atoms,); w is raveled."""
+    """Return the loss of (6) at every atom, (atoms,); w is raveled."""
     scores = case.x @ w.reshape(case.c, -1).T
     exponents = case.rho + scores - scores[np.arange(len(case.y)), case.y][:, None]
     exponents[np.arange(len(case.y)), case.y] = 0
@@ -131,7 +209,7 @@ def losses(w: np.ndarray, case: Case) -> np.ndarray:
 
 
 def solution(case: Case, weights: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
-    """The least weighted loss plus (strength/2)|w|^2, and where it is attained."""
+    """Return the least weighted loss plus (strength/2)|w|^2, and where it is attained."""
 
     def objective(w: np.ndarray) -> Any:
         return weights @ losses(w, case) + strength / 2 * (w @ w)

@@ -4,6 +4,7 @@ A class is the array of its functions' values, one row a function.
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -12,19 +13,57 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import erf
 
+from paper_checks.arithmetic import Real, absolute, inner, total
+from paper_checks.cases import fractions
+from paper_checks.ledger import Case, Outcome
+from paper_checks.outcomes import at_most, estimated
+
 DRAWS = 20_000
+# Monte Carlo means lie within this many standard errors: the intervals of one chance in a million
+SIGMAS = 5
+
+
+def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outcome:
+    """Compare left <= right, where the difference has this standard error; none for known
+    formulas."""
+    if error == 0:
+        return at_most(left, right, **seen)
+    gap, half = float(right - left), float(SIGMAS * error)
+    return estimated(gap - half, gap + half, left=left, right=right, **seen)
+
+
+# Two functions h and h' on n points. With d = h - h' both suprema are even in d:
+#     E sup <sigma, h> = E|<sigma, d>|/2,   E sup <g, h> = |d|/sqrt(2 pi),
+# so that comparing squares needs no root and no pi.
+
+
+def mean_absolute(d: Sequence[Real]) -> Real:
+    """Return E|<sigma, d>| over all signs; the first sign may be fixed."""
+    signs = list(product((1,), *[(-1, 1)] * (len(d) - 1)))
+    return total(absolute(inner(sign, d)) for sign in signs) / len(signs)
+
+
+def differences(pair: Sequence[Sequence[Real]]) -> list[Real]:
+    return [a - b for a, b in zip(*pair, strict=True)]
+
+
+def pairs(rng: np.random.Generator, sizes: Sequence[int]) -> Iterator[Case]:
+    """Yield two functions with values that are fractions, twice for each number of points."""
+    for n in sizes:
+        for _ in range(2):
+            yield Case(kind="two functions", n=n, pair=(fractions(rng, n), fractions(rng, n)))
 
 
 def rademacher(functions: np.ndarray) -> Fraction:
-    """The empirical Rademacher complexity of integer values (N, n): all signs, exactly."""
+    """Return the empirical Rademacher complexity of integer values (N, n): all signs, exactly."""
     n = functions.shape[1]
     signs = np.array(list(product((-1, 1), repeat=n)))
-    total = int((signs @ functions.T).max(axis=1).sum())
-    return Fraction(total, n * len(signs))
+    sums = int((signs @ functions.T).max(axis=1).sum())
+    return Fraction(sums, n * len(signs))
 
 
 def gaussian_supremum(functions: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
-    """E sup over the rows of <g, row>, and its standard error.
+    """Return E sup over the rows of <g, row>, and its standard error.
 
     Three points lie in a plane, where the mean of the support function is the perimeter over
     2 sqrt(2 pi), and moving them changes nothing; so up to three rows there is no error.
@@ -42,12 +81,13 @@ def mean_and_error(sample: np.ndarray) -> tuple[float, float]:
 
 
 def largest_gaussian(n: int) -> float:
-    """E max over i of |g_i| for n independent normal numbers."""
+    """Return E max over i of |g_i| for n independent normal numbers."""
     return integral(lambda t: 1 - erf(t / math.sqrt(2)) ** n)
 
 
 def gaussian_norm(gram: np.ndarray, c: int) -> float:
-    """E of the Frobenius norm of sum_i phi(x_i) g_i', g_i in R^c, for the Gram matrix (n, n).
+    """Return E of the Frobenius norm of sum_i phi(x_i) g_i', g_i in R^c, for the Gram matrix (n,
+    n).
 
     The square is Q = sum_k mu_k chi^2_c over the eigenvalues mu_k, and
     E sqrt(Q) = pi^(-1/2) integral of (1 - E exp(-u^2 Q)) / u^2 over u > 0.
@@ -63,12 +103,13 @@ def gaussian_norm(gram: np.ndarray, c: int) -> float:
 
 
 def integral(f: Any) -> float:
-    """Over u > 0, in two parts."""
+    """Integrate over u > 0, in two parts."""
     return quad(f, 1e-9, 1.0, epsabs=1e-11)[0] + quad(f, 1.0, math.inf, epsabs=1e-11)[0]
 
 
 def square_norm(c: int, s: float, rng: np.random.Generator) -> tuple[float, float]:
-    """E (sum over j <= c of |g_j|^s)^(2/s), and its standard error; exact for c <= 2 and s = 2."""
+    """Return E (sum over j <= c of |g_j|^s)^(2/s), and its standard error; exact for c <= 2 and s
+    = 2."""
     if s == 2 or c == 1:
         return float(c), 0.0
     if c == 2:  # the radius and the angle are independent, and E radius^2 = 2

@@ -3,33 +3,71 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 
+from paper_checks.arithmetic import (
+    Real,
+    Truth,
+    absolute,
+    all_of,
+    any_of,
+    divide,
+    equals,
+    implies,
+    is_symbolic,
+    maximum,
+    minimum,
+    negation,
+    positive_part,
+    where,
+)
 from paper_checks.cases import Rng, fractions
-from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.lei2015.scalar_losses import (
     HINGE,
-    PiecewiseLinear,
     ScalarLoss,
     grid,
     margin_loss,
     some_losses,
 )
 from paper_checks.outcomes import both, equal, truth
+from paper_checks.proofs import BySolver
+from paper_checks.symbols import real, reals
 
-HALF = Fraction(1, 2)
+HALF, ONE = Fraction(1, 2), Fraction(1)
+
+
+def hinge(t: Real, kink: Real = ONE) -> Real:
+    """Return (kink - t)_+; the hinge for kink 1."""
+    return positive_part(kink - t)
+
+
+def printed_margin_loss(t: Real, rho: Real) -> Real:
+    """Return (1) as it is printed, with its two indicators."""
+    falling = where(all_of(t > 0, t <= rho), 1 - divide(t, rho), Fraction(0))
+    return where(t <= 0, ONE, Fraction(0)) + falling
+
+
+def regular_between(
+    low: tuple[Real, Real], high: tuple[Real, Real], lipschitz: Real, strict: bool = False
+) -> Outcome:
+    """Check Definition 2 at two points t with their losses, the first to the left of the
+    second."""
+    (s, v), (t, w) = low, high
+    fall = v - w
+    return both(
+        truth(implies(s <= 0, v >= 1), property="(i)", t=s, loss=v),
+        truth(v >= 0, property="(i)", t=s, loss=v),
+        truth(absolute(fall) <= lipschitz * (t - s), property="(ii)", t=(s, t), loss=(v, w)),
+        truth(fall > 0 if strict else fall >= 0, property="(iii)", t=(s, t), loss=(v, w)),
+    )
 
 
 def regular(loss: ScalarLoss, lipschitz: Fraction, strict: bool = False) -> Outcome:
-    """Definition 2 on pairs of neighbours of a grid, exactly; the zero is on the grid."""
-    ts = grid(loss)
-    values = [loss.value(t) for t in ts]
-    steps = [(s - t, v - w) for (t, v), (s, w) in pairwise(zip(ts, values, strict=True))]
-    return both(
-        truth(all(v >= int(t <= 0) for t, v in zip(ts, values, strict=True)), property="(i)"),
-        truth(all(abs(fall) <= lipschitz * step for step, fall in steps), property="(ii)"),
-        truth(all(fall > 0 if strict else fall >= 0 for _, fall in steps), property="(iii)"),
-        equal(loss.value(loss.zero), Fraction(0), loss=loss),
-    )
+    """Check Definition 2 on pairs of neighbours of a grid, exactly; the zero is on the grid."""
+    points = [(t, loss.value(t)) for t in grid(loss)]
+    pairs = [regular_between(low, high, lipschitz, strict) for low, high in pairwise(points)]
+    return both(*pairs, equal(loss.value(loss.zero), Fraction(0), loss=loss))
 
 
 def both_examples(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -43,6 +81,12 @@ def margin_losses(rng: Rng, deep: bool) -> Iterator[Case]:
         yield Case(kind="exact", rho=Fraction(numerator, 4))
 
 
+def two_arguments(deep: bool) -> Iterator[Case]:
+    """Yield the hinge, and margin losses with rho = 1/2, 1 and 2, at any s < t."""
+    for loss in (HINGE, margin_loss(HALF), margin_loss(ONE), margin_loss(2 * ONE)):
+        yield Case(kind="symbols", loss=loss, s=real("s"), t=real("t"))
+
+
 @claim(
     "LP15-def2",
     "Definition 2",
@@ -51,13 +95,45 @@ def margin_losses(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"\ell(t)\geq 1_{t\leq 0},\ |\ell(t_1)-\ell(t_2)|\leq L|t_1-t_2|,\ \ell(c_\ell)=0",
     shapes="numbers",
     judged="decreasing read strictly: a function with (i) and a zero cannot fall beyond its zero, "
-    "so no loss at all is regular in that reading.",
+    "so no loss at all is regular in that reading. B.1 takes the loss as 0 beyond its zero.",
     cases=both_examples,
-    derived=version("never rising, as the examples and B.1 need it", strict=False),
+    derived=version(
+        "never rising, as the examples and B.1 need it",
+        strict=False,
+        formula=r"t_1\leq t_2\ \Rightarrow\ \ell(t_1)\geq\ell(t_2)",
+    ),
+    where_right=WhereRight("LP15-rho-theta", lambda case: zero_beyond(case)),
     planted=(version("half of the Lipschitz constant", strict=False, share=HALF),),
+    proofs=(
+        BySolver(
+            "a pair of arguments between the points of the grid at which a loss rises or is steep",
+            cases=two_arguments,
+            assuming=lambda case: case.s < case.t,
+            sized_by=(),
+        ),
+    ),
+    erratum=Erratum(
+        "section 2.2, Definition 2 (iii)",
+        r"\ell(t)\ \mathrm{is\ decreasing\ and\ }\ell(c_\ell)=0",
+        r"\ell(t)\ \mathrm{is\ non-increasing\ and\ }\ell(c_\ell)=0",
+        r"By (i) $\ell\geq 0$ everywhere. If $\ell$ fell strictly, $\ell(t)<\ell(c_\ell)=0$ for "
+        r"$t>c_\ell$. So no function satisfies (i) and (iii); the hinge is 0 at 1 and at 2.",
+        "Nothing: the examples and B.1, where the loss is 0 beyond its zero, use non-increasing.",
+    ),
 )
-def definition_of_regular(case: Case, strict: bool = True, share: Fraction = HALF * 2) -> Outcome:
-    return regular(case.loss, share * case.loss.lipschitz, strict)
+def definition_of_regular(case: Case, strict: bool = True, share: Fraction = ONE) -> Outcome:
+    lipschitz = share * case.loss.lipschitz
+    if hasattr(case, "t"):  # a pair of arguments
+        pair = [(t, case.loss.value(t)) for t in (case.s, case.t)]
+        return regular_between(pair[0], pair[1], lipschitz, strict)
+    return regular(case.loss, lipschitz, strict)
+
+
+def zero_beyond(case: Case) -> Outcome:
+    """Return whether the loss at a cut margin is that at the margin, as B.1 uses (iii)."""
+    loss = case.loss
+    ts = grid(loss) if not hasattr(case, "t") else [case.s, case.t]
+    return both(*(equal(loss.value(minimum(t, loss.zero)), loss.value(t)) for t in ts))
 
 
 @claim(
@@ -67,17 +143,26 @@ def definition_of_regular(case: Case, strict: bool = True, share: Fraction = HAL
     formula=r"\ell_h(t)=(1-t)_+",
     shapes="numbers",
     judged="decreasing read as never rising; see LP15-def2.",
-    cases=lambda rng, deep: [Case(kind="exact", end=Fraction(1))],
+    cases=lambda rng, deep: (
+        Case(kind="exact", s=s, t=t) for s, t in pairwise(Fraction(i, 8) for i in range(-16, 33))
+    ),
     planted=(
         version("1/2-regular", lipschitz=HALF),
         version("the kink at 0: the 0-1 loss is not bounded there", end=Fraction(0)),
     ),
+    proofs=(
+        BySolver(
+            "a pair of arguments on two sides of the kink, or far out, that no grid holds",
+            cases=lambda deep: [Case(kind="symbols", s=real("s"), t=real("t"))],
+            assuming=lambda case: case.s < case.t,
+            sized_by=(),
+        ),
+    ),
 )
-def hinge_is_regular(
-    case: Case, lipschitz: Fraction = HALF * 2, end: Fraction | None = None
-) -> Outcome:
-    kink = case.end if end is None else end
-    return regular(PiecewiseLinear(((kink, Fraction(0)),), left=-HALF * 2), lipschitz)
+def hinge_is_regular(case: Case, lipschitz: Fraction = ONE, end: Fraction = ONE) -> Outcome:
+    """Check Definition 2 at s < t, and the zero."""
+    pair = [(t, hinge(t, end)) for t in (case.s, case.t)]
+    return both(regular_between(pair[0], pair[1], lipschitz), equal(hinge(end, end), Fraction(0)))
 
 
 @claim(
@@ -87,13 +172,28 @@ def hinge_is_regular(
     formula=r"\ell_\rho(t)=1_{t\leq 0}+(1-t\rho^{-1})1_{0<t\leq\rho},\quad L=1/\rho",
     shapes="numbers; rho > 0",
     judged="decreasing read as never rising; L = 1/rho from section 2.4.",
-    cases=margin_losses,
+    cases=lambda rng, deep: (
+        Case(kind="exact", rho=case.rho, s=s, t=t)
+        for case in margin_losses(rng, deep)
+        for s, t in pairwise(grid(margin_loss(case.rho)))
+    ),
     planted=(version("L = 1/(2 rho)", factor=HALF), version("L = rho", inverse=False)),
+    proofs=(
+        BySolver(
+            "a rho between the ones tried, and an error in one of the two indicators at 0 or rho",
+            cases=lambda deep: [Case(kind="symbols", rho=real("rho"), s=real("s"), t=real("t"))],
+            assuming=lambda case: all_of(case.rho > 0, case.s < case.t),
+            sized_by=(),
+        ),
+    ),
 )
-def margin_loss_is_regular(
-    case: Case, factor: Fraction = HALF * 2, inverse: bool = True
-) -> Outcome:
-    return regular(margin_loss(case.rho), factor * (1 / case.rho if inverse else case.rho))
+def margin_loss_is_regular(case: Case, factor: Fraction = ONE, inverse: bool = True) -> Outcome:
+    """Check Definition 2 at s < t, and the zero."""
+    rho = case.rho
+    pair = [(t, printed_margin_loss(t, rho)) for t in (case.s, case.t)]
+    lipschitz = factor * (divide(ONE, rho) if inverse else rho)
+    zero = printed_margin_loss(rho, rho)
+    return both(regular_between(pair[0], pair[1], lipschitz), equal(zero, Fraction(0)))
 
 
 def losses_with_scores(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -101,7 +201,24 @@ def losses_with_scores(rng: Rng, deep: bool) -> Iterator[Case]:
         for c in (2, 3, 4):
             for _ in range(3):
                 y = int(rng.integers(c))
-                yield Case(kind=kind, loss=loss, y=y, scores=fractions(rng, c, 2, 4))
+                beyond = Fraction(int(rng.integers(0, 4)), 4)
+                scores = fractions(rng, c, 2, 4)
+                yield Case(kind=kind, loss=loss, y=y, scores=scores, beyond=beyond)
+            # a margin above the zero, cut there
+            yield Case(
+                kind=kind,
+                loss=loss,
+                y=0,
+                scores=(loss.zero + 1, *[Fraction(0)] * (c - 1)),
+                beyond=Fraction(0),
+            )
+
+
+def symbolic_scores(deep: bool) -> Iterator[Case]:
+    for c in (2, 3, 4):
+        for loss in (HINGE, margin_loss(ONE)):
+            beyond = real("beyond")
+            yield Case(kind="symbols", c=c, loss=loss, y=0, scores=reals("s", c), beyond=beyond)
 
 
 @claim(
@@ -113,20 +230,30 @@ def losses_with_scores(rng: Rng, deep: bool) -> Iterator[Case]:
     r"\ell(\min(\rho_h,c_\ell))=\ell(\rho_h)",
     shapes="h(x, .): (c,); numbers",
     cases=losses_with_scores,
-    relaxed=version("theta any number from the zero on", beyond=Fraction(3, 4)),
+    relaxed=version("theta any number from the zero on", further=True),
     planted=(
-        version("theta below the zero", beyond=-HALF),
+        version("theta below the zero", below=HALF),
         version("plus theta for the true class", sign=-1),
     ),
+    proofs=(
+        BySolver(
+            "ties between the true class and its rivals, and margins between the zero and theta",
+            cases=symbolic_scores,
+            assuming=lambda case: case.beyond >= 0,
+            sized_by=("c",),
+        ),
+    ),
 )
-def cut_margin(case: Case, beyond: Fraction = Fraction(0), sign: int = 1) -> Outcome:
-    theta = case.loss.zero + beyond
+def cut_margin(
+    case: Case, further: bool = False, below: Fraction = Fraction(0), sign: int = 1
+) -> Outcome:
+    theta = case.loss.zero - below + (case.beyond if further else 0)
     own = case.scores[case.y]
     others = [score for j, score in enumerate(case.scores) if j != case.y]
-    cut = own - max(*others, own - sign * theta)
-    margin = own - max(others)
+    cut = own - maximum(*others, own - sign * theta)
+    margin = own - maximum(*others)
     return both(
-        equal(cut, min(margin, theta)),
+        equal(cut, minimum(margin, theta)),
         equal(case.loss.value(cut), case.loss.value(margin), margin=margin),
     )
 
@@ -137,16 +264,36 @@ def cut_margin(case: Case, beyond: Fraction = Fraction(0), sign: int = 1) -> Out
     "The conjugate of the hinge is t for -1 <= t <= 0, and infinite elsewhere.",
     formula=r"\ell_h^*(t)=t\ \mathrm{if}\ -1\leq t\leq 0,\ \infty\ \mathrm{otherwise}",
     shapes="numbers",
-    cases=lambda rng, deep: (Case(kind="exact", s=Fraction(i, 8)) for i in range(-16, 17)),
+    cases=lambda rng, deep: (
+        Case(kind="exact", s=Fraction(i, 8), t=fractions(rng, 1)[0]) for i in range(-16, 17)
+    ),
     planted=(
         version("-t", sign=-1),
         version("on [-2, 0]", least=-2),
         version("on [-1, 1]", most=1),
     ),
+    proofs=(
+        BySolver(
+            "a slope s just outside [-1, 0], or an argument t at which s t less the loss is larger",
+            cases=lambda deep: [Case(kind="symbols", s=real("s"), t=real("t"))],
+            sized_by=(),
+        ),
+    ),
 )
 def conjugate_of_hinge(case: Case, sign: int = 1, least: int = -1, most: int = 0) -> Outcome:
-    """The supremum of s t - (1 - t)_+ is at the kink t = 1, or at an end of the line."""
-    rates = {"t to -inf": -(case.s + 1), "t to +inf": case.s}  # growth of s t - (1 - t)_+
-    attained = case.s if max(rates.values()) <= 0 else float("inf")
-    stated = sign * case.s if least <= case.s <= most else float("inf")
-    return equal(stated, attained)
+    """Check that inside no t gives more, and the kink t = 1 as much; outside s t less the loss
+    grows without bound towards one end of the line, where the loss is linear."""
+    s, t = case.s, case.t
+    inside = all_of(s >= least, s <= most)
+    stated, at_kink = sign * s, s - hinge(ONE)
+    first, last = hinge(0 * ONE) - hinge(-ONE), hinge(3 * ONE) - hinge(2 * ONE)  # end slopes
+    unbounded = any_of(first - s > 0, s - last > 0)
+    found: list[Truth] = [
+        implies(inside, s * t - hinge(t) <= stated),
+        implies(inside, equals(stated, at_kink)),
+        any_of(all_of(inside, negation(unbounded)), all_of(unbounded, negation(inside))),
+    ]
+    if is_symbolic(s):
+        return truth(all_of(*found))
+    seen = {"stated": stated if inside else inf, "supremum": inf if unbounded else at_kink}
+    return truth(all_of(*found), None, **seen)

@@ -6,19 +6,20 @@ cvxpy too. w and u are (c, d), alpha is (n, c).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
+import fwlab
 from paper_checks.cases import Rng, labels
 from paper_checks.lei2015.norms import block_norm, dual_exponent
-from paper_checks.lei2015.scalar_losses import HINGE, PiecewiseLinear, PowerHinge, ScalarLoss
+from paper_checks.lei2015.scalar_losses import HINGE, PowerHinge, ScalarLoss
 from reference.certificate import found, run
 
-STEEP_HINGE = PiecewiseLinear(((Fraction(1, 2), Fraction(0)),), left=Fraction(-2))
+# of the optimum, which conic programs reach to about 1e-7 where p is near 1
+GAP = 1e-5
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class HalfSquaredNorm:
         return block_norm(u, dual_exponent(self.p)) ** 2 / 2
 
     def mapped(self, u: np.ndarray) -> np.ndarray:
-        """Theorem 12, with 0 where u_j = 0; for p = 1 its limit: equal shares of the largest."""
+        """Map u by Theorem 12, with 0 where u_j = 0; for p = 1 its limit: equal shares of the
+        largest."""
         rows = np.linalg.norm(u, axis=1)
         largest = rows.max()
         if largest == 0:
@@ -69,7 +71,7 @@ class ClassWeights:
         return float(self.beta @ (u**2).sum(axis=1)) / 2
 
     def mapped(self, u: np.ndarray) -> np.ndarray:
-        """(10)."""
+        """Map u by (10)."""
         return self.beta[:, None] * u
 
     def expression(self, w: cp.Expression) -> cp.Expression:
@@ -95,7 +97,7 @@ class Machine:
 
     @cached_property
     def chosen(self) -> np.ndarray:
-        """1 at the true class, (n, c)."""
+        """Return 1 at the true class, (n, c)."""
         return np.eye(self.c)[self.y]
 
     def primal(self, w: np.ndarray, regulariser: Regulariser) -> float:
@@ -105,14 +107,14 @@ class Machine:
         return regulariser.value(w) + self.C * sum(float(self.loss.value(t)) for t in margins)
 
     def dual(self, alpha: np.ndarray, regulariser: Regulariser) -> float:
-        """The objective of Problem 11 or 14 at a feasible alpha."""
+        """Return the objective of Problem 11 or 14 at a feasible alpha."""
         most = float(self.loss.lipschitz)  # exceeded by rounding alone
         slopes = np.clip(-(alpha * self.chosen).sum(axis=1) / self.C, -most, 0)
         conjugates = sum(float(self.loss.conjugate(s)) for s in slopes)
         return -regulariser.conjugate(alpha.T @ self.x) - self.C * conjugates
 
     def feasible(self, alpha: np.ndarray) -> np.ndarray:
-        """alpha with other classes at most 0, rows that sum to 0, and slopes of the loss."""
+        """Return alpha with other classes at most 0, rows that sum to 0, and slopes of the loss."""
         others = np.minimum(alpha, 0) * (1 - self.chosen)
         total = -others.sum(axis=1, keepdims=True)
         most = float(self.loss.lipschitz) * self.C
@@ -134,8 +136,8 @@ class Machine:
     def best_alpha(
         self, regulariser: Regulariser, cap: float = 1.0, conjugate_sign: int = -1
     ) -> np.ndarray:
-        """A solution of Problem 11 or 14. The slope alpha_iy/C goes up to `cap` times the loss's
-        Lipschitz constant, and the conjugates have the given sign."""
+        """Return a solution of Problem 11 or 14. The slope alpha_iy/C goes up to `cap` times the
+        loss's Lipschitz constant, and the conjugates have the given sign."""
         alpha = cp.Variable((len(self.y), self.c))
         own = cp.sum(cp.multiply(self.chosen, alpha), axis=1)
         rows = [
@@ -150,8 +152,18 @@ class Machine:
         return found(alpha)
 
 
+def as_problem(machine: Machine, p: float) -> fwlab.Problem:
+    """Return it as a problem of fwlab: C n times its objective is (P), and C A is alpha."""
+    lam = 1 / (machine.C * len(machine.y))
+    regularizer = fwlab.LpNorm(p)
+    return fwlab.Problem(
+        machine.x, machine.y, fwlab.MaxHinge(), lam, n_classes=machine.c, regularizer=regularizer
+    )
+
+
 def solved_with_weights(machine: Machine, beta: np.ndarray) -> float:
-    """The least value of (8) for these class weights, at a w that is 0 where the weight is 0."""
+    """Return the least value of (8) for these class weights, at a w that is 0 where the weight is
+    0."""
     weights = ClassWeights(beta)
     return machine.primal(machine.best_w(weights), weights)
 
@@ -167,12 +179,12 @@ def loss_expression(loss: ScalarLoss, t: cp.Expression) -> cp.Expression:
 
 
 def conjugate_expression(loss: ScalarLoss, s: cp.Expression) -> cp.Expression:
-    """On the loss's slopes: 2 s + s^2 for the smooth hinge, s times the kink for a hinge."""
+    """Return On the loss's slopes: 2 s + s^2 for the smooth hinge, s times the kink for a hinge."""
     return 2 * s + cp.square(s) if isinstance(loss, PowerHinge) else float(loss.zero) * s
 
 
 def machines(rng: Rng, number: int, c: int = 3) -> Iterator[Machine]:
-    """Small problems; in every third one the last class has no row."""
+    """Yield small problems; in every third one the last class has no row."""
     for i in range(number):
         n = int(rng.integers(4, 8))
         y = labels(rng, n, c - 1 if i % 3 == 2 else c)

@@ -1,26 +1,29 @@
-"""LP15 section 3.2 and C.4: the problem with class weights, its dual, and one row's sub-problem."""
+"""LP15 section 3.2 and C.4: the norm by class weights, and the best weights."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 
+import fwlab
+from paper_checks.arithmetic import divide
 from paper_checks.cases import Rng
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
-from paper_checks.lei2015.duality import GAP
-from paper_checks.lei2015.machine import ClassWeights, Machine, machines, solved_with_weights
+from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
+from paper_checks.lei2015 import exponents
 from paper_checks.lei2015.norms import P_FROM_ONE, block_norm
-from paper_checks.lei2015.scalar_losses import HINGE, SMOOTH_HINGE, ScalarLoss
 from paper_checks.outcomes import at_most, both, equal, truth
+from paper_checks.proofs import ByTheorem
+from paper_checks.trials import Tier
 
 
 def conjugate_weight_exponent(p: float) -> float:
-    """p-bar = p/(2 - p), negative above 2."""
+    """Return p-bar = p/(2 - p), negative above 2."""
     return inf if p == 2 else p / (2 - p)
 
 
 def weight_norm(beta: np.ndarray, exponent: float) -> float:
-    """|beta|_{p-bar} by its formula, for a negative exponent too."""
+    """Return |beta|_{p-bar} by its formula, for a negative exponent too."""
     if exponent == inf:
         return float(beta.max())
     if exponent < 0 and not beta.all():
@@ -29,19 +32,21 @@ def weight_norm(beta: np.ndarray, exponent: float) -> float:
 
 
 def weighted_value(w: np.ndarray, beta: np.ndarray) -> float:
-    """sum |w_j|^2/(2 beta_j), with 0/0 = 0."""
-    return ClassWeights(beta).value(w)
+    """Return sum |w_j|^2/(2 beta_j), with 0/0 = 0."""
+    pairs = zip((w * w).sum(axis=1), beta, strict=True)
+    return float(sum(divide(a, 2 * b, zero_over_zero=0.0) for a, b in pairs))
 
 
 def closed_form(w: np.ndarray, p: float, power: float = 2.0) -> np.ndarray:
-    """(14); where w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
+    """Return (14); where w_j = 0 its limit: 0 for p < 2, 1 for p = 2, infinite for p > 2."""
     rows = np.linalg.norm(w, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return rows ** (power - p) * (rows**p).sum() ** ((p - 2) / p)
 
 
 def weights_and_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """w (c, d) that is not 0, some with zero rows, for p up to 10, and feasible beta to compare."""
+    """Yield w (c, d) that is not 0, some with zero rows, for p up to 10, and feasible beta to
+    compare."""
     for p in P_FROM_ONE:
         for c in (2, 3, 5):
             for kind in ("normal", "a zero row", "equal rows"):
@@ -56,11 +61,33 @@ def up_to_two(rng: Rng, deep: bool) -> Iterator[Case]:
     return (case for case in weights_and_rows(rng, deep) if case.p <= 2)
 
 
+def above_two(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield p = 4 exactly, where p-bar = -2: weights of p-bar "norm" at most 1 that give less."""
+    for w, beta in (((1, 1), (1, 4)), ((1, 2), (4, 1)), ((2, 1), (1, 9))):
+        rational = [tuple(map(Fraction, values)) for values in (w, beta)]
+        yield Case(kind="exact", p=4, w=rational[0], beta=rational[1])
+
+
+def with_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
+    yield from weights_and_rows(rng, deep)
+    yield from above_two(rng, deep)
+
+
+def no_less_above_two(case: Case) -> Outcome:
+    """Check that at p = 4 and d = 1 (1/2)|w|_{2,4}^2, which is the value at (14) too, is at most
+    that of beta if sum beta^-2 >= 1. Both squared, so that all is rational."""
+    feasible = sum(1 / b**2 for b in case.beta) >= 1
+    value = sum(x**2 / (2 * b) for x, b in zip(case.w, case.beta, strict=True))
+    if not feasible:
+        return truth(True)
+    return at_most(sum(x**4 for x in case.w) / 4, value**2)
+
+
 UP_TO_TWO = Condition("p is at most 2", lambda case: case.p <= 2)
 
 
 def no_less(case: Case, scale: float = 1.0) -> Outcome:
-    """No feasible class weights give less than half the squared (2, p) norm."""
+    """Check that no feasible class weights give less than half the squared (2, p) norm."""
     exponent = conjugate_weight_exponent(case.p)
     feasible = [scale * beta / weight_norm(beta, exponent) for beta in case.beta]
     best = min(feasible, key=lambda beta: weighted_value(case.w, beta))
@@ -78,18 +105,50 @@ def no_less(case: Case, scale: float = 1.0) -> Outcome:
     shapes="w: (c, d); beta: (c,)",
     judged="at every w, so at the optimal one; p from 1 on, p-bar infinite for p = 2. For p > 2 "
     "p-bar is negative and the minimum is half the smallest |w_j|^2.",
-    cases=weights_and_rows,
+    cases=with_above_two,
+    sides=("square of half the squared (2, 4) norm", "square of the sum at these beta"),
     condition=UP_TO_TWO,
     corrected=version(
         "for p > 2 the maximum over gamma >= 0, |gamma|_{p/(p-2)} <= 1, of sum gamma_j |w_j|^2/2",
         form=lambda case: largest_weighted(case),
+        cases=weights_and_rows,
+        formula=r"\frac{1}{2}\|w\|_{2,p}^2=\max\{\sum_j\frac{\gamma_j\|w_j\|_2^2}{2}:\ "
+        r"\|\gamma\|_{p/(p-2)}\leq 1,\ \gamma\geq 0\}",
     ),
     planted=(
-        version("the norm of beta at most 1.1", scale=1.1, cases=up_to_two),
+        version("the norm of beta at most 1.1", scale=1.1),
         version("the norm of beta at most 0.9", scale=0.9, cases=up_to_two),
+    ),
+    proofs=(
+        ByTheorem(
+            "an exponent of (8) that is wrong between the p tried: the weights (14) are feasible, "
+            "stationary for a convex problem and give half the squared norm for no other p-bar",
+            exponents.class_weights_optimal,
+            "all sizes and 1 <= p < 2",
+        ),
+    ),
+    library=Library(
+        ("fwlab.lp_norm.LpNorm.optimal_class_weights", "fwlab.lp_norm.LpNorm.value"),
+        lambda case: library_weights(case),
+        lambda rng, deep: (case for case in weights_and_rows(rng, deep) if case.p < 2),
+    ),
+    erratum=Erratum(
+        "section 3.2, (8); section 4",
+        r"\min\{\sum_j\frac{\|w_j\|_2^2}{2\beta_j}:\ \|\beta\|_{\bar p}\leq 1\}="
+        r"\frac{1}{2}\|w\|_{2,p}^2\mathrm{\ for\ }p\in[1.2,10]",
+        r"\mathrm{for\ }1\leq p\leq 2\mathrm{\ alone}",
+        r"For p > 2 the exponent $\bar p=p/(2-p)$ is negative, and Lemma C.1 needs one of at least "
+        r"1. p = 4, $\bar p=-2$, d = 1, w = (1, 1), $\beta=(1,4)$: "
+        r"$\|\beta\|_{-2}=(1+\frac{1}{16})^{-1/2}\leq 1$, but the sum is $\frac{1}{2}+"
+        r"\frac{1}{8}=\frac{5}{8}$, below $\frac{1}{2}\sqrt{2}$. With $\beta=(1,t)$, t large, "
+        r"it falls to $\frac{1}{2}$.",
+        "Proposition 16 and Algorithm 1 for the p above 2 that section 4 tries: see "
+        "LP15-alg1-p-above-2.",
     ),
 )
 def with_class_weights(case: Case, scale: float = 1.0) -> Outcome:
+    if case.kind == "exact":
+        return no_less_above_two(case)
     attained = weighted_value(case.w, scale * attaining(case.w, case.p))
     return both(
         no_less(case, scale), equal(attained, block_norm(case.w, case.p) ** 2 / 2, p=case.p)
@@ -97,12 +156,13 @@ def with_class_weights(case: Case, scale: float = 1.0) -> Outcome:
 
 
 def attaining(w: np.ndarray, p: float) -> np.ndarray:
-    """(14) with a finite number where it is infinite."""
+    """Return (14) with a finite number where it is infinite."""
     return np.minimum(closed_form(w, p), 1e6)
 
 
 def largest_weighted(case: Case) -> Outcome:
-    """For p <= 2 the statement itself; above, the maximum is attained at the rows' (p-2)-powers."""
+    """Check the statement itself for p <= 2; above, that the maximum is attained at the rows'
+    (p-2)-powers."""
     if case.p <= 2:
         return with_class_weights.form(case)
     exponent, squares = case.p / (case.p - 2), (case.w**2).sum(axis=1)
@@ -121,19 +181,48 @@ def largest_weighted(case: Case) -> Outcome:
     formula=r"\beta_j=\|w_j\|_2^{2-p}(\sum_{\tilde\jmath}\|w_{\tilde\jmath}\|_2^p)^{\frac{p-2}{p}}",
     shapes="w: (c, d); beta: (c,)",
     judged="for w that is not 0, where the formula is 0/0 for p < 2 and any weights are optimal.",
-    cases=weights_and_rows,
+    cases=with_above_two,
+    sides=("square of the sum at (14)", "square of the sum at these beta"),
     condition=UP_TO_TWO,
     planted=(
         version("|w_j|^(1-p)", power=1.0, cases=up_to_two),
-        version("|w_j|^(3-p)", power=3.0, cases=up_to_two),
+        version("|w_j|^(3-p)", power=3.0),
+    ),
+    proofs=(
+        ByTheorem(
+            "an exponent of (14) that is wrong between the p tried: by it the weights are feasible "
+            "and stationary for a convex problem, so optimal",
+            exponents.class_weights_optimal,
+            "all sizes and 1 <= p < 2",
+        ),
+    ),
+    library=Library(
+        ("fwlab.lp_norm.LpNorm.optimal_class_weights",),
+        lambda case: library_weights(case),
+        lambda rng, deep: (case for case in weights_and_rows(rng, deep) if case.p < 2),
+    ),
+    erratum=Erratum(
+        "section 3.2, Proposition 16",
+        r"\beta_j=\|w_j\|_2^{2-p}(\sum_{\tilde\jmath}\|w_{\tilde\jmath}\|_2^p)^{\frac{p-2}{p}}"
+        r"\mathrm{\ is\ minimal\ in\ (8)}",
+        r"\mathrm{for\ }1\leq p\leq 2\mathrm{\ alone}",
+        r"The proof takes $r=\bar p$ in Lemma C.1, which needs $1\leq r<\infty$; for p > 2 "
+        r"$\bar p$ is negative. p = 4, d = 1, w = (1, 1): (14) gives $\beta=(\sqrt{2},\sqrt{2})$ "
+        r"and the sum $\frac{1}{2}\sqrt{2}$, but $\beta=(1,4)$ with $\|\beta\|_{-2}\leq 1$ gives "
+        r"$\frac{5}{8}$.",
+        "Algorithm 1 for p > 2, where a pass no longer lowers the objective; see "
+        "LP15-alg1-p-above-2.",
     ),
 )
 def optimal_weights(case: Case, power: float = 2.0) -> Outcome:
-    """Feasible, and no more than at any other feasible weights tried."""
+    """Check that the weights are feasible, and no worse than at any other feasible weights
+    tried."""
+    if case.kind == "exact":
+        return no_less_above_two(case)
     beta = closed_form(case.w, case.p, power)
     exponent = conjugate_weight_exponent(case.p)
     if not np.isfinite(beta).all():
-        return truth(False, beta=beta)
+        return truth(False, tier=Tier.FLOAT, beta=beta)
     others = [weighted_value(case.w, b / weight_norm(b, exponent)) for b in case.beta]
     near = [b / weight_norm(b, exponent) for b in beta * np.exp(0.1 * (case.beta % 1 - 0.5))]
     others += [weighted_value(case.w, b) for b in near]
@@ -160,6 +249,14 @@ def optimal_weights(case: Case, power: float = 2.0) -> Outcome:
         version("the power 1/(r+1) in the sum", inner=0.0),
         version("the outer power 1", outer=0.0),
     ),
+    proofs=(
+        ByTheorem(
+            "an exponent that is wrong between the r tried: the formula is feasible and stationary "
+            "for a convex problem, and its value is the stated one",
+            exponents.ratio_sum_attained,
+            "all sizes and r > 0",
+        ),
+    ),
 )
 def least_ratio_sum(case: Case, inner: float = 1.0, outer: float = 1.0) -> Outcome:
     a, r = case.a, case.r
@@ -185,59 +282,14 @@ def ratios(rng: Rng, powers: tuple[float, ...]) -> Iterator[Case]:
             yield Case(kind="a zero", r=r, a=a, eta=eta)
 
 
-def weighted_problems(rng: Rng, losses: tuple[ScalarLoss, ...]) -> Iterator[Case]:
-    """Small problems with class weights, some 0, and the certified optimum of (8) for them."""
-    for i, machine in enumerate(machines(rng, 6)):
-        beta = rng.uniform(0.2, 2, machine.c)
-        if i % 2:
-            beta[int(rng.integers(machine.c))] = 0
-        machine = Machine(machine.x, machine.y, machine.c, machine.C, losses[i % len(losses)])
-        kind = "a class weight 0" if i % 2 else "positive class weights"
-        least = solved_with_weights(machine, beta)
-        yield Case(kind=kind, machine=machine, beta=beta, least=least)
-
-
-def partial_dual(case: Case, power: float, map_power: float, cap: float) -> Outcome:
-    """The optimal values agree, and w mapped from alpha is optimal."""
-    machine: Machine = case.machine
-    dual = ClassWeights(case.beta**power)
-    alpha = machine.best_alpha(dual, cap)
-    if cap != 1:
-        value = float((alpha * machine.chosen).sum()) - dual.conjugate(alpha.T @ machine.x)
-        return equal(value, case.least, GAP)
-    alpha = machine.feasible(alpha)
-    w = ClassWeights(case.beta**map_power).mapped(alpha.T @ machine.x)
+def library_weights(case: Case) -> Outcome:
+    """Compare fwlab's weights, with rows counted as at least 0: feasible, and (8) is half the
+    norm."""
+    regularizer, squares = fwlab.LpNorm(case.p), (case.w**2).sum(axis=1)
+    beta = regularizer.optimal_class_weights(squares, 0.0)
+    half = block_norm(case.w, case.p) ** 2 / 2
     return both(
-        equal(machine.dual(alpha, dual), case.least, GAP, beta=case.beta),
-        equal(machine.primal(w, ClassWeights(case.beta)), case.least, 1e-5, beta=case.beta),
+        at_most(weight_norm(beta, conjugate_weight_exponent(case.p)), 1.0),
+        equal(weighted_value(case.w, beta), half),
+        equal(regularizer.value(case.w), half),
     )
-
-
-@claim(
-    "LP15-prob14",
-    "Problem 14, (9), (10)",
-    "For fixed class weights the dual of (8) is the maximum of -(1/2) sum beta_j |u_j|^2 minus C "
-    "sum l*(-alpha_iy/C), and its w is w_j = beta_j u_j.",
-    formula=r"\sup_\alpha-\frac{1}{2}\sum_j\beta_j\|\sum_i\alpha_{ij}\phi(x_i)\|_2^2"
-    r"-C\sum_i\ell^*(-\frac{\alpha_{iy_i}}{C});\quad w_j=\beta_j\sum_i\alpha_{ij}\phi(x_i)",
-    shapes="alpha: (n, c); beta: (c,)",
-    cases=lambda rng, deep: weighted_problems(rng, (HINGE, SMOOTH_HINGE, SMOOTH_HINGE)),
-    planted=(version("beta_j^2", power=2.0), version("w_j = beta_j^2 u_j", map_power=2.0)),
-)
-def partially_dualised(case: Case, power: float = 1.0, map_power: float = 1.0) -> Outcome:
-    return partial_dual(case, power, map_power, 1.0)
-
-
-@claim(
-    "LP15-prob15",
-    "Problem 15, (11)",
-    "For the hinge it is the maximum of -(1/2) sum beta_j |u_j|^2 plus sum alpha_iy, over alpha_i "
-    "<= C e_y with rows that sum to 0.",
-    formula=r"\sup_\alpha-\frac{1}{2}\sum_j\beta_j\|\sum_i\alpha_{ij}\phi(x_i)\|_2^2"
-    r"+\sum_i\alpha_{iy_i},\quad \alpha_i\leq e_{y_i}C,\ \alpha_i\cdot 1=0",
-    shapes="alpha: (n, c); beta: (c,)",
-    cases=lambda rng, deep: weighted_problems(rng, (HINGE,)),
-    planted=(version("beta_j^2", power=2.0), version("alpha_i <= 2 C e_y", cap=2.0)),
-)
-def partial_hinge_dual(case: Case, power: float = 1.0, cap: float = 1.0) -> Outcome:
-    return partial_dual(case, power, 1.0, cap)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
+from paper_checks.arithmetic import maximum, where
 from paper_checks.cases import Rng
 
 ONE = Fraction(1)
@@ -38,13 +39,14 @@ class PiecewiseLinear:
         return next(t for t, value in self.points if value == 0)
 
     def value(self, t: Any) -> Any:
-        slopes = self.slopes
-        after = sum(t >= knot for knot, _ in self.points)
-        knot, value = self.points[max(after - 1, 0)]
-        return value + slopes[after] * (t - knot)
+        first, value = self.points[0]
+        found = value + self.left * (t - first)
+        for (knot, value), slope in zip(self.points, self.slopes[1:], strict=True):
+            found = where(t >= knot, value + slope * (t - knot), found)
+        return found
 
     def conjugate(self, s: Any) -> Any:
-        """sup over t of s t - value(t); for a convex loss it is attained at a point."""
+        """Return sup over t of s t - value(t); for a convex loss it is attained at a point."""
         if not self.left <= s <= self.right:
             return inf
         return max(s * t - value for t, value in self.points)
@@ -67,34 +69,37 @@ class PowerHinge:
         return self.end
 
     def value(self, t: Any) -> Any:
-        return 1 - self.lipschitz * t if t < 0 else max(1 - t / self.end, 0 * t) ** self.power
+        bent = maximum(1 - t / self.end, 0 * t) ** self.power
+        return where(t < 0, 1 - self.lipschitz * t, bent)
 
     def conjugate(self, s: Any) -> Any:
-        """At the slope -lipschitz u^(power - 1), attained at t = end (1 - u)."""
+        """Return At the slope -lipschitz u^(power - 1), attained at t = end (1 - u)."""
         if not -self.lipschitz <= s <= 0:
             return inf
         u = float(-s / self.lipschitz) ** (1 / (self.power - 1))
         return self.at_slope_of(u)
 
     def at_slope_of(self, u: Any) -> Any:
-        """The conjugate at the slope of the point t = end (1 - u), exact for a Fraction u."""
+        """Return the conjugate at the slope of the point t = end (1 - u), exact for a Fraction
+        u."""
         return -self.lipschitz * u ** (self.power - 1) * self.end * (1 - u) - u**self.power
 
 
 ScalarLoss = PiecewiseLinear | PowerHinge
 
 HINGE = PiecewiseLinear(((ONE, Fraction(0)),), left=-ONE)
+STEEP_HINGE = PiecewiseLinear(((ONE / 2, Fraction(0)),), left=-2 * ONE)
 SMOOTH_HINGE = PowerHinge(2, Fraction(2))
 CUBIC_HINGE = PowerHinge(3, ONE)
 
 
 def margin_loss(rho: Fraction) -> PiecewiseLinear:
-    """(1)."""
+    """Return (1)."""
     return PiecewiseLinear(((Fraction(0), ONE), (rho, Fraction(0))), left=Fraction(0))
 
 
 def random_regular(rng: Rng) -> PiecewiseLinear:
-    """A piecewise linear loss that never rises, is at least 1 at t = 0, and reaches 0."""
+    """Return a piecewise linear loss that never rises, is at least 1 at t = 0, and reaches 0."""
     knots = sorted(rng.choice(range(1, 9), 3, replace=False))
     levels = sorted(rng.choice(range(1, 9), 2, replace=False), reverse=True)
     points = [(Fraction(0), 1 + Fraction(int(rng.integers(0, 3)), 2))]
@@ -106,7 +111,7 @@ def random_regular(rng: Rng) -> PiecewiseLinear:
 
 
 def some_losses(rng: Rng, deep: bool) -> Iterator[tuple[str, ScalarLoss]]:
-    """The paper's two losses, smooth ones, and random ones, each with its kind."""
+    """Yield the paper's two losses, smooth ones, and random ones, each with its kind."""
     yield "hinge", HINGE
     for denominator in (1, 2, 4):
         yield "margin loss", margin_loss(Fraction(denominator, 2))
@@ -117,6 +122,6 @@ def some_losses(rng: Rng, deep: bool) -> Iterator[tuple[str, ScalarLoss]]:
 
 
 def grid(loss: ScalarLoss) -> list[Fraction]:
-    """Numbers t on both sides of all kinks, the kinks among them."""
+    """Return numbers t on both sides of all kinks, the kinks among them."""
     kinks = [t for t, _ in loss.points] if isinstance(loss, PiecewiseLinear) else [loss.end]
     return sorted({Fraction(i, 4) for i in range(-12, 17)} | set(kinks) | {Fraction(1, 1000)})
