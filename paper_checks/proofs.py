@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from paper_checks.arithmetic import Truth, all_of, negation, side_conditions
+from paper_checks.arithmetic import Truth, Undefined, all_of, negation, side_conditions
 from paper_checks.trials import Case, Form, evaluated
 
 # z3's own unit of work, so that an answer does not depend on the machine: a few seconds
@@ -91,9 +91,13 @@ class Unknown:
 
 
 def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:
-    """Return what has to be proved of symbols: that the form is defined, and true."""
+    """Return what has to be proved of symbols: that the form is defined, and true; False where it
+    is undefined whatever the numbers are."""
     with side_conditions() as conditions:
-        outcome = form(case, **changes)
+        try:
+            outcome = form(case, **changes)
+        except Undefined:
+            return False
     stated = outcome.holds if outcome.formula is None else outcome.formula
     return all_of(*conditions.defined, stated)
 
@@ -115,9 +119,10 @@ def confirm(
 
 
 def sizes(cases: Iterable[Case], proof: BySolver) -> tuple[str, ...]:
-    """Return the sizes of cases, each once: "m = 3, k = 2"."""
+    """Return the sizes of cases, each once: "m = 3, k = 2"; "all sizes" of a case without one."""
     texts = (
         ", ".join(f"{n} = {getattr(case, n)}" for n in proof.sized_by if hasattr(case, n))
+        or "all sizes"
         for case in cases
     )
     return tuple(dict.fromkeys(texts))
