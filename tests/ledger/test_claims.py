@@ -23,9 +23,9 @@ def test_a_claim_has_a_verdict_with_evidence(id, tmp_path, monkeypatch):
         return
     assert record["cases"] > 0
     assert record["defects_caught"] == record["defects_planted"]
-    if verdict in (Verdict.HOLDS, Verdict.WIDER):
+    if verdict in (Verdict.HOLDS, Verdict.WIDER, Verdict.REPRODUCED):
         assert record["defects_planted"] >= 1
-    else:
+    elif verdict not in (Verdict.INCONCLUSIVE, Verdict.OTHER_DATA):
         assert record["witness"]
     if record["corrected"]:
         assert record["corrected_trial"]["failed"] == 0

@@ -104,7 +104,8 @@ def test_the_verdict_follows_from_the_table(id, holds, store):
     names, numbers = CLAIMS[id]
     store(names, numbers, holds)
     record = tried(id, seed=0, deep=False)
-    assert record["verdict"] == ("holds" if holds else "fails"), record["witness"]
+    verdicts = {"holds", "reproduced"} if holds else {"fails", "not reproduced"}
+    assert record["verdict"] in verdicts, record["witness"]
     assert record["cases"] > 0 and all(
         "standard size" in k or "printed" in k for k in record["kinds"]
     )
