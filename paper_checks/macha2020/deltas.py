@@ -42,7 +42,7 @@ def symbolic_step(*betas: str) -> Callable[[bool], Iterator[Case]]:
     """Return cases of one step with symbols for all numbers; rest >= 0 stands for all sizes."""
 
     def cases(deep: bool) -> Iterator[Case]:
-        names = (*betas, "step", "rest", "delta", "theta2", "budget")
+        names = ("budget", "theta2", "rest", *betas, "step", "delta")
         yield Case(kind="symbols", **{name: real(name) for name in names})
 
     return cases

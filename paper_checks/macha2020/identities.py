@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from paper_checks.arithmetic import Real, Truth, all_of, divide, maximum, pick, total
+from paper_checks.arithmetic import Real, Truth, all_of, divide, equals, maximum, pick, total
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.macha2020.duality import patmat_problems, problems
@@ -33,8 +34,8 @@ DUAL = "fwlab.ranking.problem.Problem.dual"
 SIZED = ("n_plus", "n_minus", "d")
 
 
-def symbolic_data(deep: bool) -> Iterator[Case]:
-    """Samples with symbols for features and dual variables."""
+def symbolic_data(deep: bool, step: bool = False) -> Iterator[Case]:
+    """Samples with symbols for features and dual variables, and for a step."""
     for n_plus, n_minus, d in product((1, 2), (1, 2), (1, 2) if deep else (1,)):
         yield Case(
             kind="symbols",
@@ -45,8 +46,14 @@ def symbolic_data(deep: bool) -> Iterator[Case]:
             negatives=tuple(reals(f"z{j}", d) for j in range(n_minus)),
             alpha=reals("alpha", n_plus),
             beta=reals("beta", n_minus),
-            step=real("step"),
+            **({"step": real("step")} if step else {}),
         )
+
+
+def feasible(case: Case) -> Truth:
+    """Whether alpha and beta are >= 0 and have the same sum."""
+    same = equals(total(case.alpha), total(case.beta))
+    return all_of(same, *(x >= 0 for x in (*case.alpha, *case.beta)))
 
 
 def vector(values: Any) -> np.ndarray:
@@ -95,7 +102,11 @@ def signed_kernel(case: Case, sign: int = -1) -> Outcome:
         version("half of them", factor=Fraction(1, 2)),
         version("half of them, the sign corrected", sign=-1, factor=Fraction(1, 2)),
     ),
-    proofs=(BySolver("A sign that cancels where a score is 0.", symbolic_data, sized_by=SIZED),),
+    proofs=(
+        BySolver(
+            "A sign that cancels where a score is 0.", symbolic_data, feasible, sized_by=SIZED
+        ),
+    ),
     library=Library((SCORES,), scores_of_fwlab),
     erratum=Erratum(
         page="Section 3.2, (16)",
@@ -135,7 +146,7 @@ def both_parts(case: Case) -> np.ndarray:
     proofs=(
         BySolver(
             "A column with the wrong sign where the kernel matrix of a draw has zeros.",
-            symbolic_data,
+            partial(symbolic_data, step=True),
             sized_by=SIZED,
         ),
     ),

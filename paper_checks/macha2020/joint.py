@@ -55,8 +55,8 @@ def rise(pair: Case, step: Real, way: int) -> Real:
     """Return how fast (34) with the best delta rises from a step on, upwards or downwards."""
     alphas, betas = coordinates(pair)
     slope = -pair.scores - pair.curvature * step
-    for members, theta in ((alphas, pair.theta), (betas, pair.theta2)):
-        slope += divide(sum(sign for _, sign in members), theta)
+    slope += sum(divide(sign, pair.theta) for _, sign in alphas)
+    slope += sum(divide(sign, pair.theta2) for _, sign in betas)
     entries = [(pair.beta_max, 0), *((b + sign * step, sign) for b, sign in betas)]
     largest = maximum(*(value for value, _ in entries))
     # the largest entries alone move the maximum; -2 stands for an entry that does not
@@ -83,7 +83,7 @@ def best_step(pair: Case) -> Real:
 
     def value(step: Real) -> Real:
         alphas, betas = coordinates(pair)
-        gains = sum(s for _, s in alphas) / pair.theta + sum(s for _, s in betas) / pair.theta2
+        gains = sum(s / pair.theta for _, s in alphas) + sum(s / pair.theta2 for _, s in betas)
         quadratic = pair.scores * step + pair.curvature * step**2 / 2
         return gains * step - quadratic - pair.budget * best_delta(pair, step)
 
@@ -101,7 +101,8 @@ def by_joint_pairs(rule: str, catches: str, apart: bool = True) -> BySolver:
     fixed = {"theta2": Fraction(1), "curvature": Fraction(1)} if rule == "two betas" else {}
 
     def cases(deep: bool) -> Iterator[Case]:
-        names = [*NAMES[rule], "scores", "curvature", "beta_max", "C", "theta", "theta2", "budget"]
+        names = [*NAMES[rule], "scores", "curvature", "beta_max", "theta2", "budget"]
+        names += [] if rule == "two betas" else ["C", "theta"]
         symbols = {x: real(x) for x in names}
         yield Case(kind="symbols", surrogate="hinge", **{**symbols, **fixed})
 

@@ -76,7 +76,8 @@ def pair_of(case: Case, rule: str, k: int, other: int) -> Case:
 
 def symbolic_pair(rule: str, surrogate: str, patmat: bool, K: int | None) -> Case:
     """Return a pair with symbols for all its real numbers."""
-    names = [*NAMES[rule], "scores", "curvature", "C", "theta"]
+    names = [*NAMES[rule], "scores", "curvature"]
+    names += [] if rule == "two betas" else ["C", "theta"]
     if patmat:
         names += ["theta2", "delta"] if surrogate == "quadratic" else ["theta2", "budget"]
     if rule != "two alphas" and not patmat:
@@ -117,7 +118,7 @@ def constraints(pair: Case, step: Real, patmat: bool) -> list[tuple[Real, int]]:
     its slope in the step; delta is left aside."""
     alphas, betas = coordinates(pair)
     found = [(x + sign * step, sign) for x, sign in (*alphas, *betas)]
-    if pair.surrogate == "hinge":
+    if pair.surrogate == "hinge" and alphas:
         top = pair.C * pair.theta
         found += [(top - a - sign * step, -sign) for a, sign in alphas]
     if betas and not patmat:

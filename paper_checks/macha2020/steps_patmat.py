@@ -95,16 +95,15 @@ def printed_step(
     pair: Case, power: int = 2, double: int = 1, second: int = 1, first: int = 1
 ) -> Step:
     """Return the step of Theorem C.1."""
-    unit = divide(1, 2 * pair.C * pair.theta**2)
-    slope, bend = pair.scores, pair.curvature
-    if rule_of(pair) == "two alphas":
-        a, b = pair.alpha_k, pair.alpha_l
-        return Step([-a], [b], slope + unit * (first * a - b), bend + 2 * unit)
-    weight = weight_of_beta(pair, power)
-    if rule_of(pair) == "two betas":
-        b, c = pair.beta_k, pair.beta_l
+    slope, bend, rule = pair.scores, pair.curvature, rule_of(pair)
+    if rule == "two betas":
+        b, c, weight = pair.beta_k, pair.beta_l, weight_of_beta(pair, power)
         return Step([-b], [c], slope + double * weight * (b - c), bend + 2 * weight)
-    a, b = pair.alpha_k, pair.beta_l
+    a, unit = pair.alpha_k, divide(1, 2 * pair.C * pair.theta**2)
+    if rule == "two alphas":
+        b = pair.alpha_l
+        return Step([-a], [b], slope + unit * (first * a - b), bend + 2 * unit)
+    b, weight = pair.beta_l, weight_of_beta(pair, power)
     slope = slope - divide(1, pair.theta) - divide(second, pair.theta2) + unit * a + weight * b
     return Step([-a, -b], [], slope, bend + unit + weight)
 
