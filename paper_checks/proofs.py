@@ -92,7 +92,8 @@ class Unknown:
 
 
 def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:
-    """Return what has to be proved of symbols: that the form is defined, and true."""
+    """Return what has to be proved of symbols: that the form is defined, and true; False where it
+    is undefined whatever the numbers are."""
     with side_conditions() as conditions:
         try:
             outcome = form(case, **changes)

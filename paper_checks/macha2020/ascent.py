@@ -4,10 +4,12 @@ Covers TopPushK with both surrogates and Pat&Mat with the truncated quadratic on
 takes a random k, tries all l at once and makes the step that gains most.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from paper_checks.arithmetic import Undefined
 from paper_checks.ledger import Case
 
 # the smallest gain that counts as one, relative to the value
@@ -108,7 +110,7 @@ class PairAscent:
 
     def loop(self, k: int, increments: bool = False) -> float:
         """One repeat loop; the gain of its pair step. delta follows (32), or the increments of
-        Theorem C.1."""
+        Theorem C.1, which leave no delta where they make its square negative."""
         if not self.K and self.delta == 0:
             return 0.0
         steps, gains = self.steps(k)
@@ -122,7 +124,10 @@ class PairAscent:
             squares = self.beta @ self.beta
             start = self.delta**2 if increments else 0.0
             changed = squares - before if increments else squares
-            self.delta = float(np.sqrt(start + changed / (4 * self.theta2**2 * self.budget)))
+            squared = float(start + changed / (4 * self.theta2**2 * self.budget))
+            if squared < 0:
+                raise Undefined(f"delta is the root of {squared:.3g}")
+            self.delta = math.sqrt(squared)
         return float(gains[other])
 
     def run(self, rng: np.random.Generator, loops: int, increments: bool = False) -> None:

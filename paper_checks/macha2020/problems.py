@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from paper_checks.arithmetic import Real, divide, is_symbolic, positive_part, total
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case
 
@@ -23,23 +24,20 @@ Value = Callable[[Fraction], Number]
 # ---------------------------------------------------------------- surrogates, (2) (3) (23) (24)
 
 
-def surrogate(kind: str, theta: Fraction, s: Number) -> Number:
-    cut = max(0, 1 + theta * s)
+def surrogate(kind: str, theta: Real, s: Real) -> Real:
+    cut = positive_part(1 + theta * s)
     return cut**2 if kind == "quadratic" else cut
 
 
+def conjugate_inside(kind: str, theta: Real, y: Real) -> Real:
+    """Inside its domain, by the formulas that M20-eq23 and M20-eq24 find true."""
+    linear = -divide(y, theta)
+    return linear + divide(y**2, 4 * theta**2) if kind == "quadratic" else linear
+
+
 def conjugate(kind: str, theta: Fraction, y: Fraction) -> Number:
-    """By the formulas that M20-eq23 and M20-eq24 find true."""
-    if y < 0 or (kind == "hinge" and y > theta):
-        return math.inf
-    return y**2 / (4 * theta**2) - y / theta if kind == "quadratic" else -y / theta
-
-
-def perspective(kind: str, theta: Fraction, y: Fraction, delta: Fraction) -> Number:
-    """delta l*(y / delta), closed: at delta = 0 it is 0 for y = 0 and infinite otherwise."""
-    if delta == 0:
-        return 0 if y == 0 else math.inf
-    return delta * conjugate(kind, theta, y / delta)
+    outside = y < 0 or (kind == "hinge" and y > theta)
+    return math.inf if outside else conjugate_inside(kind, theta, y)
 
 
 # ---------------------------------------------------------------- duals (7) and (12)
@@ -47,7 +45,7 @@ def perspective(kind: str, theta: Fraction, y: Fraction, delta: Fraction) -> Num
 
 def kernel(case: Case) -> np.ndarray:
     """(6): the Gram matrix of the positives and the negatives with their sign turned."""
-    rows = np.vstack([case.positives, -case.negatives])
+    rows = np.vstack([np.asarray(case.positives), -np.asarray(case.negatives)])
     return rows @ rows.T
 
 
@@ -57,30 +55,51 @@ def signed_scores(case: Case) -> np.ndarray:
 
 
 def weights(case: Case) -> np.ndarray:
-    return case.positives.T @ case.alpha - case.negatives.T @ case.beta
+    positives, negatives = np.asarray(case.positives), np.asarray(case.negatives)
+    return positives.T @ np.asarray(case.alpha) - negatives.T @ np.asarray(case.beta)
 
 
 def toppushk_dual(case: Case) -> Number:
     """(7); -inf outside its constraints."""
-    total = sum(case.alpha)
-    if total != sum(case.beta) or min(case.beta) < 0 or case.K * max(case.beta) > total:
+    alphas = sum(case.alpha)
+    if alphas != sum(case.beta) or min(*case.alpha, *case.beta) < 0:
         return -math.inf
+    if case.K * max(case.beta) > alphas:
+        return -math.inf
+    if case.surrogate == "hinge" and max(case.alpha) > case.C * case.theta:
+        return -math.inf
+    return toppushk_objective(case)
+
+
+def toppushk_objective(case: Case) -> Real:
+    """(7a), wherever the conjugates are finite."""
     w = weights(case)
-    return -(w @ w) / 2 - loss_terms(case)
-
-
-def loss_terms(case: Case) -> Number:
-    """C sum_i l*(alpha_i / C)."""
-    return case.C * sum(conjugate(case.surrogate, case.theta, a / case.C) for a in case.alpha)
+    losses = (conjugate_inside(case.surrogate, case.theta, divide(a, case.C)) for a in case.alpha)
+    return -(w @ w) / 2 - case.C * total(losses)
 
 
 def patmat_dual(case: Case) -> Number:
-    """(12); -inf outside its constraints."""
-    if sum(case.alpha) != sum(case.beta) or case.delta < 0:
+    """(12); -inf outside its constraints. At delta = 0 the term of l_2 is 0 for beta = 0 and
+    infinite otherwise."""
+    alpha, beta, hinge = case.alpha, case.beta, case.surrogate == "hinge"
+    if sum(alpha) != sum(beta) or case.delta < 0 or min(*alpha, *beta) < 0:
         return -math.inf
-    w = weights(case)
-    price = sum(perspective(case.surrogate, case.theta2, b, case.delta) for b in case.beta)
-    return -(w @ w) / 2 - loss_terms(case) - price - case.delta * case.budget
+    if hinge and (max(alpha) > case.C * case.theta or max(beta) > case.delta * case.theta2):
+        return -math.inf
+    if case.delta == 0 and any(beta):
+        return -math.inf
+    return patmat_objective(case)
+
+
+def patmat_objective(case: Case) -> Real:
+    """(12a), wherever the conjugates are finite."""
+    value = toppushk_objective(case) - case.delta * case.budget
+    if not is_symbolic(case.delta) and case.delta == 0:
+        return value
+    shares = (divide(b, case.delta) for b in case.beta)
+    return value - case.delta * total(
+        conjugate_inside(case.surrogate, case.theta2, share) for share in shares
+    )
 
 
 # ---------------------------------------------------------------- primals (5) and (11)

@@ -1,6 +1,7 @@
 """M20 Algorithm 3.1: whether pairwise coordinate ascent reaches the optimum, and where it stalls.
 
-A point that no pair step improves is judged by an optimal value from elsewhere.
+A rational point is optimal if and only if its value is that of the primal at its w, which fractions
+decide.
 """
 
 from collections.abc import Iterator
@@ -9,25 +10,29 @@ from fractions import Fraction
 import numpy as np
 
 from paper_checks.cases import Rng, changed
-from paper_checks.ledger import Case, Condition, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Library, Outcome, claim, version
 from paper_checks.macha2020.ascent import ascent
-from paper_checks.macha2020.duality import dual_optimum
+from paper_checks.macha2020.joint import with_best_delta
+from paper_checks.macha2020.library import allowed, solved
+from paper_checks.macha2020.pairs import best_along
 from paper_checks.macha2020.problems import (
     RULES,
+    excess,
     moved,
     patmat_dual,
     random_problem,
     rule_pairs,
     toppushk_dual,
+    toppushk_primal,
+    weights,
 )
-from paper_checks.macha2020.steps_hinge import best_jointly, least_delta, with_best_delta
-from paper_checks.outcomes import at_most, equal, truth
+from paper_checks.outcomes import at_most, equal, true, truth
 
 SMALL = 1e-4  # a certified relative gap, or an error of a value, below this counts as none
 TINY = Fraction(1, 2**40)  # a dual is concave: if no step this small improves it, none does
 LOOPS = 4000
-
 KINDS = ("quadratic", "hinge")
+RUN = "A statement about runs of an algorithm in floating point, with certified gaps."
 
 
 def dual_value(case: Case) -> Fraction | float:
@@ -48,6 +53,12 @@ def some_pair_improves(case: Case) -> bool:
     )
 
 
+def gap_of_toppushk(case: Case) -> Fraction:
+    """Return the duality gap of a point of (7), in fractions."""
+    gap: Fraction = toppushk_primal(case, weights(case)) - toppushk_dual(case)
+    return gap
+
+
 # ---------------------------------------------------------------- starts
 
 
@@ -62,9 +73,12 @@ def at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
                 yield changed(case, alpha=zero[0], beta=zero[1], delta=Fraction(0), patmat=patmat)
 
 
-def not_best(case: Case) -> bool:
-    """The optimal value is above that of the case."""
-    return dual_optimum(case, case.patmat) > float(dual_value(case)) + SMALL
+def zero_is_optimal(case: Case) -> bool:
+    """Return whether w = 0 has no loss: of TopPushK its threshold is 0, where l(0) = 1; of Pat&Mat
+    (10) has to allow the threshold -1/theta."""
+    if not case.patmat:
+        return False
+    return bool(excess(case, [Fraction(0)] * len(case.beta), -1 / case.theta) <= 0)
 
 
 @claim(
@@ -77,34 +91,39 @@ def not_best(case: Case) -> bool:
     cases=at_zero,
     condition=Condition("the objective is TopPush (K = 1)", lambda case: case.kind == "TopPush"),
     planted=(version("no pair step improves the dual at 0", expected=False),),
+    not_proved="It follows from the bounds of the theorems on steps, which are proved: for K > 1 "
+    "and for delta = 0 they are 0 at this point.",
 )
 def zero_will_do(case: Case, expected: bool = True) -> Outcome:
-    return truth(some_pair_improves(case) == expected or not not_best(case))
+    return truth(some_pair_improves(case) == expected or zero_is_optimal(case))
 
 
 # ---------------------------------------------------------------- TopPushK
 
 
-def starts(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Random problems with random starts, and the smallest stall: K = 2 = n-, where every feasible
-    beta has both entries at their bound."""
-    zero, one = np.array([[Fraction(0)]], object), np.array([[Fraction(1)]], object)
-    half = Fraction(1, 2)
-    yield Case(
+def smallest_stall() -> Case:
+    """K = 2 = n-, where every feasible beta has both entries at their bound."""
+    zero, one, half = Fraction(0), Fraction(1), Fraction(1, 2)
+    return Case(
         kind="K > 1",
         surrogate="quadratic",
-        positives=one,
-        negatives=np.vstack([zero, zero]),
-        C=Fraction(1),
-        theta=Fraction(1),
-        theta2=Fraction(1),
+        positives=np.array([[one]], object),
+        negatives=np.array([[zero], [zero]], object),
+        C=one,
+        theta=one,
+        theta2=one,
         K=2,
-        budget=Fraction(1),
+        budget=one,
         alpha=np.array([half], object),
         beta=np.array([half / 2] * 2, object),
         patmat=False,
         seed=0,
     )
+
+
+def starts(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Random problems with random starts, and the smallest stall."""
+    yield smallest_stall()
     for surrogate in KINDS:
         for _ in range(100 if deep else 25):
             case = random_problem(rng, surrogate)
@@ -112,24 +131,56 @@ def starts(rng: Rng, deep: bool) -> Iterator[Case]:
             yield changed(case, seed=int(rng.integers(10**6)), patmat=False)
 
 
+def starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in starts(rng, deep) if case.K == 1)
+
+
+def points(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Random points of (7), 0, and the best points of one positive with one negative."""
+    for case in starts(rng, deep):
+        for factor in (0, 1):
+            yield changed(case, alpha=factor * case.alpha, beta=factor * case.beta)
+        if len(case.alpha) == len(case.beta) == 1:
+            yield moved(case, 0, 1, best_along(case, 0, 1, patmat=False)[0])
+
+
 @claim(
     "M20-pair-stationary",
     "3, Algorithm 3.1",
     "A feasible point of (7) that no pair step improves is optimal.",
     shapes="alpha: (n+,), beta: (n-,)",
-    judged="exactly, at points of (7) where K = n-, at random points, and at 0",
-    cases=lambda rng, deep: (
-        changed(case, alpha=factor * case.alpha, beta=factor * case.beta)
-        for case in starts(rng, deep)
-        for factor in (0, 1)
-    ),
+    judged="exactly, at random points of (7), at 0, and at best points of single pairs; optimal "
+    "means that the duality gap is 0",
+    cases=points,
     condition=Condition("K = 1", lambda case: case.K == 1),
     planted=(version("a point is optimal if some pair step improves it", reverse=True),),
+    not_proved="For K = 1 it is the theorem of Karush, Kuhn and Tucker with one linear constraint, "
+    "for every dimension at once; for K > 1 it is refuted in fractions.",
 )
 def stationary_is_optimal(case: Case, reverse: bool = False) -> Outcome:
     if some_pair_improves(case) != reverse:
-        return truth(True)
-    return truth(not not_best(case), dual=dual_value(case), optimum=dual_optimum(case, False))
+        return true()
+    gap = gap_of_toppushk(case)
+    return truth(gap == 0, dual=toppushk_dual(case), primal=toppushk_primal(case, weights(case)))
+
+
+def solved_by_pairs(case: Case, patmat: bool) -> Outcome:
+    """fwlab's pairwise ascent ends at the value of the one here."""
+    if patmat and not allowed(case):
+        return true()
+    run = ascent(case, patmat)
+    run.run(np.random.default_rng(case.seed), 10 * LOOPS)
+    start = (
+        case.alpha.astype(float),
+        case.beta.astype(float),
+        float(case.delta) if patmat else None,
+    )
+    found = solved(case, patmat, method="pairwise", start=start, max_iter=2000)
+    return equal(found.dual, run.dual(), allowed=SMALL)
+
+
+def few_starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for number, case in enumerate(starts_of_toppush(rng, deep)) if number < 8)
 
 
 @claim(
@@ -141,7 +192,13 @@ def stationary_is_optimal(case: Case, reverse: bool = False) -> Outcome:
     "beta at its bound cannot follow the sum of alpha alone.",
     cases=starts,
     condition=Condition("K = 1", lambda case: case.K == 1),
-    planted=(version("it gains nothing", loops=0),),
+    planted=(version("it gains nothing, for K = 1", cases=starts_of_toppush, loops=0),),
+    not_proved=RUN,
+    library=Library(
+        ("fwlab.ranking.solve",),
+        lambda case: solved_by_pairs(case, patmat=False),
+        few_starts_of_toppush,
+    ),
 )
 def reaches_the_optimum(case: Case, loops: int = LOOPS) -> Outcome:
     run = ascent(case, patmat=False)
@@ -155,7 +212,7 @@ def reaches_the_optimum(case: Case, loops: int = LOOPS) -> Outcome:
 
 def patmat_starts(rng: Rng, deep: bool) -> Iterator[Case]:
     """delta > 0, also with alpha = beta = 0, and the point 0."""
-    for number in range(200 if deep else 50):
+    for number in range(200 if deep else 24):
         case = random_problem(rng, "quadratic")
         case.kind, case.delta = "delta > 0", Fraction(int(rng.integers(1, 7)), 3)
         if number % 3 == 0:
@@ -163,6 +220,16 @@ def patmat_starts(rng: Rng, deep: bool) -> Iterator[Case]:
         if number % 6 == 0:
             case.kind, case.delta = "delta = 0", Fraction(0)
         yield changed(case, seed=int(rng.integers(10**6)))
+
+
+def few_starts_of_patmat(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Points other than 0, which fwlab does not start from."""
+    found = (case for case in patmat_starts(rng, deep) if any(case.beta) and allowed(case))
+    return (case for number, case in enumerate(found) if number < 5)
+
+
+def positive_starts(rng: Rng, deep: bool) -> Iterator[Case]:
+    return (case for case in patmat_starts(rng, deep) if case.delta > 0)
 
 
 @claim(
@@ -178,96 +245,21 @@ def patmat_starts(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=patmat_starts,
     condition=Condition("delta > 0 at the start", lambda case: case.delta > 0),
     planted=(
-        version("with the increments of Theorem C.1 from any delta", increments=True),
-        version("in ten loops", loops=10),
+        version(
+            "with the increments of Theorem C.1 from any delta > 0",
+            cases=positive_starts,
+            increments=True,
+        ),
+        version("in ten loops, from delta > 0", cases=positive_starts, loops=10),
+    ),
+    not_proved=RUN,
+    library=Library(
+        ("fwlab.ranking.solve",),
+        lambda case: solved_by_pairs(case, patmat=True),
+        few_starts_of_patmat,
     ),
 )
 def alternation_is_enough(case: Case, increments: bool = False, loops: int = 10 * LOOPS) -> Outcome:
     run = ascent(case, patmat=True)
     run.run(np.random.default_rng(case.seed), loops, increments)
     return at_most(run.relative_gap(), SMALL, allowed=0, dual=run.dual(), delta=run.delta)
-
-
-# ---------------------------------------------------------------- Pat&Mat, hinge
-
-
-def hinge_starts(rng: Rng, deep: bool) -> Iterator[Case]:
-    """A positive at 1, equal negatives at 0; and random problems on a line."""
-    for negatives in (2, 3):
-        case = random_problem(rng, "hinge")
-        case.positives = np.array([[Fraction(1)]], object)
-        case.negatives = np.zeros((negatives, 1), object) + Fraction(0)
-        case.C, case.theta, case.theta2, case.K = Fraction(3), Fraction(1), Fraction(1), 1
-        case.alpha = np.array([Fraction(0)], object)
-        case.beta = np.zeros(negatives, object) + Fraction(0)
-        case.kind, case.budget = "equal negatives", Fraction(negatives + 1, 2)
-        yield changed(case, delta=Fraction(0), seed=negatives)
-    for _ in range(12 if deep else 3):
-        case = random_problem(rng, "hinge", most_negatives=3)
-        yield changed(case, kind="random", delta=least_delta(case), seed=int(rng.integers(10**6)))
-
-
-def ascend_exactly(case: Case, loops: int) -> Case:
-    """Algorithm 3.1 on (34) in fractions, every step the exact joint maximum over Delta and delta,
-    long fractions cut after 20 bits."""
-    rng, size = np.random.default_rng(case.seed), len(case.alpha) + len(case.beta)
-    pairs = [pair for rule in RULES for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
-    for _ in range(loops):
-        k = int(rng.integers(size))
-        tried = [(best_jointly(case, *pair), pair) for pair in pairs if k in pair]
-        (step, value), pair = max(tried, key=lambda found: found[0][1])
-        if step.denominator > 2**20:
-            step = Fraction(int(step * 2**20), 2**20)
-        if value > with_best_delta(case):
-            case = moved(case, *pair, step)
-            case.delta = least_delta(case)
-    return case
-
-
-@claim(
-    "M20-alg-patmat-hinge",
-    "Algorithm 3.1, Theorem D.2",
-    "Pairwise coordinate ascent with the best joint delta solves the dual (34) of Pat&Mat with the "
-    "hinge surrogate.",
-    shapes="alpha: (n+,), beta: (n-,)",
-    judged="With exact joint steps, better than the ones printed. Where several betas share the "
-    "largest value, delta falls only if all of them fall, and a pair moves one.",
-    cases=hinge_starts,
-    planted=(version("in one loop", loops=1),),
-)
-def solves_the_hinge_dual(case: Case, loops: int = 40) -> Outcome:
-    after = ascend_exactly(case, loops)
-    value, best = with_best_delta(after), dual_optimum(case, patmat=True)
-    return equal(float(value), best, allowed=SMALL, alpha=after.alpha, beta=after.beta)
-
-
-def tied_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """alpha = 1 shared by m equal betas, with the data of hinge_starts."""
-    for case in hinge_starts(rng, deep):
-        if case.kind == "equal negatives":
-            m, one = len(case.beta), Fraction(1)
-            beta = np.array([one / m] * m, object)
-            yield changed(case, alpha=np.array([one], object), beta=beta, delta=one / m)
-
-
-@claim(
-    "M20-hinge-pair-stationary",
-    "3, Theorem D.2",
-    "A feasible point of (34) that no pair step with the best delta improves is optimal.",
-    formula=r"\alpha=1,\ \beta=(1/2,1/2),\ \delta=1/2,\ n\tau=3/2",
-    shapes="alpha: (1,), beta: (m,), m equal negatives",
-    judged="exactly; the better point is a multiple of (alpha, beta, delta)",
-    cases=tied_points,
-    planted=(version("if no step of two alphas improves it", rules=RULES[:1]),),
-)
-def hinge_stationary_is_optimal(case: Case, rules: tuple[str, ...] = RULES) -> Outcome:
-    """Against the best of some points on the ray through the point, which are feasible."""
-    here = with_best_delta(case)
-    pairs = [pair for rule in rules for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
-    if any(best_jointly(case, *pair)[1] > here for pair in pairs):
-        return truth(True)
-    factors = [Fraction(i, 16) for i in range(33)]
-    values = [
-        with_best_delta(changed(case, alpha=f * case.alpha, beta=f * case.beta)) for f in factors
-    ]
-    return at_most(max(values), here, factor=factors[values.index(max(values))])

@@ -1,48 +1,66 @@
-"""M20 Theorems D.1 and D.2: the pair steps with the hinge surrogate."""
+"""M20 Theorem D.1: the pair steps of TopPushK with the hinge surrogate."""
 
-from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from paper_checks.cases import Rng, changed
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.macha2020.pair_steps import (
+from paper_checks.arithmetic import Real, divide, maximum, minimum
+from paper_checks.cases import Rng
+from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
+from paper_checks.macha2020.library import library_of_pairs
+from paper_checks.macha2020.pairs import (
+    Join,
     Step,
-    largest_other,
-    pair_kernel,
-    pair_slope,
+    by_pairs,
+    interval,
+    is_pair,
+    pair_of,
     points,
     steps_are_best,
 )
-from paper_checks.macha2020.problems import (
-    Number,
-    bounds_patmat,
-    crossings,
-    greatest,
-    moved,
-    patmat_dual,
-    reach,
-    rule_pairs,
+from paper_checks.macha2020.problems import kernel, rule_pairs
+from paper_checks.macha2020.steps_toppushk import (
+    CHARITY,
+    MIXED_PAIR,
+    PAIR,
+    SIDES,
+    bounds_of_two_betas,
 )
-from paper_checks.outcomes import both, equal, true, truth
+from paper_checks.outcomes import both, equal, true
 
-Ends = Callable[..., Any]  # min or max
+Bounds = tuple[list[Real], list[Real]]
 hinge_points = partial(points, kind="hinge")
-ZERO = Fraction(0)
-NO_STEP = Step(0, 0, Fraction(1), Fraction(1))
-QUOTIENT = "A quotient 0/0 is read as 0; k = l, which changes nothing, is left aside."
+EXCHANGED = (
+    r"The constraints ask for ALL of the bounds at once, so the lower end of the interval is the "
+    r"largest of the lower bounds and the upper end is the least of the upper ones. "
+)
+PLANTED = (
+    version("the upper bound alone corrected", highs=minimum),
+    version("the lower bound alone corrected", lows=maximum),
+)
 
 
-# ---------------------------------------------------------------- Theorem D.1
+def interval_allowed(rule: str, bounds: object, case: Case) -> Outcome:
+    """The constraints of (33) allow a pair the steps of the corrected interval, and no others."""
+    pairs = (
+        [case]
+        if is_pair(case)
+        else [pair_of(case, rule, k, other) for k, other in rule_pairs(case, rule) if k != other]
+    )
+    outcomes = []
+    for pair in pairs:
+        lows, highs = bounds(pair)  # type: ignore[operator]
+        allowed = interval(pair, patmat=False)
+        outcomes.append(equal((max(lows), min(highs)), allowed))
+    return both(true(), *outcomes)
 
 
-def step_of_two_alphas(low: Ends, high: Ends, case: Case, k: int, other: int) -> Step:
-    if k == other:
-        return NO_STEP
-    a, b, top = case.alpha[k], case.alpha[other], case.C * case.theta
-    slope, bend = pair_slope(case, k, other), pair_kernel(case, k, other)
-    return Step(low(-a, b - top), high(top - a, b), slope, bend)
+# ---------------------------------------------------------------- two alphas
+
+
+def bounds_of_two_alphas(pair: Case) -> Bounds:
+    """Return what Theorem D.1 joins to the two bounds of a step of two alphas."""
+    a, b, top = pair.alpha_k, pair.alpha_l, pair.C * pair.theta
+    return [-a, b - top], [top - a, b]
 
 
 @claim(
@@ -52,18 +70,66 @@ def step_of_two_alphas(low: Ends, high: Ends, case: Case, k: int, other: int) ->
     formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta\},\ "
     r"\Delta\leq\max\{C\vartheta-\alpha_k,\alpha_l\},\ "
     r"\gamma=-\frac{s_k-s_l}{K_{kk}+K_{ll}-K_{kl}-K_{lk}}",
-    shapes="alpha: (n+,)",
-    judged=QUOTIENT,
+    shapes="alpha: (n+,); " + PAIR,
+    judged=CHARITY,
     cases=hinge_points,
-    derived=version("max and min exchanged, as (33c) and Theorem 3.1 have it", low=max, high=min),
-    planted=(
-        version("the upper bound alone corrected", high=min),
-        version("the lower bound alone corrected", low=max),
+    sides=SIDES,
+    derived=version(
+        "max and min exchanged, as (33c) has it",
+        formula=r"\Delta\geq\max\{-\alpha_k,\alpha_l-C\vartheta\},\ "
+        r"\Delta\leq\min\{C\vartheta-\alpha_k,\alpha_l\}",
+        lows=maximum,
+        highs=minimum,
+    ),
+    where_right=WhereRight(
+        "M20-eq18-30-33-34", partial(interval_allowed, "two alphas", bounds_of_two_alphas)
+    ),
+    planted=PLANTED,
+    proofs=(
+        by_pairs(
+            "two alphas", "hinge", "A bound that is right unless both alphas are near their ends."
+        ),
+    ),
+    library=library_of_pairs("hinge"),
+    erratum=Erratum(
+        page="Appendix D.1, Theorem D.1, first case",
+        printed=r"\Delta_{lb}=\min\{-\alpha_k,\alpha_l-C\vartheta\},\ "
+        r"\Delta_{ub}=\max\{C\vartheta-\alpha_k,\alpha_l\}",
+        correct=r"\Delta_{lb}=\max\{-\alpha_k,\alpha_l-C\vartheta\},\ "
+        r"\Delta_{ub}=\min\{C\vartheta-\alpha_k,\alpha_l\}",
+        proof=r"By (33c) the new values satisfy $0\leq\alpha_k+\Delta\leq C\vartheta$ and "
+        r"$0\leq\alpha_l-\Delta\leq C\vartheta$. " + EXCHANGED,
+        breaks="Algorithm 3.1 with the hinge leaves the feasible set of (33): an alpha becomes "
+        "negative or exceeds $C\\vartheta$, and the value is no lower bound of the primal.",
     ),
 )
-def two_alphas(case: Case, low: Ends = min, high: Ends = max) -> Outcome:
-    printed = partial(step_of_two_alphas, low, high)
-    return steps_are_best(case, "two alphas", printed, patmat=False, undefined=ZERO)
+def two_alphas(case: Case, lows: Join = minimum, highs: Join = maximum) -> Outcome:
+    def printed(pair: Case) -> Step:
+        return Step(*bounds_of_two_alphas(pair), pair.scores, pair.curvature, lows, highs)
+
+    return steps_are_best(case, "two alphas", printed)
+
+
+# ---------------------------------------------------------------- an alpha and a beta
+
+
+def apart(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Points of problems in which no positive sample is also a negative one."""
+    for case in hinge_points(rng, deep):
+        K, n = kernel(case), len(case.alpha)
+        mixed = rule_pairs(case, "alpha and beta")
+        if all(K[k, k] + K[j, j] + 2 * K[k, j] > 0 for k, j in mixed if k < n <= j):
+            yield case
+
+
+def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
+    """Return what Theorem D.1 joins to the two bounds of a step of an alpha and a beta."""
+    a, b, K = pair.alpha_k, pair.beta_l, pair.K
+    lows, highs = [-a, -b], [pair.C * pair.theta - a]
+    if K > 1:
+        lows.append(K * pair.beta_max - pair.sum_alpha)
+        highs.append(divide(pair.sum_alpha - K * b, K - 1))
+    return lows, highs
 
 
 @claim(
@@ -73,30 +139,58 @@ def two_alphas(case: Case, low: Ends = min, high: Ends = max) -> Outcome:
     formula=r"\Delta\geq\min\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ \Delta\leq"
     r"\max\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\},\ "
     r"\gamma=-\frac{s_k+s_l-\frac{1}{\vartheta}}{K_{kk}+K_{ll}+K_{kl}+K_{lk}}",
-    shapes="alpha: (n+,), beta: (n-,)",
-    judged="for K = 1 the two bounds with K are left out, as printed; a quotient by 0 is infinite",
-    cases=hinge_points,
-    derived=version("max and min exchanged, as (33) and Theorem 3.1 have it", low=max, high=min),
+    shapes="alpha: (n+,), beta: (n-,); " + MIXED_PAIR,
+    judged="for K = 1 the two bounds with K are left out, as printed",
+    assumed="no positive sample is also a negative one, where gamma is -1/theta divided by 0",
+    cases=apart,
+    sides=SIDES,
+    derived=version(
+        "max and min exchanged, as (33) and Theorem 3.1 have it",
+        formula=r"\Delta\geq\max\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ \Delta\leq"
+        r"\min\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\}",
+        lows=maximum,
+        highs=minimum,
+    ),
+    where_right=WhereRight(
+        "M20-eq18-30-33-34", partial(interval_allowed, "alpha and beta", bounds_of_alpha_and_beta)
+    ),
     planted=(
-        version("the upper bound alone corrected", high=min),
-        version("the lower bound alone corrected", low=max),
-        version("2/theta, the bounds corrected", low=max, high=min, gain=2),
+        *PLANTED,
+        version("2/theta, the bounds corrected", lows=maximum, highs=minimum, gain=2),
+    ),
+    proofs=(
+        by_pairs(
+            "alpha and beta",
+            "hinge",
+            "A bound among five that the others hide at most points.",
+            assuming=lambda pair: pair.curvature > 0,
+        ),
+    ),
+    library=library_of_pairs("hinge"),
+    erratum=Erratum(
+        page="Appendix D.1, Theorem D.1, second case",
+        printed=r"\Delta_{lb}=\min\{\ldots\},\ \Delta_{ub}=\max\{\ldots\}",
+        correct=r"\Delta_{lb}=\max\{\ldots\},\ \Delta_{ub}=\min\{\ldots\}",
+        proof=r"By (33c) and (33d), $\Delta\geq-\alpha_k$, $\Delta\geq-\beta_l$, "
+        r"$\Delta\leq C\vartheta-\alpha_k$, $K\beta_{\max}\leq\sum\alpha_i+\Delta$ and "
+        r"$K(\beta_l+\Delta)\leq\sum\alpha_i+\Delta$. "
+        + EXCHANGED
+        + "Theorem 3.1 has max and min in their places.",
+        breaks="Algorithm 3.1 with the hinge makes alpha or beta negative, or alpha larger than "
+        "$C\\vartheta$.",
     ),
 )
-def alpha_and_beta(case: Case, low: Ends = min, high: Ends = max, gain: int = 1) -> Outcome:
-    total, K = sum(case.alpha), case.K
+def alpha_and_beta(
+    case: Case, lows: Join = minimum, highs: Join = maximum, gain: int = 1
+) -> Outcome:
+    def printed(pair: Case) -> Step:
+        slope = pair.scores - divide(gain, pair.theta)
+        return Step(*bounds_of_alpha_and_beta(pair), slope, pair.curvature, lows, highs)
 
-    def printed(case: Case, k: int, other: int) -> Step:
-        j, a = other - len(case.alpha), case.alpha[k]
-        b, room = case.beta[j], case.C * case.theta - a
-        lows, highs = [-a, -b], [room]
-        if K > 1:
-            lows.append(K * largest_other(case, j) - total)
-            highs.append((total - K * b) / Fraction(K - 1))
-        slope = pair_slope(case, k, other) - gain / case.theta
-        return Step(low(lows), high(highs), slope, pair_kernel(case, k, other))
+    return steps_are_best(case, "alpha and beta", printed)
 
-    return steps_are_best(case, "alpha and beta", printed, patmat=False, undefined=ZERO)
+
+# ---------------------------------------------------------------- two betas
 
 
 @claim(
@@ -106,186 +200,42 @@ def alpha_and_beta(case: Case, low: Ends = min, high: Ends = max, gain: int = 1)
     formula=r"\Delta\geq\min\{-\beta_k,\beta_l-\frac{1}{K}\sum\alpha_i\},\ "
     r"\Delta\leq\max\{\frac{1}{K}\sum\alpha_i-\beta_k,\beta_l\},\ "
     r"\gamma=-\frac{s_k-s_l}{K_{kk}+K_{ll}-K_{kl}-K_{lk}}",
-    shapes="beta: (n-,)",
-    judged=QUOTIENT,
+    shapes="beta: (n-,); " + PAIR,
+    judged=CHARITY,
     cases=hinge_points,
-    derived=version("max and min exchanged, as (33d) and Theorem 3.1 have it", low=max, high=min),
-    planted=(
-        version("the upper bound alone corrected", high=min),
-        version("the lower bound alone corrected", low=max),
+    sides=SIDES,
+    derived=version(
+        "max and min exchanged, as (33d) and Theorem 3.1 have it",
+        formula=r"\Delta\geq\max\{-\beta_k,\beta_l-\frac{1}{K}\sum\alpha_i\},\ "
+        r"\Delta\leq\min\{\frac{1}{K}\sum\alpha_i-\beta_k,\beta_l\}",
+        lows=maximum,
+        highs=minimum,
+    ),
+    where_right=WhereRight(
+        "M20-thm3.1-case3", partial(interval_allowed, "two betas", bounds_of_two_betas)
+    ),
+    planted=PLANTED,
+    proofs=(
+        by_pairs(
+            "two betas", "hinge", "An end of the interval that only K beta = sum(alpha) meets."
+        ),
+    ),
+    library=library_of_pairs("hinge"),
+    erratum=Erratum(
+        page="Appendix D.1, Theorem D.1, third case",
+        printed=r"\Delta_{lb}=\min\{-\beta_k,\beta_l-\frac{1}{K}\sum\alpha_i\},\ "
+        r"\Delta_{ub}=\max\{\frac{1}{K}\sum\alpha_i-\beta_k,\beta_l\}",
+        correct=r"\Delta_{lb}=\max\{-\beta_k,\beta_l-\frac{1}{K}\sum\alpha_i\},\ "
+        r"\Delta_{ub}=\min\{\frac{1}{K}\sum\alpha_i-\beta_k,\beta_l\}",
+        proof=r"By (33d), $0\leq\beta_k+\Delta\leq\frac{1}{K}\sum\alpha_i$ and "
+        r"$0\leq\beta_l-\Delta\leq\frac{1}{K}\sum\alpha_i$. "
+        + EXCHANGED
+        + "Theorem 3.1 has the same case with max and min in their places.",
+        breaks="Algorithm 3.1 with the hinge makes a beta negative or larger than its bound.",
     ),
 )
-def two_betas(case: Case, low: Ends = min, high: Ends = max) -> Outcome:
-    cap = sum(case.alpha) / Fraction(case.K)
+def two_betas(case: Case, lows: Join = minimum, highs: Join = maximum) -> Outcome:
+    def printed(pair: Case) -> Step:
+        return Step(*bounds_of_two_betas(pair), pair.scores, pair.curvature, lows, highs)
 
-    def printed(case: Case, k: int, other: int) -> Step:
-        if k == other:
-            return NO_STEP
-        b, c = (case.beta[i - len(case.alpha)] for i in (k, other))
-        slope, bend = pair_slope(case, k, other), pair_kernel(case, k, other)
-        if case.K == 1:
-            return Step(-b, c, slope, bend)
-        return Step(low(-b, c - cap), high(cap - b, c), slope, bend)
-
-    return steps_are_best(case, "two betas", printed, patmat=False, undefined=ZERO)
-
-
-# ---------------------------------------------------------------- Theorem D.2
-
-
-def patmat_hinge_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Feasible points of (34) with the best delta for their beta; K plays no part."""
-    for case in hinge_points(rng, deep):
-        case.delta = least_delta(case)
-        yield case
-
-
-def least_delta(case: Case) -> Fraction:
-    """The best delta: the least that (34d) allows, as delta costs n tau each."""
-    return max(case.beta) / case.theta2
-
-
-def with_best_delta(case: Case) -> Number:
-    """(34) at the best delta."""
-    return patmat_dual(changed(case, delta=least_delta(case)))
-
-
-def best_jointly(case: Case, k: int, other: int) -> tuple[Fraction, Number]:
-    """(Delta, value): the largest value of (34) along a pair and over delta; kinks are where two
-    betas cross."""
-    ends = reach(lambda t: bounds_patmat(moved(case, k, other, t)))
-    kinks = crossings(lambda t: moved(case, k, other, t).beta)
-    return greatest(lambda t: with_best_delta(moved(case, k, other, t)), *ends, kinks)
-
-
-# Delta, the delta that goes with it, and whether the possibility's own condition is met
-Possibility = tuple[Fraction, Fraction, bool]
-
-
-def listed_possibilities_are_best(
-    case: Case, rule: str, listed: Callable[[Case, int, int], Iterable[Possibility]]
-) -> Outcome:
-    """The best of the possibilities whose condition is met, against the best of all."""
-    outcomes = []
-    for k, other in rule_pairs(case, rule):
-        if k == other:
-            continue
-        met = [(step, delta) for step, delta, meets in listed(case, k, other) if meets]
-        if not met:
-            return truth(False, k=k, l=other, seen="no possibility's condition is met")
-        values = [patmat_dual(changed(moved(case, k, other, t), delta=delta)) for t, delta in met]
-        outcomes.append(equal(max(values), best_jointly(case, k, other)[1], k=k, l=other))
-    return both(true(), *outcomes)  # true: there may be no pair of different coordinates
-
-
-@claim(
-    "M20-thmD2-case1",
-    "Theorem D.2",
-    "The step of two alphas, hinge Pat&Mat, and the delta after it.",
-    formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta_1\},\ "
-    r"\Delta\leq\max\{C\vartheta_1-\alpha_k,\alpha_l\},\ \delta^*=\delta",
-    shapes="alpha: (n+,)",
-    judged=QUOTIENT + " delta is the best for beta before the step.",
-    cases=patmat_hinge_points,
-    derived=version("max and min exchanged, as (34c) has it", low=max, high=min),
-    planted=(
-        version("the upper bound alone corrected", high=min),
-        version("delta doubled, the bounds corrected", low=max, high=min, factor=2),
-    ),
-)
-def patmat_two_alphas(case: Case, low: Ends = min, high: Ends = max, factor: int = 1) -> Outcome:
-    def listed(case: Case, k: int, other: int) -> list[Possibility]:
-        length = step_of_two_alphas(low, high, case, k, other).length
-        return [(ZERO if length is None else length, factor * case.delta, True)]
-
-    return listed_possibilities_are_best(case, "two alphas", listed)
-
-
-def clipped(low: Fraction, high: Fraction, slope: Fraction, bend: Fraction) -> Fraction:
-    length = Step(low, high, slope, bend).length
-    return ZERO if length is None else length
-
-
-@claim(
-    "M20-thmD2-case2",
-    "Theorem D.2",
-    "The best step of an alpha and a beta with the best delta is one of two possibilities: beta_l "
-    "stays below the largest other beta, or it is not below it.",
-    formula=r"\gamma_1=-\frac{s_k+s_l-\frac{1}{\vartheta_1}-\frac{1}{\vartheta_2}}{\ldots}\ "
-    r"\mathrm{if}\ \beta_l+\Delta\leq\beta_{\max},\quad \gamma_2=-\frac{s_k+s_l"
-    r"-\frac{1}{\vartheta_1}-\frac{1-n\tau}{\vartheta_2}}{\ldots}\ "
-    r"\mathrm{if}\ \beta_l+\Delta\geq\beta_{\max}",
-    shapes="alpha: (n+,), beta: (n-,)",
-    judged="As printed, with the clip bounds max(-alpha_k, -beta_l) and C theta_1 - alpha_k; "
-    "beta_max is 0 if there is no other beta.",
-    cases=patmat_hinge_points,
-    corrected=version(
-        "with a third possibility: the Delta with beta_l + Delta = beta_max", kink=True
-    ),
-    planted=(
-        version("n tau left out of the second", kink=True, budget=0),
-        version("the second possibility left out", kink=True, second=False),
-    ),
-)
-def patmat_alpha_and_beta(
-    case: Case, kink: bool = False, budget: int = 1, second: bool = True
-) -> Outcome:
-    def listed(case: Case, k: int, other: int) -> Iterator[Possibility]:
-        a, j = case.alpha[k], other - len(case.alpha)
-        b, most = case.beta[j], largest_other(case, j)
-        low, high = max(-a, -b), case.C * case.theta - a
-        slope, bend = pair_slope(case, k, other) - 1 / case.theta, pair_kernel(case, k, other)
-        step = clipped(low, high, slope - 1 / case.theta2, bend)
-        yield step, most / case.theta2, b + step <= most
-        if second:
-            rest = (1 - budget * case.budget) / case.theta2
-            step = clipped(low, high, slope - rest, bend)
-            yield step, (b + step) / case.theta2, b + step >= most
-        if kink:
-            yield most - b, most / case.theta2, low <= most - b <= high
-
-    return listed_possibilities_are_best(case, "alpha and beta", listed)
-
-
-@claim(
-    "M20-thmD2-case3",
-    "Theorem D.2",
-    "The best step of two betas with the best delta is one of three possibilities: the largest "
-    "beta is another one, the k-th or the l-th.",
-    formula=r"\gamma=-\frac{s_k-s_l+c}{K_{kk}+K_{ll}-K_{kl}-K_{lk}},\ (c,\delta^*)="
-    r"(0,\frac{\beta_{\max}}{\vartheta_2}),\ (\frac{n\tau}{\vartheta_2},"
-    r"\frac{\beta_k+\Delta}{\vartheta_2}),\ (-\frac{n\tau}{\vartheta_2},"
-    r"\frac{\beta_k-\Delta}{\vartheta_2})",
-    shapes="beta: (n-,)",
-    judged="beta_max is the largest beta but for the k-th and the l-th, 0 if there is none. "
-    + QUOTIENT,
-    cases=patmat_hinge_points,
-    corrected=version(
-        "with beta_l - Delta in the third delta, and the three Delta at which two of "
-        "beta_max, beta_k + Delta, beta_l - Delta are equal as further possibilities",
-        kinks=True,
-        right_delta=True,
-    ),
-    planted=(
-        version("the third delta corrected, without further possibilities", right_delta=True),
-        version("further possibilities, the third delta as printed", kinks=True),
-        version("n tau of the wrong sign", kinks=True, right_delta=True, sign=-1),
-    ),
-)
-def patmat_two_betas(
-    case: Case, kinks: bool = False, right_delta: bool = False, sign: int = 1
-) -> Outcome:
-    def listed(case: Case, k: int, other: int) -> Iterator[Possibility]:
-        i, j = k - len(case.alpha), other - len(case.alpha)
-        b, c, most = case.beta[i], case.beta[j], largest_other(case, i, j)
-        slope, bend = pair_slope(case, k, other), pair_kernel(case, k, other)
-        price = sign * case.budget / case.theta2
-        first, second, third = (clipped(-b, c, slope + p, bend) for p in (0, price, -price))
-        yield first, most / case.theta2, most >= max(b + first, c - first)
-        yield second, (b + second) / case.theta2, b + second >= max(most, c - second)
-        delta = ((c if right_delta else b) - third) / case.theta2
-        yield third, delta, c - third >= max(most, b + third)
-        for step in (most - b, c - most, (c - b) / 2) if kinks else ():
-            yield step, max(most, b + step, c - step) / case.theta2, -b <= step <= c
-
-    return listed_possibilities_are_best(case, "two betas", listed)
+    return steps_are_best(case, "two betas", printed)

@@ -1,4 +1,4 @@
-"""M20 sections 2.1 and 2.2: the thresholds of TopPushK, of Accuracy at the Top and of Pat&Mat."""
+"""M20 section 2.1: the threshold of TopPushK."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -6,33 +6,75 @@ from typing import Any
 
 import numpy as np
 
-from paper_checks.cases import Rng, fractions
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.macha2020.problems import (
-    pick,
-    primal,
-    random_problem,
-    rationals,
-    surrogate,
-    threshold_k,
+from fwlab.ranking.thresholds import MeanOfLargest
+from paper_checks.arithmetic import (
+    Real,
+    divide,
+    kth_largest,
+    largest_sum,
+    maximum,
+    positive_part,
+    total,
 )
-from paper_checks.outcomes import at_most, both, equal, truth
+from paper_checks.cases import Rng
+from paper_checks.ledger import Case, Library, Outcome, claim, version
+from paper_checks.macha2020.problems import primal, random_problem, rationals
+from paper_checks.outcomes import at_most, both, equal
+from paper_checks.proofs import BySolver, symbolic_sizes
+from paper_checks.symbols import real, reals
 
-Scores = Sequence[Fraction]
+Scores = Sequence[Any]
+HALF = Fraction(1, 2)
+
+
+def mean_of_largest(scores: Scores, K: int) -> Real:
+    """Return the threshold of (5)."""
+    return divide(largest_sum(scores, K), K)
+
+
+def mean_of_smallest(scores: Scores, K: int) -> Real:
+    return -mean_of_largest([-x for x in scores], K)
 
 
 def weight_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with two weight vectors w and v."""
+    """Problems with two weight vectors w and v, and any threshold t."""
     for kind in ("quadratic", "hinge"):
-        for _ in range(200 if deep else 60):
+        for _ in range(200 if deep else 40):
             case = random_problem(rng, kind)
             d = case.positives.shape[1]
             case.w, case.v = rationals(rng, d), rationals(rng, d)
+            case.t = Fraction(int(rng.integers(-9, 10)), 2)
             yield case
 
 
-def kth_largest(scores: Scores, K: int) -> Fraction:
-    return sorted(scores, reverse=True)[K - 1]
+def pairs_and_scores(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Problems, and the scores of two weight vectors where other thresholds are not convex."""
+    for size in (2, 3):
+        scores = tuple(Fraction(int(j == 0)) for j in range(size))
+        for K in (1, 2):
+            yield Case(kind="scores", K=K, s=scores, r=scores[::-1], p=Fraction(0), q=Fraction(0))
+    yield from weight_pairs(rng, deep)
+
+
+def symbolic_scores(deep: bool) -> Iterator[Case]:
+    """Scores s and r of the negatives, p and q of a positive, at two weight vectors."""
+    for m, K in symbolic_sizes(4, smallest_m=1):
+        numbers = {"s": reals("s", m), "r": reals("r", m), "p": real("p"), "q": real("q")}
+        yield Case(kind="symbols", m=m, K=K, **numbers)
+
+
+def threshold_of_fwlab(case: Case) -> Outcome:
+    if case.kind == "scores":
+        return at_fwlab(case.s, case.K)
+    return at_fwlab(case.negatives @ case.w, case.K)
+
+
+def at_fwlab(scores: Scores, K: int) -> Outcome:
+    found = MeanOfLargest(K).value(np.asarray(scores, float))
+    return equal(found, float(mean_of_largest(list(scores), K)))
+
+
+THRESHOLD = Library(("fwlab.ranking.thresholds.MeanOfLargest.value",), threshold_of_fwlab)
 
 
 @claim(
@@ -41,23 +83,40 @@ def kth_largest(scores: Scores, K: int) -> Fraction:
     "The TopPushK problem is convex, and for K = 1 its threshold is the largest negative score, "
     "which makes it TopPush.",
     formula=r"t=\frac{1}{K}\sum_{j=1}^K s^-_{[j]}",
-    shapes="w: (d,)",
-    cases=weight_pairs,
+    shapes="w: (d,); s, r: (n-,), scores of the negatives at two w, and p, q of a positive",
+    judged="On symbols convex means: at the middle of two points at most the mean. theta = 1 is "
+    "the unit of the scores.",
+    cases=pairs_and_scores,
     planted=(
         version("also with the K-th largest score as threshold", threshold=kth_largest),
-        version(
-            "also with the mean of the K smallest scores",
-            threshold=lambda s, K: -threshold_k([-x for x in s], K),
+        version("also with the mean of the K smallest scores", threshold=mean_of_smallest),
+    ),
+    proofs=(
+        BySolver(
+            "A threshold that is convex along the lines that were drawn and along no other.",
+            symbolic_scores,
+            sized_by=("m", "K"),
         ),
     ),
+    library=THRESHOLD,
 )
 def toppushk_is_convex(
-    case: Case, threshold: Callable[[Scores, int], Fraction] = threshold_k
+    case: Case, threshold: Callable[[Scores, int], Real] = mean_of_largest
 ) -> Outcome:
-    """Between w and v, exactly; and the value at K = 1 against the maximum."""
+    """Of scores: the hinge of a positive at the middle; of a problem its value between w and v; and
+    the value at K = 1 against the maximum."""
+    if hasattr(case, "s"):
+        middle = [HALF * (a + b) for a, b in zip(case.s, case.r, strict=True)]
+        points = ((middle, HALF * (case.p + case.q)), (case.s, case.p), (case.r, case.q))
+        losses = [positive_part(1 + threshold(s, case.K) - p) for s, p in points]
+        return both(
+            at_most(losses[0], HALF * (losses[1] + losses[2])),
+            equal(threshold(case.s, 1), maximum(*case.s)),
+        )
 
     def value(w: np.ndarray, K: int) -> Fraction:
-        return primal(case, w, threshold(list(case.negatives @ w), K))
+        found: Fraction = primal(case, w, threshold(list(case.negatives @ w), K))
+        return found
 
     share = Fraction(1, 3)
     between = value(share * case.w + (1 - share) * case.v, case.K)
@@ -66,168 +125,38 @@ def toppushk_is_convex(
     return both(at_most(between, above), equal(value(case.w, 1), push))
 
 
+def symbolic_thresholds(deep: bool) -> Iterator[Case]:
+    for m, K in symbolic_sizes(4, smallest_m=1):
+        yield Case(kind="symbols", m=m, K=K, s=reals("s", m), t=real("t"))
+
+
 @claim(
     "M20-lemma-topk",
     "proof of Theorem 2.1",
     "The mean of the K largest scores is the least of t plus a K-th of the parts above t.",
     formula=r"\frac{1}{K}\sum_{j=1}^K s_{[j]}=\min_t\ t+\frac{1}{K}\sum_j\max(0,s_j-t)",
-    shapes="s: (n-,)",
+    shapes="s: (n-,); t: a number",
     cases=weight_pairs,
     planted=(version("one of K + 1", more=1), version("without the factor 1/K", divided=False)),
+    proofs=(
+        BySolver(
+            "A minimum that is attained between the scores, or with ties at the K-th score alone.",
+            symbolic_thresholds,
+            sized_by=("m", "K"),
+        ),
+    ),
+    library=THRESHOLD,
 )
 def mean_as_minimum(case: Case, more: int = 0, divided: bool = True) -> Outcome:
-    """The right side is piecewise linear with its kinks at the scores."""
-    s = case.negatives @ case.w
+    """No t makes the right side smaller than the left one, and the K-th largest score attains it;
+    of numbers, which has its kinks at the scores, by its minimum, too."""
+    s = list(case.s) if hasattr(case, "s") else list(case.negatives @ case.w)
     factor = Fraction(1, case.K + more) if divided else Fraction(1)
-    least = min(t + factor * sum(max(Fraction(0), x - t) for x in s) for t in s)
-    return equal(threshold_k(list(s), case.K), least)
 
+    def right(t: Real) -> Real:
+        return t + factor * total(positive_part(x - t) for x in s)
 
-# ---------------------------------------------------------------- Accuracy at the Top
-
-
-def scored_samples(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Scores of positives and negatives, distinct and tied, and tau; small sizes first."""
-    for size in range(2, 12 if deep else 9):
-        for _ in range(8):
-            negatives = int(rng.integers(1, size))
-            tau = pick(rng, [Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(2, 3)])
-            distinct = tuple(Fraction(int(s)) for s in rng.permutation(size))
-            for kind, scores in (("distinct", distinct), ("ties", fractions(rng, size))):
-                yield Case(
-                    kind=kind, tau=tau, negatives=scores[:negatives], positives=scores[negatives:]
-                )
-
-
-def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
-    """(8): the largest t with at least `budget` scores at or above it; None if there is none."""
-    reached = [t for t in scores if sum(s >= t for s in scores) >= budget]
-    return max(reached, default=None)
-
-
-@claim(
-    "M20-eq8",
-    "(8)",
-    "The t with budget n tau is the top tau-quantile of the scores of the negative samples: the "
-    "least share of them at or above it that is not below tau.",
-    formula=r"t=\max\{t:\ \sum_{j=1}^{n^-}[s^-_j-t]\geq n\tau\}",
-    shapes="n = n+ + n-; 0 < tau < 1",
-    judged="[x] is 1 for x >= 0, without which the maximum is not attained. The paper keeps n tau "
-    "in every later formula, so that it is no slip of one place.",
-    cases=scored_samples,
-    corrected=version("with the budget n- tau", count=lambda case: len(case.negatives)),
-    planted=(version("with the budget tau", count=lambda case: 1),),
-)
-def budget_of_quantile(
-    case: Case, count: Callable[[Case], int] = lambda c: len(c.negatives) + len(c.positives)
-) -> Outcome:
-    """The tau-quantile by its meaning: the share reaches tau there, and at no higher score."""
-    scores, size = case.negatives, len(case.negatives)
-    t = quantile(scores, count(case) * case.tau)
-    if t is None:
-        return truth(False, t="none: the budget is above the number of negatives")
-    share = Fraction(sum(s >= t for s in scores), size)
-    higher = [Fraction(sum(s >= u for s in scores), size) for u in scores if u > t]
-    return truth(share >= case.tau and all(x < case.tau for x in higher), t=t, share=share)
-
-
-@claim(
-    "M20-eq8-all",
-    "(8), Figure 2",
-    "The t with budget n tau is the top tau-quantile of the scores of all samples.",
-    formula=r"t=\max\{t:\ \sum_{j=1}^{n^-}[s^-_j-t]\geq n\tau\}",
-    shapes="n = n+ + n-; 0 < tau < 1",
-    judged="Figure 2 marks the quantile of all scores for this method.",
-    cases=scored_samples,
-    corrected=version("if the sum in (8) is over all n samples", everyone=True),
-    planted=(version("with twice the budget and all samples", everyone=True, factor=2),),
-)
-def quantile_of_all(case: Case, everyone: bool = False, factor: int = 1) -> Outcome:
-    everything = [*case.negatives, *case.positives]
-    t = quantile(everything if everyone else case.negatives, factor * len(everything) * case.tau)
-    right = quantile(everything, len(everything) * case.tau)
-    return truth(t == right, t=t, right=right)
-
-
-def two_score_vectors(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Scores of the negatives for two w, a budget up to their number, theta and a surrogate."""
-    for kind in ("hinge", "quadratic"):
-        for _ in range(200 if deep else 60):
-            size = int(rng.integers(1, 6))
-            yield Case(
-                kind=kind,
-                s=fractions(rng, size),
-                r=fractions(rng, size),
-                budget=Fraction(int(rng.integers(1, 4 * size + 1)), 4),
-                theta=pick(rng, [Fraction(1, 2), Fraction(1), Fraction(2)]),
-            )
-
-
-def saturating(kind: str, theta: Fraction, s: Any) -> Any:
-    """A surrogate cut off at 1: no convex one."""
-    return min(1, surrogate("hinge", theta, s))
-
-
-def shifted(kind: str, theta: Fraction, s: Any) -> Any:
-    """Convex, but below the 0-1 loss around 0."""
-    return surrogate(kind, theta, s - Fraction(1) / theta)
-
-
-@claim(
-    "M20-eq10",
-    "(10)",
-    "The least t that satisfies (10) is convex in the scores and nowhere below the true quantile "
-    "(8) with the same budget.",
-    formula=r"\sum_{j=1}^{n^-}l_2(w^\top x^-_j-t)\leq n\tau",
-    shapes="scores: (n-,)",
-    judged="(10) is an inequality that every large t satisfies; (11) chooses the least such t, as "
-    "the loss does not decrease in t.",
-    cases=two_score_vectors,
-    planted=(
-        version("with a surrogate cut off at 1", loss=saturating),
-        version("with a surrogate below the 0-1 loss", loss=shifted),
-    ),
-)
-def surrogate_threshold(case: Case, loss: Callable[..., Any] = surrogate) -> Outcome:
-    """Thresholds by bisection in fractions, rounded up: the mean of two satisfies (10) for the mean
-    scores, and the quantile is at most the threshold, up to the last step of the bisection."""
-
-    def spent(scores: Scores, t: Fraction) -> Any:
-        return sum(loss(case.kind, case.theta, x - t) for x in scores)
-
-    def least_threshold(scores: Scores) -> Fraction:
-        return threshold_above(lambda t: spent(scores, t) - case.budget)
-
-    least = [least_threshold(x) for x in (case.s, case.r)]
-    mean = [(a + b) / 2 for a, b in zip(case.s, case.r, strict=True)]
-    convex = at_most(spent(mean, sum(least, Fraction()) / 2), case.budget)
-    quantiles = [quantile(x, case.budget) for x in (case.s, case.r)]
-    return both(convex, *[at_most(q, t) for q, t in zip(quantiles, least, strict=True)])
-
-
-def threshold_above(too_much: Callable[[Fraction], Any], steps: int = 40) -> Fraction:
-    """A t with too_much(t) <= 0 by less than 2^-30 above the least one."""
-    low, high = Fraction(-16), Fraction(16)
-    for _ in range(steps):
-        middle = (low + high) / 2
-        low, high = (middle, high) if too_much(middle) > 0 else (low, middle)
-    return high
-
-
-@claim(
-    "M20-quantile-not-convex",
-    "2.2",
-    "The quantile (8) is not a convex function of the scores.",
-    cases=lambda rng, deep: [
-        Case(kind="exact", s=(Fraction(2), Fraction(0), Fraction(0)), budget=Fraction(2))
-    ],
-    shapes="scores: (n-,)",
-    planted=(version("for budget 1, where it is the maximum", budget=1),),
-)
-def quantile_is_not_convex(case: Case, budget: int = 2) -> Outcome:
-    """Between the scores s and their reverse."""
-    back = case.s[::-1]
-    middle = [(a + b) / 2 for a, b in zip(case.s, back, strict=True)]
-    ends = [quantile(x, Fraction(budget)) or Fraction(0) for x in (case.s, back)]
-    at_middle = quantile(middle, Fraction(budget)) or Fraction(0)
-    return truth(at_middle > sum(ends) / 2, ends=tuple(ends), middle=at_middle)
+    mean = mean_of_largest(s, case.K)
+    attained = equal(right(kth_largest(s, case.K)), mean)
+    parts = [at_most(mean, right(case.t)), attained]
+    return both(*parts) if hasattr(case, "s") else both(*parts, equal(mean, min(map(right, s))))

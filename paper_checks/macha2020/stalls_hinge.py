@@ -1,0 +1,188 @@
+"""M20 Algorithm 3.1 for Pat&Mat with the hinge surrogate: where pair steps stall."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from paper_checks.cases import Rng, changed
+from paper_checks.ledger import Case, Erratum, Outcome, claim, version
+from paper_checks.macha2020.duality import dual_optimum
+from paper_checks.macha2020.joint import best_jointly, least_delta, with_best_delta
+from paper_checks.macha2020.problems import (
+    RULES,
+    Number,
+    excess,
+    moved,
+    primal,
+    random_problem,
+    rule_pairs,
+    weights,
+)
+from paper_checks.macha2020.stalls import RUN, SMALL
+from paper_checks.outcomes import equal, true, truth
+
+
+def equal_negatives(rng: Rng) -> Iterator[Case]:
+    """A positive at 1 and two or three equal negatives at 0, at the point 0."""
+    for negatives in (2, 3):
+        zeros = np.zeros(negatives, object) + Fraction(0)
+        case = random_problem(rng, "hinge")
+        yield changed(
+            case,
+            kind="equal negatives",
+            positives=np.array([[Fraction(1)]], object),
+            negatives=zeros[:, None],
+            C=Fraction(3),
+            theta=Fraction(1),
+            theta2=Fraction(1),
+            K=1,
+            alpha=zeros[:1],
+            beta=zeros,
+            budget=Fraction(negatives + 1, 2),
+            delta=Fraction(0),
+            seed=negatives,
+        )
+
+
+def hinge_starts(rng: Rng, deep: bool) -> Iterator[Case]:
+    yield from equal_negatives(rng)
+    for _ in range(12 if deep else 3):
+        case = random_problem(rng, "hinge", most_negatives=3)
+        yield changed(case, kind="random", delta=least_delta(case), seed=int(rng.integers(10**6)))
+
+
+def one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Random problems with one negative sample."""
+    for _ in range(24 if deep else 8):
+        case = random_problem(rng, "hinge", most_negatives=1)
+        yield changed(case, kind="random", delta=least_delta(case), seed=int(rng.integers(10**6)))
+
+
+def ascend_exactly(case: Case, loops: int) -> Case:
+    """Algorithm 3.1 on (34) in fractions, every step the exact joint maximum over Delta and delta,
+    long fractions cut after 20 bits."""
+    rng, size = np.random.default_rng(case.seed), len(case.alpha) + len(case.beta)
+    pairs = [pair for rule in RULES for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
+    for _ in range(loops):
+        k = int(rng.integers(size))
+        tried = [(best_jointly(case, *pair), pair) for pair in pairs if k in pair]
+        (step, value), pair = max(tried, key=lambda found: found[0][1])
+        if step.denominator > 2**20:
+            step = Fraction(int(step * 2**20), 2**20)
+        if value > with_best_delta(case):
+            case = moved(case, *pair, step)
+            case.delta = least_delta(case)
+    return case
+
+
+STALL = (
+    r"Take $x^+=1$, $x_1^-=x_2^-=0$, $C=3$, $\vartheta_1=\vartheta_2=1$, $n\tau=\frac{3}{2}$ and "
+    r"$\alpha=1$, $\beta=(\frac{1}{2},\frac{1}{2})$, $\delta=\frac{1}{2}$. The dual (34) is "
+    r"$-\frac{\alpha^2}{2}+2\alpha-\frac{3}{2}\max\beta_j$. After every pair step one $\beta_j$ "
+    r"is still at least $\frac{1}{2}$, so that $\delta$ cannot fall and no step improves the "
+    r"value $\frac{3}{4}$. At $\alpha=\frac{5}{4}$, $\beta=(\frac{5}{8},\frac{5}{8})$ the "
+    r"value is $\frac{25}{32}$."
+)
+STALLED = Erratum(
+    page="Section 3.3, Algorithm 3.1, with Theorem D.2",
+    printed=r"\mathrm{update\ two\ coordinates\ and}\ \delta",
+    correct=r"\mathrm{several}\ \beta_j=\delta\vartheta_2\ \mathrm{have\ to\ move\ together}",
+    proof=STALL,
+    breaks="Algorithm 3.1 for Pat&Mat with the hinge rests at points that are not optimal.",
+)
+
+
+@claim(
+    "M20-alg-patmat-hinge",
+    "Algorithm 3.1, Theorem D.2",
+    "Pairwise coordinate ascent with the best joint delta solves the dual (34) of Pat&Mat with the "
+    "hinge surrogate.",
+    shapes="alpha: (n+,), beta: (n-,)",
+    judged="With exact joint steps, better than the ones printed. Where several betas share the "
+    "largest value, delta falls only if all of them fall, and a pair moves one.",
+    cases=hinge_starts,
+    sides=("value after the steps", "optimal value"),
+    corrected=version("with one negative sample, where no betas tie", cases=one_negative),
+    planted=(version("in one loop, with one negative sample", cases=one_negative, loops=1),),
+    not_proved=RUN + " M20-hinge-pair-stationary has the point where it rests, in fractions.",
+    erratum=STALLED,
+)
+def solves_the_hinge_dual(case: Case, loops: int = 150) -> Outcome:
+    after = ascend_exactly(case, loops)
+    value, best = with_best_delta(after), dual_optimum(case, patmat=True)
+    return equal(float(value), best, allowed=SMALL, alpha=after.alpha, beta=after.beta)
+
+
+# ---------------------------------------------------------------- the point where it rests
+
+
+def tied_points(rng: Rng, deep: bool) -> Iterator[Case]:
+    """alpha = 1 shared by m equal betas, with equal negatives."""
+    for case in equal_negatives(rng):
+        m, one = len(case.beta), Fraction(1)
+        beta = np.array([one / m] * m, object)
+        yield changed(case, alpha=np.array([one], object), beta=beta, delta=one / m)
+
+
+def points_of_one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Points with one positive and one negative: any one, and the best one."""
+    for case in one_negative(rng, deep):
+        if len(case.alpha) == 1:
+            yield case
+            best = moved(case, 0, 1, best_jointly(case, 0, 1)[0])
+            yield changed(best, delta=least_delta(best))
+    case = next(iter(equal_negatives(rng)))
+    one = np.array([Fraction(1)], object)
+    yield changed(case, negatives=case.negatives[:1], alpha=one, beta=one, delta=Fraction(1))
+
+
+def least_threshold(case: Case, scores: np.ndarray) -> Fraction:
+    """Return the least t of (10), hinge surrogate: the k largest scores are above t - 1/theta_2."""
+    ordered, total = sorted(scores, reverse=True), Fraction(0)
+    roots = []
+    for k, score in enumerate(ordered, start=1):
+        total += score
+        roots.append((k + case.theta2 * total - case.budget) / (case.theta2 * k))
+    return min(t for t in roots if excess(case, scores, t) <= 0)
+
+
+def gap(case: Case) -> Number:
+    """Return the duality gap of a point of (34) with the best delta, in fractions."""
+    w = weights(case)
+    t = least_threshold(case, case.negatives @ w)
+    return primal(case, w, t) - with_best_delta(case)
+
+
+@claim(
+    "M20-hinge-pair-stationary",
+    "3, Theorem D.2",
+    "A feasible point of (34) that no pair step with the best delta improves is optimal.",
+    formula=r"\alpha=1,\ \beta=(1/2,1/2),\ \delta=1/2,\ n\tau=3/2",
+    shapes="alpha: (1,), beta: (m,), m equal negatives",
+    judged="exactly, optimal means that the duality gap is 0; the better point is a multiple of "
+    "(alpha, beta, delta)",
+    cases=tied_points,
+    corrected=version("with one negative sample, where no betas tie", cases=points_of_one_negative),
+    planted=(
+        version(
+            "if no step of two alphas improves it, with one negative sample",
+            cases=points_of_one_negative,
+            rules=RULES[:1],
+        ),
+    ),
+    not_proved="It fails at a rational point, which is the proof.",
+    erratum=STALLED,
+)
+def hinge_stationary_is_optimal(case: Case, rules: tuple[str, ...] = RULES) -> Outcome:
+    """By the duality gap; beside it the best of some points on the ray through the point."""
+    here = with_best_delta(case)
+    pairs = [pair for rule in rules for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
+    if any(best_jointly(case, *pair)[1] > here for pair in pairs):
+        return true()
+    factors = [Fraction(i, 4) for i in range(9)]
+    values = [
+        with_best_delta(changed(case, alpha=f * case.alpha, beta=f * case.beta)) for f in factors
+    ]
+    better = factors[values.index(max(values))]
+    return truth(gap(case) == 0, value=here, value_of_multiple=max(values), multiple=better)
