@@ -80,7 +80,8 @@ def error_at_the_ends(case: Case, ties: bool = False, offset: int = 0) -> Outcom
         r"\psi_k(a)>0\ \Leftrightarrow\ (s^{\setminus y_i})_{[k]}>s_{y_i}-1,\quad s=W^\top x_i",
         "The entry of the true class in $a+c$ is 0, so $(a+c)_{[k]}>0$ needs $k$ other classes "
         "whose scores exceed $s_y-1$. The true class's own score always exceeds $s_y-1$. As "
-        "printed it counts as one of the $k$, so $k-1$ other classes suffice.",
+        "printed it counts as one of the $k$: for $m=2$, $k=1$, $y=1$, $s=(0,-1)$ the right side "
+        r"is $0>-1$, but $\psi_1=\max\{0,0,0\}=0$.",
         "Nothing: psi_k motivates the loss (3) and is not used again.",
     ),
 )

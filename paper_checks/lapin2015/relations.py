@@ -75,8 +75,8 @@ def library_pseudo(case: Case) -> Outcome:
         "The mean of the $k$ largest margins of the other classes, cut off at 0, is convex and is "
         "at most $\\phi_k$, which may take the true class's margin 0 in place of a smaller one. It "
         "is at least $\\psi_k$: if $\\psi_k>0$, the $k$ largest margins are those of other "
-        "classes. For $k\\geq 2$ it is strictly smaller where $k-1$ margins are positive and the "
-        "others far below 0.",
+        "classes. For $m=3$, $k=2$, $y=1$, $s=(0,0,-2)$ the margins are $(0,1,-1)$, so that "
+        "$\\phi_2=\\frac{1}{2}$, and the other loss is $\\max\\{0,\\frac{1-1}{2}\\}=0$.",
         "Algorithm 1: its dual is that of this smaller loss (Propositions 3 and 4).",
     ),
 )
