@@ -102,8 +102,9 @@ class CountedFrankWolfe:
     def iterate(self) -> float:
         """Do one iteration and return the gap before it."""
         G, U = self.gradient(), self.vertex()
+        gap = self.gap(G, U)
         self.move(G, U - self.A, 1.0)
-        return self.gap(G, U)
+        return gap
 
 
 class CountedActiveSet(CountedFrankWolfe):
