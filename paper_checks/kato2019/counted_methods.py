@@ -9,6 +9,8 @@ from functools import cmp_to_key
 import numpy as np
 
 Atom = tuple[np.ndarray, np.ndarray]
+# products that differ by less than this part are equal but for rounding
+TIES = 1e-10
 
 
 class CountedFrankWolfe:
@@ -102,8 +104,9 @@ class CountedFrankWolfe:
     def iterate(self) -> float:
         """Do one iteration and return the gap before it."""
         G, U = self.gradient(), self.vertex()
+        gap = self.gap(G, U)
         self.move(G, U - self.A, 1.0)
-        return self.gap(G, U)
+        return gap
 
 
 class CountedActiveSet(CountedFrankWolfe):
@@ -118,10 +121,12 @@ class CountedActiveSet(CountedFrankWolfe):
         self.shares = [1.0]
 
     def lowest(self, G: np.ndarray) -> int:
-        """The held atom with the least inner product with the gradient."""
+        """The held atom with the least inner product with the gradient; of a tie the first, as
+        after an exact step, which leaves its two ends with equal products."""
         flat = G.ravel()
         self.operations += sum(2 * len(places) for places, _ in self.atoms)
-        return int(np.argmin([values @ flat[places] for places, values in self.atoms]))
+        products = np.array([values @ flat[places] for places, values in self.atoms])
+        return int(np.argmax(products <= products.min() + TIES * np.abs(products).max()))
 
     def iterate(self) -> float:
         G, U = self.gradient(), self.vertex()

@@ -112,7 +112,12 @@ def symbolic_scores(deep: bool) -> Iterator[Case]:
 
 
 def exact_scores(rng: Rng, deep: bool) -> Iterator[Case]:
-    return (c for c in scored_rows(rng, deep) if c.k < c.m and c.kind != "normal")
+    """Yield exact scores; first margins (3, -3, 0), whose two losses differ."""
+    scores = (Fraction(2), Fraction(-4), Fraction(0))
+    yield Case(kind="exact, ties", m=3, k=2, y=2, scores=scores)
+    for case in scored_rows(rng, deep):
+        if case.k < case.m and case.kind != "normal":
+            yield case
 
 
 @claim(

@@ -18,6 +18,7 @@ from paper_checks.cases import Rng
 from paper_checks.kato2019.directions import active_slopes
 from paper_checks.kato2019.exact_problems import (
     ExactProblem,
+    array,
     clipped,
     exact_step,
     small_problems,
@@ -40,6 +41,11 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield smoothed problems; first one whose envelope at A = 0 has the gradient (-1, 1)/4, which
+    is no vertex."""
+    one, zero = array([[1]]), array([[0, 0]])
+    first = ExactProblem(one, (0,), reference.TopK(1), 2, Fraction(1), Fraction(2))
+    yield Case(kind="smoothed", problem=first, A=zero)
     for case in smoothed_problems(rng, deep):
         if isinstance(case.problem.loss, reference.TopK):
             yield Case(kind="smoothed", problem=case.problem, A=case.A)
