@@ -172,7 +172,7 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
     judged=f"O(x) as at most {PER_UNIT} x operations, counted while the algorithm runs; line 6 has "
     "no entry",
     cases=problems,
-    sides=("operations of the line", "allowed"),
+    sides=("operations", "allowed"),
     planted=(
         version("O(nd) for line 3 of the general case", general={3: SPECIAL[3]}),
         version("O(nd/m) for line 9 of the special case", special={9: lambda n, m, d: n * d // m}),
