@@ -41,7 +41,7 @@ from paper_checks.tajima2020.programs import (
     cases=lambda rng, deep: (
         Case(kind="sizes", n=n, m=m, d=d) for n, m, d in product((1, 2, 3), (2, 3, 4), (1, 2, 5))
     ),
-    sides=("as printed", "rows of the matrix"),
+    sides=("as printed", "counted"),
     corrected=version(
         "d + m n rows",
         formula=r"\tilde\Psi_i\in\mathbb{R}^{(d+mn)\times m}",

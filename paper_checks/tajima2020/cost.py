@@ -172,7 +172,7 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
     judged=f"O(x) as at most {PER_UNIT} x operations, counted while the algorithm runs; line 6 has "
     "no entry",
     cases=problems,
-    sides=("operations of the line", "allowed"),
+    sides=("operations", "allowed"),
     planted=(
         version("O(nd) for line 3 of the general case", general={3: SPECIAL[3]}),
         version("O(nd/m) for line 9 of the special case", special={9: lambda n, m, d: n * d // m}),
@@ -221,8 +221,8 @@ def line_costs(case: Case, general: dict | None = None, special: dict | None = N
     not_proved="a count of operations at growing sizes",
     erratum=Erratum(
         "section 2.5, last paragraph",
-        r"\mathrm{computation\ of\ }m\mathrm{\ inner\ products\ takes\ }O(m)",
-        r"O(md_0)=O(d)",
+        r"\langle w_j,x\rangle,\ j=1,\ldots,m:\quad O(m)",
+        r"\langle w_j,x\rangle,\ j=1,\ldots,m:\quad O(md_0)=O(d)",
         "Each of the m inner products is one of two vectors of $d_0$ entries, which takes $d_0$ "
         "products and $d_0-1$ additions. All of them take $m(2d_0-1)$ operations, of the order of "
         "$md_0=d$. The third column of Table 3 has $O(d)\\times n$ for the same line.",

@@ -45,7 +45,7 @@ from paper_checks.tajima2020.programs import (
     formula=r"\tilde s_i=\Psi(x_i)^\top w(A)-\gamma\alpha_i",
     shapes="s_i, alpha_i: (m,)",
     cases=trainings,
-    sides=("derivative by the printed scores", "derivative of D_m"),
+    sides=("as printed", "by definition"),
     derived=version(
         "plus gamma alpha_i, as (C.24) derives",
         formula=r"\tilde s_i=\Psi(x_i)^\top w(A)+\gamma\alpha_i",
@@ -153,7 +153,7 @@ def lowest_in_fwlab(case: Case) -> Outcome:
     judged="shifted scores with the sign of (C.24)",
     assumed="Delta A is not 0 and gamma > 0: else (2.26) may be 0/0",
     cases=lambda rng, deep: (c for c in trainings(rng, deep) if squared(step_of(c)) > 0),
-    sides=("the printed step", "the best step"),
+    sides=("printed step", "best step"),
     derived=version(
         "gamma |Delta A|^2 in the denominator: (C.26) times lambda n",
         formula=r"\hat\gamma=\frac{\sum_i\langle\Delta\alpha_i,e_{y_i}-\tilde s_i\rangle}"

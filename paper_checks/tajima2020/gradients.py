@@ -130,7 +130,7 @@ def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
     judged="e_j as a unit vector of m entries, which is undefined for a sample j > m; samples and "
     "classes count from 0 in witnesses",
     cases=trainings,
-    sides=("left-hand side", "right-hand side"),
+    sides=("left side", "right side"),
     derived=version(
         "e_{y_j} in the place of e_j, as in (B.8) and (2.20)",
         formula=r"\frac{1}{\lambda}(D(A+\gamma\Delta A)-D(A))="

@@ -40,7 +40,7 @@ from paper_checks.tajima2020.rows import (
 )
 
 ALL_LOSSES = (MAX_HINGE, STRUCTURED, *FOUR)
-SET_AND_LOSS = ("by the definition of the loss", "largest over the printed set")
+SET_AND_LOSS = ("the loss", "over the set")
 ZERO_ONE = Condition(
     "the costs of the structured hinge are 0 for the true class and 1 for the others",
     lambda case: all_of(
@@ -228,7 +228,7 @@ def some_set(case: Case, growth: int = 2) -> Outcome:
     formula=r"\Phi_{uu}(s;y)=\frac{1}{k}\sum_{j\leq k}\max\{0,(s-s_y1+1-e_y)_{\pi(j;\,s-e_y)}\}",
     shapes="s: (m,); 1 <= k <= m",
     cases=exact_rows,
-    sides=("(2.6) as printed", "by definition"),
+    sides=("as printed", "by definition"),
     planted=(
         version("sorted by s", sorted_by=0),
         version("sorted by s + e_y", sorted_by=1),

@@ -35,7 +35,7 @@ from reference.derived_polytopes import Bound, Expression
     shapes="x, beta: (m,); rho: (m,) with rho_m = 0",
     judged="rho' as differences; see T20-rho-prime",
     cases=weighted_rows,
-    sides=("left-hand side", "right-hand side"),
+    sides=("left side", "right side"),
     derived=version(
         "the entries of x cut at 0 one by one, as in (2.8)",
         formula=r"\sum_\ell\rho'_\ell\langle 1,\max\{0,x_{\pi(1:k_\ell)}\}\rangle"
