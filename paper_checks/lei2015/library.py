@@ -60,7 +60,7 @@ def runs(ps: tuple[float, ...], more: list[Machine], rng: Rng) -> Iterator[Case]
 def alternation(case: Case) -> Outcome:
     """Check that the repaired Algorithm 1 of fwlab reaches the least value of (P)."""
     machine: Machine = case.machine
-    found = fwlab.solve(as_problem(machine, case.p), "alternate", tol=0.0, max_iter=1000)
+    found = fwlab.solve(as_problem(machine, case.p), "alternate", tol=0.0, max_iter=300)
     W = np.asarray(found.W)
     value = machine.primal(W, HalfSquaredNorm(case.p))
     return both(at_most(value / case.least, 1.0, allowed=1e-4), class_weights(case, W))
