@@ -198,7 +198,7 @@ def at_two_and_a_half(rng: Rng, deep: bool) -> Iterator[Case]:
     planted=(version("after one pass", last=1, cases=at_one_and_a_half),),
     not_proved="an iteration without a rate",
     library=Library(
-        ("fwlab.solvers.alternate._next_weights", "fwlab.lp_norm.LpNorm.optimal_class_weights"),
+        ("fwlab.lp_norm.LpNorm.optimal_class_weights", "fwlab.solve"),
         library.alternation,
         lambda rng, deep: library.runs((1.1, 1.5, 2.0), [stalling(0.72)], rng),
     ),
@@ -240,7 +240,7 @@ def reaches_the_optimum(case: Case, repaired: bool = False, last: int | None = N
     planted=(version("after one pass", last=1, cases=at_two_and_a_half),),
     not_proved="an iteration without a rate",
     library=Library(
-        ("fwlab.solvers.alternate._next_weights", "fwlab.lp_norm.LpNorm.class_weights"),
+        ("fwlab.lp_norm.LpNorm.class_weights", "fwlab.solve"),
         library.alternation,
         lambda rng, deep: library.runs((2.5, 4.0), [symmetric()], rng),
     ),
