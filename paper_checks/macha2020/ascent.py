@@ -46,7 +46,8 @@ class PairAscent:
         return self.z[self.positives :]
 
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(gain, curvature) of the separable terms: gain z - curvature z^2 / 2, by coordinate."""
+        """Return (gain, curvature) of the separable terms: gain z - curvature z^2 / 2, by
+        coordinate."""
         negatives = len(self.z) - self.positives
         gain = np.repeat([1 / self.theta, 0.0], [self.positives, negatives])
         curvature = np.zeros(len(self.z))
@@ -65,7 +66,7 @@ class PairAscent:
         return float(value - (0 if self.K else self.delta * self.budget))
 
     def steps(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """(step, gain) of the pairs (k, l), for all l."""
+        """Return (step, gain) of the pairs (k, l), for all l."""
         n, z, diagonal = self.positives, self.z, np.diag(self.kernel)
         mixed = (np.arange(len(z)) < n) != (k < n)
         sign = np.where(mixed, 1.0, -1.0)
@@ -80,7 +81,7 @@ class PairAscent:
         return step, -slope * step - bend * step**2 / 2
 
     def ends(self, k: int, mixed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and the largest feasible step of each pair; 0 between them."""
+        """Return the smallest and the largest feasible step of each pair; 0 between them."""
         n, z = self.positives, self.z
         top = np.full(len(z), np.inf)
         if self.hinge:
@@ -100,7 +101,7 @@ class PairAscent:
         return np.minimum(low, 0), np.maximum(high, 0)
 
     def largest_others(self, k: int) -> np.ndarray | float:
-        """The largest beta but for the one in each mixed pair with k."""
+        """Return the largest beta but for the one in each mixed pair with k."""
         ordered = np.sort(self.beta)
         if k >= self.positives:
             return float(np.max(np.delete(self.beta, k - self.positives), initial=0.0))
@@ -109,8 +110,8 @@ class PairAscent:
         return others
 
     def loop(self, k: int, increments: bool = False) -> float:
-        """One repeat loop; the gain of its pair step. delta follows (32), or the increments of
-        Theorem C.1, which leave no delta where they make its square negative."""
+        """Make one repeat loop and return the gain of its pair step. delta follows (32), or the
+        increments of Theorem C.1, which leave no delta where they make its square negative."""
         if not self.K and self.delta == 0:
             return 0.0
         steps, gains = self.steps(k)
@@ -131,7 +132,7 @@ class PairAscent:
         return float(gains[other])
 
     def run(self, rng: np.random.Generator, loops: int, increments: bool = False) -> None:
-        """Loops until a sweep over all k gains nothing, or at most this number."""
+        """Run loops until a sweep over all k gains nothing, or at most this number."""
         n = len(self.z)
         for _ in range(max(1, loops // n)):
             gained = sum(self.loop(int(k), increments) for k in rng.permutation(n))
@@ -139,7 +140,8 @@ class PairAscent:
                 return
 
     def relative_gap(self) -> float:
-        """(primal - dual) / max(|primal|, |dual|) at the w of the dual point, by definition."""
+        """Return (primal - dual) / max(|primal|, |dual|) at the w of the dual point, by
+        definition."""
         scores = np.where(np.arange(len(self.z)) < self.positives, self.s, -self.s)
         positive, negative = scores[: self.positives], scores[self.positives :]
         if self.K:
@@ -153,7 +155,7 @@ class PairAscent:
 
 
 def threshold(scores: np.ndarray, theta: float, budget: float) -> float:
-    """The least t of (10), quadratic surrogate, from above; by bisection."""
+    """Return the least t of (10), quadratic surrogate, from above; by bisection."""
     low, high = np.min(scores) - 1e3 / theta, np.max(scores) + 1 / theta
     for _ in range(200):
         middle = (low + high) / 2
@@ -163,7 +165,7 @@ def threshold(scores: np.ndarray, theta: float, budget: float) -> float:
 
 
 def ascent(case: Case, patmat: bool) -> PairAscent:
-    """The problem of an exact case, at its point."""
+    """Return the problem of an exact case, at its point."""
     rows = np.vstack([case.positives, -case.negatives]).astype(float)
     return PairAscent(
         kernel=rows @ rows.T,

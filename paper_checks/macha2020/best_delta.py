@@ -49,8 +49,8 @@ def best_squared(case: Case) -> Fraction:
 
 
 def best_deltas(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points with at least two negatives and beta not 0, whose rational delta solves (32): the
-    budget n tau is chosen for it."""
+    """Yield points with at least two negatives and beta not 0, whose rational delta solves (32):
+    the budget n tau is chosen for it."""
     for case in points(rng, deep):
         if len(case.beta) < 2 or not any(case.beta):
             continue
@@ -66,7 +66,7 @@ def best_deltas(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_betas(deep: bool) -> Iterator[Case]:
-    """One positive, and one to three negatives."""
+    """Yield one positive, and one to three negatives."""
     for m in range(1, 4):
         names = ("delta", "any_delta", "theta2", "budget")
         yield Case(
@@ -91,7 +91,8 @@ def value_of_delta(case: Case, delta: Real) -> Real:
 
 
 def stationary(case: Case) -> Outcome:
-    """The derivative of (30a) in delta, whose sum is up to n-, is 0 at the corrected (32)."""
+    """Check that the derivative of (30a) in delta, whose sum is up to n-, is 0 at the corrected
+    (32)."""
     slope = best_squared(case) * case.budget / case.delta**2 - case.budget
     return equal(slope, Fraction(0))
 
@@ -135,8 +136,9 @@ def stationary(case: Case) -> Outcome:
     ),
 )
 def optimal_delta(case: Case, extra: int | None = None, factor: int = 4, power: int = 2) -> Outcome:
-    """Of a problem: (12) is concave in delta, so that a delta which none of its near neighbours
-    beats is the best up to their distance, and delta itself is known to be rational."""
+    """Compare (32) with the best delta. Of a problem: (12) is concave in delta, so that a delta
+    which none of its near neighbours beats is the best up to their distance, and delta itself is
+    known to be rational."""
     m, p = len(case.beta), case.n - case.negatives if hasattr(case, "n") else len(case.alpha)
     entries = [pick(case.beta, j) for j in range(m + (p if extra is None else extra))]
     squares = total(b**2 for b in entries)
@@ -156,7 +158,7 @@ def optimal_delta(case: Case, extra: int | None = None, factor: int = 4, power: 
 
 
 def delta_of_fwlab(case: Case, beta: np.ndarray, squared: Fraction) -> Outcome:
-    """fwlab's best delta for a beta has this square."""
+    """Check that fwlab's best delta for a beta has this square."""
     if not allowed(case):
         return true()
     found = pairwise.best_delta(problem_of(case, True), np.asarray(beta, float))

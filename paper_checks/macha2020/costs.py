@@ -31,8 +31,13 @@ class Counted:
         self.value = value
 
     def made(self, value: float) -> "Counted":
-        Counted.operations += 1
+        self.tally()
         return Counted(value)
+
+    def tally(self) -> "Counted":
+        """Count one operation."""
+        Counted.operations += 1
+        return self
 
     def __add__(self, other: Any) -> "Counted":
         return self.made(self.value + plain(other))
@@ -59,19 +64,19 @@ class Counted:
         return self.made(-self.value)
 
     def __ge__(self, other: Any) -> bool:
-        return self.made(0.0) is not None and self.value >= plain(other)
+        return self.tally().value >= plain(other)
 
     def __le__(self, other: Any) -> bool:
-        return self.made(0.0) is not None and self.value <= plain(other)
+        return self.tally().value <= plain(other)
 
     def __gt__(self, other: Any) -> bool:
-        return self.made(0.0) is not None and self.value > plain(other)
+        return self.tally().value > plain(other)
 
     def __lt__(self, other: Any) -> bool:
-        return self.made(0.0) is not None and self.value < plain(other)
+        return self.tally().value < plain(other)
 
     def __eq__(self, other: object) -> bool:
-        return self.made(0.0) is not None and self.value == plain(other)
+        return self.tally().value == plain(other)
 
     def __radd__(self, other: Any) -> "Counted":
         return self + other
@@ -213,7 +218,7 @@ def counts(n: int, d: int, stored: bool, keep_largest: bool = True) -> tuple[int
 
 
 def loop_sizes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """n and d, each growing without the other."""
+    """Yield n and d, each growing without the other."""
     for n, d in product((8, 64, 512 if deep else 256), (1, 64, 256 if deep else 128)):
         for stored in (True, False):
             if stored or n * d <= 2**13 or deep:
@@ -261,7 +266,7 @@ TRAINING = {
 
 
 def training_sizes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The sizes of Table 2; in a quick run without the largest."""
+    """Yield the sizes of Table 2; in a quick run without the largest."""
     for name, n in TRAINING.items():
         if deep or n < 10_000:
             yield Case(kind=name, n=n)

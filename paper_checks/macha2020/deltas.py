@@ -49,7 +49,7 @@ def symbolic_step(*betas: str) -> Callable[[bool], Iterator[Case]]:
 
 
 def feasible_step(case: Case) -> Truth:
-    """Whether the numbers of a step belong to feasible points before and after it."""
+    """Return whether the numbers of a step belong to feasible points before and after it."""
     limits = [getattr(case, name) > 0 for name in ("delta", "theta2", "budget")]
     limits += [case.rest >= 0, case.beta_l >= 0]
     if hasattr(case, "beta_k"):
@@ -60,7 +60,7 @@ def feasible_step(case: Case) -> Truth:
 
 
 def solves_32(case: Case) -> Truth:
-    """Whether delta solves (32) before the step."""
+    """Return whether delta solves (32) before the step."""
     if not hasattr(case, "rest"):
         return case.delta**2 == best_squared(case)
     return equals(case.delta**2 * 4 * case.theta2**2 * case.budget, squares(case, 0))
@@ -84,8 +84,8 @@ def by_step(catches: str, *betas: str, solved: bool = True) -> BySolver:
 
 
 def changed_delta(case: Case, rule: str, increment: Increment) -> Outcome:
-    """The square of delta after the best step of each pair of a problem, or after any step of one
-    pair, is that of (32) there."""
+    """Check that the square of delta after the best step of each pair of a problem, or after any
+    step of one pair, is that of (32) there."""
     if hasattr(case, "rest"):
         change = increment(case.step, getattr(case, "beta_k", 0), case.beta_l)
         after = squared_delta(squares(case, case.step), case.theta2, case.budget)
@@ -210,7 +210,7 @@ def delta_after_two_betas(case: Case, power: int = 1, half: int = 2) -> Outcome:
 
 
 def any_deltas(rng: Rng, deep: bool) -> Iterator[Case]:
-    """delta that solves (32), and delta that does not."""
+    """Yield delta that solves (32), and delta that does not."""
     for case in best_deltas(rng, deep):
         case.kind = "delta solves (32)"
         yield case

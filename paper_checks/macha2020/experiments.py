@@ -34,7 +34,7 @@ def cases_of(
 
 
 def ionosphere(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The values of tau and C of section 4.2 on the features as they are; standardised ones
+    """Yield the values of tau and C of section 4.2 on the features as they are; standardised ones
     beside."""
     for case in cases_of((0.01, 0.05, 0.1), (0.1, 1.0, 10.0), None):
         yield seeded(case, rng)
@@ -44,7 +44,7 @@ def ionosphere(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def few(rng: Rng, deep: bool) -> Iterator[Case]:
-    """One tau with each C, on the features as they are."""
+    """Yield one tau with each C, on the features as they are."""
     for case in cases_of((0.1,), (0.1, 1.0, 10.0), None):
         yield seeded(case, rng)
 
@@ -55,8 +55,8 @@ def seeded(case: Case, rng: Rng) -> Case:
 
 
 def after(case: Case, increments: bool = False, K: int = 0) -> PairAscent:
-    """The machine from alpha = beta = 0 and delta = 1, a feasible point, after the loops: Pat&Mat
-    for K = 0."""
+    """Return the machine from alpha = beta = 0 and delta = 1, a feasible point, after the loops:
+    Pat&Mat for K = 0."""
     run = PairAscent(
         kernel=case.kernel,
         positives=case.positives,
@@ -74,7 +74,7 @@ def after(case: Case, increments: bool = False, K: int = 0) -> PairAscent:
 
 
 def same_optimum(case: Case) -> Outcome:
-    """The primal and the dual value of fwlab's solution are those after the loops."""
+    """Check that the primal and the dual value of fwlab's solution are those after the loops."""
     y = np.repeat([1, 0], [case.positives, len(case.X) - case.positives])
     found = fwlab.ranking.solve(case.X, y, fwlab.ranking.PatMat(case.tau), case.C, tol=1e-8)
     reached = after(case).dual()
@@ -138,7 +138,7 @@ def a_gap_is_left(case: Case, increments: bool = True) -> Outcome:
     not_proved="A run on real data; the identity of one step is M20-thmC1-delta-start.",
 )
 def offset_stays(case: Case, start: float = 1.0) -> Outcome:
-    """From delta = 1 and beta = 0 the difference is 1."""
+    """Check that the difference stays 1, as at delta = 1 and beta = 0."""
     run = after(case, increments=True)
     offset = run.delta**2 - float(run.beta @ run.beta) / (4 * run.budget)
     return equal(offset, start, allowed=1e-6)

@@ -35,7 +35,7 @@ SIZED = ("n_plus", "n_minus", "d")
 
 
 def symbolic_data(deep: bool, step: bool = False) -> Iterator[Case]:
-    """Samples with symbols for features and dual variables, and for a step."""
+    """Yield samples with symbols for features and dual variables, and for a step."""
     for n_plus, n_minus, d in product((1, 2), (1, 2), (1, 2) if deep else (1,)):
         yield Case(
             kind="symbols",
@@ -51,7 +51,7 @@ def symbolic_data(deep: bool, step: bool = False) -> Iterator[Case]:
 
 
 def feasible(case: Case) -> Truth:
-    """Whether alpha and beta are >= 0 and have the same sum."""
+    """Return whether alpha and beta are >= 0 and have the same sum."""
     same = equals(total(case.alpha), total(case.beta))
     return all_of(same, *(x >= 0 for x in (*case.alpha, *case.beta)))
 
@@ -61,7 +61,8 @@ def vector(values: Any) -> np.ndarray:
 
 
 def scores_of_fwlab(case: Case) -> Outcome:
-    """fwlab's scores are the true ones, which it turns into (16) by the signs of the classes."""
+    """Check that fwlab's scores are the true ones, which it turns into (16) by the signs of the
+    classes."""
     found, w = problem_of(case, False).scores(point_of(case, False)), weights(case)
     samples = np.vstack([case.positives, case.negatives])
     return equal(found, (samples @ w).astype(float))
@@ -174,7 +175,7 @@ def pair_updates(case: Case, opposite: bool = False, sign: int = -1) -> Outcome:
 
 
 def symbolic_duals(deep: bool) -> Iterator[Case]:
-    """Dual variables and parameters as symbols, of samples (1), .. at fixed places."""
+    """Yield dual variables and parameters as symbols, of samples (1), .. at fixed places."""
     for surrogate in ("quadratic", "hinge"):
         for n_plus, n_minus in ((1, 1), (1, 2)):
             names = ("C", "theta", "theta2", "delta", "budget")
@@ -201,7 +202,7 @@ def positive(case: Case) -> Truth:
 
 
 def printed_value(case: Case, last: int, quarter: Fraction, patmat: bool) -> Real:
-    """The objectives of (18), (33), (30) and (34); the sums over beta run up to `last`."""
+    """Return the objectives of (18), (33), (30) and (34); the sums over beta run up to `last`."""
     w = weights(case)
     value = -(w @ w) / 2 + divide(total(case.alpha), case.theta)
     quadratic = case.surrogate == "quadratic"
@@ -265,7 +266,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
 def conjugates_put_in(
     case: Case, extra: bool = True, quarter: Fraction = Fraction(1, 4)
 ) -> Outcome:
-    """Against the duals with the conjugates as functions."""
+    """Compare with the duals that have the conjugates as functions."""
     last = len(case.beta) + (len(case.alpha) if extra and case.surrogate == "hinge" else 0)
     return both(
         equal(printed_value(case, last, quarter, False), toppushk_objective(case)),
@@ -274,7 +275,7 @@ def conjugates_put_in(
 
 
 def as_in_12(case: Case) -> Outcome:
-    """(12), whose sums run up to n-, has the value of the corrected (30) and (34)."""
+    """Check that (12), whose sums run up to n-, has the value of the corrected (30) and (34)."""
     value = printed_value(case, len(case.beta), Fraction(1, 4), True)
     return equal(value, patmat_dual(case))
 

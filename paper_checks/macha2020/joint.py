@@ -21,19 +21,19 @@ from paper_checks.symbols import real
 
 
 def least_delta(case: Case) -> Fraction:
-    """The best delta: the least that (34d) allows, as delta costs n tau each."""
+    """Return the best delta: the least that (34d) allows, as delta costs n tau each."""
     least: Fraction = max(case.beta) / case.theta2
     return least
 
 
 def with_best_delta(case: Case) -> Number:
-    """(34) at the best delta."""
+    """Return (34) at the best delta."""
     return patmat_dual(changed(case, delta=least_delta(case)))
 
 
 def best_jointly(case: Case, k: int, other: int) -> tuple[Fraction, Number]:
-    """(Delta, value): the largest value of (34) along a pair and over delta; kinks are where two
-    betas cross."""
+    """Return (Delta, value): the largest value of (34) along a pair and over delta; kinks are
+    where two betas cross."""
     ends = reach(lambda t: bounds_patmat(moved(case, k, other, t)))
     kinks = crossings(lambda t: moved(case, k, other, t).beta)
     return greatest(lambda t: with_best_delta(moved(case, k, other, t)), *ends, kinks)

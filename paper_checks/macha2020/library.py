@@ -76,7 +76,7 @@ def problems(surrogate: str, patmat: bool, rng: Rng, deep: bool) -> Iterator[Cas
 
 
 def best_pairs(case: Case, patmat: bool) -> Outcome:
-    """fwlab's best pair of each coordinate gains as much as the exact best one."""
+    """Check that fwlab's best pair of each coordinate gains as much as the exact best one."""
     point, K, p = point_of(case, patmat), kernel(case).astype(float), len(case.alpha)
     dual = pairwise.dual_at(problem_of(case, patmat), point)
     z = np.concatenate([point.alpha, point.beta])
@@ -123,25 +123,12 @@ def library_of_pairs(surrogate: str, patmat: bool = False) -> Library:
     return Library(names, form, partial(problems, surrogate, patmat))
 
 
-# ---------------------------------------------------------------- delta
-
-
-def best_delta_of_fwlab(case: Case) -> Outcome:
-    """fwlab's best delta for beta is the case's, which solves (32)."""
-    if not allowed(case):
-        return true()
-    found = pairwise.best_delta(problem_of(case, True), np.asarray(case.beta, float))
-    return equal(found, float(case.delta))
-
-
-DELTA = Library(("fwlab.ranking.pairwise.best_delta",), best_delta_of_fwlab)
-
-
 # ---------------------------------------------------------------- dual values
 
 
 def dual_of_fwlab(case: Case, duals: Callable[[Case], dict[bool, Fraction]]) -> Outcome:
-    """fwlab's dual values are the exact ones; duals gives those of TopPushK and Pat&Mat."""
+    """Check that fwlab's dual values are the exact ones; duals gives those of TopPushK and
+    Pat&Mat."""
     outcomes = []
     for patmat, value in duals(case).items():
         if patmat and not allowed(case):

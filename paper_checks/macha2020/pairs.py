@@ -186,6 +186,8 @@ def possible(pair: Case, patmat: bool = False) -> Truth:
         alphas, betas = coordinates(pair)
         largest = total(b for b, _ in betas) + (pair.beta_max if alphas else 0)
         limits += [largest <= pair.sum_alpha, *(a <= pair.sum_alpha for a, _ in alphas)]
+        # without another beta > 0 this one is the whole sum
+        limits.append(any_of(pair.beta_max > 0, largest >= pair.sum_alpha) if alphas else True)
     return all_of(*positive, pair.curvature >= 0, flat, *limits)
 
 
@@ -219,8 +221,8 @@ Printed = Callable[[Case], Step]
 
 
 def steps_are_best(case: Case, rule: str, printed: Printed, patmat: bool = False) -> Outcome:
-    """Each pair of the rule moves to the largest value of the dual; k = l, which changes nothing,
-    is left aside."""
+    """Check that each pair of the rule moves to the largest value of the dual; k = l, which
+    changes nothing, is left aside."""
     if is_pair(case):
         return step_is_best(case, printed(case).length, patmat)
     dual, outcomes = patmat_dual if patmat else toppushk_dual, []
@@ -244,15 +246,15 @@ def step_is_best(pair: Case, step: Real, patmat: bool) -> Outcome:
 
 
 def best_along(case: Case, k: int, other: int, patmat: bool) -> tuple[Fraction, Number]:
-    """(Delta, value): the largest dual value along a pair, delta fixed; from the constraints and
-    values alone."""
+    """Return (Delta, value): the largest dual value along a pair, delta fixed; from the
+    constraints and values alone."""
     dual, bounds = (patmat_dual, bounds_patmat) if patmat else (toppushk_dual, bounds_toppushk)
     ends = reach(lambda t: bounds(moved(case, k, other, t)))
     return greatest(lambda t: dual(moved(case, k, other, t)), *ends)
 
 
 def points(rng: Rng, deep: bool, kind: str = "quadratic") -> Iterator[Case]:
-    """Feasible points of (7)."""
+    """Yield feasible points of (7)."""
     return (random_problem(rng, kind) for _ in range(240 if deep else 40))
 
 

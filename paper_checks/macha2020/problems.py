@@ -30,7 +30,8 @@ def surrogate(kind: str, theta: Real, s: Real) -> Real:
 
 
 def conjugate_inside(kind: str, theta: Real, y: Real) -> Real:
-    """Inside its domain, by the formulas that M20-eq23 and M20-eq24 find true."""
+    """Return the conjugate inside its domain, by the formulas that M20-eq23 and M20-eq24 find
+    true."""
     linear = -divide(y, theta)
     return linear + divide(y**2, 4 * theta**2) if kind == "quadratic" else linear
 
@@ -44,13 +45,13 @@ def conjugate(kind: str, theta: Fraction, y: Fraction) -> Number:
 
 
 def kernel(case: Case) -> np.ndarray:
-    """(6): the Gram matrix of the positives and the negatives with their sign turned."""
+    """Return (6): the Gram matrix of the positives and the negatives with their sign turned."""
     rows = np.vstack([np.asarray(case.positives), -np.asarray(case.negatives)])
     return rows @ rows.T
 
 
 def signed_scores(case: Case) -> np.ndarray:
-    """(16)."""
+    """Return (16)."""
     return kernel(case) @ np.concatenate([case.alpha, case.beta])
 
 
@@ -60,7 +61,7 @@ def weights(case: Case) -> np.ndarray:
 
 
 def toppushk_dual(case: Case) -> Number:
-    """(7); -inf outside its constraints."""
+    """Return (7); -inf outside its constraints."""
     alphas = sum(case.alpha)
     if alphas != sum(case.beta) or min(*case.alpha, *case.beta) < 0:
         return -math.inf
@@ -72,15 +73,15 @@ def toppushk_dual(case: Case) -> Number:
 
 
 def toppushk_objective(case: Case) -> Real:
-    """(7a), wherever the conjugates are finite."""
+    """Return (7a), wherever the conjugates are finite."""
     w = weights(case)
     losses = (conjugate_inside(case.surrogate, case.theta, divide(a, case.C)) for a in case.alpha)
     return -(w @ w) / 2 - case.C * total(losses)
 
 
 def patmat_dual(case: Case) -> Number:
-    """(12); -inf outside its constraints. At delta = 0 the term of l_2 is 0 for beta = 0 and
-    infinite otherwise."""
+    """Return (12); -inf outside its constraints. At delta = 0 the term of l_2 is 0 for beta = 0
+    and infinite otherwise."""
     alpha, beta, hinge = case.alpha, case.beta, case.surrogate == "hinge"
     if sum(alpha) != sum(beta) or case.delta < 0 or min(*alpha, *beta) < 0:
         return -math.inf
@@ -92,7 +93,7 @@ def patmat_dual(case: Case) -> Number:
 
 
 def patmat_objective(case: Case) -> Real:
-    """(12a), wherever the conjugates are finite."""
+    """Return (12a), wherever the conjugates are finite."""
     value = toppushk_objective(case) - case.delta * case.budget
     if not is_symbolic(case.delta) and case.delta == 0:
         return value
@@ -106,12 +107,12 @@ def patmat_objective(case: Case) -> Real:
 
 
 def threshold_k(scores: Sequence[Number], K: int) -> Number:
-    """The mean of the K largest."""
+    """Return the mean of the K largest."""
     return sum(sorted(scores, reverse=True)[:K]) / Fraction(K)
 
 
 def primal(case: Case, w: np.ndarray, t: Number) -> Number:
-    """The objective of (5) and (11) at a threshold t."""
+    """Return the objective of (5) and (11) at a threshold t."""
     losses = [surrogate(case.surrogate, case.theta, t - s) for s in case.positives @ w]
     return (w @ w) / 2 + case.C * sum(losses)
 
@@ -121,7 +122,7 @@ def toppushk_primal(case: Case, w: np.ndarray) -> Number:
 
 
 def excess(case: Case, scores: Iterable[Number], t: Number) -> Number:
-    """The left side of (10) less the budget."""
+    """Return the left side of (10) less the budget."""
     return sum(surrogate(case.surrogate, case.theta2, s - t) for s in scores) - case.budget
 
 
@@ -129,7 +130,7 @@ def excess(case: Case, scores: Iterable[Number], t: Number) -> Number:
 
 
 def moved(case: Case, k: int, other: int, step: Fraction) -> Case:
-    """The case after the pair update (17) of the coordinates k and other, counted from 0 in
+    """Return the case after the pair update (17) of the coordinates k and other, counted from 0 in
     (alpha, beta)."""
     n = len(case.alpha)
     both = np.concatenate([case.alpha, case.beta])
@@ -139,7 +140,8 @@ def moved(case: Case, k: int, other: int, step: Fraction) -> Case:
 
 
 def rule_pairs(case: Case, rule: str) -> list[tuple[int, int]]:
-    """The pairs (k, l) of one of the three rules of (17); k = l is among them, as in the text."""
+    """Return the pairs (k, l) of one of the three rules of (17); k = l is among them, as in the
+    text."""
     n, total = len(case.alpha), len(case.alpha) + len(case.beta)
     first = range(n, total) if rule == "two betas" else range(n)
     second = range(n) if rule == "two alphas" else range(n, total)
@@ -150,7 +152,7 @@ RULES = ("two alphas", "alpha and beta", "two betas")
 
 
 def bounds_toppushk(case: Case) -> list[Fraction]:
-    """Numbers that are all >= 0 where (7) is feasible, linear in (alpha, beta)."""
+    """Return numbers that are all >= 0 where (7) is feasible, linear in (alpha, beta)."""
     cap = sum(case.alpha) / Fraction(case.K)
     return [*alpha_bounds(case), *case.beta, *(cap - b for b in case.beta)]
 
@@ -165,7 +167,7 @@ def alpha_bounds(case: Case) -> list[Fraction]:
 
 
 def reach(at: Callable[[Fraction], list[Fraction]]) -> tuple[Number, Number]:
-    """The t with at(t) >= 0 for linear functions, read off their values at 0 and 1."""
+    """Return the t with at(t) >= 0 for linear functions, read off their values at 0 and 1."""
     low: Number = -math.inf
     high: Number = math.inf
     for start, after in zip(at(Fraction(0)), at(Fraction(1)), strict=True):
@@ -178,7 +180,7 @@ def reach(at: Callable[[Fraction], list[Fraction]]) -> tuple[Number, Number]:
 
 
 def crossings(at: Callable[[Fraction], Sequence[Fraction]]) -> list[Fraction]:
-    """Where two of some linear functions of t are equal."""
+    """Return where two of some linear functions of t are equal."""
     start = at(Fraction(0))
     slope = [b - a for a, b in zip(start, at(Fraction(1)), strict=True)]
     return [
@@ -191,7 +193,7 @@ def crossings(at: Callable[[Fraction], Sequence[Fraction]]) -> list[Fraction]:
 def greatest(
     value: Value, low: Number, high: Number, breaks: Iterable[Fraction] = ()
 ) -> tuple[Fraction, Number]:
-    """(t, value(t)) where a concave function, quadratic between the breaks, is largest on
+    """Return (t, value(t)) where a concave function, quadratic between the breaks, is largest on
     [low, high]; from its values alone."""
     inside = sorted({b for b in breaks if low < b < high})
     ends = [low, *inside, high]
@@ -203,8 +205,8 @@ def greatest(
 
 
 def turning_points(value: Value, left: Fraction, right: Number) -> Iterator[Fraction]:
-    """The maximiser of the quadratic through three values between left and right, clipped; a linear
-    piece has its maximum at an end."""
+    """Return the maximiser of the quadratic through three values between left and right, clipped;
+    a linear piece has its maximum at an end."""
     if left == right:
         return
     width = Fraction(2) if math.isinf(right) else right - left
@@ -223,7 +225,7 @@ SIXTHS = [Fraction(i, 6) for i in range(7)]
 
 
 def rationals(rng: Rng, *shape: int) -> np.ndarray:
-    """Small integers, so that samples coincide often."""
+    """Return small integers, so that samples coincide often."""
     return rng.integers(-2, 3, shape).astype(object) * Fraction(1)
 
 
@@ -232,7 +234,7 @@ def pick(rng: Rng, values: Sequence[Any]) -> Any:
 
 
 def random_problem(rng: Rng, kind: str, most_negatives: int = 4) -> Case:
-    """A problem with a feasible (alpha, beta); entries at their bounds are common."""
+    """Return a problem with a feasible (alpha, beta); entries at their bounds are common."""
     positives, d = int(rng.integers(1, 4)), int(rng.integers(1, 3))
     negatives = int(rng.integers(1, most_negatives + 1))
     K = int(rng.integers(1, negatives + 1))
@@ -257,7 +259,7 @@ def random_problem(rng: Rng, kind: str, most_negatives: int = 4) -> Case:
 
 
 def capped(rng: Rng, size: int, K: int) -> np.ndarray:
-    """Entries in [0, 1/K] with sum 1: the mean of a few points 1/K on K entries."""
+    """Return entries in [0, 1/K] with sum 1: the mean of a few points 1/K on K entries."""
     points = int(rng.integers(1, 4))
     total = np.zeros(size, object) + Fraction(0)
     for _ in range(points):

@@ -24,7 +24,7 @@ HALF_UNIT = Fraction(5, 1000)  # of the last digit of a time
 
 
 def times(only: Iterable[str] = TABLE_4) -> list[Case]:
-    """The printed times of a loop in milliseconds, by method, of some data sets."""
+    """Return the printed times of a loop in milliseconds, by method, of some data sets."""
     names = list(only)
     return [
         Case(
@@ -118,7 +118,7 @@ def some_minutes(case: Case, minutes: Fraction | int = 7, share: int = 10) -> Ou
     not_proved=PRINTED,
 )
 def candidates_fit(case: Case, least: Fraction = Fraction(17, 10)) -> Outcome:
-    """In units of 1e-7 seconds."""
+    """Compare in units of 1e-7 seconds."""
     pairs = zip(case.n, case.ms, strict=True)
     fits = [at_most(least * n, (ms + HALF_UNIT) * 10_000, n=n) for n, ms in pairs]
     return published(both(*fits))
@@ -182,7 +182,7 @@ def printed_gaussian_is_better(case: Case, more: int = 0) -> Outcome:
 
 
 def printed_families() -> list[Case]:
-    """The best precision of TopPush with TopPushK, and of Pat&Mat, by recall."""
+    """Return the best precision of TopPush with TopPushK, and of Pat&Mat, by recall."""
     cases = []
     for kernel, table in (("linear", LINEAR), ("Gaussian", GAUSSIAN)):
         rows = {name: precisions(line) for name, line in table.items()}

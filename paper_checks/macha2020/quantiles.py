@@ -33,7 +33,7 @@ FOUND = Fraction(1, 2**30)  # the error of a threshold found by bisection
 
 
 def scored_samples(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Scores of positives and negatives, distinct and tied, and tau; small sizes first."""
+    """Yield scores of positives and negatives, distinct and tied, and tau; small sizes first."""
     for size in range(2, 12 if deep else 9):
         for _ in range(8):
             negatives = int(rng.integers(1, size))
@@ -46,7 +46,7 @@ def scored_samples(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_samples(deep: bool) -> Iterator[Case]:
-    """One to three negatives and one or two positives, with symbols for scores and tau."""
+    """Yield one to three negatives and one or two positives, with symbols for scores and tau."""
     for n_minus, n_plus in product(range(1, 5 if deep else 4), (1, 2)):
         yield Case(
             kind="symbols",
@@ -67,18 +67,19 @@ BY_COUNTING = BySolver(
 
 
 def reached(scores: Scores, t: Real, budget: Real) -> Truth:
-    """Whether at least `budget` of the scores are t or above."""
+    """Return whether at least `budget` of the scores are t or above."""
     return total(where(s >= t, 1, 0) for s in scores) >= budget
 
 
 def is_quantile(scores: Scores, t: Real, budget: Real) -> Truth:
-    """Whether t is the largest number with at least `budget` scores at or above it."""
+    """Return whether t is the largest number with at least `budget` scores at or above it."""
     higher = [implies(s > t, negation(reached(scores, s, budget))) for s in scores]
     return all_of(reached(scores, t, budget), *higher)
 
 
 def same_quantile(case: Case, printed: tuple[Scores, Real], right: tuple[Scores, Real]) -> Outcome:
-    """The printed t exists and is the right one; both are given by scores and a budget."""
+    """Check that the printed t exists and is the right one; both are given by scores and a
+    budget."""
     exists = any_of(*(reached(printed[0], s, printed[1]) for s in printed[0]))
     agrees = [
         implies(is_quantile(printed[0], s, printed[1]), is_quantile(right[0], s, right[1]))
@@ -93,7 +94,8 @@ def same_quantile(case: Case, printed: tuple[Scores, Real], right: tuple[Scores,
 
 
 def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
-    """(8): the largest t with at least `budget` scores at or above it; None if there is none."""
+    """Return (8): the largest t with at least `budget` scores at or above it; None if there is
+    none."""
     return max((t for t in scores if reached(scores, t, budget)), default=None)
 
 
@@ -131,7 +133,8 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
 def budget_of_quantile(
     case: Case, count: Callable[[Case], int] = lambda c: len(c.negatives) + len(c.positives)
 ) -> Outcome:
-    """The tau-quantile by its meaning: the share reaches tau there, and at no higher score."""
+    """Check the tau-quantile by its meaning: the share reaches tau there, and at no higher
+    score."""
     scores = case.negatives
     return same_quantile(case, (scores, count(case) * case.tau), (scores, len(scores) * case.tau))
 
@@ -172,7 +175,8 @@ def quantile_of_all(case: Case, everyone: bool = False, factor: int = 1) -> Outc
 
 
 def two_score_vectors(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Scores of the negatives for two w, a budget up to their number, theta and a surrogate."""
+    """Yield scores of the negatives for two w, a budget up to their number, theta and a
+    surrogate."""
     for kind in ("hinge", "quadratic"):
         for _ in range(200 if deep else 40):
             size = int(rng.integers(1, 6))
@@ -209,17 +213,17 @@ def by_vectors(name: str, largest: int) -> BySolver:
 
 
 def saturating(kind: str, theta: Real, s: Real) -> Real:
-    """A surrogate cut off at 1: no convex one."""
+    """Return a surrogate cut off at 1: no convex one."""
     return minimum(1, surrogate("hinge", theta, s))
 
 
 def shifted(kind: str, theta: Real, s: Real) -> Real:
-    """Convex, but below the 0-1 loss around 0."""
+    """Return a convex loss that is below the 0-1 loss around 0."""
     return surrogate(kind, theta, s - 1 / theta)
 
 
 def root_of_fwlab(case: Case) -> Outcome:
-    """fwlab's root of (10), against bisection in fractions."""
+    """Compare fwlab's root of (10) with bisection in fractions."""
     loss = Surrogate(case.surrogate, float(case.theta))
     found = SurrogateQuantile(loss, float(case.budget)).value(np.asarray(case.s, float))
     spent = spent_with(case, case.s, surrogate)
@@ -249,8 +253,9 @@ def spent_with(case: Case, scores: Scores, loss: Callable[..., Real]) -> Callabl
     library=Library(("fwlab.ranking.thresholds.SurrogateQuantile.value",), root_of_fwlab),
 )
 def surrogate_threshold(case: Case, loss: Callable[..., Real] = surrogate) -> Outcome:
-    """The mean of two t that satisfy (10) satisfies it for the mean scores, and the quantile is at
-    most such a t; of numbers the least ones, by bisection in fractions, rounded up."""
+    """Check that the mean of two t that satisfy (10) satisfies it for the mean scores, and the
+    quantile is at most such a t; of numbers the least ones, by bisection in fractions, rounded
+    up."""
     vectors, b = (case.s, case.r), case.budget
     spent = [spent_with(case, x, loss) for x in vectors]
     symbolic = hasattr(case, "t")
@@ -290,7 +295,7 @@ def threshold_above(spent: Callable[[Fraction], Any], budget: Fraction) -> Fract
     not_proved="One exact example is the proof.",
 )
 def quantile_is_not_convex(case: Case, budget: int = 2) -> Outcome:
-    """Between the scores s and their reverse."""
+    """Compare the quantile between the scores s and their reverse with its mean."""
     back = case.s[::-1]
     middle = [(a + b) / 2 for a, b in zip(case.s, back, strict=True)]
     ends = [quantile(x, Fraction(budget)) or Fraction(0) for x in (case.s, back)]

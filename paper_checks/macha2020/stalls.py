@@ -36,8 +36,8 @@ RUN = "A statement about runs of an algorithm in floating point, with certified 
 
 
 def dual_value(case: Case) -> Fraction | float:
-    """Of Pat&Mat with the hinge at the best delta; with the other surrogate delta is fixed, as the
-    text does not optimise it jointly."""
+    """Return the dual value; of Pat&Mat with the hinge at the best delta; with the other surrogate
+    delta is fixed, as the text does not optimise it jointly."""
     if not case.patmat:
         return toppushk_dual(case)
     return with_best_delta(case) if case.surrogate == "hinge" else patmat_dual(case)
@@ -63,7 +63,7 @@ def gap_of_toppushk(case: Case) -> Fraction:
 
 
 def at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The point 0 of every objective."""
+    """Yield the point 0 of every objective."""
     for surrogate in KINDS:
         for patmat in (False, True):
             for _ in range(40 if deep else 12):
@@ -102,7 +102,8 @@ def zero_will_do(case: Case, expected: bool = True) -> Outcome:
 
 
 def smallest_stall() -> Case:
-    """K = 2 = n-, where every feasible beta has both entries at their bound."""
+    """Return the smallest stall: K = 2 = n-, where every feasible beta has both entries at their
+    bound."""
     zero, one, half = Fraction(0), Fraction(1), Fraction(1, 2)
     return Case(
         kind="K > 1",
@@ -122,7 +123,7 @@ def smallest_stall() -> Case:
 
 
 def starts(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Random problems with random starts, and the smallest stall."""
+    """Yield random problems with random starts, and the smallest stall."""
     yield smallest_stall()
     for surrogate in KINDS:
         for _ in range(100 if deep else 25):
@@ -136,7 +137,7 @@ def starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Random points of (7), 0, and the best points of one positive with one negative."""
+    """Yield random points of (7), 0, and the best points of one positive with one negative."""
     for case in starts(rng, deep):
         for factor in (0, 1):
             yield changed(case, alpha=factor * case.alpha, beta=factor * case.beta)
@@ -165,7 +166,7 @@ def stationary_is_optimal(case: Case, reverse: bool = False) -> Outcome:
 
 
 def solved_by_pairs(case: Case, patmat: bool) -> Outcome:
-    """fwlab's pairwise ascent ends at the value of the one here."""
+    """Check that fwlab's pairwise ascent ends at the value of the one here."""
     if patmat and not allowed(case):
         return true()
     run = ascent(case, patmat)
@@ -211,7 +212,7 @@ def reaches_the_optimum(case: Case, loops: int = LOOPS) -> Outcome:
 
 
 def patmat_starts(rng: Rng, deep: bool) -> Iterator[Case]:
-    """delta > 0, also with alpha = beta = 0, and the point 0."""
+    """Yield starts with delta > 0, also with alpha = beta = 0, and the point 0."""
     for number in range(200 if deep else 24):
         case = random_problem(rng, "quadratic")
         case.kind, case.delta = "delta > 0", Fraction(int(rng.integers(1, 7)), 3)
@@ -223,7 +224,7 @@ def patmat_starts(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def few_starts_of_patmat(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points other than 0, which fwlab does not start from."""
+    """Yield points other than 0, which fwlab does not start from."""
     found = (case for case in patmat_starts(rng, deep) if any(case.beta) and allowed(case))
     return (case for number, case in enumerate(found) if number < 5)
 

@@ -24,7 +24,7 @@ from paper_checks.outcomes import equal, true, truth
 
 
 def equal_negatives(rng: Rng) -> Iterator[Case]:
-    """A positive at 1 and two or three equal negatives at 0, at the point 0."""
+    """Yield a positive at 1 and two or three equal negatives at 0, at the point 0."""
     for negatives in (2, 3):
         zeros = np.zeros(negatives, object) + Fraction(0)
         case = random_problem(rng, "hinge")
@@ -53,15 +53,15 @@ def hinge_starts(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Random problems with one negative sample."""
+    """Yield random problems with one negative sample."""
     for _ in range(24 if deep else 8):
         case = random_problem(rng, "hinge", most_negatives=1)
         yield changed(case, kind="random", delta=least_delta(case), seed=int(rng.integers(10**6)))
 
 
 def ascend_exactly(case: Case, loops: int) -> Case:
-    """Algorithm 3.1 on (34) in fractions, every step the exact joint maximum over Delta and delta,
-    long fractions cut after 20 bits."""
+    """Run Algorithm 3.1 on (34) in fractions, every step the exact joint maximum over Delta and
+    delta, long fractions cut after 20 bits."""
     rng, size = np.random.default_rng(case.seed), len(case.alpha) + len(case.beta)
     pairs = [pair for rule in RULES for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
     for _ in range(loops):
@@ -118,7 +118,7 @@ def solves_the_hinge_dual(case: Case, loops: int = 150) -> Outcome:
 
 
 def tied_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """alpha = 1 shared by m equal betas, with equal negatives."""
+    """Yield alpha = 1 shared by m equal betas, with equal negatives."""
     for case in equal_negatives(rng):
         m, one = len(case.beta), Fraction(1)
         beta = np.array([one / m] * m, object)
@@ -126,7 +126,7 @@ def tied_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def points_of_one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points with one positive and one negative: any one, and the best one."""
+    """Yield points with one positive and one negative: any one, and the best one."""
     for case in one_negative(rng, deep):
         if len(case.alpha) == 1:
             yield case
@@ -175,7 +175,8 @@ def gap(case: Case) -> Number:
     erratum=STALLED,
 )
 def hinge_stationary_is_optimal(case: Case, rules: tuple[str, ...] = RULES) -> Outcome:
-    """By the duality gap; beside it the best of some points on the ray through the point."""
+    """Check it by the duality gap; beside it stands the best of some points on the ray through the
+    point."""
     here = with_best_delta(case)
     pairs = [pair for rule in rules for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
     if any(best_jointly(case, *pair)[1] > here for pair in pairs):

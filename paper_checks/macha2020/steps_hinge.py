@@ -40,7 +40,8 @@ PLANTED = (
 
 
 def interval_allowed(rule: str, bounds: object, case: Case) -> Outcome:
-    """The constraints of (33) allow a pair the steps of the corrected interval, and no others."""
+    """Check that the constraints of (33) allow a pair the steps of the corrected interval, and no
+    others."""
     pairs = (
         [case]
         if is_pair(case)
@@ -114,7 +115,7 @@ def two_alphas(case: Case, lows: Join = minimum, highs: Join = maximum) -> Outco
 
 
 def apart(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points of problems in which no positive sample is also a negative one."""
+    """Yield points of problems in which no positive sample is also a negative one."""
     for case in hinge_points(rng, deep):
         K, n = kernel(case), len(case.alpha)
         mixed = rule_pairs(case, "alpha and beta")

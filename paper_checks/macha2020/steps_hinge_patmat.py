@@ -1,6 +1,7 @@
 """M20 Theorem D.2: the pair steps of Pat&Mat with the hinge surrogate, and the delta after them."""
 
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 
 from paper_checks.arithmetic import (
     ZERO,
@@ -49,18 +50,35 @@ PLACE = "Appendix D.2, Theorem D.2, "
 
 
 def patmat_hinge_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Feasible points of (34) with the best delta for their beta; K plays no part."""
+    """Yield feasible points of (34) with the best delta for their beta; K plays no part."""
     for case in hinge_points(rng, deep):
         case.delta = least_delta(case)
         yield case
 
 
 def all_apart(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Points of problems whose pairs all have a curvature: no two samples are the same."""
+    """Yield points of problems whose pairs all have a curvature: no two samples are the same."""
     for case in patmat_hinge_points(rng, deep):
         rules = [(rule, k, j) for rule in NAMES for k, j in rule_pairs(case, rule) if k != j]
         if all(pair_of(case, *found).curvature > 0 for found in rules):
             yield case
+
+
+def two_beta_points(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield a pair whose third possibility alone is the best step, and points of problems."""
+    one, zero = Fraction(1), Fraction(0)
+    yield Case(
+        kind="a pair",
+        surrogate="hinge",
+        beta_k=zero,
+        beta_l=2 * one,
+        scores=one / 2,
+        curvature=one,
+        beta_max=zero,
+        theta2=one,
+        budget=one,
+    )
+    yield from all_apart(rng, deep)
 
 
 # ---------------------------------------------------------------- the possibilities
@@ -69,8 +87,8 @@ def all_apart(rng: Rng, deep: bool) -> Iterator[Case]:
 def listed_are_best(
     case: Case, rule: str, listed: Callable[[Case], Iterable[Possibility]]
 ) -> Outcome:
-    """The best of the possibilities whose condition is met gains as much as any step with any
-    delta. Of a problem by its dual values, of a pair by the slopes of the dual."""
+    """Check that the best of the possibilities whose condition is met gains as much as any step
+    with any delta. Of a problem by its dual values, of a pair by the slopes of the dual."""
     if is_pair(case):
         return one_is_best(case, list(listed(case)))
     outcomes = []
@@ -88,7 +106,8 @@ def listed_are_best(
 
 
 def one_is_best(pair: Case, found: list[Possibility]) -> Outcome:
-    """One of the possibilities whose condition is met is the best step with the best delta."""
+    """Check that one of the possibilities whose condition is met is the best step with the best
+    delta."""
     best = any_of(
         *(all_of(meets, is_jointly_best(pair, step, delta)) for step, delta, meets in found)
     )
@@ -102,7 +121,7 @@ def one_is_best(pair: Case, found: list[Possibility]) -> Outcome:
 
 
 def interval_allowed(case: Case) -> Outcome:
-    """(34c) allows two alphas the steps of the corrected interval, and no others."""
+    """Check that (34c) allows two alphas the steps of the corrected interval, and no others."""
     outcomes = []
     for k, other in rule_pairs(case, "two alphas"):
         if k != other:
@@ -236,7 +255,7 @@ def alpha_and_beta(case: Case, kink: bool = False, charge: int = 1, second: bool
     judged="beta_max is the largest beta but for the k-th and the l-th, 0 if there is none. k = l, "
     "which changes nothing, is left aside.",
     assumed="no two negative samples coincide, where n tau is divided by 0",
-    cases=all_apart,
+    cases=two_beta_points,
     sides=SIDES,
     corrected=version(
         "with beta_l - Delta in the third delta, and the three Delta at which two of "

@@ -23,7 +23,7 @@ NO_STEP = Step([ZERO], [ZERO], ZERO, Fraction(1))
 
 
 def patmat_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Feasible points of (30); delta is 0 in some where beta is."""
+    """Yield feasible points of (30); delta is 0 in some where beta is."""
     for number, case in enumerate(points(rng, deep)):
         case.delta = Fraction(int(rng.integers(1, 7)), 3)
         if number % 4 == 0:

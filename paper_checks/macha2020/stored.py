@@ -17,8 +17,8 @@ NOT_STORED = "fashion_mnist"  # its kernel matrix is not: two columns are comput
 
 
 def measured_loops(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Milliseconds of a loop against n where the kernel matrix is stored; seconds of a candidate
-    on every data set."""
+    """Yield milliseconds of a loop against n where the kernel matrix is stored; seconds of a
+    candidate on every data set."""
     table = stored_table("macha2020_table4")
     for objective in OBJECTIVES:
         lines = table.matching(objective=objective)
@@ -64,13 +64,13 @@ RECALLS = ("0.05", "0.1", "0.2", "0.4", "0.6", "0.8")
 
 
 def precisions(table: StoredTable, features: str, kernel: str, machine: str) -> np.ndarray:
-    """Mean test precisions over the data sets at RECALLS, per cent."""
+    """Return mean test precisions over the data sets at RECALLS, per cent."""
     line = table.line(features=features, kernel=kernel, machine=machine)
     return np.array([number(line[f"recall {recall}"]) for recall in RECALLS])
 
 
 def kernels_compared(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Each machine with both kernels, on raw and on standardised features."""
+    """Yield each machine with both kernels, on raw and on standardised features."""
     table = stored_table("macha2020_table3")
     for features in ("raw", "standardised"):
         for machine in (*PUSH, *PATMAT):
@@ -96,7 +96,7 @@ def gaussian_is_better(case: Case, more: float = 0.0) -> Outcome:
 
 
 def families_compared(rng: Rng, deep: bool) -> Iterator[Case]:
-    """The best precision of either family at the smallest and the largest recall."""
+    """Yield the best precision of either family at the smallest and the largest recall."""
     table = stored_table("macha2020_table3")
     for features in ("raw", "standardised"):
         for kernel in ("linear", "rbf"):

@@ -30,7 +30,7 @@ SURROGATE = "fwlab.ranking.surrogates.Surrogate."
 
 
 def slopes(rng: Rng, deep: bool) -> Iterator[Case]:
-    """theta > 0 and points y inside, outside and at the ends of the domains, with any x."""
+    """Yield theta > 0 and points y inside, outside and at the ends of the domains, with any x."""
     for theta in (Fraction(1, 3), Fraction(1), Fraction(5, 2)):
         ends = {"end": (Fraction(0), theta), "other": (-theta, theta / 2, 2 * theta)}
         for kind, values in ends.items():
@@ -48,8 +48,8 @@ def symbols(deep: bool) -> Iterator[Case]:
 def by_definition(
     case: Case, kind: str, inside: Truth, stated: Real, best: Real, unbounded: Truth
 ) -> Outcome:
-    """Inside, the stated value bounds y x - l(x) for every x and is attained at `best`; outside,
-    y is none of the slopes of the loss."""
+    """Check that inside, the stated value bounds y x - l(x) for every x and is attained at `best`;
+    outside, y is none of the slopes of the loss."""
 
     def value(x: Real) -> Real:
         return case.y * x - surrogate(kind, case.theta, x)
@@ -76,7 +76,7 @@ def loss_of_fwlab(found: Surrogate, case: Case) -> Outcome:
 
 
 def hinge_of_fwlab(case: Case) -> Outcome:
-    """The loss, its largest slope and the curvature of its conjugate."""
+    """Compare the loss, its largest slope and the curvature of its conjugate."""
     found = Surrogate("hinge", float(case.theta))
     return both(
         loss_of_fwlab(found, case),
@@ -105,7 +105,7 @@ def hinge_of_fwlab(case: Case) -> Outcome:
 def hinge_conjugate(
     case: Case, sign: int = -1, end: Callable[[Real], Real] = lambda theta: theta
 ) -> Outcome:
-    """By definition, and of numbers against an exact linear program for max(0, 1 + theta x)."""
+    """Check it by definition, and on numbers by an exact linear program for max(0, 1 + theta x)."""
     y, theta = case.y, case.theta
     inside, stated = all_of(y >= 0, y <= end(theta)), sign * divide(y, theta)
     unbounded = any_of(y < 0, y > theta)
@@ -118,7 +118,7 @@ def hinge_conjugate(
 
 
 def quadratic_of_fwlab(case: Case) -> Outcome:
-    """The loss, and the curvature of its conjugate."""
+    """Compare the loss, and the curvature of its conjugate."""
     found = Surrogate("quadratic", float(case.theta))
     curvature = float(1 / (2 * case.theta**2))
     return both(loss_of_fwlab(found, case), equal(found.curvature, curvature))
@@ -140,8 +140,8 @@ def quadratic_of_fwlab(case: Case) -> Outcome:
     library=Library((SURROGATE + "value", SURROGATE + "curvature"), quadratic_of_fwlab),
 )
 def quadratic_conjugate(case: Case, power: int = 2, quarter: Fraction = Fraction(1, 4)) -> Outcome:
-    """By definition. Of numbers, left of its kink the loss is 0, so that y x is unbounded for
-    y < 0; right of it the exact maximum of a quadratic."""
+    """Check it by definition. Of numbers, left of its kink the loss is 0, so that y x is unbounded
+    for y < 0; right of it the exact maximum of a quadratic."""
     y, theta = case.y, case.theta
     stated = divide(quarter * y**2, theta**power) - divide(y, theta)
     best = divide(divide(y, 2 * theta) - 1, theta)

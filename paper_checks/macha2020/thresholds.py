@@ -37,7 +37,7 @@ def mean_of_smallest(scores: Scores, K: int) -> Real:
 
 
 def weight_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with two weight vectors w and v, and any threshold t."""
+    """Yield problems with two weight vectors w and v, and any threshold t."""
     for kind in ("quadratic", "hinge"):
         for _ in range(200 if deep else 40):
             case = random_problem(rng, kind)
@@ -48,7 +48,8 @@ def weight_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def pairs_and_scores(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems, and the scores of two weight vectors where other thresholds are not convex."""
+    """Yield problems, and the scores of two weight vectors where other thresholds are not
+    convex."""
     for size in (2, 3):
         scores = tuple(Fraction(int(j == 0)) for j in range(size))
         for K in (1, 2):
@@ -57,7 +58,7 @@ def pairs_and_scores(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_scores(deep: bool) -> Iterator[Case]:
-    """Scores s and r of the negatives, p and q of a positive, at two weight vectors."""
+    """Yield scores s and r of the negatives, p and q of a positive, at two weight vectors."""
     for m, K in symbolic_sizes(4, smallest_m=1):
         numbers = {"s": reals("s", m), "r": reals("r", m), "p": real("p"), "q": real("q")}
         yield Case(kind="symbols", m=m, K=K, **numbers)
@@ -103,8 +104,8 @@ THRESHOLD = Library(("fwlab.ranking.thresholds.MeanOfLargest.value",), threshold
 def toppushk_is_convex(
     case: Case, threshold: Callable[[Scores, int], Real] = mean_of_largest
 ) -> Outcome:
-    """Of scores: the hinge of a positive at the middle; of a problem its value between w and v; and
-    the value at K = 1 against the maximum."""
+    """Compare values between two points with their mean: of scores the hinge of a positive, of a
+    problem its value; and the value at K = 1 with that at the maximum."""
     if hasattr(case, "s"):
         middle = [HALF * (a + b) for a, b in zip(case.s, case.r, strict=True)]
         points = ((middle, HALF * (case.p + case.q)), (case.s, case.p), (case.r, case.q))
@@ -148,8 +149,9 @@ def symbolic_thresholds(deep: bool) -> Iterator[Case]:
     library=THRESHOLD,
 )
 def mean_as_minimum(case: Case, more: int = 0, divided: bool = True) -> Outcome:
-    """No t makes the right side smaller than the left one, and the K-th largest score attains it;
-    of numbers, which has its kinks at the scores, by its minimum, too."""
+    """Check that no t makes the right side smaller than the left one, and that the K-th largest
+    score attains it; of numbers also by the minimum over the scores, where the right side has its
+    kinks."""
     s = list(case.s) if hasattr(case, "s") else list(case.negatives @ case.w)
     factor = Fraction(1, case.K + more) if divided else Fraction(1)
 
