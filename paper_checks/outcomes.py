@@ -117,7 +117,7 @@ def estimated(low: float, high: float, least: float = 0.0, **seen: Any) -> Outco
 
 def effect(low: float, high: float, tier: Tier = Tier.MONTE_CARLO, **seen: Any) -> Outcome:
     """An effect is positive, by its confidence interval [low, high]: undecided if that has 0."""
-    undecided = low <= 0 <= high
+    undecided = bool(low <= 0 <= high)
     margin = 0.0 if undecided else (low if low > 0 else high)
     seen = {"interval": (low, high), **seen}
     return Outcome(float(margin), 0.0, seen, tier, undecided=undecided)

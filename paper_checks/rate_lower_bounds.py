@@ -2,7 +2,7 @@
 
 Both duals are strongly concave, with or without smoothing, and both runs start from A = 0. The
 loss is the max hinge (top-1), with n = d = 1. The recurrences are identities that sympy verifies;
-rate_theorems.py runs Frank-Wolfe on K19's dual in fractions and compares.
+kato2019/linear_rates.py runs Frank-Wolfe on K19's dual in fractions and compares.
 
 `prove_fixed_steps_are_not_linear`: the optimum is inside. Two classes, |x|^2/lam + smoothing = 1:
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from paper_checks import performance_estimation as pep
-from paper_checks import rate_lower_bounds, rate_own_norm, rate_recurrence, rate_theorems
+from paper_checks import rate_lower_bounds, rate_own_norm, rate_recurrence
 from paper_checks import worst_case_training as worst
+from paper_checks.kato2019 import linear_rates
 from paper_checks.kato2019.exact_problems import random_problem
 from paper_checks.rate_certificate import (
     ONE,
@@ -23,6 +24,7 @@ from paper_checks.rate_certificate import (
     weakness,
 )
 from paper_checks.slow_training import inner, is_counterexample, minus, square
+from paper_checks.tajima2020 import convergence
 from paper_checks.tajima2020.programs import costly_losses, trainings
 
 KINDS = ("smooth", "quadratic")
@@ -330,20 +332,20 @@ def test_linear_convergence_inside():
 
 
 def test_the_guarantee_as_the_ledger_tries_it():
-    cases = list(rate_theorems.slow_trainings(np.random.default_rng(0), False))
+    cases = list(convergence.slow_trainings(np.random.default_rng(0), False))
     assert {case.kind for case in cases} == {"random, small integers", "random, fractions", "slow"}
     slow = [case for case in cases if case.kind == "slow"]
-    assert all(rate_theorems.guarantee(case).holds for case in cases)
-    assert all(rate_theorems.guarantee(case, constant=1, shift=1).holds for case in cases)
+    assert all(convergence.guarantee.form(case).holds for case in cases)
+    assert all(convergence.guarantee.form(case, constant=1, shift=1).holds for case in cases)
     for case in slow:
         constant = 1 if case.steps <= 3 else Fraction(3, 4)
-        assert not rate_theorems.guarantee(case, constant=constant).holds
+        assert not convergence.guarantee.form(case, constant=constant).holds
 
 
 def test_the_theorems_as_the_ledger_asks_for_them():
     first, always = (
-        rate_theorems.guaranteed_for_first_steps,
-        rate_theorems.guaranteed_for_all_steps,
+        convergence.guaranteed_for_first_steps,
+        convergence.guaranteed_for_all_steps,
     )
     assert always(False) and first(False) and first(False, functions="smooth")
     assert always(False, shift=3) and first(False, constant=1, shift=1)
@@ -355,13 +357,13 @@ def test_the_theorems_as_the_ledger_asks_for_them():
 
 
 def test_a_linear_rate_fails_on_the_duals_of_the_paper():
-    for case in rate_theorems.duals_without_linear_rate():
-        assert not rate_theorems.linear_rate(case, "fw-open-loop").holds
-        assert rate_theorems.linear_rate(case, "fw").holds == (case.kind == "exact, interior")
+    for case in linear_rates.duals_without_linear_rate():
+        assert not linear_rates.linear_rate(case, "fw-open-loop").holds
+        assert linear_rates.linear_rate(case, "fw").holds == (case.kind == "exact, interior")
         with pytest.raises(ValueError, match="no theorem"):
-            rate_theorems.linear_rate(case, "subgradient")
-    assert rate_theorems.linear_inside(False)
-    assert not rate_theorems.linear_inside(False, method="fw-open-loop")
+            linear_rates.linear_rate(case, "subgradient")
+    assert linear_rates.linear_inside(False)
+    assert not linear_rates.linear_inside(False, method="fw-open-loop")
 
 
 def test_the_bounds_from_below():

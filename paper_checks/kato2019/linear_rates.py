@@ -1,0 +1,79 @@
+"""K19 5, 6 and abstract: the linear rate of Frank-Wolfe, on duals where it fails for all t.
+
+`linear_rate` tries it on the two duals of paper_checks/rate_lower_bounds.py; `linear_inside` proves
+it where the optimum is inside.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import reference
+from paper_checks import rate_lower_bounds, rate_recurrence
+from paper_checks.kato2019.exact_problems import Exact, ExactProblem, array
+from paper_checks.ledger import Case, Outcome
+from paper_checks.outcomes import truth
+from reference import exact
+
+
+def duals_without_linear_rate() -> Iterator[Case]:
+    """The duals of rate_lower_bounds.py, with and without smoothing: one sample x = 1, top-1."""
+    for kind, m, curvature in (("interior", 2, Fraction(1)), ("boundary", 3, Fraction(2, 3))):
+        for smoothing in (Fraction(0), curvature / 2):
+            lam = 1 / (curvature - smoothing)
+            yield Case(kind=f"exact, {kind}", m=m, lam=lam, smoothing=smoothing)
+
+
+def linear_rate(case: Case, method: str = "fw", steps: int = 6) -> Outcome:
+    """The error of Frank-Wolfe from A = 0 on one of these duals is at most c q^t, q < 1.
+
+    method: "fw" with exact line search, or "fw-open-loop" with the steps 2/(t+1). It is false where
+    a theorem of rate_lower_bounds.py says so, and the errors of the first steps, by K19's
+    definition of D, are those of the theorem. It is true where an error is 0.
+    """
+    if method not in ("fw", "fw-open-loop"):
+        raise ValueError(f"there is no theorem about {method!r} on these duals")
+    problem = ExactProblem(array([[1]]), (0,), reference.TopK(1), case.m, case.lam, case.smoothing)
+    highest = Fraction(1, 4) if case.m == 2 else Fraction(1, 2)
+    errors = [highest - value for value in dual_values(problem, steps, method == "fw")]
+    if method == "fw-open-loop":
+        # from the third vertex the first step goes to the side that has the optimum, and stays
+        share = Fraction(1) if case.m == 2 else Fraction(2, 3)
+        proved = rate_lower_bounds.prove_fixed_steps_are_not_linear()
+        known = [share * error for error in rate_lower_bounds.fixed_step_errors(steps)]
+        least = f"{share}/(t(t+1))^2 for t = 1, 2, 5, 6, 9, 10, .."
+    else:
+        proved = rate_lower_bounds.prove_line_search_is_not_linear()
+        known = list(rate_lower_bounds.line_search_errors(steps))
+        least = "1/(96 t) for all t"
+    if proved and errors == known:
+        return truth(False, highest=highest, errors=tuple(errors), at_least=least)
+    if min(errors) > 0:
+        raise RuntimeError(f"no theorem says how these errors go on: {errors}")
+    return truth(True, highest=highest, errors=tuple(errors))
+
+
+def dual_values(problem: ExactProblem, steps: int, line_search: bool) -> Iterator[Fraction]:
+    """Yield D(A_1), D(A_2), .. from A = 0 for one sample; ties go to the first vertex."""
+    A = array([[0] * problem.m])
+    slopes = sorted(exact.pieces(problem.loss, problem.m, problem.y[0]))
+    vertices = [array([[-x for x in slope]]) for slope in slopes]
+    for t in range(1, steps + 1):
+        rises = [problem.slope(A, vertex - A) for vertex in vertices]
+        rise = max(rises)
+        direction = vertices[rises.index(rise)] - A
+        step = best_step(problem, A, direction, rise) if line_search else Fraction(2, t + 1)
+        A = A + step * direction
+        yield Fraction(problem.dual(A))
+
+
+def best_step(problem: ExactProblem, A: Exact, direction: Exact, rise: Fraction) -> Any:
+    """Return the step in [0, 1] where D is largest; D(A + step direction) is a parabola."""
+    bend = 2 * (problem.dual(A) + rise - problem.dual(A + direction))
+    return min(Fraction(1), rise / bend) if bend else Fraction(int(rise > 0))
+
+
+def linear_inside(deep: bool, method: str = "fw", **changes: Any) -> bool:
+    """Return whether Frank-Wolfe is proved to converge linearly on every strongly concave dual
+    whose optimum is inside: only with exact line search, the method "fw"."""
+    return method == "fw" and not changes and rate_recurrence.prove_linear_inside()
