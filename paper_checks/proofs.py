@@ -140,7 +140,7 @@ def contradiction(formula: Truth, case: Case) -> Case | Unknown | None:
 
 
 def summary(sizes: Iterable[str]) -> str:
-    """Return sizes as one text: "2 <= m <= 4, 1 <= k <= 4 (9 sizes)"; values that are not three
+    """Return sizes as one text: "2 <= m <= 4; 1 <= k <= 4 (9 sizes)"; values that are not three
     integers in a row, or more, are listed."""
     listed = [dict(part.split(" = ") for part in size.split(", ")) for size in sizes if size]
     if not listed:
@@ -154,7 +154,7 @@ def summary(sizes: Iterable[str]) -> str:
         texts = ", ".join(map(str, values))
         ranges.append(f"{low} <= {name} <= {high}" if in_a_row else f"{name} = {texts}")
     count = "" if len(listed) == 1 else f" ({len(listed)} sizes)"
-    return ", ".join(ranges) + count
+    return "; ".join(ranges) + count
 
 
 def symbolic_sizes(largest_m: int, smallest_m: int = 2) -> Iterator[tuple[int, int]]:

@@ -59,5 +59,5 @@ def one(record: Record) -> str:
 
 def named(name: str, text: str) -> str:
     """Return a name and a text beside it, wrapped."""
-    start = f"  {name:{NAMES}}"
-    return textwrap.fill(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+    start = f"  {name:{NAMES - 1}} "
+    return textwrap.fill(text, WIDTH, initial_indent=start, subsequent_indent=" " * (NAMES + 2))

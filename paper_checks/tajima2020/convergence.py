@@ -7,6 +7,7 @@ and for the first steps, with the smaller constant of the worst case, by
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -17,7 +18,7 @@ from paper_checks.ledger import Case, Outcome, claim, version
 from paper_checks.outcomes import at_most, both
 from paper_checks.performance_estimation import open_loop_steps, prove_open_loop, solve
 from paper_checks.proofs import ByTheorem
-from paper_checks.rate_own_norm import DualPoint, OwnNorm, case_of, of_training
+from paper_checks.rate_own_norm import OwnNorm, case_of, of_training
 from paper_checks.tajima2020.programs import trainings
 from paper_checks.worst_case_training import refute_open_loop
 
@@ -28,8 +29,9 @@ DEEP_STEPS = 20
 CONSTANTS = (Fraction(1), Fraction(3, 4))
 
 
-def near_optimum(dual: OwnNorm, denominator: int = 1000) -> DualPoint:
-    """Return a feasible point near the maximum of D, from a solver's weights, rounded."""
+def near_optimum(dual: OwnNorm, denominator: int = 1000) -> list[list[Fraction]]:
+    """Return the weights of the vertices of a feasible point near the maximum of D: a solver's,
+    rounded."""
     weights = [cp.Variable(len(row), nonneg=True) for row in dual.rows]
     pairs = [
         (part[j], vertex)
@@ -45,19 +47,24 @@ def near_optimum(dual: OwnNorm, denominator: int = 1000) -> DualPoint:
     for part in weights:
         rounded = [Fraction(round(max(x, 0.0) * denominator)) for x in np.asarray(part.value)]
         shares.append([x / sum(rounded) for x in rounded])
-    return dual.mixture(shares)
+    return shares
 
 
 def slow_trainings(rng: Rng, deep: bool) -> Iterator[Case]:
     """Small training problems, and those on which the error is above C/(t + 2) or 3/4 of it."""
     for case in trainings(rng, deep):
         if len(case.y) <= 2 and len(case.features[0]) <= 3:
-            yield Case(**{**vars(case), "kind": f"random, {case.kind}", "steps": 12})
+            yield with_near_optimum({**vars(case), "kind": f"random, {case.kind}", "steps": 12})
     for constant, steps in zip(CONSTANTS, ((1, 2, 3), (5, 10)), strict=True):
         for t in steps:
             slow = refute_open_loop(t, constant=constant)
             if slow is not None:
-                yield Case(**{**vars(case_of(slow)), "steps": t})
+                yield with_near_optimum({**vars(case_of(slow)), "steps": t})
+
+
+def with_near_optimum(parts: dict[str, Any]) -> Case:
+    """Return the case of a training problem with the weights of a point near its optimum."""
+    return Case(**parts, _near=near_optimum(of_training(Case(**parts))))
 
 
 def guaranteed_for_all_steps(
@@ -136,7 +143,7 @@ def guarantee(
     Exact; but max D is the value at a rational point near the optimum, a little less.
     """
     dual = of_training(case)
-    highest, bound = dual.dual(near_optimum(dual)), constant * dual.curvature()
+    highest, bound = dual.dual(dual.mixture(case._near)), constant * dual.curvature()
     iterates, _ = dual.run(open_loop_steps(case.steps, numerator, offset))
     return both(
         *(

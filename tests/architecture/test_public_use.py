@@ -27,6 +27,7 @@ PUBLIC = {
 INSIDE = {
     "figures/benchmarks/*": "measure kernels and single iterations of solvers",
     "figures/own/bent_path.py": "runs a solver with other step rules than its own",
+    "paper_checks/macha2020/*": "compares single steps and thresholds of a method with the paper's",
 }
 FILES = sorted(
     str(file.relative_to(ROOT))

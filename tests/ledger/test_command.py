@@ -64,7 +64,7 @@ def test_a_part_of_an_id_lists_the_ids_with_it(capsys, monkeypatch):
 def test_a_claim_asked_for_is_printed_in_full(capsys):
     assert main(["--id", "K19-eq22", "--jobs", "1"]) == 0
     said = capsys.readouterr().out
-    for name in ("place", "statement", "verdict", "given", "as stated"):
+    for name in ("place", "statement", "verdict", "given", "<(22), B - A>"):
         assert f"\n  {name} " in said
     assert "defects" not in said
 

@@ -8,10 +8,10 @@ from paper_checks import outcomes
 from paper_checks.arithmetic import all_of, divide, is_symbolic, kth_largest, largest_sum, maximum
 from paper_checks.ledger import Case, Claim, Condition, version
 from paper_checks.outcomes import at_most, both, equal
-from paper_checks.proofs import FOUND, BySolver, ByTheorem, decide_form, summary
+from paper_checks.proofs import BySolver, ByTheorem, decide_form, summary
 from paper_checks.records import record
 from paper_checks.symbols import real, reals
-from paper_checks.trials import Tier
+from paper_checks.trials import FOUND, Tier
 from paper_checks.verdicts import Verdict, judge
 
 
@@ -42,7 +42,7 @@ def made(form=mean_below_maximum, cases=numbers, proofs=(PROOF,), planted=(WRONG
 def test_a_true_statement_is_proved_with_its_sizes():
     found = record(judge(made()))
     assert (found["verdict"], found["tier"]) == ("holds", "proved")
-    assert found["proof_sizes"] == "2 <= m <= 3, 1 <= k <= 2 (4 sizes)"
+    assert found["proof_sizes"] == "m = 2, 3; k = 1, 2 (4 sizes)"
     assert found["tier_detail"] == found["proof_sizes"] and found["proof_catches"] == "ties"
 
 
@@ -152,8 +152,10 @@ def test_a_theorem_is_asked_for_each_version():
 
 
 def test_sizes_are_summed_up():
-    assert summary(("m = 2, k = 1",)) == "m = 2, k = 1"
-    assert summary(("m = 2, k = 1", "m = 4, k = 1")) == "2 <= m <= 4, k = 1 (2 sizes)"
+    assert summary(("m = 2, k = 1",)) == "m = 2; k = 1"
+    assert summary(("m = 2, k = 1", "m = 4, k = 1")) == "m = 2, 4; k = 1 (2 sizes)"
+    in_a_row = [f"m = {m}, k = 1" for m in (2, 3, 4)]
+    assert summary(in_a_row) == "2 <= m <= 4; k = 1 (3 sizes)"
     assert summary(()) == ""
 
 

@@ -70,6 +70,7 @@ CLAIMS = {
     "K19-table1": (KATO, of_kato),
     "L15-table-gains": (["lapin2015_table1"], of_lapin),
     "LP15-table2": (["lei2015_table2"], of_lei),
+    "LP15-table2-gains": (["lei2015_table2"], of_lei),
     "M20-table3-gauss": (["macha2020_table3"], of_macha_3),
     "M20-table3-recall": (["macha2020_table3"], of_macha_3),
     "M20-table4": (["macha2020_table4"], of_macha_4),
