@@ -1,5 +1,7 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
+from typing import TYPE_CHECKING, Any
+
 from fwlab import bounds, datasets, metrics, ranking, testing, weights
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
@@ -33,6 +35,9 @@ from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 from fwlab.verify import Enclosure, verify
 
+if TYPE_CHECKING:
+    from fwlab.estimators import TopKSVC
+
 __all__ = [
     "AwayStep",
     "BlendedPairwise",
@@ -57,6 +62,7 @@ __all__ = [
     "StepRule",
     "StructuredHinge",
     "TopK",
+    "TopKSVC",
     "Trace",
     "Usunier",
     "WeightedTopK",
@@ -79,3 +85,12 @@ __all__ = [
     "verify",
     "weights",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimators when they are first asked for: scikit-learn takes a second."""
+    if name != "TopKSVC":
+        raise AttributeError(f"module 'fwlab' has no attribute {name!r}")
+    from fwlab.estimators import TopKSVC
+
+    return TopKSVC

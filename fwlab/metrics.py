@@ -1,5 +1,6 @@
 """Measures of prediction quality."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,3 +51,32 @@ def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
     needed = max(1, int(np.ceil(recall * len(own) * (1 - 1e-12))))
     above = scores >= own[needed - 1]
     return float(positive[above].mean())
+
+
+@dataclass(frozen=True)
+class TopKScorer:
+    """The top-k accuracy of a fitted classifier, as scikit-learn's `scoring` takes it.
+
+    A label that the classifier has not met counts as wrong.
+    """
+
+    k: int
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the share of samples whose class is among the estimator's k best."""
+        scores, y = np.asarray(estimator.decision_function(X)), np.asarray(y)
+        if scores.ndim == 1:  # of two classes: the second less the first
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        known = np.isin(y, estimator.classes_)
+        if not known.any():
+            return 0.0
+        labels = np.searchsorted(estimator.classes_, y[known])
+        return topk_accuracy(labels, scores[known], self.k) * float(known.mean())
+
+
+def make_topk_scorer(k: int) -> TopKScorer:
+    """Return a scorer for GridSearchCV and its kin, whose score is `topk_accuracy` with this k.
+
+    The classifier needs `decision_function` and `classes_`, in ascending order.
+    """
+    return TopKScorer(as_integer("k", k, low=1))

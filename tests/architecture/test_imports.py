@@ -35,7 +35,7 @@ LAYERS = (
     ("fwlab.verify",),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
-    ("fwlab.experiments*",),
+    ("fwlab.experiments*", "fwlab.estimators*"),
     ("fwlab.cli*", "fwlab.__main__", "fwlab"),
 )
 FORBIDDEN = {
