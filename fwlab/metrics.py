@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.checks.arguments import as_floats, as_integer, as_labels, as_positive, as_real
+from fwlab.checks.labels import codes_of
 
 
 def topk_accuracy(y: Any, scores: Any, k: int) -> float:
@@ -64,14 +65,14 @@ class TopKScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Return the share of samples whose class is among the estimator's k best."""
-        scores, y = np.asarray(estimator.decision_function(X)), np.asarray(y)
+        scores = np.asarray(estimator.decision_function(X))
         if scores.ndim == 1:  # of two classes: the second less the first
             scores = np.column_stack([np.zeros_like(scores), scores])
-        known = np.isin(y, estimator.classes_)
+        codes = codes_of(y, estimator.classes_)
+        known = codes >= 0
         if not known.any():
             return 0.0
-        labels = np.searchsorted(estimator.classes_, y[known])
-        return topk_accuracy(labels, scores[known], self.k) * float(known.mean())
+        return topk_accuracy(codes[known], scores[known], self.k) * float(known.mean())
 
 
 def make_topk_scorer(k: int) -> TopKScorer:

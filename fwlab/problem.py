@@ -48,8 +48,9 @@ class Problem:
     ----------
     X : array or scipy.sparse matrix (n, d)
         The samples; with kernel="precomputed" their Gram matrix (n, n).
-    y : array (n,) of integers
-        Labels 0 .. n_classes-1.
+    y : array (n,)
+        Labels of any kind: integers, strings, truth values. `problem.classes` are their distinct
+        values in ascending order, and `problem.y` their places there.
     loss : Loss or PolytopeLoss
         One of fwlab's losses, or your own.
     lam : float
@@ -59,7 +60,8 @@ class Problem:
     kernel : None, "linear" or "precomputed"
         "linear" works on the Gram matrix X X^T.
     n_classes : int, optional
-        Number of classes m; the largest label plus one by default.
+        Number of classes m, if y holds integers 0 .. m-1 and not all of them; by default the number
+        of distinct labels.
     sample_weight : array (n,), optional
         Non-negative weights omega; 1 by default.
     regularizer : LpNorm, optional
@@ -97,8 +99,8 @@ class Problem:
         self.notes = conversion_notes(X, storage)
         self.X, self.gram_shift = checked_data(X, kernel, storage)
         self.notes += shift_note(self.X, self.gram_shift)
-        self.y = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
-        self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
+        self.y, self.classes = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
+        self.n_classes = len(self.classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes: Domains = loss.polytopes(self.y, self.n_classes)
         if self.smoothing and not self.polytopes.projects:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import LARGEST, SMALLEST, as_features, as_floats, as_integer, as_labels
+from fwlab.checks.arguments import LARGEST, SMALLEST, as_features, as_floats, as_integer
 from fwlab.checks.gram import checked_gram
+from fwlab.checks.labels import encoded_labels
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.polytope_loss import PolytopeLoss
@@ -57,18 +58,18 @@ def shift_note(K: Any, shift: float) -> tuple[str, ...]:
     return (f"X is positive semidefinite only up to {shift:.2g} I, which gap_error counts.",)
 
 
-def checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
-    """Return y as classes 0 .. n_classes - 1, one per row of X."""
+def checked_labels(y: Any, len_x: int, n_classes: int | None) -> tuple[Integers, np.ndarray]:
+    """Return y as classes 0 .. m-1, one per row of X, and the labels that they stand for."""
     if n_classes is not None:
         n_classes = as_integer("n_classes", n_classes, low=2)
-    labels = as_labels(y, n_classes)
-    if len(labels) != len_x:
-        raise ValueError(f"y must have one label per row of X, {len_x}; got {len(labels)}.")
-    if n_classes is None and labels.min() == labels.max():
+    codes, classes = encoded_labels(y, n_classes)
+    if len(codes) != len_x:
+        raise ValueError(f"y must have one label per row of X, {len_x}; got {len(codes)}.")
+    if len(classes) < 2:
         raise ValueError(
-            f"y must hold at least two classes unless n_classes is given; got only {labels[0]}."
+            f"y must hold at least two classes unless n_classes is given; got only {classes}."
         )
-    return labels
+    return codes, classes
 
 
 def checked_matrix(name: str, axes: str, value: Any, shape: tuple[int, int]) -> Floats:

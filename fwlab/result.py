@@ -10,6 +10,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_labels
+from fwlab.checks.labels import codes_of
 from fwlab.files import saved_arrays, write_atomically
 from fwlab.plot import Gaps, plot_gaps
 from fwlab.proved import proved_accuracy, proved_labels
@@ -133,7 +134,8 @@ class Result:
     most tol. nit counts iterations. wall_seconds is the time of the whole call, seconds the
     method's own, without judging and compiling. lam_n is lam times n. coefficients (n, m) are the
     coefficients of the machine with a precomputed kernel if they are not A (the subgradient method,
-    LpNorm), otherwise None. made_by holds versions, commit,
+    LpNorm), otherwise None. classes (m,) are the labels behind
+    the classes 0 .. m-1, None for those integers themselves. made_by holds versions, commit,
     processor and date (`fwlab.provenance`).
     """
 
@@ -155,17 +157,18 @@ class Result:
     gap_error: float = np.nan
     distance: float = np.inf
     wall_seconds: float = np.nan
+    classes: np.ndarray | None = None
     made_by: dict[str, str] = field(default_factory=provenance)
 
-    def predict(self, X_new: Any) -> Integers:
-        """Return the class of the largest score, (n_new,); ties go to the lowest class.
+    def predict(self, X_new: Any) -> np.ndarray:
+        """Return the label of the largest score, (n_new,); ties go to the lowest class.
 
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
         machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
         rows = _checked_rows(X_new, machine)
-        classes: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
-        return classes
+        best: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
+        return best if self.classes is None else np.asarray(self.classes[best])
 
     def proved(self, X_new: Any) -> np.ndarray:
         """Return whether each predicted label is certainly the exact optimum's, (n_new,) bool.
@@ -180,15 +183,20 @@ class Result:
     def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.
 
-        X_new is (n_new, d) and y (n_new,); fwlab.metrics.topk_accuracy defines the accuracy. Raises
-        ValueError with a precomputed kernel, or if an argument is not as described.
+        X_new is (n_new, d) and y (n_new,); fwlab.metrics.topk_accuracy defines the accuracy, and a
+        label that is none of `classes` counts as wrong. Raises ValueError with a precomputed
+        kernel, or if an argument is not as described.
         """
         W, rows = self._machine_and_rows("proved_accuracy", X_new)
         k = as_integer("k", k, low=1, high=len(W))
-        y = as_labels(y, len(W))
-        if len(y) != rows.shape[0]:
-            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(y)}.")
-        return proved_accuracy(W, self.distance, rows, y, k)
+        codes = as_labels(y, len(W)) if self.classes is None else codes_of(y, self.classes)
+        if len(codes) != rows.shape[0]:
+            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(codes)}.")
+        known = codes >= 0
+        if not known.any():
+            return 0.0, 0.0
+        low, high = proved_accuracy(W, self.distance, rows[known], codes[known], k)
+        return low * float(known.mean()), high * float(known.mean())
 
     def save(self, path: str | Path) -> None:
         """Write everything to an .npz file."""

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_real
+from fwlab.checks.labels import codes_of
 from fwlab.estimators.kernels import gamma_of, gram_between, with_constant
 from fwlab.estimators.named_losses import named_loss
 from fwlab.estimators.validation import validate_data
@@ -206,11 +207,11 @@ class TopKSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(y) != rows.shape[0]:
             raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(y)}.")
         k = as_integer("k", k, low=1, high=len(W))
-        known = np.isin(y, self.classes_)
+        codes = codes_of(y, self.classes_)
+        known = codes >= 0
         if not known.any():
             return 0.0, 0.0
-        labels = np.searchsorted(self.classes_, y[known])
-        low, high = proved_accuracy(W, self._distance, rows[known], labels, k)
+        low, high = proved_accuracy(W, self._distance, rows[known], codes[known], k)
         return float(low * known.mean()), float(high * known.mean())
 
     def _sample_weight(self, X: Any, labels: Any, sample_weight: Any) -> Floats:
