@@ -17,6 +17,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.lp_norm import LpNorm
+from fwlab.model import Model
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
 from fwlab.projections import (
@@ -50,6 +51,7 @@ __all__ = [
     "LpNorm",
     "MaxHinge",
     "Method",
+    "Model",
     "Needs",
     "OpenLoop",
     "Pairwise",

@@ -1,6 +1,7 @@
 """The outcome of a run: certificate, status, trace and result, with saving and loading."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -198,14 +199,15 @@ class Result:
         low, high = proved_accuracy(W, self.distance, rows[known], codes[known], k)
         return low * float(known.mean()), high * float(known.mean())
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to an .npz file."""
-        save_result(self, path)
+    def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:
+        """Write everything to an .npz file; with the arrays of a model that predicts from it."""
+        save_result(self, path, model)
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "Result") as stored:
+        with saved_arrays(path, "Result") as everything:
+            stored = {n: v for n, v in everything.items() if not n.startswith("model_")}
             made_by = json.loads(stored.pop("made_by").item()) if "made_by" in stored else {}
             return cls(**{"W": None, **stored_fields(stored)}, made_by=made_by)
 
@@ -243,13 +245,13 @@ def _checked_rows(X_new: Any, machine: Floats) -> Any:
     return rows
 
 
-def save_result(result: Any, path: str | Path) -> None:
+def save_result(result: Any, path: str | Path, more: Mapping[str, Any] | None = None) -> None:
     """Write all fields of a result, a dataclass with a trace and a status, to an .npz file.
 
     Columns of the trace are called trace_iteration and so on; parts of any other field that has
-    `as_dict` are named likewise. A field that is None is left out.
+    `as_dict` are named likewise. A field that is None is left out. more: further arrays.
     """
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Any] = dict(more or {})
     for name in (column.name for column in fields(result)):
         value = getattr(result, name)
         if hasattr(value, "as_dict"):

@@ -11,6 +11,7 @@ import csv
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,35 @@ def read_npz(path: Path) -> Parts:
     It holds X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A CSR
     matrix X is stored as X_data, X_indices, X_indptr, X_shape.
     """
+    with _npz_arrays(path) as arrays:
+        return _npz_parts(path, arrays)
+
+
+@contextmanager
+def _npz_arrays(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
+    """Open an .npz file in a `with` block. Raises ValueError if it is none, or damaged."""
     if not zipfile.is_zipfile(path):  # numpy would try to unpickle it
         raise ValueError(f"{str(path)!r} is not an .npz archive.")
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            return _npz_parts(path, arrays)
+            yield arrays
     except zipfile.BadZipFile as error:
         raise ValueError(f"{str(path)!r} is a damaged .npz archive ({error}).") from error
+
+
+def read_npz_features(path: Path) -> tuple[Any, np.ndarray | None]:
+    """Read the samples to predict from an .npz file: X and, if the file has them, their labels y.
+
+    They are the arrays X and y, else those of the test part.
+    """
+    with _npz_arrays(path) as arrays:
+        for X_name, y_name in (_PART_ARRAYS["train"][-1], *_PART_ARRAYS["test"]):
+            if X_name in arrays or f"{X_name}_data" in arrays:
+                labels = _npz_array(path, arrays, y_name) if y_name in arrays else None
+                return _npz_matrix(path, arrays, X_name), labels
+        raise ValueError(
+            f"{str(path)!r} must hold an array X; it holds {', '.join(arrays) or 'none'}."
+        )
 
 
 def _npz_parts(path: Path, arrays: Mapping[str, np.ndarray]) -> Parts:
@@ -91,7 +114,7 @@ def read_csv(path: Path) -> Parts:
     A header may name the label column y, label or class; otherwise the label is the last column.
     Labels are numbers or strings.
     """
-    rows = _csv_rows(path)
+    rows = csv_rows(path)
     line, first = next(rows, (0, []))
     if len(first) < 2:
         raise ValueError(f"{str(path)!r} must hold a label column beside at least one feature.")
@@ -116,10 +139,10 @@ def read_csv(path: Path) -> Parts:
         features.insert(0, _floats(path, line, first, label_column))
     if not labels:
         raise ValueError(f"{str(path)!r} holds a header and no rows.")
-    return {"train": (np.array(features), _label_array(labels))}
+    return {"train": (np.array(features), label_array(labels))}
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and stripped cells of every row that is not blank."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
@@ -148,14 +171,14 @@ def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> 
     It is a header if none of its cells is a number, or if a cell names the label column. If only
     the last cell does, the row is no header when other rows have the same label.
     """
-    if not any(_is_number(cell) for cell in first):
+    if not any(is_number(cell) for cell in first):
         return True
     if first[label_column].lower() not in LABEL_NAMES:
         return False
     return label_column < len(first) - 1 or first[label_column] not in other_labels
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -170,25 +193,32 @@ def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
 
 
 def _floats(path: Path, line: int, row: list[str], label_column: int) -> np.ndarray:
-    cells = row[:label_column] + row[label_column + 1 :]
+    columns = [column for column in range(len(row)) if column != label_column]
+    return floats_of_row(path, line, row, columns)
+
+
+def floats_of_row(path: Path, line: int, row: list[str], columns: list[int]) -> np.ndarray:
+    """Return the cells of these columns as numbers. Raises ValueError for one that is none."""
+    cells = [row[column] for column in columns]
     try:
         values = np.array(cells, dtype=np.float64)
     except ValueError:
         values = np.array([np.nan])
     if np.isfinite(values).all() and "_" not in "".join(cells):
         return values
-    for column, cell in enumerate(row):
-        if column != label_column and not (_is_number(cell) and np.isfinite(float(cell))):
+    for column in columns:
+        cell = row[column]
+        if not (is_number(cell) and np.isfinite(float(cell))):
             break
     raise ValueError(
         f"{str(path)!r}, line {line}, column {column + 1}: {cell!r} is not a finite number."
     )
 
 
-def _label_array(labels: list[str]) -> np.ndarray:
+def label_array(labels: list[str]) -> np.ndarray:
     """Return the labels as integers or floats if all of them can be read so, else as strings."""
     strings = np.array(labels)
-    if all(_is_number(label) for label in labels):
+    if all(is_number(label) for label in labels):
         try:
             return strings.astype(np.int64)
         except (ValueError, OverflowError):
@@ -265,7 +295,9 @@ def checked(where: str, parts: Parts) -> tuple[Parts, tuple[Any, ...]]:
 
     A class counts if any part contains it. `where` names the data in error messages.
     """
-    matrices = {part: _features(f"{where}: X of part {part}", X) for part, (X, _) in parts.items()}
+    matrices = {
+        part: numeric_features(f"{where}: X of part {part}", X) for part, (X, _) in parts.items()
+    }
     for part, (_, y) in parts.items():
         X = matrices[part]
         if y.ndim != 1 or y.dtype.kind not in "biufUS":
@@ -289,7 +321,7 @@ def _numeric(where: str, values: np.ndarray) -> None:
         raise ValueError(f"{where} must hold real numbers; got type {values.dtype}.")
 
 
-def _features(where: str, X: Any) -> Any:
+def numeric_features(where: str, X: Any) -> Any:
     """Return X as finite float64, C-ordered or canonical CSR, with at least one row and column."""
     _numeric(where, X)
     if X.ndim != 2 or 0 in X.shape:

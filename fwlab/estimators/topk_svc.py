@@ -24,6 +24,7 @@ from fwlab.estimators.kernels import gamma_of, gram_between, with_constant
 from fwlab.estimators.named_losses import named_loss
 from fwlab.estimators.validation import validate_data
 from fwlab.lp_norm import LpNorm
+from fwlab.model import Model
 from fwlab.problem import Problem
 from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.result import Result
@@ -213,6 +214,23 @@ class TopKSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return 0.0, 0.0
         low, high = proved_accuracy(W, self._distance, rows[known], codes[known], k)
         return float(low * known.mean()), float(high * known.mean())
+
+    def to_model(self) -> Model:
+        """Return the fitted machine as a fwlab.Model, whose file `fwlab predict` reads.
+
+        Raises ValueError with another kernel than the linear one.
+        """
+        W, d = self._linear_machine("to_model"), self.n_features_in_
+        intercept = W[:, d] * self.intercept_scaling if self.fit_intercept else np.zeros(len(W))
+        names = getattr(self, "feature_names_in_", None)
+        return Model(
+            np.ascontiguousarray(W[:, :d]),
+            intercept,
+            self.classes_,
+            feature_names=None if names is None else tuple(names.tolist()),
+            settings={name: repr(value) for name, value in self.get_params().items()},
+            certificate={"gap": self.duality_gap_, "gap_error": self.gap_error_},
+        )
 
     def _sample_weight(self, X: Any, labels: Any, sample_weight: Any) -> Floats:
         """Return omega: the given weights times those of the classes."""

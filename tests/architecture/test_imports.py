@@ -35,6 +35,7 @@ LAYERS = (
     ("fwlab.verify",),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
+    ("fwlab.model",),
     ("fwlab.experiments*", "fwlab.estimators*"),
     ("fwlab.cli*", "fwlab.__main__", "fwlab"),
 )
