@@ -1,8 +1,9 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fwlab import bounds, datasets, metrics, ranking, testing, weights
+from fwlab import bounds, datasets, metrics, ranking, weights
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
@@ -37,6 +38,7 @@ from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 from fwlab.verify import Enclosure, verify
 
 if TYPE_CHECKING:
+    from fwlab import testing
     from fwlab.estimators import TopKSVC
 
 __all__ = [
@@ -90,9 +92,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators when they are first asked for: scikit-learn takes a second."""
-    if name != "TopKSVC":
-        raise AttributeError(f"module 'fwlab' has no attribute {name!r}")
-    from fwlab.estimators import TopKSVC
-
-    return TopKSVC
+    """Import what few programs need, scikit-learn for one, when it is first named."""
+    if name == "testing":
+        return import_module("fwlab.testing")
+    if name == "TopKSVC":
+        return import_module("fwlab.estimators").TopKSVC
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

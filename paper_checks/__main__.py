@@ -3,22 +3,30 @@
 import argparse
 import json
 import os
+import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from tqdm import tqdm
 
 from fwlab.experiments import sigterm_interrupts
 from fwlab.files import write_text_atomically
-from paper_checks.formulas import as_svg
 from paper_checks.ledger import CLAIMS
-from paper_checks.modules import PAPERS, ClaimFile, claim_files, claims
-from paper_checks.page import html_page
-from paper_checks.report import markdown, table
+from paper_checks.modules import ClaimFile, claim_files, claims
+from paper_checks.options import parser
+from paper_checks.report.markdown import markdown
+from paper_checks.report.mathml import display, prose
+from paper_checks.report.stamp import stamp
+from paper_checks.report.terminal import details, table
 from paper_checks.run import Record, run
-from paper_checks.stored_tables import DEFAULT, VARIABLE
+from paper_checks.stored_tables import VARIABLE
+
+ROOT = Path(__file__).parents[1]
+# as many claims, asked for by --id, are printed in full
+FEW = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 if every check ran; 1 if one broke or a page cannot be written; 2 for bad input; 130 after
     Ctrl-C or SIGTERM.
     """
-    options = parser().parse_args(arguments)
+    options = parser(__doc__).parse_args(arguments)
     try:
         files = files_of(options)
         chosen = selected(options, files)
@@ -47,16 +55,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
             kept = f"finished claims are in {options.keep}, if there are any"
         print(f"interrupted before all claims were tried; {kept}", file=sys.stderr)
         return 130
-    print(json.dumps(records, indent=1) if options.json else table(records))
+    print(printed(records, options))
+    command = shlex.join(sys.argv[1:] if arguments is None else arguments)
     try:
-        if options.html is not None:
-            write_text_atomically(options.html, html_page(records))
-        if options.markdown is not None:
-            write_text_atomically(options.markdown, markdown(records))
-    except OSError as error:
+        write_reports(records, options, f"python -m paper_checks {command}".rstrip())
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def printed(records: Sequence[Record], options: argparse.Namespace) -> str:
+    """Return what goes to the terminal."""
+    if options.json:
+        return json.dumps(records, indent=1)
+    return details(records) if options.id and len(records) <= FEW else table(records)
+
+
+def write_reports(records: Sequence[Record], options: argparse.Namespace, command: str) -> None:
+    """Write the files that are asked for."""
+    header = stamp(command, options.seed, options.deep)
+    if options.html is not None:
+        from paper_checks.report.page import html_page
+
+        sources = Path(os.path.relpath(ROOT, options.html.resolve().parent)).as_posix()
+        write_text_atomically(options.html, html_page(records, header, sources))
+    if options.markdown is not None:
+        write_text_atomically(options.markdown, markdown(records, header))
 
 
 def files_of(options: argparse.Namespace) -> list[ClaimFile]:
@@ -79,10 +104,18 @@ def selected(options: argparse.Namespace, files: Sequence[ClaimFile]) -> list[st
         chosen = [id for file in files for id in file.ids]
     if not options.paper and not chosen:
         chosen = [claim.id for claim in all_claims]
-    unknown = sorted(set(options.id or ()) - set(chosen))
-    if unknown:
-        raise ValueError(f"--id {unknown[0]}: no such claim; --list prints them")
+    for id in options.id or ():
+        if id not in chosen:
+            raise ValueError(f"--id {id}: {no_such_claim(id, chosen)}")
     return [id for id in chosen if options.id is None or id in options.id]
+
+
+def no_such_claim(id: str, chosen: Sequence[str]) -> str:
+    """Return a sentence that names the ids which contain this text, a line for each."""
+    near = [name for name in chosen if id.lower() in name.lower()]
+    if not near:
+        return "no such claim; --list prints them"
+    return "\n  ".join(["no claim has this id; did you mean one of these?", *near])
 
 
 def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
@@ -95,18 +128,27 @@ def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
         if path is not None and (problem := why_not_a_file(path)):
             raise ValueError(f"{path}: {problem}")
     if options.html is not None:
+        if find_spec("jinja2") is None:
+            raise ValueError("--html needs jinja2: pip install 'fwlab[report]'")
         for id in chosen:
-            check_formula(id)
+            check_formulas(id)
 
 
-def check_formula(id: str) -> None:
-    """Raise ValueError if the formula of a claim is no mathtext."""
+def check_formulas(id: str) -> None:
+    """Raise ValueError if a formula of a claim cannot be shown."""
+    claim = CLAIMS[id]
+    formulas = [claim.formula, *(other.formula for other in claim.versions.values())]
+    texts = []
+    if (note := claim.erratum) is not None:
+        formulas += [note.printed, note.correct]
+        texts += [note.proof, note.breaks]
     try:
-        if CLAIMS[id].formula:
-            as_svg(CLAIMS[id].formula)
+        for formula in formulas:
+            display(formula)
+        for text in texts:
+            prose(text)
     except ValueError as error:
-        said = str(error).strip().splitlines()[-1]
-        raise ValueError(f"{id}: its formula is no mathtext: {said}") from error
+        raise ValueError(f"{id}: its formula cannot be read: {error}") from error
 
 
 def why_not_a_file(path: Path) -> str:
@@ -129,57 +171,6 @@ def in_order(
             counts[record["verdict"]] += 1
             progress.set_postfix(counts)
     return [found[id] for id in chosen]
-
-
-def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser("python -m paper_checks", description=__doc__)
-    made.add_argument(
-        "--file",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="try the claims of this Python file, and only those unless --paper or --id chooses "
-        "among them and the papers' claims; may be given several times; "
-        "paper_checks/template.py is one to copy",
-    )
-    made.add_argument(
-        "--paper",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only the claims of this paper (" + ", ".join(PAPERS) + ") or of this source in a "
-        "file, the part of an id before the first dash; may be given several times",
-    )
-    made.add_argument("--id", action="append", help="only this claim; may be given several times")
-    made.add_argument("--list", action="store_true", help="print the ids and stop")
-    made.add_argument("--deep", action="store_true", help="more and larger cases")
-    made.add_argument("--seed", type=whole_number(0), default=0, help="of the random cases (0)")
-    made.add_argument(
-        "--jobs", type=whole_number(1), default=os.cpu_count(), help="processes (all cores)"
-    )
-    made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
-    made.add_argument("--markdown", type=Path, metavar="FILE", help="write the same as Markdown")
-    made.add_argument("--json", action="store_true", help="print records instead of a table")
-    made.add_argument(
-        "--figures",
-        type=Path,
-        metavar="DIR",
-        help="where `python -m figures --out DIR` has put the published tables "
-        f"({VARIABLE}, else {DEFAULT})",
-    )
-    made.add_argument("--keep", type=Path, metavar="FILE", help="keep records; resume from them")
-    return made
-
-
-def whole_number(least: int) -> Callable[[str], int]:
-    """What turns text into an int that is at least this."""
-
-    def read(text: str) -> int:
-        if not text.lstrip("-").isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
-        return int(text)
-
-    return read
 
 
 if __name__ == "__main__":

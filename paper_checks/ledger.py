@@ -186,12 +186,9 @@ def check_claim(claim: Claim) -> None:
             f"got {claim.id!r}"
         )
     for name, kind in (("planted", Version), ("proofs", Proof)):
-        given = getattr(claim, name)
-        if not isinstance(given, tuple):
-            raise TypeError(f"{claim.id}: {name} must be a tuple; got {given!r}")
-        for part in given:
-            if not isinstance(part, kind):
-                raise TypeError(f"{claim.id}: {name} must hold {kind.__name__}s; got {part!r}")
+        given, what = getattr(claim, name), f"{kind.__name__.lower()}s"
+        if not (isinstance(given, tuple) and all(isinstance(part, kind) for part in given)):
+            raise TypeError(f"{claim.id}: {name} must be a tuple of {what}; got {given!r}")
     for other in (*claim.planted, *claim.versions.values()):
         if not isinstance(other, Version):
             raise TypeError(f"{claim.id}: version() makes what may be tried besides; got {other!r}")

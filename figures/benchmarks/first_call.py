@@ -1,7 +1,8 @@
 """Seconds of the first solve in a new process, with an empty cache of machine code and a full one.
 
 Each line is two processes, one after the other: `import fwlab` and a solve of 200 x 20 random
-numbers with five classes. The first process compiles, the second one loads what it stored.
+numbers with five classes. The first process compiles, the second one loads what it stored; both
+may store Python's bytecode, too.
 """
 
 import json
@@ -39,7 +40,7 @@ print(json.dumps([imported - began, time.perf_counter() - called]))
 def seconds(method: str, storage: str, cache: str) -> tuple[float, float]:
     """Seconds of the import and of the first solve in a new process."""
     command = [sys.executable, "-c", PROGRAM, method, storage]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONDONTWRITEBYTECODE": ""}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     imported, solved = json.loads(done.stdout)
     return imported, solved

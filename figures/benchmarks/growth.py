@@ -1,47 +1,118 @@
 """How a pass of `ascent` grows with n, d, m and k, each over two decades with the others fixed.
 
-Synthetic data, unit rows, lam = 1/n, CPU times of one thread. The exponent is the slope of a line
-through the logarithms: 1 is linear growth.
+Synthetic data, unit rows, lam = 1/n, CPU times of one thread: a pass from A = 0, in which almost
+every row moves; a later pass, in which fewer may move; and one X W^T by BLAS. The exponent is the
+slope of a line through the logarithms in the last decade, with half its 95 % interval: 1 is linear
+growth. In that decade of n, d and m the products are most of a pass, and X (where n or d grows) or
+W (where m grows) takes at least 16 MB. Below it, a part of each row's cost does not grow.
 """
+
+import time
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 import fwlab
-from figures.benchmarks.timing import iteration, milliseconds
+from figures.benchmarks.timing import WARM_UP
+from figures.kit.exponents import exponent
+from fwlab.solvers.method import State
+from fwlab.solvers.registry import build
 from fwlab.text import format_table
 
-FIXED = {"n": 2000, "d": 256, "m": 30, "k": 3}
-GROWING = {
-    "n": (200, 600, 2000, 6000, 20_000),
-    "d": (16, 50, 160, 500, 1600),
-    "m": (10, 30, 100, 300, 1000),
-    "k": (1, 3, 10, 30, 100),
+SEPARATION = 0.1
+FIXED = {
+    "n": {"d": 256, "m": 30, "k": 3},
+    "d": {"n": 2000, "m": 30, "k": 3},
+    "m": {"n": 500, "d": 4096, "k": 3},
+    "k": {"n": 2000, "d": 256, "m": 128},
 }
-# k may not exceed the number of classes
-CLASSES_FOR_K = 128
+GROWING = {
+    "n": (1000, 2200, 4600, 10_000, 22_000, 46_000, 100_000),
+    "d": (100, 220, 460, 1000, 2200, 4600, 10_000),
+    "m": (100, 220, 460, 1000, 2200, 4600, 10_000),
+    "k": (1, 2, 5, 10, 20, 50, 100),
+}
+# "first" and "later" are passes; see pass_costs
+TIMED = ("first", "later", "X W^T")
+# passes from A = 0 on before the first one that is called later
+BETWEEN = 5
 
 
 def sizes(name: str, value: int) -> dict[str, int]:
-    """The sizes of a cell: one is changed."""
-    m = CLASSES_FOR_K if name == "k" else FIXED["m"]
-    return {**FIXED, "m": m, name: value}
+    """Return the sizes of a problem in which one of them has grown to a value."""
+    return {**FIXED[name], name: value}
 
 
 def problem(n: int, d: int, m: int, k: int) -> fwlab.Problem:
-    data = fwlab.datasets.synthetic(n, d, m, 0.5, rng=0, normalize="unit")
+    """Return the problem of these sizes."""
+    data = fwlab.datasets.synthetic(n, d, m, SEPARATION, rng=0, normalize="unit")
     return fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(k), 1 / n, n_classes=m)
 
 
+def pass_costs(n: int, d: int, m: int, k: int, repeats: int) -> dict[str, float]:
+    """Return median CPU milliseconds of passes and of X W^T, measured in turn.
+
+    "first" is a pass from A = 0; "later" is one of the passes that follow BETWEEN others.
+    "first changes" and "later changes" are the entries of A that such a pass changes in each row.
+    """
+    given = problem(n, d, m, k)
+    W = np.random.default_rng(0).standard_normal((m, d))
+    solver = build("ascent", {"shrink": False})
+    state = State(given, np.zeros((n, m)), np.random.default_rng(0), solver.needs(given))
+    workspace = solver.start(state)
+    first, later, blas = [], [], []
+    for _ in range(WARM_UP + repeats):
+        state.A[:] = 0.0
+        state.refresh()
+        first.append(milliseconds_of(lambda: solver.iterate(state, workspace)))
+        blas.append(milliseconds_of(lambda: given.X @ W.T))
+    changes = {"first changes": np.count_nonzero(state.A) / n}
+    for _ in range(BETWEEN):
+        solver.iterate(state, workspace)
+    for _ in range(repeats):
+        later.append(milliseconds_of(lambda: solver.iterate(state, workspace)))
+    before = state.A.copy()
+    solver.iterate(state, workspace)
+    changes["later changes"] = np.count_nonzero(state.A != before) / n
+    times = (first[WARM_UP:], later, blas[WARM_UP:])
+    medians = dict(zip(TIMED, (float(np.median(one)) for one in times), strict=True))
+    return {**medians, **changes}
+
+
+def milliseconds_of(call: Callable[[], object]) -> float:
+    """Return the CPU time of a call."""
+    began = time.process_time()
+    call()
+    return 1e3 * (time.process_time() - began)
+
+
+def decades(values: Sequence[int]) -> list[slice]:
+    """Return the places of each decade between two of the values; of all values if none is."""
+    found = [
+        slice(start, stop + 1)
+        for start, low in enumerate(values)
+        for stop, high in enumerate(values)
+        if high == 10 * low
+    ]
+    return found or [slice(0, len(values))]
+
+
+def exponents(
+    costs: Mapping[int, Mapping[str, float]], places: slice
+) -> dict[str, tuple[float, float]]:
+    """Return the exponent of each of TIMED at some of the values, and half its interval."""
+    at = list(costs)[places]
+    return {name: exponent(at, [costs[value][name] for value in at]) for name in TIMED}
+
+
 def run(quick: bool) -> None:
-    """Print a line a size that grows."""
+    """Print a line for each cost and each size that grows."""
     rows = []
     for name, values in GROWING.items():
         values = values[:2] if quick else values
-        calls = {
-            str(v): iteration(problem(**sizes(name, v)), "ascent", shrink=False) for v in values
-        }
-        times = milliseconds(calls, 3 if quick else 9)
-        cells = [f"{value}: {times[str(value)]:.2f}" for value in values]
-        exponent = np.polyfit(np.log(values), np.log(list(times.values())), 1)[0]
-        rows.append((name, f"{exponent:.2f}", ", ".join(cells)))
-    print(format_table(("grows", "exponent", "ms a pass at each size"), rows, right=("exponent",)))
+        costs = {v: pass_costs(**sizes(name, v), repeats=3 if quick else 9) for v in values}
+        for what, (slope, half) in exponents(costs, decades(values)[-1]).items():
+            cells = ", ".join(f"{value}: {cost[what]:.2f}" for value, cost in costs.items())
+            rows.append((name, what, f"{slope:.2f} \N{PLUS-MINUS SIGN} {half:.2f}", cells))
+    header = ("grows", "what", "exponent", "ms at each size")
+    print(format_table(header, rows, right=("exponent",)))

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-import scipy.special
 
 from fwlab.experiments.bytecode import meaning, reached
 from fwlab.experiments.object_state import (
@@ -330,7 +329,9 @@ class Walk:
         except Exception:
             self._refuse("state that cannot be read")
         if isinstance(parts, str):
-            if all(getattr(home, parts, None) is not value for home in (np, scipy.special)):
+            # whoever holds a ufunc of scipy.special has imported it
+            homes = (np, sys.modules.get("scipy.special"))
+            if all(getattr(home, parts, None) is not value for home in homes):
                 self._refuse("state that cannot be read")
             self._text(f"ufunc {parts};")
             return

@@ -23,7 +23,6 @@ reaches 0. Otherwise the affine maximisers are many, and the correction goes tow
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from fwlab.arrays import Floats
 from fwlab.kernels.steps.exact_step import exact_step
@@ -145,6 +144,8 @@ def affine_direction(gram: Floats, ascent: Floats, noise: float) -> Floats:
     singular = SINGULAR * len(gram) * float(np.abs(gram).max())
     p = _solved(H, r, singular)
     if p is None:
+        from scipy.linalg import eigh
+
         values, vectors = eigh(H)
         parts, null = vectors.T @ r, values <= singular
         if np.any(np.abs(parts[null]) > noise):
@@ -156,6 +157,9 @@ def affine_direction(gram: Floats, ascent: Floats, noise: float) -> Floats:
 
 def _solved(H: Floats, r: Floats, singular: float) -> Floats | None:
     """Return H^-1 r, None if a pivot of H is rounding."""
+    # imported here because scipy.linalg would lengthen `import fwlab`
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
     try:
         factor = cho_factor(H, lower=True)
     except LinAlgError:

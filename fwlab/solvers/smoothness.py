@@ -1,7 +1,6 @@
 """The smoothness constant of the dual, for step rules that do not measure the curvature."""
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fwlab.problem import Problem
 
@@ -25,6 +24,9 @@ def smoothness(problem: Problem) -> float:
 
 def _largest_eigenvalue(problem: Problem) -> float:
     """Return |X|_2^2, the largest eigenvalue of X X^T, not below its Rayleigh quotients."""
+    # imported here because it takes a tenth of a second
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     n, features = problem.n_samples, problem.features
 
     def product(v: np.ndarray) -> np.ndarray:

@@ -50,6 +50,8 @@ FORBIDDEN = {
 }
 DRAWS = {"fwlab.plot", "fwlab.experiments.figure"}
 LOADED_ON_DEMAND = {"matplotlib", "sklearn", "joblib", "pooch", "tqdm", "cvxpy", "flint"}
+# together a third of what remains of the time of `import fwlab`
+SLOW = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse.linalg", "fwlab.testing"}
 
 
 def module_name(file: Path) -> str:
@@ -169,10 +171,19 @@ def test_files_are_short():
 
 
 def test_import_is_light():
-    code = "import sys, fwlab; print(*{name.split('.')[0] for name in sys.modules})"
+    code = "import sys, fwlab; print(*sys.modules)"
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    loaded = set(run.stdout.split())
+    modules = set(run.stdout.split())
+    assert not modules & SLOW
+    loaded = {name.split(".")[0] for name in modules}
     assert {"fwlab", "numba", "numpy"} <= loaded
     assert not loaded & (LOADED_ON_DEMAND | FORBIDDEN)
+
+
+def test_what_is_loaded_on_demand_is_there():
+    code = "import fwlab; fwlab.testing.check_loss; fwlab.nothing"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    last = run.stderr.splitlines()[-1]
+    assert last == "AttributeError: module 'fwlab' has no attribute 'nothing'"

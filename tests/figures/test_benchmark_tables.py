@@ -133,13 +133,13 @@ def test_lp_norm_tables(monkeypatch, capsys):
 
 
 def test_growth_table(monkeypatch, capsys):
-    monkeypatch.setattr(growth, "FIXED", {"n": 40, "d": 5, "m": 4, "k": 2})
-    monkeypatch.setattr(growth, "CLASSES_FOR_K", 8)
-    monkeypatch.setattr(growth, "GROWING", dict.fromkeys("ndmk", (4, 8)))
+    small = {"n": 40, "d": 5, "m": 4, "k": 2}
+    monkeypatch.setattr(growth, "FIXED", dict.fromkeys("ndmk", small))
+    monkeypatch.setattr(growth, "GROWING", {**dict.fromkeys("ndm", (4, 8)), "k": (1, 2)})
     growth.run(quick=True)
     lines = capsys.readouterr().out.splitlines()[2:]
-    assert [line.split()[0] for line in lines] == list("ndmk")
-    assert all(re.search(r"4: \d+\.\d\d, 8: \d+\.\d\d", line) for line in lines)
+    assert [line.split()[0] for line in lines] == [name for name in "ndmk" for _ in growth.TIMED]
+    assert all(re.search(r" \d: \d+\.\d\d, \d: \d+\.\d\d", line) for line in lines)
 
 
 def test_pair_step_table(monkeypatch, capsys):

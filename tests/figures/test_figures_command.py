@@ -42,7 +42,8 @@ def test_the_list_has_every_script(capsys):
     assert command.main(["list"]) == 0
     listed = capsys.readouterr().out
     papers = {f"{folder}_{name}" for folder, names in PAPERS.items() for name in names.split()}
-    scripts = papers | {"bent_path", "rates", "performance_costs", "performance_gaps"}
+    own = {"bent_path", "growth", "rates", "performance_costs", "performance_gaps"}
+    scripts = papers | own
     assert scripts == set(script_names())
     for name in scripts:
         assert f"\n{name} " in listed and f" {script(name).shows}\n" in listed
@@ -55,6 +56,7 @@ def test_the_list_has_every_script(capsys):
 def test_times_are_measured_one_after_the_other():
     timed = {name for name in script_names() if script(name).alone}
     assert timed == {
+        "growth",
         "kato2019_figure2",
         "lapin2015_figure3",
         "macha2020_table1",

@@ -10,6 +10,7 @@ from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
     select_largest,
     sort_descending,
+    sort_long,
 )
 
 pytestmark = pytest.mark.small
@@ -31,3 +32,21 @@ def test_orders_are_stable(values, data):
     largest = np.empty(data.draw(st.integers(1, len(values))), dtype=np.int64)
     select_largest(values, largest)
     np.testing.assert_array_equal(largest, stable(values)[: len(largest)])
+
+
+@pytest.mark.parametrize(
+    "kind", ["normal", "few values", "rising", "falling", "zeros of both signs"]
+)
+def test_long_rows_are_sorted_as_by_numpy(kind):
+    rng = np.random.default_rng(0)
+    for n in (*range(1, 100), 159, 160, 161, 319, 321, 1000):
+        values = {
+            "normal": rng.normal(size=n),
+            "few values": rng.integers(0, 4, n).astype(float),
+            "rising": np.arange(float(n)),
+            "falling": -np.arange(float(n)),
+            "zeros of both signs": np.where(rng.random(n) < 0.5, -0.0, 0.0),
+        }[kind]
+        order = np.empty(rng.integers(1, n + 1), dtype=np.int64)
+        sort_long(values, order)
+        np.testing.assert_array_equal(order, stable(values)[: len(order)])

@@ -8,8 +8,6 @@ import pytest
 
 import reference
 from paper_checks import outcomes, run
-from paper_checks.__main__ import main
-from paper_checks.formulas import as_svg
 from paper_checks.ledger import (
     Case,
     Claim,
@@ -21,9 +19,7 @@ from paper_checks.ledger import (
     claim,
     version,
 )
-from paper_checks.page import html_page
 from paper_checks.records import record
-from paper_checks.report import markdown
 from paper_checks.trials import shown
 from paper_checks.verdicts import Verdict, judge
 
@@ -188,7 +184,7 @@ def test_outcomes(outcome, holds):
     assert outcome.holds is holds
 
 
-# ---------------------------------------------------------------- records and the command
+# ---------------------------------------------------------------- records
 
 
 def test_kept_records_are_not_tried_again(tmp_path, monkeypatch):
@@ -218,68 +214,9 @@ def test_a_record_of_another_seed_is_tried_again(tmp_path):
     assert len(keep.read_text().splitlines()) == 2
 
 
-def test_the_command_prints_json_and_writes_both_reports(tmp_path, capsys):
-    page, text = tmp_path / "page.html", tmp_path / "page.md"
-    options = ["--id", "K19-prop6", "--json", "--html", str(page), "--markdown", str(text)]
-    assert main([*options, "--jobs", "1"]) == 0
-    [record] = json.loads(capsys.readouterr().out)
-    assert set(record) >= {
-        *("id", "paper", "where", "statement", "verdict", "cases", "margin", "witness"),
-        *("corrected", "defects_planted", "defects_caught", "seconds", "seed"),
-    }
-    assert page.read_text() == html_page([record])
-    assert text.read_text() == markdown([record])
-    assert "K19-prop6" in page.read_text() and "K19-prop6" in text.read_text()
-
-
-def test_a_formula_is_drawn_in_the_colour_of_the_text_without_a_ground():
-    drawing = as_svg(r"\frac{1}{n}<x, y>")
-    assert "fill: currentColor" in drawing or 'fill="currentColor"' in drawing
-    assert "ffffff" not in drawing and "123456" not in drawing
-    assert "<title>\\frac{1}{n}&lt;x, y&gt;</title>" in drawing
-
-
 def test_a_number_inside_a_loss_is_written_as_a_reader_would():
     case = Case(kind="loss", loss=reference.WeightedTopK((Fraction(1, 2), Fraction(0))))
     assert str(case) == "loss = WeightedTopK(rho=(1/2, 0))"
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--id", "K19-eq999"], "K19-eq999"),
-        (["--id", "L15-lem1", "--paper", "K19"], "L15-lem1"),
-        (["--html", "no-such-folder/page.html"], "no-such-folder"),
-        (["--markdown", "."], "folder, not a file"),
-        (["--seed", "-1"], "--seed"),
-        (["--seed", "abc"], "'abc' is not a whole number from 0 on"),
-        (["--jobs", "0"], "--jobs"),
-        (["--paper", "K20"], "K20"),
-    ],
-)
-def test_bad_input_is_told_before_any_work(options, said, capsys, monkeypatch):
-    monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("work began"))
-    try:
-        code = main(options)
-    except SystemExit as stop:
-        code = stop.code
-    assert code == 2
-    assert said in capsys.readouterr().err
-
-
-def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypatch):
-    keep, real = tmp_path / "records", run.tried
-
-    def second_is_interrupted(id, *rest):
-        if id != "K19-prop6":
-            raise KeyboardInterrupt
-        return real(id, *rest)
-
-    monkeypatch.setattr(run, "tried", second_is_interrupted)
-    options = ["--id", "K19-prop6", "--id", "K19-ptk-below", "--jobs", "1", "--keep", str(keep)]
-    assert main(options) == 130
-    assert str(keep) in capsys.readouterr().err
-    assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
 
 
 def test_two_claims_cannot_share_an_id():

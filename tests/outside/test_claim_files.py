@@ -111,7 +111,10 @@ BAD = {
         "DOE24-1, 'wrong': the form got an unexpected keyword argument 'lest'",
     ),
     "no version": (one_claim(relaxed="'wider'"), "DOE24-1: version() makes what may be tried"),
-    "no mathtext": (one_claim(formula="r'\\frac{1'"), "DOE24-1: its formula is no mathtext"),
+    "no formula": (
+        one_claim(formula="r'\\frac{1'"),
+        "DOE24-1: its formula cannot be read: } is missing",
+    ),
 }
 
 
@@ -123,7 +126,7 @@ def test_a_bad_file_is_one_sentence_before_any_work(name, visitor, capsys, monke
         written(visitor, "own.py", text)
     assert main(["--file", "own.py", "--html", "page.html"]) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert sentence in line and (line.startswith("--file own.py: ") or name == "no mathtext")
+    assert sentence in line and (line.startswith("--file own.py: ") or name == "no formula")
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,56 @@ from fwlab.kernels._jit import compiled
 COUNTING_LENGTH = 64
 # insertion is faster up to this number of largest entries
 INSERTION_LENGTH = 32
+# entries that are sorted by insertion before they are merged
+RUN = 20
+
+
+@compiled
+def _sort_runs(values, width, order):
+    """Fill `order` with indices of `values`, in descending order within each run of `width`."""
+    for start in range(0, len(values), width):
+        for j in range(start, min(start + width, len(values))):
+            value, place = values[j], j
+            while place > start and values[order[place - 1]] < value:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = j
+
+
+@compiled
+def _merge_runs(values, runs, width, merged):
+    """Merge the runs of `width` indices two by two; of equal entries the first comes first."""
+    n = len(values)
+    for start in range(0, n, 2 * width):
+        middle, end = min(start + width, n), min(start + 2 * width, n)
+        left, right = start, middle
+        for place in range(start, end):
+            if left < middle and (right == end or values[runs[left]] >= values[runs[right]]):
+                merged[place] = runs[left]
+                left += 1
+            else:
+                merged[place] = runs[right]
+                right += 1
 
 
 @compiled(allocates=True)
 def sort_long(values, order):
-    """Fill `order` with the indices of the len(order) largest entries of `values`, by numpy."""
-    largest_first = np.argsort(-values, kind="mergesort")
+    """Fill `order` with the indices of the len(order) largest entries of `values`, by merging.
+
+    The order is that of a stable np.argsort, which numba takes a second to compile.
+    """
+    n = len(values)
+    width = n
+    while width > RUN:
+        width = (width + 1) // 2
+    runs, merged = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    _sort_runs(values, width, runs)
+    while width < n:
+        _merge_runs(values, runs, width, merged)
+        runs, merged = merged, runs
+        width *= 2
     for place in range(len(order)):
-        order[place] = largest_first[place]
+        order[place] = runs[place]
 
 
 @compiled(inline=True)

@@ -1,0 +1,159 @@
+"""What all reports say of a record, in words."""
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from paper_checks.records import Record
+from paper_checks.report.words import MEANING, TRUE_VERSION
+
+
+def counts(records: Sequence[Record]) -> str:
+    """Return how many claims have each verdict, as one line."""
+    found = Counter(record["verdict"] for record in records)
+    parts = [f"{found[verdict]} {verdict}" for verdict in MEANING if found[verdict]]
+    return f"{len(records)} claims: {', '.join(parts)}"
+
+
+def setting(records: Sequence[Record]) -> str:
+    """Return one sentence on what was tried: cases, planted errors, seconds."""
+    cases, caught, errors, seconds = (
+        sum(record[name] for record in records if record["verdict"] != "untestable")
+        for name in ("cases", "defects_caught", "defects_planted", "seconds")
+    )
+    return (
+        f"Tried on {cases} cases; {caught} of {errors} planted errors refuted by the same checks; "
+        f"{seconds:.0f} s of work."
+    )
+
+
+def facts(record: Record) -> list[tuple[str, str]]:
+    """Return what is known of a claim, as names and texts; what is empty is left out."""
+    found = [
+        (true_version(record), corrected(record)),
+        ("right in the paper", right_in_paper(record)),
+        ("reason", record["reason"]),
+        *witness_lines(record),
+        *evidence(record),
+    ]
+    return [(name, text) for name, text in found if text]
+
+
+def evidence(record: Record) -> list[tuple[str, str]]:
+    """Return how a claim was judged and tried, as names and texts; empty ones are left out."""
+    found = [
+        ("shapes", record["shapes"]),
+        ("assumed", record["assumed"]),
+        ("judged", record["judged"]),
+        ("tier", tier(record)),
+        ("proved for", record["proof_sizes"]),
+        ("not decided for", record["proof_undecided"]),
+        ("the proof would catch", record["proof_catches"]),
+        ("not proved", record["not_proved"]),
+        ("tried on", tried_on(record)),
+        ("worst margin", shown_margin(record["margin"])),
+        ("read kindly", record["charity"]),
+        ("planted errors", planted(record)),
+        ("of the library", library(record)),
+        ("seed", f"{record['seed']}, {depth(record)}, {record['seconds']:.1f} s"),
+    ]
+    return [(name, text) for name, text in found if text]
+
+
+def true_version(record: Record) -> str:
+    """Return what the true version of this statement is called."""
+    return TRUE_VERSION.get(record["verdict"], "correct form")
+
+
+def tier(record: Record) -> str:
+    """Return how strong the evidence is."""
+    return ": ".join(part for part in (record["tier"], record["tier_detail"]) if part)
+
+
+def depth(record: Record) -> str:
+    return "deep" if record["deep"] else "quick"
+
+
+def tried_on(record: Record) -> str:
+    """Return the numbers of cases by kind, and in how many the statement is not seen to hold."""
+    kinds = ", ".join(f"{number} {kind}" for kind, number in record["kinds"].items())
+    if not kinds:
+        return ""
+    text = f"{kinds}: {record['failed']} of {record['cases']} fail"
+    if record["undefined"]:
+        text += f", {record['undefined']} of them without a value"
+    return f"{text}, {record['undecided']} undecided" if record["undecided"] else text
+
+
+def witness(record: Record) -> list[tuple[str, list[str]]]:
+    """Return the parts of a witness under their heads: case, given, both sides, all else."""
+    if not record["witness"]:
+        return []
+    left, right = record["sides"]
+    kind = record["witness"].partition(":")[0]
+    found: dict[str, list[str]] = {"case": [kind], "given": [], left: [], right: [], "seen": []}
+    for part in record["witness_parts"]:
+        name, value = part["name"], part["value"]
+        head = {"left": left, "right": right}.get(name, "seen")
+        if part["side"] == "given" or head == "seen":
+            found[part["side"]].append(f"{name} = {value}")
+        else:
+            found[head].append(value)
+    return [(head, parts) for head, parts in found.items() if parts]
+
+
+def witness_lines(record: Record) -> list[tuple[str, str]]:
+    """Return the parts of a witness, those under one head as one text."""
+    return [(head, "; ".join(parts)) for head, parts in witness(record)]
+
+
+def shown_margin(margin: float | str | None) -> str:
+    """Return a float to three digits; a fraction as it is."""
+    if margin is None:
+        return ""
+    return f"{margin:.3g}" if isinstance(margin, float) else str(margin)
+
+
+def corrected(record: Record) -> str:
+    """Return the true version and how it was tried."""
+    trial = record["corrected_trial"]
+    if trial is None:
+        return str(record["corrected"])
+    text = f"{record['corrected']} ({trial['failed']} of {trial['cases']} cases fail"
+    if (otherwise := record["otherwise"]) is not None:
+        text += f", otherwise {otherwise['failed']} of {otherwise['cases']}"
+    return f"{text})"
+
+
+def right_in_paper(record: Record) -> str:
+    """Return where the paper has the correct form, and how that is known."""
+    how = f" ({record['where_right_tier']})" if record["where_right_tier"] else ""
+    return f"{record['where_right']}{how}" if record["where_right"] else ""
+
+
+def planted(record: Record) -> str:
+    """Return how many wrong versions of the statement the same check refuted, and which."""
+    if not record["defects_planted"]:
+        return ""
+    texts = "; ".join(wrong["text"] for wrong in record["planted"])
+    text = f"{record['defects_caught']} of {record['defects_planted']} refuted: {texts}"
+    missed = "; ".join(record["defects_missed"])
+    return f"{text} (not refuted: {missed})" if missed else text
+
+
+def library(record: Record) -> str:
+    """Return the functions of the library that were compared, and how that came out."""
+    if not record["library"]:
+        return ""
+    text = ", ".join(record["library"])
+    if record["library_cases"]:
+        text += f": {record['library_failed']} of {record['library_cases']} cases fail"
+    missed = ", ".join(record["library_defects_missed"])
+    return f"{text} (a defect in {missed} is not seen)" if missed else text
+
+
+def run_command(record: Record) -> str:
+    """Return the command that tries this claim again, alone."""
+    deep = " --deep" if record["deep"] else ""
+    file = f"--file {shlex.quote(record['file'])} " if record["file"] else ""
+    return f"python -m paper_checks {file}--id {record['id']} --seed {record['seed']}{deep}"

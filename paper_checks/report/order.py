@@ -1,0 +1,76 @@
+"""The order of the pages: what is wrong in print first, and each record once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paper_checks.modules import PAPERS
+from paper_checks.records import Record
+from paper_checks.report.words import EXPERIMENTS
+
+# name, title, what it holds
+SECTIONS = (
+    (
+        "wrong",
+        "What is wrong in print",
+        "Each with the smallest instance that shows it, to be checked by hand.",
+    ),
+    (
+        "conditions",
+        "Conditions that the papers omit",
+        "False as stated, true under the condition given.",
+    ),
+    (
+        "experiments",
+        "Experiments",
+        "What the papers report of their experiments, repeated here.",
+    ),
+    (
+        "rest",
+        "The other statements",
+        "All that is left, by paper.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of the page: its records, grouped under the titles of their papers."""
+
+    name: str
+    title: str
+    about: str
+    groups: list[tuple[str, list[Record]]]
+
+
+def chapters(records: Sequence[Record]) -> list[Chapter]:
+    """Return the chapters, those without records left out."""
+    found = [
+        Chapter(name, title, about, by_paper([r for r in records if place(r) == name]))
+        for name, title, about in SECTIONS
+    ]
+    return [chapter for chapter in found if chapter.groups]
+
+
+def place(record: Record) -> str:
+    """Return the name of the one section that a record belongs to."""
+    if record["erratum"]:
+        return "wrong"
+    if record["verdict"] == "conditional":
+        return "conditions"
+    return "experiments" if record["verdict"] in EXPERIMENTS else "rest"
+
+
+def by_paper(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """Return titles with their records: the papers first, then the sources from outside."""
+    found = []
+    for paper in dict.fromkeys([*PAPERS, *(record["paper"] for record in records)]):
+        chosen = [record for record in records if record["paper"] == paper]
+        if chosen:
+            title = PAPERS[paper][1] if paper in PAPERS else f"claims of {files(chosen)}"
+            found.append((f"{paper}: {title}", chosen))
+    return found
+
+
+def files(records: Sequence[Record]) -> str:
+    """Return the files that records from outside come from."""
+    return ", ".join(dict.fromkeys(record["file"] for record in records))

@@ -1,0 +1,79 @@
+"""The ledger as one HTML page, readable without scripts and without other files."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from paper_checks.records import Record
+from paper_checks.report import facts, mathml
+from paper_checks.report.order import chapters
+from paper_checks.report.words import MEANING, REFUTED, TIERS
+
+HERE = Path(__file__).parent
+# shared with the site's pages
+STYLE = HERE.parents[1] / "fwlab" / "docs" / "style.css"
+
+
+def html_page(records: Sequence[Record], stamp: Mapping[str, Any], sources: str = "") -> str:
+    """Return the page of these records.
+
+    stamp: the header, as `paper_checks.report.stamp` returns it. sources: what leads from the page
+    to the folder that the paths of the sources start from; "" if the page lies in it.
+
+    Raises ValueError if a formula cannot be read.
+    """
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            records=records,
+            stamp=stamp,
+            sources=sources,
+            ids={record["id"] for record in records},
+            chapters=chapters(records),
+            unwritten=[r for r in records if r["verdict"] in REFUTED and not r["erratum"]],
+            style=Markup(STYLE.read_text("utf-8")),
+            ledger_style=Markup((HERE / "ledger.css").read_text("utf-8")),
+            script=Markup((HERE / "filter.js").read_text("utf-8")),
+        )
+    )
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates with all that they call."""
+    made = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"MEANING": MEANING, "TIERS": TIERS, "facts": facts}
+    made.filters |= {
+        "display": lambda formula: Markup(mathml.display(formula)),
+        "prose": lambda text: Markup(mathml.prose(text)),
+        "by_paper": by_paper,
+        "source_link": source_link,
+    }
+    return made
+
+
+def by_paper(records: Sequence[Record], field: str) -> dict[str, dict[str, int]]:
+    """Return {value of a field: {paper: number of records}}; papers in order, "" left out."""
+    papers = list(dict.fromkeys(record["paper"] for record in records))
+    found = Counter((record[field], record["paper"]) for record in records)
+    values = [value for value in {**MEANING, **TIERS} if any(found[value, p] for p in papers)]
+    return {value: {paper: found[value, paper] for paper in papers} for value in values}
+
+
+def source_link(source: str, sources: str) -> str:
+    """Return the address of "path:line"; a path that starts at the root stays as it is."""
+    path, _, line = source.rpartition(":")
+    return f"{quote(str(PurePosixPath(sources) / path), safe='/:.')}#L{line}"
