@@ -19,13 +19,15 @@ from fwlab.datasets.normalize import Scaling
 from fwlab.files import saved_arrays, write_atomically
 from fwlab.provenance import provenance
 from fwlab.result import Result
+from fwlab.text import in_brackets
 
 # the part of a file that is a model's; the rest, if there is more, is a Result's
 PREFIX = "model_"
+MOST_CLASSES = 5  # that a representation names
 CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A linear machine that predicts labels from raw features.
 
@@ -43,6 +45,15 @@ class Model:
     settings: Mapping[str, Any] = field(default_factory=dict)
     certificate: Mapping[str, float] = field(default_factory=dict)
     made_by: Mapping[str, str] = field(default_factory=provenance)
+
+    def __repr__(self) -> str:
+        m, d = self.W.shape
+        shown = [*map(str, self.classes[:MOST_CLASSES].tolist()), *[".."][: m > MOST_CLASSES]]
+        facts = [f"d = {d}", f"m = {m}", f"classes = {', '.join(shown)}"]
+        facts.append(f"normalize = {self.scaling.normalize}")
+        if "gap" in self.certificate:
+            facts.append(f"gap = {self.certificate['gap']:.3g}")
+        return in_brackets("Model", facts)
 
     @classmethod
     def of(

@@ -16,6 +16,7 @@ from fwlab.files import saved_arrays, write_atomically
 from fwlab.plot import Gaps, plot_gaps
 from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.provenance import provenance
+from fwlab.text import html_facts, in_brackets, named, outcome_facts, size_of
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -76,7 +77,7 @@ class Status(Enum):
     INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """The checkpoints of a run: every column is an array with one entry per checkpoint.
 
@@ -97,6 +98,10 @@ class Trace:
     step: Floats
     augmented_gap: Floats | None = None
     own_gap: Floats | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.as_dict())
+        return in_brackets("Trace", [f"{len(self.iteration)} checkpoints of {names}"])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns that this run has, by name."""
@@ -123,7 +128,7 @@ class Trace:
         return Gaps(self.iteration, self.seconds, self.primal, self.dual, self.gap)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The outcome of `solve`; every number is recomputed from A at the end of the run.
 
@@ -160,6 +165,12 @@ class Result:
     wall_seconds: float = np.nan
     classes: np.ndarray | None = None
     made_by: dict[str, str] = field(default_factory=provenance)
+
+    def __repr__(self) -> str:
+        return in_brackets("Result", named(self._facts()))
+
+    def _repr_html_(self) -> str:
+        return html_facts("Result", self._facts())
 
     def predict(self, X_new: Any) -> np.ndarray:
         """Return the label of the largest score, (n_new,); ties go to the lowest class.
@@ -228,6 +239,12 @@ class Result:
             dual=self.dual,
             gap=self.gap,
         )
+
+    def _facts(self) -> dict[str, str]:
+        sizes = {"A": size_of(self.A)}
+        if self.W is not None:
+            sizes = {"W": size_of(self.W), **sizes}
+        return outcome_facts(self) | sizes
 
     def _machine_and_rows(self, name: str, X_new: Any) -> tuple[Floats, Any]:
         if self.W is None:
