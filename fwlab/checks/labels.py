@@ -7,6 +7,7 @@ import numpy as np
 from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_array, as_labels
 
+FEW = 50  # samples, of which each may have a class of its own
 KINDS = "integers, strings, truth values or whole numbers"
 
 
@@ -33,6 +34,13 @@ def encoded_labels(y: Any, n_classes: int | None = None) -> tuple[Integers, np.n
         raise ValueError(f"y must be 1-D; got shape {labels.shape}.")
     classes, codes = np.unique(labels, return_inverse=True)
     return codes.astype(np.int64), classes
+
+
+def too_many_classes(labels: np.ndarray) -> bool:
+    """Return whether labels (n,) are numbers of which most differ, as targets of a regression."""
+    if labels.dtype.kind not in "iuf" or len(labels) < FEW:
+        return False
+    return bool(len(np.unique(labels)) > len(labels) / 2)
 
 
 def plain_labels(y: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from fwlab.cli.options import BadInput, parse
 from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems
-from fwlab.cli.reports import data_rows, installation, warmup_rows
+from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
 from fwlab.experiments.comparison import Comparison, compare, methods_by_name
 from fwlab.experiments.runs import Settings
 from fwlab.files import write_text_atomically
@@ -164,9 +164,11 @@ def _data(options: Namespace) -> int:
             source=dataset.source,
             licence=dataset.licence,
             sha256=dataset.sha256,
+            **datasets.overview(dataset),
         )
     else:
         print(datasets.describe(dataset))
+        print(overview_text(datasets.overview(dataset)))
     return 0
 
 

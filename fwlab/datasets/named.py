@@ -128,10 +128,12 @@ def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dat
 
     .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A
         CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
-    .csv: the label is the column that the header names y, label or class, or the last column.
+    .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the header
+        names y, label or class, or the last column.
     .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
 
-    Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals. Raises
+    Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals.
+    Fractions, and numbers of which most differ, are refused: they are no classes. Raises
     FileNotFoundError for a missing file, and ValueError with one sentence for any other error.
     """
     if not isinstance(path, str | os.PathLike):

@@ -13,21 +13,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fwlab.datasets.readers import (
+from fwlab.datasets.csv_files import (
+    CSV_ENDINGS,
     LABEL_NAMES,
     csv_rows,
     floats_of_row,
     is_number,
     label_array,
-    numeric_features,
-    read_npz_features,
-    read_parts,
 )
+from fwlab.datasets.readers import numeric_features, read_npz_features, read_parts
 
 
 def feature_names(path: Path) -> tuple[str, ...] | None:
     """Return the feature names in the header of a .csv file, without the label's; else None."""
-    if path.suffix.lower() != ".csv":
+    if path.suffix.lower() not in CSV_ENDINGS:
         return None
     _, first = next(csv_rows(path), (0, []))
     if any(is_number(cell) for cell in first):
@@ -48,7 +47,7 @@ def read_samples(
     """
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
-    if path.suffix.lower() == ".csv":
+    if path.suffix.lower() in CSV_ENDINGS:
         X, labels = _csv_samples(path, n_features, names)
     elif path.suffix.lower() == ".npz":
         X, labels = read_npz_features(path)

@@ -49,7 +49,10 @@ BAD_ENTRIES = [
 ]
 BAD_X = [
     *BAD_ENTRIES,
-    (X.astype(object), TypeError, "object"),
+    (changed(X, (2, 1), None, object), TypeError, "None in column 1"),
+    (changed(X, (2, 1), "red", object), TypeError, "'red' in column 1"),
+    (changed(X, (2, 1), np.nan, object), ValueError, "nan in column 1"),
+    (changed(X, (2, 1), 10**400, object), ValueError, "in column 1"),
     (np.ma.masked_less(X, np.median(X)), TypeError, "masked"),
     (X.astype(str), TypeError, "<U"),
     (None, TypeError, "object"),
@@ -67,6 +70,19 @@ BAD_X = [
 def test_bad_dense_features(bad, kind, shown):
     for kernel in (None, "linear"):
         refused(lambda kernel=kernel: build(X=bad, kernel=kernel), kind, "X", shown)
+
+
+def test_objects_as_pandas_has_them_are_read_by_column():
+    pandas = pytest.importorskip("pandas", reason="DataFrames need pandas")
+    frame = pandas.DataFrame({"length": X[:, 0], "red": Y == 1, "count": Y})
+    assert np.asarray(frame).dtype == object
+    problem = build(X=frame)
+    assert problem.X.dtype == np.float64
+    np.testing.assert_array_equal(problem.X, np.column_stack([X[:, 0], Y == 1, Y]))
+    frame["colour"] = ["red", "blue"] * 3
+    refused(lambda: build(X=frame), TypeError, "X", "got 'red' in column 'colour'")
+    result = fwlab.solve(problem, max_iter=1)
+    assert len(result.predict(frame[["length", "red", "count"]])) == 6
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil"])
@@ -352,7 +368,7 @@ BAD_NEW = [
     (np.zeros(2), ValueError, "(2,)"),
     (changed(np.zeros((4, 2)), (1, 1), np.nan), ValueError, "nan"),
     (np.zeros((4, 2), complex), TypeError, "complex128"),
-    (np.zeros((4, 2), object), TypeError, "object"),
+    (np.full((4, 2), "a", object), TypeError, "'a' in column 0"),
     (None, TypeError, "object"),
     (scipy.sparse.csr_matrix((4, 3)), ValueError, "3"),
     (scipy.sparse.csr_matrix(changed(np.zeros((4, 2)), (1, 1), np.nan)), ValueError, "nan"),
