@@ -39,7 +39,7 @@ from fwlab.verify import Enclosure, verify
 
 if TYPE_CHECKING:
     from fwlab import testing
-    from fwlab.estimators import TopKSVC
+    from fwlab.estimators import TopKSVC, TopKSVCCV
 
 __all__ = [
     "AwayStep",
@@ -67,6 +67,7 @@ __all__ = [
     "StructuredHinge",
     "TopK",
     "TopKSVC",
+    "TopKSVCCV",
     "Trace",
     "Usunier",
     "WeightedTopK",
@@ -90,11 +91,13 @@ __all__ = [
     "weights",
 ]
 
+ESTIMATORS = ("TopKSVC", "TopKSVCCV")
+
 
 def __getattr__(name: str) -> Any:
     """Import what few programs need, scikit-learn for one, when it is first named."""
     if name == "testing":
         return import_module("fwlab.testing")
-    if name == "TopKSVC":
-        return import_module("fwlab.estimators").TopKSVC
+    if name in ESTIMATORS:
+        return getattr(import_module("fwlab.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

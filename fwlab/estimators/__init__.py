@@ -1,5 +1,6 @@
 """Classifiers with scikit-learn's conventions."""
 
 from fwlab.estimators.topk_svc import TopKSVC
+from fwlab.estimators.topk_svc_cv import TopKSVCCV
 
-__all__ = ["TopKSVC"]
+__all__ = ["TopKSVC", "TopKSVCCV"]

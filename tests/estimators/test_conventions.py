@@ -30,14 +30,23 @@ THROUGH_ORIGIN = {
 }
 
 
+OTHER_FOLDS = dict.fromkeys(EXPECTED, "a sample repeated stands in other folds than one weighed")
+
+
 def expected(estimator):
+    if isinstance(estimator, fwlab.TopKSVCCV):
+        return OTHER_FOLDS
     return EXPECTED if estimator.fit_intercept else {**EXPECTED, **THROUGH_ORIGIN}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [fwlab.TopKSVC(), fwlab.TopKSVC(fit_intercept=True, loss="usunier")],
+    [
+        fwlab.TopKSVC(),
+        fwlab.TopKSVC(fit_intercept=True, loss="usunier"),
+        fwlab.TopKSVCCV(Cs=[0.1, 1.0], cv=2, fit_intercept=True),
+    ],
     expected_failed_checks=expected,
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -130,6 +139,14 @@ def test_a_warm_start_goes_on_from_the_last_fit():
     assert 0 < machine.n_iter_ and machine.duality_gap_ <= 1e-8
     machine.fit(X[:100], Y[:100])  # other data: from the beginning
     assert machine.coef_.shape == (1, 4)
+
+
+def test_another_kernel_forgets_the_last_machine():
+    machine = fwlab.TopKSVC().fit(X, Y)
+    machine.set_params(kernel="rbf").fit(X, Y)
+    assert not hasattr(machine, "coef_") and machine.score(X, Y) > 0.9
+    machine.set_params(kernel="linear").fit(X, Y)
+    assert not hasattr(machine, "dual_coef_") and machine.coef_.shape == (3, 4)
 
 
 def test_a_run_that_ends_too_early_warns_with_its_gap():
