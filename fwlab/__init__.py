@@ -39,7 +39,7 @@ from fwlab.verify import Enclosure, verify
 
 if TYPE_CHECKING:
     from fwlab import testing
-    from fwlab.estimators import TopKSVC, TopKSVCCV
+    from fwlab.estimators import PatMatClassifier, TopKSVC, TopKSVCCV, TopPushClassifier
 
 __all__ = [
     "AwayStep",
@@ -57,6 +57,7 @@ __all__ = [
     "Needs",
     "OpenLoop",
     "Pairwise",
+    "PatMatClassifier",
     "PolytopeLoss",
     "Problem",
     "PseudoTopK",
@@ -68,6 +69,7 @@ __all__ = [
     "TopK",
     "TopKSVC",
     "TopKSVCCV",
+    "TopPushClassifier",
     "Trace",
     "Usunier",
     "WeightedTopK",
@@ -91,7 +93,7 @@ __all__ = [
     "weights",
 ]
 
-ESTIMATORS = ("TopKSVC", "TopKSVCCV")
+ESTIMATORS = ("PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")
 
 
 def __getattr__(name: str) -> Any:
