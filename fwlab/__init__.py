@@ -18,6 +18,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.lp_norm import LpNorm
+from fwlab.model import Model
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
 from fwlab.projections import (
@@ -38,6 +39,7 @@ from fwlab.verify import Enclosure, verify
 
 if TYPE_CHECKING:
     from fwlab import testing
+    from fwlab.estimators import PatMatClassifier, TopKSVC, TopKSVCCV, TopPushClassifier
 
 __all__ = [
     "AwayStep",
@@ -51,9 +53,11 @@ __all__ = [
     "LpNorm",
     "MaxHinge",
     "Method",
+    "Model",
     "Needs",
     "OpenLoop",
     "Pairwise",
+    "PatMatClassifier",
     "PolytopeLoss",
     "Problem",
     "PseudoTopK",
@@ -63,6 +67,9 @@ __all__ = [
     "StepRule",
     "StructuredHinge",
     "TopK",
+    "TopKSVC",
+    "TopKSVCCV",
+    "TopPushClassifier",
     "Trace",
     "Usunier",
     "WeightedTopK",
@@ -86,9 +93,13 @@ __all__ = [
     "weights",
 ]
 
+ESTIMATORS = ("PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")
+
 
 def __getattr__(name: str) -> Any:
-    """Import the package that only authors of losses and methods use, when it is first named."""
+    """Import what few programs need, scikit-learn for one, when it is first named."""
     if name == "testing":
         return import_module("fwlab.testing")
+    if name in ESTIMATORS:
+        return getattr(import_module("fwlab.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

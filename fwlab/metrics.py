@@ -1,10 +1,12 @@
 """Measures of prediction quality."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fwlab.checks.arguments import as_floats, as_integer, as_labels, as_positive, as_real
+from fwlab.checks.labels import codes_of
 
 
 def topk_accuracy(y: Any, scores: Any, k: int) -> float:
@@ -50,3 +52,32 @@ def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
     needed = max(1, int(np.ceil(recall * len(own) * (1 - 1e-12))))
     above = scores >= own[needed - 1]
     return float(positive[above].mean())
+
+
+@dataclass(frozen=True)
+class TopKScorer:
+    """The top-k accuracy of a fitted classifier, as scikit-learn's `scoring` takes it.
+
+    A label that the classifier has not met counts as wrong.
+    """
+
+    k: int
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the share of samples whose class is among the estimator's k best."""
+        scores = np.asarray(estimator.decision_function(X))
+        if scores.ndim == 1:  # of two classes: the second less the first
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        codes = codes_of(y, estimator.classes_)
+        known = codes >= 0
+        if not known.any():
+            return 0.0
+        return topk_accuracy(codes[known], scores[known], self.k) * float(known.mean())
+
+
+def make_topk_scorer(k: int) -> TopKScorer:
+    """Return a scorer for GridSearchCV and its kin, whose score is `topk_accuracy` with this k.
+
+    The classifier needs `decision_function` and `classes_`, in ascending order.
+    """
+    return TopKScorer(as_integer("k", k, low=1))

@@ -13,7 +13,7 @@ block norm (fwlab.lp_norm), R(W) replaces |W|^2 / 2, and with the link V(A) = A^
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -31,12 +31,16 @@ from fwlab.problem_input import (
     check_scales,
     checked_data,
     checked_labels,
+    checked_lam,
     checked_matrix,
     checked_sample_weight,
     conversion_notes,
+    lacks,
+    require_weights,
     shift_note,
 )
 from fwlab.result import Certificate
+from fwlab.text import in_brackets, problem_facts
 
 CHUNK = 1024
 
@@ -48,25 +52,26 @@ class Problem:
     ----------
     X : array or scipy.sparse matrix (n, d)
         The samples; with kernel="precomputed" their Gram matrix (n, n).
-    y : array (n,) of integers
-        Labels 0 .. n_classes-1.
+    y : array (n,)
+        Labels of any kind; `problem.classes` are their distinct values in ascending order, and
+        `problem.y` their places there.
     loss : Loss or PolytopeLoss
         One of fwlab's losses, or your own.
-    lam : float
-        Regularisation constant, positive.
+    lam, C : float
+        The regularisation constant, positive; or C instead of it, which means lam = 1 / (C n).
     smoothing : float
         Constant of the Moreau envelope, at least 0.
     kernel : None, "linear" or "precomputed"
         "linear" works on the Gram matrix X X^T.
     n_classes : int, optional
-        Number of classes m; the largest label plus one by default.
+        Number of classes m, if y holds integers 0 .. m-1 and not all of them; by default the number
+        of distinct labels.
     sample_weight : array (n,), optional
         Non-negative weights omega; 1 by default.
     regularizer : LpNorm, optional
         R(W); LpNorm(2) by default, which is |W|^2 / 2.
     storage : "float64" or "float32"
-        "float32" stores X in half the memory. Sums are float64, and the problem that is solved and
-        certified is the one with the rounded X.
+        "float32" stores X in half the memory. Sums are float64; the rounded X is certified.
 
     Raises
     ------
@@ -79,17 +84,17 @@ class Problem:
         X: Any,
         y: Any,
         loss: Loss | PolytopeLoss,
-        lam: float,
+        lam: float | None = None,
         smoothing: float = 0.0,
         kernel: str | None = None,
         n_classes: int | None = None,
         sample_weight: Any = None,
         regularizer: LpNorm | None = None,
         storage: str = "float64",
+        C: float | None = None,
     ) -> None:
         check_kinds(loss, kernel, regularizer, storage)
         self.loss = loss
-        self.lam = as_real("lam", lam, positive=True)
         self.smoothing = as_real("smoothing", smoothing, positive=False)
         self.regularizer = regularizer or LpNorm(2)
         self.kernel = kernel
@@ -97,17 +102,21 @@ class Problem:
         self.notes = conversion_notes(X, storage)
         self.X, self.gram_shift = checked_data(X, kernel, storage)
         self.notes += shift_note(self.X, self.gram_shift)
-        self.y = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
-        self.n_classes = int(self.y.max()) + 1 if n_classes is None else int(n_classes)
+        self.y, self.classes = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
+        self.lam = checked_lam(lam, C, self.n_samples)
+        self.n_classes = len(self.classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes: Domains = loss.polytopes(self.y, self.n_classes)
         if self.smoothing and not self.polytopes.projects:
-            self._lacks("project", "smoothing")
+            lacks(loss, "project", "smoothing")
         self.features = features_of(self.X, kernel)
         squares = self.features.square_norms()
         check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
         # minus the second derivative of n D along a unit vector in row i, without smoothing
         self.curvatures = squares / self.lam_n
+
+    def __repr__(self) -> str:
+        return in_brackets("Problem", problem_facts(self))
 
     @property
     def n_samples(self) -> int:
@@ -138,14 +147,14 @@ class Problem:
 
     def weights(self, A: Any) -> Floats:
         """Return W(A), (m, d). Raises ValueError with a precomputed kernel and with LpNorm(1)."""
-        self._require_weights("weights")
+        require_weights(self.kernel, "weights")
         self.regularizer.require_representer("weights")
         V = self.combination(self._checked_dual(A))
         return V if self.regularizer.plain else self.regularizer.representer(V)
 
     def primal(self, W: Any) -> float:
         """Return P(W) for W (m, d). Raises ValueError with a precomputed kernel."""
-        self._require_weights("primal")
+        require_weights(self.kernel, "primal")
         W = checked_matrix("W", "(m, d)", W, (self.n_classes, self.n_features))
         return self.primal_value(features_of(self.X, None).scores(W), self.square_norm_of(W))
 
@@ -192,7 +201,7 @@ class Problem:
         Raises ValueError for a loss without `contains`.
         """
         if not self.polytopes.checks_membership:
-            self._lacks("contains", "a test of feasibility")
+            lacks(self.loss, "contains", "a test of feasibility")
         slack = DOMAIN_TOLERANCE * self.polytopes.scale
         for rows, polytopes in self.chunks():
             omega = self.sample_weight[rows, None]
@@ -389,12 +398,3 @@ class Problem:
 
     def _checked_dual(self, A: Any) -> Floats:
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))
-
-    def _lacks(self, function: str, purpose: str) -> NoReturn:
-        raise ValueError(
-            f"loss must define `{function}` for {purpose}; {type(self.loss).__name__} does not."
-        )
-
-    def _require_weights(self, name: str) -> None:
-        if self.kernel == "precomputed":
-            raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')

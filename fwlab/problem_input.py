@@ -1,12 +1,20 @@
 """Check the arguments of a problem. Each error is one sentence."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import LARGEST, SMALLEST, as_features, as_floats, as_integer, as_labels
+from fwlab.checks.arguments import (
+    LARGEST,
+    SMALLEST,
+    as_features,
+    as_floats,
+    as_integer,
+    as_real,
+)
 from fwlab.checks.gram import checked_gram
+from fwlab.checks.labels import encoded_labels
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.polytope_loss import PolytopeLoss
@@ -57,18 +65,30 @@ def shift_note(K: Any, shift: float) -> tuple[str, ...]:
     return (f"X is positive semidefinite only up to {shift:.2g} I, which gap_error counts.",)
 
 
-def checked_labels(y: Any, len_x: int, n_classes: int | None) -> Integers:
-    """Return y as classes 0 .. n_classes - 1, one per row of X."""
+def checked_labels(y: Any, len_x: int, n_classes: int | None) -> tuple[Integers, np.ndarray]:
+    """Return y as classes 0 .. m-1, one per row of X, and the labels that they stand for."""
     if n_classes is not None:
         n_classes = as_integer("n_classes", n_classes, low=2)
-    labels = as_labels(y, n_classes)
-    if len(labels) != len_x:
-        raise ValueError(f"y must have one label per row of X, {len_x}; got {len(labels)}.")
-    if n_classes is None and labels.min() == labels.max():
+    codes, classes = encoded_labels(y, n_classes)
+    if len(codes) != len_x:
+        raise ValueError(f"y must have one label per row of X, {len_x}; got {len(codes)}.")
+    if len(classes) < 2:
         raise ValueError(
-            f"y must hold at least two classes unless n_classes is given; got only {labels[0]}."
+            f"y must hold at least two classes unless n_classes is given; got only {classes}."
         )
-    return labels
+    return codes, classes
+
+
+def checked_lam(lam: Any, C: Any, n: int) -> float:
+    """Return lam, or 1 / (C n): exactly one of lam and C must be given."""
+    if C is None and lam is None:
+        raise TypeError("lam must be a real number, or C with lam = 1 / (C n); got None for both.")
+    if C is None:
+        return as_real("lam", lam, positive=True)
+    if lam is not None:
+        raise ValueError(f"lam must be None if C is given; got lam={lam!r} and C={C!r}.")
+    C = as_real("C", C, positive=True)
+    return as_real(f"lam = 1 / (C n) with C = {C:g}", 1.0 / (C * n), positive=True)
 
 
 def checked_matrix(name: str, axes: str, value: Any, shape: tuple[int, int]) -> Floats:
@@ -123,3 +143,16 @@ def check_scales(square_norms: Floats, lam_n: float, omega: Floats, reach: float
             f"of norm {norms.max():.3g}, lam n = {lam_n:.3g}, weights up to {omega.max():.3g} and "
             f"a domain of size {reach:.3g} they can reach {largest:.3g}."
         )
+
+
+def lacks(loss: Any, function: str, purpose: str) -> NoReturn:
+    """Raise ValueError: a loss from outside the family lacks a function."""
+    raise ValueError(
+        f"loss must define `{function}` for {purpose}; {type(loss).__name__} does not."
+    )
+
+
+def require_weights(kernel: str | None, name: str) -> None:
+    """Raise ValueError with a precomputed kernel, which has no W."""
+    if kernel == "precomputed":
+        raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')

@@ -1,6 +1,7 @@
 """The outcome of a run: certificate, status, trace and result, with saving and loading."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -10,10 +11,12 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_labels
+from fwlab.checks.labels import codes_of
 from fwlab.files import saved_arrays, write_atomically
 from fwlab.plot import Gaps, plot_gaps
 from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.provenance import provenance
+from fwlab.text import html_facts, in_brackets, named, outcome_facts, size_of
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -74,7 +77,7 @@ class Status(Enum):
     INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """The checkpoints of a run: every column is an array with one entry per checkpoint.
 
@@ -95,6 +98,10 @@ class Trace:
     step: Floats
     augmented_gap: Floats | None = None
     own_gap: Floats | None = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.as_dict())
+        return in_brackets("Trace", [f"{len(self.iteration)} checkpoints of {names}"])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns that this run has, by name."""
@@ -121,7 +128,7 @@ class Trace:
         return Gaps(self.iteration, self.seconds, self.primal, self.dual, self.gap)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The outcome of `solve`; every number is recomputed from A at the end of the run.
 
@@ -133,7 +140,8 @@ class Result:
     most tol. nit counts iterations. wall_seconds is the time of the whole call, seconds the
     method's own, without judging and compiling. lam_n is lam times n. coefficients (n, m) are the
     coefficients of the machine with a precomputed kernel if they are not A (the subgradient method,
-    LpNorm), otherwise None. made_by holds versions, commit,
+    LpNorm), otherwise None. classes (m,) are the labels behind
+    the classes 0 .. m-1, None for those integers themselves. made_by holds versions, commit,
     processor and date (`fwlab.provenance`).
     """
 
@@ -155,17 +163,24 @@ class Result:
     gap_error: float = np.nan
     distance: float = np.inf
     wall_seconds: float = np.nan
+    classes: np.ndarray | None = None
     made_by: dict[str, str] = field(default_factory=provenance)
 
-    def predict(self, X_new: Any) -> Integers:
-        """Return the class of the largest score, (n_new,); ties go to the lowest class.
+    def __repr__(self) -> str:
+        return in_brackets("Result", named(self._facts()))
+
+    def _repr_html_(self) -> str:
+        return html_facts("Result", self._facts())
+
+    def predict(self, X_new: Any) -> np.ndarray:
+        """Return the label of the largest score, (n_new,); ties go to the lowest class.
 
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
         machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
         rows = _checked_rows(X_new, machine)
-        classes: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
-        return classes
+        best: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
+        return best if self.classes is None else np.asarray(self.classes[best])
 
     def proved(self, X_new: Any) -> np.ndarray:
         """Return whether each predicted label is certainly the exact optimum's, (n_new,) bool.
@@ -180,24 +195,30 @@ class Result:
     def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.
 
-        X_new is (n_new, d) and y (n_new,); fwlab.metrics.topk_accuracy defines the accuracy. Raises
-        ValueError with a precomputed kernel, or if an argument is not as described.
+        X_new is (n_new, d) and y (n_new,); fwlab.metrics.topk_accuracy defines the accuracy, and a
+        label that is none of `classes` counts as wrong. Raises ValueError with a precomputed
+        kernel, or if an argument is not as described.
         """
         W, rows = self._machine_and_rows("proved_accuracy", X_new)
         k = as_integer("k", k, low=1, high=len(W))
-        y = as_labels(y, len(W))
-        if len(y) != rows.shape[0]:
-            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(y)}.")
-        return proved_accuracy(W, self.distance, rows, y, k)
+        codes = as_labels(y, len(W)) if self.classes is None else codes_of(y, self.classes)
+        if len(codes) != rows.shape[0]:
+            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(codes)}.")
+        known = codes >= 0
+        if not known.any():
+            return 0.0, 0.0
+        low, high = proved_accuracy(W, self.distance, rows[known], codes[known], k)
+        return low * float(known.mean()), high * float(known.mean())
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to an .npz file."""
-        save_result(self, path)
+    def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:
+        """Write everything to an .npz file; with the arrays of a model that predicts from it."""
+        save_result(self, path, model)
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "Result") as stored:
+        with saved_arrays(path, "Result") as everything:
+            stored = {n: v for n, v in everything.items() if not n.startswith("model_")}
             made_by = json.loads(stored.pop("made_by").item()) if "made_by" in stored else {}
             return cls(**{"W": None, **stored_fields(stored)}, made_by=made_by)
 
@@ -219,6 +240,12 @@ class Result:
             gap=self.gap,
         )
 
+    def _facts(self) -> dict[str, str]:
+        sizes = {"A": size_of(self.A)}
+        if self.W is not None:
+            sizes = {"W": size_of(self.W), **sizes}
+        return outcome_facts(self) | sizes
+
     def _machine_and_rows(self, name: str, X_new: Any) -> tuple[Floats, Any]:
         if self.W is None:
             raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
@@ -235,13 +262,13 @@ def _checked_rows(X_new: Any, machine: Floats) -> Any:
     return rows
 
 
-def save_result(result: Any, path: str | Path) -> None:
+def save_result(result: Any, path: str | Path, more: Mapping[str, Any] | None = None) -> None:
     """Write all fields of a result, a dataclass with a trace and a status, to an .npz file.
 
     Columns of the trace are called trace_iteration and so on; parts of any other field that has
-    `as_dict` are named likewise. A field that is None is left out.
+    `as_dict` are named likewise. A field that is None is left out. more: further arrays.
     """
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Any] = dict(more or {})
     for name in (column.name for column in fields(result)):
         value = getattr(result, name)
         if hasattr(value, "as_dict"):

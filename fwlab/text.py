@@ -1,10 +1,12 @@
-"""Format aligned tables, and describe a loss or a problem in one line."""
+"""Format tables, and describe a loss, a problem or an outcome in a few lines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from html import escape
 from reprlib import recursive_repr
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from fwlab.problem import Problem
 
 MOST_WEIGHTS = 5
+MOST_LETTERS = 100  # of one fact
+WIDTH = 88
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def format_table(
@@ -51,8 +56,13 @@ def describe(built: Any) -> str:
 
 def describe_problem(name: str, problem: Problem) -> str:
     """Return one line with name, loss, sizes and every constant of the objective."""
+    return f"{name}: {', '.join(problem_facts(problem))}"
+
+
+def problem_facts(problem: Problem) -> list[str]:
+    """Return loss, sizes and every constant of the objective, each as a short text."""
     parts = [
-        f"{name}: {describe(problem.loss)}",
+        describe(problem.loss),
         f"n = {problem.n_samples}",
         f"d = {problem.n_features}" if problem.kernel != "precomputed" else "no d",
         f"m = {problem.n_classes}",
@@ -64,7 +74,64 @@ def describe_problem(name: str, problem: Problem) -> str:
         parts.append(f"regularizer = {problem.regularizer!r}")
     if problem.kernel is not None:
         parts.append(f"kernel = {problem.kernel}")
-    return ", ".join(parts)
+    return parts
+
+
+def in_brackets(name: str, facts: Sequence[str]) -> str:
+    """Return "name(fact, fact, ..)", in lines that end between facts; long ones are shortened."""
+    shown = [shorten(fact, MOST_LETTERS, placeholder=" ..") for fact in facts]
+    lines = wrap(
+        f"{name}({', '.join(fact.replace(' ', NO_BREAK) for fact in shown)})",
+        WIDTH,
+        subsequent_indent=" " * (len(name) + 1),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines).replace(NO_BREAK, " ")
+
+
+def outcome_facts(result: Any) -> dict[str, str]:
+    """Return what matters of a result, as names and short texts.
+
+    result has method, status, gap, gap_error, primal, dual, nit and wall_seconds.
+    """
+    return {
+        "method": result.method,
+        "status": result.status.name,
+        "gap": f"{result.gap:.3g} (rounding error at most {result.gap_error:.2g})",
+        "primal": f"{result.primal:.8g}",
+        "dual": f"{result.dual:.8g}",
+        "iterations": str(result.nit),
+        "wall seconds": f"{result.wall_seconds:.3g}",
+    }
+
+
+def size_of(array: Any) -> str:
+    """Return the shape of an array as "3 x 4"."""
+    return " x ".join(map(str, array.shape))
+
+
+def named(facts: Mapping[str, str]) -> list[str]:
+    """Return each fact as "name = text"."""
+    return [f"{name} = {text}" for name, text in facts.items()]
+
+
+def html_facts(title: str, facts: Mapping[str, str]) -> str:
+    """Return names and texts as an HTML table of two columns."""
+    return html_table(title, (), list(facts.items()))
+
+
+def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an HTML table with a caption and, if there are names, a header. All is escaped."""
+    lines = [f"<caption>{escape(title)}</caption>"]
+    if header:
+        lines.append(_html_row("th", header))
+    lines += [_html_row("td", row) for row in rows]
+    return "\n".join(["<table>", *lines, "</table>"])
+
+
+def _html_row(tag: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def _short(value: Any) -> str:

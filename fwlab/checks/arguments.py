@@ -139,9 +139,12 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 
 def as_features(name: str, X: Any, dtype: type[np.floating] = np.float64) -> Any:
-    """Return X (n, d) as a finite array of `dtype`, or as canonical CSR if it is sparse."""
+    """Return X (n, d) as a finite array of `dtype`, or as canonical CSR if it is sparse.
+
+    An array of Python objects, as pandas makes it of columns of several types, is read by column.
+    """
     if not scipy.sparse.issparse(X):
-        X = as_floats(name, X, ndims=(2,), dtype=dtype)
+        X = as_floats(name, of_columns(name, X), ndims=(2,), dtype=dtype)
     elif X.ndim != 2:
         raise ValueError(f"{name} must be 2-D; got shape {X.shape}.")
     else:
@@ -154,6 +157,25 @@ def as_features(name: str, X: Any, dtype: type[np.floating] = np.float64) -> Any
     if 0 in X.shape:
         raise ValueError(f"{name} must have at least one row and one column; got shape {X.shape}.")
     return X
+
+
+def of_columns(name: str, X: Any) -> NDArray[Any]:
+    """Return a 2-D array of Python numbers as floats, and any other array as it is.
+
+    Raises TypeError or ValueError, naming the column, if an object is no finite number.
+    """
+    array = as_array(name, X)
+    if array.dtype.kind != "O" or array.ndim != 2:
+        return array
+    columns = getattr(X, "columns", range(array.shape[1]))
+    for column, entries in zip(columns, array.T, strict=True):
+        for entry in entries:
+            is_real = isinstance(entry, Real)
+            if not (is_real and abs(entry) <= LARGEST):
+                raise (ValueError if is_real else TypeError)(
+                    f"{name} must hold finite real numbers; got {entry!r} in column {column!r}."
+                )
+    return array.astype(np.float64)
 
 
 def as_labels(y: Any, n_classes: int | None = None) -> Integers:

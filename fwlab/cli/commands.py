@@ -1,27 +1,27 @@
-"""The commands: fwlab compare | solve | data | info | warmup.
+"""The commands: fwlab compare | solve | predict | data | info | warmup.
 
 Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
 to stderr. The exit code is 0 if every run finished, 1 if one failed, and 2 for bad input.
 """
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import BadInput, parse
+from fwlab.cli.output import bad_input, print_json
+from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems
-from fwlab.cli.reports import data_rows, installation, warmup_rows
+from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
 from fwlab.experiments.comparison import Comparison, compare, methods_by_name
 from fwlab.experiments.runs import Settings
 from fwlab.files import write_text_atomically
+from fwlab.model import Model
 from fwlab.provenance import installed
 from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import sigterm_interrupts
@@ -54,13 +54,13 @@ def _compare(options: Namespace) -> int:
     folder = Path(options.out)
     names = list(methods()) if options.methods == "all" else options.methods.split(",")
     names = [name.strip() for name in names]
-    with _bad_input(OSError):
+    with bad_input(OSError):
         _check_run(options, names)
         as_integer("jobs", options.jobs, low=1)
         problems = load_problems(options)
         folder.mkdir(parents=True, exist_ok=True)
     _announce(options, problems)
-    with _bad_input():
+    with bad_input():
         comparison = compare(
             {named.name: named.problem for named in problems},
             names,
@@ -80,7 +80,7 @@ def _print_comparison(
     comparison: Comparison, problems: list[NamedProblem], files: dict[str, str], options: Namespace
 ) -> None:
     if options.json:
-        _print_json(
+        print_json(
             options=_shown(options),
             problems=[named.as_dict() for named in problems],
             runs=comparison.rows(),
@@ -91,7 +91,7 @@ def _print_comparison(
 
 
 def _solve(options: Namespace) -> int:
-    with _bad_input(OSError, ImportError):
+    with bad_input(OSError, ImportError):
         _check_run(options, [options.method])
         if options.verify:
             imported_flint()
@@ -100,9 +100,9 @@ def _solve(options: Namespace) -> int:
         raise BadInput(f"solve takes one data set and one loss; got {len(problems)} problems.")
     named = problems[0]
     _announce(options, problems)
-    with _bad_input():
+    with bad_input():
         result = solve(named.problem, options.method, verbose=1, **_solve_settings(options))
-    unsaved = _save(result, options.save)
+    unsaved = _save(result, named, options)
     report = _report(result, named)
     if options.proved:
         report |= _proved(result, named)
@@ -110,7 +110,7 @@ def _solve(options: Namespace) -> int:
         enclosure = verify(named.problem, result)
         report |= {f"verified_{name}": list(ends) for name, ends in asdict(enclosure).items()}
     if options.json:
-        _print_json(options=_shown(options), problem=named.as_dict(), result=report)
+        print_json(options=_shown(options), problem=named.as_dict(), result=report)
     else:
         width = max(map(len, report))
         for name, value in report.items():
@@ -121,11 +121,19 @@ def _solve(options: Namespace) -> int:
     return int(unfinished or (options.strict and not result.success))
 
 
-def _save(result: Result, path: str | None) -> OSError | None:
-    """Save the result if there is a path; return the error if that fails."""
+def _save(result: Result, named: NamedProblem, options: Namespace) -> OSError | None:
+    """Save the result with its model if there is a path; return the error if that fails."""
+    dataset = named.dataset
     try:
-        if path is not None:
-            result.save(path)
+        if options.save is not None:
+            model = Model.of(
+                result,
+                dataset.classes,
+                dataset.scaling,
+                dataset.feature_names,
+                {**named.as_dict(), **_solve_settings(options), "method": result.method},
+            )
+            result.save(options.save, model.as_arrays())
     except OSError as error:
         return error
     return None
@@ -135,7 +143,7 @@ def _data(options: Namespace) -> int:
     if options.name is None:
         rows = data_rows()
         if options.json:
-            _print_json(data=rows)
+            print_json(data=rows)
         else:
             cells = [
                 [row["name"], "yes" if row["at_hand"] else "no", row["source"].split(";")[0]]
@@ -143,11 +151,11 @@ def _data(options: Namespace) -> int:
             ]
             print(format_table(("name", "at hand", "source"), cells))
         return 0
-    with _bad_input(OSError):
+    with bad_input(OSError):
         dataset = load(options.name, options)
     parts = {"train": dataset.y_train, "valid": dataset.y_valid, "test": dataset.y_test}
     if options.json:
-        _print_json(
+        print_json(
             name=dataset.name,
             n={part: len(y) for part, y in parts.items() if y is not None},
             d=dataset.X_train.shape[1],
@@ -156,16 +164,18 @@ def _data(options: Namespace) -> int:
             source=dataset.source,
             licence=dataset.licence,
             sha256=dataset.sha256,
+            **datasets.overview(dataset),
         )
     else:
         print(datasets.describe(dataset))
+        print(overview_text(datasets.overview(dataset)))
     return 0
 
 
 def _info(options: Namespace) -> int:
     found = installation()
     if options.json:
-        _print_json(**found)
+        print_json(**found)
     else:
         print(format_table(("what", "value"), [[name, str(v)] for name, v in found.items()]))
     return 0
@@ -174,7 +184,7 @@ def _info(options: Namespace) -> int:
 def _warmup(options: Namespace) -> int:
     rows = warmup_rows()
     if options.json:
-        _print_json(parts=rows)
+        print_json(parts=rows)
     else:
         cells = [[row["part"], f"{row['seconds']:.2f}"] for row in rows]
         print(format_table(("kernels of", "seconds"), cells, right=("seconds",)))
@@ -184,21 +194,11 @@ def _warmup(options: Namespace) -> int:
 COMMANDS = {
     "compare": _compare,
     "solve": _solve,
+    "predict": predict,
     "data": _data,
     "info": _info,
     "warmup": _warmup,
 }
-
-
-@contextmanager
-def _bad_input(*more: type[Exception]) -> Iterator[None]:
-    """Turn the one-sentence errors of a call into BadInput."""
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(error, (ValueError, TypeError, *more)):
-            raise
-        raise BadInput(str(error)) from error
 
 
 def _solve_settings(options: Namespace) -> dict[str, Any]:
@@ -295,19 +295,6 @@ def _shown_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(repr, value))}]"
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-def _print_json(**document: Any) -> None:
-    print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
-
-
-def _strict(value: Any) -> Any:
-    """Replace infinity and NaN, which JSON does not have, by None."""
-    if isinstance(value, dict):
-        return {name: _strict(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(entry) for entry in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _complain(error: object) -> None:

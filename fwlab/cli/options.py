@@ -22,6 +22,7 @@ LOSSES = (
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
+    "predict": "label new samples with a stored model",
     "data": "list the data sets, or describe one",
     "info": "print versions, folders and threads",
     "warmup": "compile and cache all kernels",
@@ -52,6 +53,10 @@ DEFAULTS: dict[str, Any] = {
     "jobs": 1,
     "out": "results",
     "save": None,
+    "model": None,
+    "samples": None,
+    "topk": 1,
+    "labels": None,
     "verify": False,
     "proved": False,
     "strict": False,
@@ -105,6 +110,7 @@ def _parser(version: str) -> tuple[CommandParser, dict[str, CommandParser]]:
     made = {name: _command(commands, name, sentence) for name, sentence in COMMANDS.items()}
     _add_compare(made["compare"])
     _add_solve(made["solve"])
+    _add_predict(made["predict"])
     _add_data(made["data"])
     return parser, made
 
@@ -134,7 +140,9 @@ def _add_solve(parser: CommandParser) -> None:
     _add_problem(parser, many=False)
     _option(parser, "method", "a name of `fwlab.methods()`")
     _add_run(parser)
-    _option(parser, "save", "file for the result, .npz; read it with fwlab.Result.load")
+    _option(
+        parser, "save", "file for result and model, .npz: for `fwlab predict` and fwlab.Result.load"
+    )
     parser.add_argument(
         "--verify",
         action="store_true",
@@ -144,6 +152,20 @@ def _add_solve(parser: CommandParser) -> None:
         "--proved",
         action="store_true",
         help="print which labels and which accuracies are proved to be the exact optimum's",
+    )
+
+
+def _add_predict(parser: CommandParser) -> None:
+    parser.add_argument("--model", metavar="FILE", help="what `fwlab solve --save FILE` wrote")
+    parser.add_argument(
+        "--data",
+        dest="samples",
+        metavar="FILE",
+        help="raw samples, .csv, .npz or LIBSVM, with labels or without",
+    )
+    _option(parser, "topk", "labels per sample, the best one first", int)
+    parser.add_argument(
+        "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
     )
 
 

@@ -20,7 +20,9 @@ from fwlab.problem import Problem
 from fwlab.provenance import installed
 from fwlab.solvers.registry import build, names
 from fwlab.solvers.warm_up import warm_up
+from fwlab.text import format_table
 
+MOST_CLASSES = 20
 PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
@@ -34,6 +36,28 @@ def data_rows() -> list[dict[str, Any]]:
         at_hand = all((folder / file).is_file() for file in files)
         rows.append({"name": name, "at_hand": at_hand, "source": source})
     return rows
+
+
+def overview_text(overview: dict[str, Any]) -> str:
+    """Return what `datasets.overview` found, as a table of the classes and a few sentences."""
+    classes, scales, repeated = (overview[part] for part in ("classes", "features", "duplicates"))
+    parts = [part for part in classes[0] if part != "class"]
+    cells = [[str(value) for value in row.values()] for row in classes[:MOST_CLASSES]]
+    lines = ["", format_table(("class", *parts), cells, right=parts)]
+    if len(classes) > MOST_CLASSES:
+        rest = [row["train"] for row in classes[MOST_CLASSES:]]
+        lines.append(f".. and {len(rest)} more, of {min(rest)} to {max(rest)} train samples")
+    low, high = scales["smallest_deviation"], scales["largest_deviation"]
+    spread = "" if low is None else f"; standard deviations from {low:.3g} to {high:.3g}"
+    lines += [
+        "",
+        f"features: values from {scales['smallest']:.4g} to {scales['largest']:.4g}{spread}; "
+        f"{scales['constant']} constant",
+        f"duplicates: {repeated['train']} train rows repeat an earlier one, "
+        f"{repeated['train_with_another_label']} of them with another label"
+        + "".join(f"; {repeated[part]} {part} rows are train rows" for part in parts[1:]),
+    ]
+    return "\n".join(lines)
 
 
 def data_folder() -> Path:

@@ -8,7 +8,7 @@ the same shift and scale to the other parts. The data set records its normalisat
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from scipy import sparse
 
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
-from fwlab.datasets.normalize import check_normalize, normalize_parts
+from fwlab.datasets.new_samples import feature_names
+from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
 from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
 
 
@@ -40,6 +41,10 @@ class Dataset:
         The m labels as the source writes them, in sorted order.
     normalize : str or None
         The normalisation: None, "unit" or "standard".
+    scaling : Scaling
+        The normalisation with what it has learned from the train part, for new samples.
+    feature_names : tuple of str, or None
+        The names in the header of a .csv file.
     """
 
     X_train: Any
@@ -54,6 +59,8 @@ class Dataset:
     sha256: str | None
     classes: tuple[Any, ...]
     normalize: str | None
+    scaling: Scaling = field(default_factory=Scaling)
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def n_classes(self) -> int:
@@ -121,10 +128,12 @@ def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dat
 
     .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A
         CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
-    .csv: the label is the column that the header names y, label or class, or the last column.
+    .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the header
+        names y, label or class, or the last column.
     .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
 
-    Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals. Raises
+    Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals.
+    Fractions, and numbers of which most differ, are refused: they are no classes. Raises
     FileNotFoundError for a missing file, and ValueError with one sentence for any other error.
     """
     if not isinstance(path, str | os.PathLike):
@@ -132,9 +141,10 @@ def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dat
     path = Path(path)
     check_normalize(normalize, is_sparse=path.suffix.lower() in SPARSE_ENDINGS)
     parts, classes = checked(f"file {str(path)!r}", read_parts(path))
-    return _dataset(
+    dataset = _dataset(
         parts, classes, normalize, path.name, str(path), "the user's own file", file_sha256(path)
     )
+    return replace(dataset, feature_names=feature_names(path))
 
 
 def synthetic(
@@ -287,7 +297,7 @@ def _dataset(
     licence: str,
     sha256: str | None,
 ) -> Dataset:
-    normalize_parts(parts, normalize)
+    scaling = normalize_parts(parts, normalize)
     X_valid, y_valid = parts.get("valid", (None, None))
     X_test, y_test = parts.get("test", (None, None))
     return Dataset(
@@ -302,4 +312,5 @@ def _dataset(
         sha256=sha256,
         classes=classes,
         normalize=normalize,
+        scaling=scaling,
     )

@@ -5,11 +5,13 @@ Values are first scaled by exact powers of two, so that no square overflows or u
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from fwlab.arrays import Floats, Integers
 from fwlab.datasets.readers import Parts
 
 NORMALIZATIONS = (None, "unit", "standard")
@@ -26,14 +28,66 @@ def check_normalize(normalize: str | None, is_sparse: bool = False) -> None:
         )
 
 
-def normalize_parts(parts: Parts, normalize: str | None) -> None:
-    """Normalise the features of every part in place; they are float64, C-ordered or CSR."""
-    check_normalize(normalize, is_sparse=any(sparse.issparse(X) for X, _ in parts.values()))
-    if normalize == "unit":
-        for X, _ in parts.values():
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """A normalisation, with what "standard" has learned from the features of the train part.
+
+    A feature x becomes (2^-exponent (x - origin) - mean) / deviation, each of these (d,).
+    """
+
+    normalize: str | None = None
+    origin: Floats | None = None
+    exponent: Integers | None = None
+    mean: Floats | None = None
+    deviation: Floats | None = None
+
+    @classmethod
+    def fitted(cls, normalize: str | None, train: Any) -> Scaling:
+        """Return the normalisation of a train part (n, d). Raises ValueError if it overflows."""
+        check_normalize(normalize, is_sparse=sparse.issparse(train))
+        if normalize != "standard":
+            return cls(normalize)
+        # Subtracting a row first makes constant features exactly zero, and avoids cancellation if
+        # a mean is far from zero.
+        origin = train[0].copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = train - origin
+            exponent = np.frexp(_largest(moved, axis=0))[1]
+            np.ldexp(moved, -exponent, out=moved)
+            mean = moved.mean(axis=0)
+            moved -= mean
+            deviation = np.sqrt(np.einsum("ij,ij->j", moved, moved) / len(moved))
+        return cls(normalize, origin, exponent, mean, np.where(deviation == 0.0, 1.0, deviation))
+
+    def apply(self, X: Any) -> None:
+        """Normalise features (n, d) in place; they are float64, C-ordered or CSR."""
+        if self.normalize == "unit":
             _unit_rows(X)
-    elif normalize == "standard":
-        _standard_features(parts["train"][0], [X for X, _ in parts.values()])
+        elif self.normalize == "standard":
+            assert self.origin is not None and self.exponent is not None
+            with np.errstate(over="ignore", invalid="ignore"):
+                X -= self.origin
+                np.ldexp(X, -self.exponent, out=X)
+                X -= self.mean
+                X /= self.deviation
+            if not np.isfinite(X).all():
+                raise ValueError(
+                    "normalize='standard' overflows float64: a feature's values are too large."
+                )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is not None, by name."""
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {name: value for name, value in parts.items() if value is not None}
+
+
+def normalize_parts(parts: Parts, normalize: str | None) -> Scaling:
+    """Normalise the features of every part in place, and return how."""
+    check_normalize(normalize, is_sparse=any(sparse.issparse(X) for X, _ in parts.values()))
+    scaling = Scaling.fitted(normalize, parts["train"][0])
+    for X, _ in parts.values():
+        scaling.apply(X)
+    return scaling
 
 
 def _unit_rows(X: Any) -> None:
@@ -50,32 +104,6 @@ def _unit_rows(X: Any) -> None:
     np.ldexp(X.data, -np.frexp(peak)[1][row], out=X.data)
     norm = np.sqrt(np.bincount(row, weights=X.data**2, minlength=X.shape[0]))
     X.data /= np.where(norm == 0.0, 1.0, norm)[row]
-
-
-def _standard_features(train: np.ndarray, matrices: list[np.ndarray]) -> None:
-    """Centre each feature and divide it by its standard deviation in the train part.
-
-    `matrices` includes `train`. Constant features are only centred.
-    """
-    # Subtracting a row first makes constant features exactly zero, and avoids cancellation if a
-    # mean is far from zero.
-    origin = train[0].copy()
-    with np.errstate(over="ignore", invalid="ignore"):
-        for X in matrices:
-            X -= origin
-        exponent = np.frexp(_largest(train, axis=0))[1]
-        for X in matrices:
-            np.ldexp(X, -exponent, out=X)
-        mean = train.mean(axis=0)
-        for X in matrices:
-            X -= mean
-        deviation = np.sqrt(np.einsum("ij,ij->j", train, train) / len(train))
-        for X in matrices:
-            X /= np.where(deviation == 0.0, 1.0, deviation)
-    if not all(np.isfinite(X).all() for X in matrices):
-        raise ValueError(
-            "normalize='standard' overflows float64: a feature's values are too large."
-        )
 
 
 def _largest(X: np.ndarray, axis: int) -> np.ndarray:

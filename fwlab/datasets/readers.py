@@ -7,10 +7,10 @@ labels as the file writes them. `checked` converts them to float64 features and 
 from __future__ import annotations
 
 import bz2
-import csv
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwlab.checks.labels import KINDS, too_many_classes
+from fwlab.datasets.csv_files import CSV_ENDINGS, read_table
+
 Part = tuple[Any, np.ndarray]  # X dense (n, d) or CSR, y (n,)
 Parts = dict[str, Part]
-
-LABEL_NAMES = ("y", "label", "class")
 
 # For each part, the possible names of its arrays in an .npz file. The first pair found is read.
 _PART_ARRAYS = {
@@ -37,13 +38,35 @@ def read_npz(path: Path) -> Parts:
     It holds X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A CSR
     matrix X is stored as X_data, X_indices, X_indptr, X_shape.
     """
+    with _npz_arrays(path) as arrays:
+        return _npz_parts(path, arrays)
+
+
+@contextmanager
+def _npz_arrays(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
+    """Open an .npz file in a `with` block. Raises ValueError if it is none, or damaged."""
     if not zipfile.is_zipfile(path):  # numpy would try to unpickle it
         raise ValueError(f"{str(path)!r} is not an .npz archive.")
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            return _npz_parts(path, arrays)
+            yield arrays
     except zipfile.BadZipFile as error:
         raise ValueError(f"{str(path)!r} is a damaged .npz archive ({error}).") from error
+
+
+def read_npz_features(path: Path) -> tuple[Any, np.ndarray | None]:
+    """Read the samples to predict from an .npz file: X and, if the file has them, their labels y.
+
+    They are the arrays X and y, else those of the test part.
+    """
+    with _npz_arrays(path) as arrays:
+        for X_name, y_name in (_PART_ARRAYS["train"][-1], *_PART_ARRAYS["test"]):
+            if X_name in arrays or f"{X_name}_data" in arrays:
+                labels = _npz_array(path, arrays, y_name) if y_name in arrays else None
+                return _npz_matrix(path, arrays, X_name), labels
+        raise ValueError(
+            f"{str(path)!r} must hold an array X; it holds {', '.join(arrays) or 'none'}."
+        )
 
 
 def _npz_parts(path: Path, arrays: Mapping[str, np.ndarray]) -> Parts:
@@ -68,6 +91,11 @@ def _npz_array(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> np.nd
     except KeyError as error:
         raise ValueError(f"{str(path)!r} holds no array {name!r}.") from error
     except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        if "Object arrays" in str(error):
+            raise ValueError(
+                f"{str(path)!r}: the array {name!r} holds Python objects, which are not read; save "
+                f"it as numbers or text, by {name}.astype(float) or {name}.astype(str)."
+            ) from error
         raise ValueError(f"{str(path)!r}: the array {name!r} is unreadable ({error}).") from error
 
 
@@ -86,114 +114,8 @@ def _npz_matrix(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> Any:
 
 
 def read_csv(path: Path) -> Parts:
-    """Read comma-separated rows of numbers.
-
-    A header may name the label column y, label or class; otherwise the label is the last column.
-    Labels are numbers or strings.
-    """
-    rows = _csv_rows(path)
-    line, first = next(rows, (0, []))
-    if len(first) < 2:
-        raise ValueError(f"{str(path)!r} must hold a label column beside at least one feature.")
-    label_column = _label_column(path, first)
-    features: list[np.ndarray] = []
-    labels: list[str] = []
-    for number, row in rows:
-        if len(row) != len(first):
-            raise ValueError(
-                f"{str(path)!r}, line {number}: {len(row)} cells where the first has {len(first)}."
-            )
-        labels.append(_label(path, number, row, label_column))
-        features.append(_floats(path, number, row, label_column))
-    if _is_header(first, label_column, labels):
-        if "" in first:
-            raise ValueError(
-                f"{str(path)!r}: the header has no name for column {first.index('') + 1}; "
-                "name it if it is a feature, remove it if it is an index."
-            )
-    else:
-        labels.insert(0, _label(path, line, first, label_column))
-        features.insert(0, _floats(path, line, first, label_column))
-    if not labels:
-        raise ValueError(f"{str(path)!r} holds a header and no rows.")
-    return {"train": (np.array(features), _label_array(labels))}
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and stripped cells of every row that is not blank."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            reader = csv.reader(stream)
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                if len(cells) > 1 or "".join(cells):
-                    yield reader.line_num, cells
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{str(path)!r} is not a UTF-8 .csv file ({error}).") from error
-
-
-def _label_column(path: Path, first: list[str]) -> int:
-    named = [column for column, cell in enumerate(first) if cell.lower() in LABEL_NAMES]
-    if len(named) > 1:
-        raise ValueError(
-            f"{str(path)!r}: the header must name one label column; it names columns "
-            f"{', '.join(str(column + 1) for column in named)}."
-        )
-    return named[0] if named else len(first) - 1
-
-
-def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> bool:
-    """Return whether the first row is a header.
-
-    It is a header if none of its cells is a number, or if a cell names the label column. If only
-    the last cell does, the row is no header when other rows have the same label.
-    """
-    if not any(_is_number(cell) for cell in first):
-        return True
-    if first[label_column].lower() not in LABEL_NAMES:
-        return False
-    return label_column < len(first) - 1 or first[label_column] not in other_labels
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python reads 1_0 as 10, but a data file does not mean that
-
-
-def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
-    if not row[label_column]:
-        raise ValueError(f"{str(path)!r}, line {line}: the label is empty.")
-    return row[label_column]
-
-
-def _floats(path: Path, line: int, row: list[str], label_column: int) -> np.ndarray:
-    cells = row[:label_column] + row[label_column + 1 :]
-    try:
-        values = np.array(cells, dtype=np.float64)
-    except ValueError:
-        values = np.array([np.nan])
-    if np.isfinite(values).all() and "_" not in "".join(cells):
-        return values
-    for column, cell in enumerate(row):
-        if column != label_column and not (_is_number(cell) and np.isfinite(float(cell))):
-            break
-    raise ValueError(
-        f"{str(path)!r}, line {line}, column {column + 1}: {cell!r} is not a finite number."
-    )
-
-
-def _label_array(labels: list[str]) -> np.ndarray:
-    """Return the labels as integers or floats if all of them can be read so, else as strings."""
-    strings = np.array(labels)
-    if all(_is_number(label) for label in labels):
-        try:
-            return strings.astype(np.int64)
-        except (ValueError, OverflowError):
-            return strings.astype(np.float64)
-    return strings
+    """Read rows of numbers with a label column, as `read_table` describes them."""
+    return {"train": read_table(path)}
 
 
 def read_svmlight(path: Path) -> Parts:
@@ -242,7 +164,7 @@ def _is_svmlight(words: list[bytes]) -> bool:
 SPARSE_ENDINGS = (".svm", ".libsvm", ".txt", ".scale", ".bz2")
 READERS: Mapping[str, Callable[[Path], Parts]] = {
     ".npz": read_npz,
-    ".csv": read_csv,
+    **dict.fromkeys(CSV_ENDINGS, read_csv),
     **dict.fromkeys(SPARSE_ENDINGS, read_svmlight),
 }
 
@@ -265,7 +187,9 @@ def checked(where: str, parts: Parts) -> tuple[Parts, tuple[Any, ...]]:
 
     A class counts if any part contains it. `where` names the data in error messages.
     """
-    matrices = {part: _features(f"{where}: X of part {part}", X) for part, (X, _) in parts.items()}
+    matrices = {
+        part: numeric_features(f"{where}: X of part {part}", X) for part, (X, _) in parts.items()
+    }
     for part, (_, y) in parts.items():
         X = matrices[part]
         if y.ndim != 1 or y.dtype.kind not in "biufUS":
@@ -289,7 +213,7 @@ def _numeric(where: str, values: np.ndarray) -> None:
         raise ValueError(f"{where} must hold real numbers; got type {values.dtype}.")
 
 
-def _features(where: str, X: Any) -> Any:
+def numeric_features(where: str, X: Any) -> Any:
     """Return X as finite float64, C-ordered or canonical CSR, with at least one row and column."""
     _numeric(where, X)
     if X.ndim != 2 or 0 in X.shape:
@@ -321,11 +245,23 @@ def _class_numbers(
     if together.dtype.kind == "f":
         if not np.isfinite(together).all():
             raise ValueError(f"{where}: y must not hold NaN or infinity.")
-        if (together == np.rint(together)).all() and np.abs(together).max() < 2**53:
+        broken = together[together != np.rint(together)]
+        if len(broken):
+            raise ValueError(
+                f"{where}: y must hold class labels, that is {KINDS}; got the number {broken[0]}."
+            )
+        if np.abs(together).max() < 2**53:
             together = together.astype(np.int64)
     classes, numbers = np.unique(together, return_inverse=True)
     ends = np.cumsum([len(y) for y in labels.values()])[:-1]
     numbered = dict(zip(labels, np.split(numbers.astype(np.int64), ends), strict=True))
+    y = labels["train"]
+    if too_many_classes(y):
+        raise ValueError(
+            f"{where}: y of part train must hold class labels; got {len(np.unique(y))} different "
+            f"numbers in {len(y)} rows, as a regression has; if they are classes, pass the arrays "
+            "to fwlab.Problem."
+        )
     if np.ptp(numbered["train"]) == 0:
         raise ValueError(f"{where}: y of part train must hold at least two classes.")
     return numbered, tuple(classes.tolist())

@@ -8,7 +8,9 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from fwlab.checks.arguments import as_integer
 from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of, planned
@@ -18,7 +20,7 @@ from fwlab.problem import Problem
 from fwlab.result import Result, Status, Trace
 from fwlab.solvers.method import Method
 from fwlab.solvers.registry import build, label
-from fwlab.text import format_table
+from fwlab.text import format_table, html_table, in_brackets
 
 TIMES = ("wall_seconds", "seconds")
 COLUMNS = ("problem", "method", "iterations", *TIMES, "primal", "dual", "gap", "status")
@@ -53,6 +55,24 @@ class Comparison:
     failures: dict[Key, Failure]
     not_stored: dict[Key, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        runs = len(self.problems) * len(self.methods)
+        converged = sum(result.success for result in self.results.values())
+        return in_brackets(
+            "Comparison",
+            [
+                f"problems = {', '.join(self.problems)}",
+                f"methods = {', '.join(self.methods)}",
+                f"tol = {self.settings.tol:g}",
+                f"{len(self.results)} of {runs} runs finished",
+                f"{converged} converged",
+            ],
+        )
+
+    def _repr_html_(self) -> str:
+        cells = [[_cell(row, column) for column in COLUMNS] for row in self.rows()]
+        return html_table("Comparison", COLUMNS, cells)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per run, in the requested order: COLUMNS, success and message.
 
@@ -85,12 +105,31 @@ class Comparison:
                 writer.writerow({"problem": problem, "method": method, **row})
         write_atomically(Path(path), lambda file: file.write(text.getvalue().encode()))
 
-    def plot(self, path: str | Path) -> tuple[Path, Path]:
-        """Draw the gaps, write path.png and path.pdf, and return both paths. Needs matplotlib."""
+    def to_frame(self) -> Any:
+        """Return `rows` as a pandas DataFrame. Raises ImportError without pandas."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas.") from error
+        return DataFrame(self.rows())
+
+    @overload
+    def plot(self, path: None = None) -> np.ndarray: ...
+    @overload
+    def plot(self, path: str | Path) -> tuple[Path, Path]: ...
+    def plot(self, path: str | Path | None = None) -> np.ndarray | tuple[Path, Path]:
+        """Draw the gaps against seconds and against iterations. Needs matplotlib.
+
+        Without a path, return the axes (problems, 2). With one, write path.png and path.pdf, and
+        return both paths.
+        """
         from fwlab.experiments.figure import comparison_figure
         from fwlab.plot import save_figure
 
-        return save_figure(comparison_figure(self), Path(path))
+        figure = comparison_figure(self)
+        if path is not None:
+            return save_figure(figure, Path(path))
+        return np.array(figure.axes).reshape(len(self.problems), 2)
 
     def _row(self, name: str, method: str) -> dict[str, Any]:
         row: dict[str, Any] = dict.fromkeys(COLUMNS)

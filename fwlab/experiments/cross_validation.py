@@ -21,6 +21,7 @@ from fwlab.lp_norm import LpNorm
 from fwlab.metrics import topk_accuracy
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
+from fwlab.text import in_brackets
 
 Fold = int | str
 
@@ -259,6 +260,16 @@ class CrossValidation:
     test: dict[str, Floats]
     values: dict[str, Any]
     data_name: str
+
+    def __repr__(self) -> str:
+        facts = [
+            f"data = {self.data_name}",
+            f"machines = {', '.join(self.validation)}",
+            f"{len(self.protocol.Cs)} C from {self.protocol.Cs[0]:g} to {self.protocol.Cs[-1]:g}",
+            f"{len(self.protocol.held_out)} of {self.protocol.n_folds} folds held out",
+            f"k = {', '.join(map(str, self.protocol.ks))}",
+        ]
+        return in_brackets("CrossValidation", facts)
 
     @classmethod
     def of(

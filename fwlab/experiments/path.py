@@ -7,10 +7,30 @@ from fwlab.checks.arguments import as_real
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.solve import solve
+from fwlab.text import format_table
+
+COLUMNS = ("C", "status", "gap", "iterations", "wall_seconds")
 
 
-def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> list[Result]:
-    """Return one result for each C, in the order of Cs.
+class PathResults(list[Result]):
+    """The results of `path`: a list whose representation is a table of one line per C."""
+
+    def __repr__(self) -> str:
+        rows = [
+            [
+                f"{1.0 / result.lam_n:.6g}",
+                result.status.name,
+                f"{result.gap:.2e}",
+                str(result.nit),
+                f"{result.wall_seconds:.4f}",
+            ]
+            for result in self
+        ]
+        return format_table(COLUMNS, rows, right=("C", "gap", "iterations", "wall_seconds"))
+
+
+def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> PathResults:
+    """Return one result for each C, in the order of Cs, as a list.
 
     The domain of the dual does not depend on lam, so the A of one C is a feasible start for the
     next one. Ascending Cs gain most. A PolytopeLoss without `contains` allows no start, and each of
@@ -21,7 +41,7 @@ def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> list[Re
     no more: on 400 rows of digits at five C it saved bpfw at best a third of the iterations, and
     cost afw a third more.
     """
-    results: list[Result] = []
+    results = PathResults()
     A0 = solve_options.pop("A0", None)
     for C in [as_real("Cs", C, positive=True) for C in Cs]:
         other = problem.with_lam(1.0 / (C * problem.n_samples))

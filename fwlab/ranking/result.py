@@ -1,6 +1,6 @@
 """The result of a ranking run."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,10 @@ from fwlab.arrays import Floats, Integers
 from fwlab.files import saved_arrays
 from fwlab.ranking.machine import Machine
 from fwlab.result import Status, Trace, part_of, save_result, stored_fields
+from fwlab.text import html_facts, in_brackets, named, outcome_facts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """The outcome of `solve`; every number is recomputed from (alpha, beta, delta) at the end.
 
@@ -37,9 +38,19 @@ class Result:
     seconds: float
     method: str
     trace: Trace
-    machine: Machine = field(repr=False)
+    machine: Machine
     gap_error: float = np.nan
     wall_seconds: float = np.nan
+
+    def __repr__(self) -> str:
+        return in_brackets("ranking.Result", named(self._facts()))
+
+    def _repr_html_(self) -> str:
+        return html_facts("ranking.Result", self._facts())
+
+    def _facts(self) -> dict[str, str]:
+        sizes = {"alpha": str(len(self.alpha)), "beta": str(len(self.beta))}
+        return outcome_facts(self) | {"threshold": f"{self.threshold:.6g}"} | sizes
 
     @property
     def w(self) -> Floats | None:

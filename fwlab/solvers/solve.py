@@ -174,4 +174,5 @@ def _result(name: str, state: State, end: End, recorder: Recorder, called: float
         coefficients=state.expansion() if precomputed else None,
         gap_error=certificate.gap_error,
         distance=certificate.distance,
+        classes=problem.classes,
     )

@@ -35,7 +35,8 @@ LAYERS = (
     ("fwlab.verify",),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
-    ("fwlab.experiments*",),
+    ("fwlab.model",),
+    ("fwlab.experiments*", "fwlab.estimators*"),
     ("fwlab.cli*", "fwlab.__main__", "fwlab"),
 )
 FORBIDDEN = {
@@ -48,7 +49,7 @@ FORBIDDEN = {
     "tests",
 }
 DRAWS = {"fwlab.plot", "fwlab.experiments.figure"}
-LOADED_ON_DEMAND = {"matplotlib", "sklearn", "joblib", "pooch", "tqdm", "cvxpy", "flint"}
+LOADED_ON_DEMAND = {"matplotlib", "pandas", "sklearn", "joblib", "pooch", "tqdm", "cvxpy", "flint"}
 # together a third of what remains of the time of `import fwlab`
 SLOW = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse.linalg", "fwlab.testing"}
 

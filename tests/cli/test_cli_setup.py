@@ -32,12 +32,33 @@ def test_data_lists_what_is_at_hand(
 
 def test_data_describes_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["data", "four.npz", "--normalize", "unit"]) == 0
-    described = capsys.readouterr().out.strip()
+    described, _, table = capsys.readouterr().out.partition("\n\n")
     data = fwlab.datasets.load("four.npz", normalize="unit")
     assert described == fwlab.datasets.describe(data)
+    lines = table.splitlines()
+    assert [line.split() for line in lines[:3:2]] == [["class", "train", "test"], ["0", "7", "3"]]
+    assert lines[-2].startswith("features: values from -0.") and "; 0 constant" in lines[-2]
+    assert lines[-1] == (
+        "duplicates: 0 train rows repeat an earlier one, 0 of them with another label; "
+        "0 test rows are train rows"
+    )
     assert main(["data", "four.npz", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["n"], document["d"], document["m"]) == ({"train": 28, "test": 12}, 5, 4)
+    assert document["classes"][3] == {"class": 3, "train": 7, "test": 3}
+    assert document["duplicates"]["test"] == 0 and document["features"]["constant"] == 0
+
+
+def test_data_of_many_classes_shows_the_first(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(
+        "many.npz", X=np.ones((60, 1)), y=np.repeat(np.arange(25), [1] * 10 + [3] * 10 + [4] * 5)
+    )
+    assert main(["data", "many.npz"]) == 0
+    out = capsys.readouterr().out
+    assert ".. and 5 more, of 4 to 4 train samples" in out
+    assert "values from 1 to 1; 1 constant" in out
 
 
 def test_info(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

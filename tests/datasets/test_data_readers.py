@@ -88,7 +88,7 @@ shapes = st.tuples(st.integers(2, 5), st.integers(1, 4))
 @given(
     arrays(np.float64, shapes, elements=finite),
     st.sampled_from(
-        [["b", "a", "b c", "é", "y"], [2**60 + 1, 2**60, -1, 7, 0], [0.5, 2.0, -1.5, 1e300, 3]]
+        [["b", "a", "b c", "é", "y"], [2**60 + 1, 2**60, -1, 7, 0], [4.0, 2.0, -1.0, 1e300, 3]]
     ),
     st.booleans(),
 )
@@ -119,7 +119,12 @@ def test_csv_holds_what_was_written(X, labels, header):
         ("0,1,y\n1,2,n\n3,4,y\n", [[0, 1], [1, 2], [3, 4]], ["y", "n", "y"]),
         ('1,"a, b"\n2,c\n', [[1], [2]], ["a, b", "c"]),
         ("1,1_0\n2,10\n", [[1], [2]], ["1_0", "10"]),
-        ("1,2\r\n1e2,0.5\r\n", [[1], [100]], [2, 0.5]),
+        ("1,2\r\n1e2,5.0\r\n", [[1], [100]], [2, 5]),
+        ("p;y\n1.5;a\n2;b\n", [[1.5], [2]], ["a", "b"]),
+        ("\n1\t2\ta,b\n3\t4\tc\n", [[1, 2], [3, 4]], ["a,b", "c"]),
+        ('1,"a;b;c"\n2,d\n', [[1], [2]], ["a;b;c", "d"]),
+        ("\ufeffclass\tp\n1\t2\n2\t3\n", [[2], [3]], [1, 2]),
+        ("1,2,a;b\n3,4,c\n", [[1, 2], [3, 4]], ["a;b", "c"]),
     ],
 )
 def test_csv_headers_and_labels(tmp_path, text, X, labels):
@@ -144,6 +149,14 @@ def test_csv_headers_and_labels(tmp_path, text, X, labels):
         ("1,2,a\n-inf,3,b\n", "line 2, column 1: '-inf' is not a finite number"),
         ("1,2,a\n3,1_0,b\n", "line 2, column 2: '1_0' is not a finite number"),
         ("1,2,a\n3,4,\n", "line 2: the label is empty"),
+        ("1;2,5;a\n3;4,5;b\n", "line 2, column 2: '4,5' .*; numbers need a decimal point"),
+        (
+            "T,2,8\nI,5,12\n",
+            "column 1: 'I' is not .*; if column 1 is the label, move it to the end",
+        ),
+        ("kind,a,b\nT,2,8\nI,5,12\n", "'T' is not .*, or name it y, label or class in a header"),
+        ("kind,a,y\nT,2,8\nI,5,12\n", r"column 1: 'T' is not a finite number\.$"),
+        ("1,2,0\n3,nan,1.5\n", "line 2, column 2: 'nan' is not a finite number"),
         ("1,2\n3,nan\n", "y must not hold NaN or infinity"),
         ("y,class,p\n1,2,3\n", "the header must name one label column; it names columns 1, 2"),
         (",p,y\n0,1,2\n1,2,3\n", "the header has no name for column 1"),
@@ -155,6 +168,57 @@ def test_csv_refuses(tmp_path, text, message):
     with pytest.raises(ValueError, match=message) as caught:
         datasets.read_file(path)
     assert "own.csv" in str(caught.value)
+
+
+NOT_LAST = "the label seems to be in column 1, which holds 3 different whole numbers"
+DRAWN = np.random.default_rng(0)
+THREE = np.arange(90) % 3
+TARGETS = {
+    "fractions": (DRAWN.standard_normal(90), "not in the last one, which holds fractions"),
+    "one number": (np.zeros(90, dtype=int), "which holds 1 different numbers"),
+    "prices": (DRAWN.permutation(90) * 1000, "which holds 90 different numbers"),
+}
+
+
+@pytest.mark.parametrize("header", ["", "kind,a,b\n"])
+@pytest.mark.parametrize(("last", "message"), TARGETS.values(), ids=TARGETS)
+def test_a_csv_with_its_label_first_is_named_as_such(tmp_path, header, last, message):
+    rows = [f"{y},{x},{z}" for y, x, z in zip(THREE, DRAWN.random(90), last, strict=True)]
+    path = write(tmp_path, header + "\n".join(rows))
+    with pytest.raises(ValueError, match=f"{NOT_LAST}, .*{message}; move it .*, or name it y"):
+        datasets.read_file(path)
+    named = write(tmp_path, "class,a,b\n" + "\n".join(rows))
+    assert datasets.read_file(named).n_classes == 3
+
+
+@pytest.mark.parametrize("first", ["7", "1.5", "many"])
+def test_targets_of_a_regression_are_refused(tmp_path, first):
+    """Whatever the first column holds, 500 different numbers are no 500 classes."""
+    start = [str(i) if first == "many" else first for i in range(500)]
+    for last in (DRAWN.standard_normal(500), DRAWN.permutation(500)):
+        rows = [f"{a},{b}" for a, b in zip(start, last, strict=True)]
+        path = write(tmp_path, "\n".join(rows))
+        with pytest.raises(ValueError, match=r"y (of part train )?must hold class labels"):
+            datasets.read_file(path)
+        save(tmp_path, X=np.ones((500, 2)), y=last)
+        with pytest.raises(
+            ValueError, match=r"own.npz.* y (of part train )?must hold class labels"
+        ):
+            datasets.read_file(tmp_path / "own.npz")
+        rows = [f"{b} 1:2" for b in last]
+        with pytest.raises(ValueError, match=r"y (of part train )?must hold class labels"):
+            datasets.read_file(write(tmp_path, "\n".join(rows), "own.svm"))
+
+
+def test_many_classes_of_two_samples_are_classes(tmp_path):
+    labels = np.repeat(np.arange(250), 2)
+    path = save(tmp_path, X=np.ones((500, 2)), y=labels)
+    assert datasets.read_file(path).n_classes == 250
+
+
+def test_tab_separated_values_have_an_ending_of_their_own(tmp_path):
+    data = datasets.load(write(tmp_path, "p\tlabel\n1\ta\n2\tb\n", "own.tsv"))
+    assert data.feature_names == ("p",) and data.classes == ("a", "b")
 
 
 def test_csv_of_another_encoding(tmp_path):
@@ -243,8 +307,12 @@ Y = [0, 1, 0, 1]
         (csr_arrays(bad(X, np.inf)) | {"y": Y}, "must be finite; row 2 holds NaN or infinity"),
         ({"X": X.astype(complex), "y": Y}, "must hold real numbers; got type complex128"),
         ({"X": X.astype(str), "y": Y}, "must hold real numbers; got type <U"),
-        ({"X": X.astype(object), "y": Y}, "the array 'X' is unreadable"),
-        ({"X": X, "y": np.array(Y, dtype=object)}, "the array 'y' is unreadable"),
+        ({"X": X.astype(object), "y": Y}, r"the array 'X' holds Python objects.* X.astype\(float"),
+        (
+            {"X": X, "y": WORDS.astype(object)},
+            r"the array 'y' holds Python objects.*y.astype\(str\)",
+        ),
+        ({"X": X, "y": [0, 1, 0.5, 1]}, "y must hold class labels, .* got the number 0.5"),
         ({"X": X, "y": [[0], [1], [0], [1]]}, r"y of part train must be 1-D .*shape \(4, 1\)"),
         ({"X": X, "y": np.array(Y) + 0j}, "y of part train must be 1-D .*complex128"),
         ({"X": X, "y": [0, 1, np.nan, 1]}, "y must not hold NaN or infinity"),

@@ -49,7 +49,10 @@ BAD_ENTRIES = [
 ]
 BAD_X = [
     *BAD_ENTRIES,
-    (X.astype(object), TypeError, "object"),
+    (changed(X, (2, 1), None, object), TypeError, "None in column 1"),
+    (changed(X, (2, 1), "red", object), TypeError, "'red' in column 1"),
+    (changed(X, (2, 1), np.nan, object), ValueError, "nan in column 1"),
+    (changed(X, (2, 1), 10**400, object), ValueError, "in column 1"),
     (np.ma.masked_less(X, np.median(X)), TypeError, "masked"),
     (X.astype(str), TypeError, "<U"),
     (None, TypeError, "object"),
@@ -67,6 +70,19 @@ BAD_X = [
 def test_bad_dense_features(bad, kind, shown):
     for kernel in (None, "linear"):
         refused(lambda kernel=kernel: build(X=bad, kernel=kernel), kind, "X", shown)
+
+
+def test_objects_as_pandas_has_them_are_read_by_column():
+    pandas = pytest.importorskip("pandas", reason="DataFrames need pandas")
+    frame = pandas.DataFrame({"length": X[:, 0], "red": Y == 1, "count": Y})
+    assert np.asarray(frame).dtype == object
+    problem = build(X=frame)
+    assert problem.X.dtype == np.float64
+    np.testing.assert_array_equal(problem.X, np.column_stack([X[:, 0], Y == 1, Y]))
+    frame["colour"] = ["red", "blue"] * 3
+    refused(lambda: build(X=frame), TypeError, "X", "got 'red' in column 'colour'")
+    result = fwlab.solve(problem, max_iter=1)
+    assert len(result.predict(frame[["length", "red", "count"]])) == 6
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "lil"])
@@ -152,17 +168,17 @@ def test_wrong_kernels(kernel):
 BAD_Y = [
     (Y[:5], ValueError, "5"),
     (np.r_[Y, 0], ValueError, "7"),
-    (Y.astype(float), TypeError, "float64"),
-    (Y > 0, TypeError, "bool"),
-    (Y.astype(str), TypeError, "<U"),
-    (Y.astype(object), TypeError, "object"),
+    (Y + 0.25, ValueError, "0.25"),
+    (np.r_[np.nan, Y[1:]], ValueError, "nan"),
+    (Y.astype(complex), TypeError, "complex"),
+    (np.array([0, "1", 2, 0, 1, 2], object), TypeError, "int, str"),
+    (np.array([0, None, 2, 0, 1, 2], object), TypeError, "NoneType"),
     (np.ma.masked_equal(Y, 1), TypeError, "masked"),
     (Y[:, None], ValueError, "(6, 1)"),
-    (Y - 1, ValueError, "-1"),
     (np.zeros(6, int), ValueError, "0"),
     (np.full(6, 2), ValueError, "2"),
-    (changed(Y, 0, 2**64 - 1, np.uint64), ValueError, ""),
-    (None, TypeError, "object"),
+    (np.full(6, "a"), ValueError, "a"),
+    (None, TypeError, "NoneType"),
 ]
 
 
@@ -192,6 +208,45 @@ def test_labels_of_any_integer_type():
     for dtype in (np.int8, np.uint8, np.int32, np.uint64):
         assert build(y=Y.astype(dtype)).n_classes == 3
     assert build(y=Y.tolist(), n_classes=np.int64(7)).n_classes == 7
+
+
+KINDS = {
+    "from 1": Y + 1,
+    "with gaps": 10 * Y - 5,
+    "large": Y.astype(np.uint64) + np.uint64(2**63),
+    "whole floats": 2.0 * Y,
+    "strings": np.array(["ant", "bee", "cow"])[Y],
+    "objects": np.array(["ant", "bee", "cow"], object)[Y],
+    "a list": np.array(["ant", "bee", "cow"])[Y].tolist(),
+    "bytes": np.array([b"x", b"y", b"z"])[Y],
+}
+
+
+@pytest.mark.parametrize("labels", KINDS.values(), ids=KINDS)
+def test_labels_of_any_kind_come_back(labels, tmp_path):
+    """They are places among the classes inside, and themselves outside, a stored result's too."""
+    problem = build(y=labels)
+    np.testing.assert_array_equal(problem.y, Y)
+    result = fwlab.solve(problem, tol=1e-3)
+    result.save(tmp_path / "run.npz")
+    for answering in (result, fwlab.Result.load(tmp_path / "run.npz")):
+        np.testing.assert_array_equal(answering.classes, np.unique(labels))
+        plain = fwlab.solve(build(y=Y), tol=1e-3).predict(X)
+        np.testing.assert_array_equal(answering.predict(X), np.unique(labels)[plain])
+        low, high = answering.proved_accuracy(X, labels)
+        assert low <= (plain == Y).mean() <= high
+    assert result.proved_accuracy(X, np.full(6, "dog")) == (0.0, 0.0)
+
+
+def test_truth_values_are_two_classes():
+    result = fwlab.solve(build(y=Y > 0), tol=1e-3)
+    assert result.predict(X).dtype == bool and result.classes.tolist() == [False, True]
+
+
+def test_the_number_of_classes_makes_labels_plain():
+    assert build(y=Y, n_classes=7).classes.tolist() == list(range(7))
+    refused(lambda: build(y=Y.astype(str), n_classes=3), TypeError, "y", "<U")
+    refused(lambda: build(y=Y - 1, n_classes=3), ValueError, "y", "-1")
 
 
 # ---------------------------------------------------------------- loss, lam, smoothing
@@ -313,7 +368,7 @@ BAD_NEW = [
     (np.zeros(2), ValueError, "(2,)"),
     (changed(np.zeros((4, 2)), (1, 1), np.nan), ValueError, "nan"),
     (np.zeros((4, 2), complex), TypeError, "complex128"),
-    (np.zeros((4, 2), object), TypeError, "object"),
+    (np.full((4, 2), "a", object), TypeError, "'a' in column 0"),
     (None, TypeError, "object"),
     (scipy.sparse.csr_matrix((4, 3)), ValueError, "3"),
     (scipy.sparse.csr_matrix(changed(np.zeros((4, 2)), (1, 1), np.nan)), ValueError, "nan"),

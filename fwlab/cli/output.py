@@ -1,0 +1,35 @@
+"""What the commands share: errors of bad input as one sentence, and one JSON document."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isfinite
+from typing import Any
+
+from fwlab.cli.options import BadInput
+from fwlab.provenance import installed
+
+
+@contextmanager
+def bad_input(*more: type[Exception]) -> Iterator[None]:
+    """Turn the one-sentence errors of a call into BadInput."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (ValueError, TypeError, *more)):
+            raise
+        raise BadInput(str(error)) from error
+
+
+def print_json(**document: Any) -> None:
+    """Print one JSON document with fwlab's version."""
+    print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
+
+
+def _strict(value: Any) -> Any:
+    """Replace infinity and NaN, which JSON does not have, by None."""
+    if isinstance(value, dict):
+        return {name: _strict(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(entry) for entry in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

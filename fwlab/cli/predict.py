@@ -1,0 +1,61 @@
+"""`fwlab predict`: labels of new samples by a stored model."""
+
+import csv
+import io
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fwlab.checks.arguments import as_integer
+from fwlab.checks.labels import codes_of
+from fwlab.cli.options import BadInput
+from fwlab.cli.output import bad_input, print_json
+from fwlab.datasets.new_samples import read_samples
+from fwlab.files import write_text_atomically
+from fwlab.model import Model
+
+
+def predict(options: Namespace) -> int:
+    """Run the command and return its exit code."""
+    for flag, path in (("--model", options.model), ("--data", options.samples)):
+        if path is None:
+            raise BadInput(f"predict needs {flag} FILE.")
+    with bad_input(OSError):
+        model = Model.load(options.model)
+        k = as_integer("topk", options.topk, low=1, high=len(model.classes))
+        X, labels = read_samples(Path(options.samples), model.W.shape[1], model.feature_names)
+        best = model.predict_topk(X, k)
+    report: dict[str, Any] = {"n": len(best)}
+    if labels is not None:
+        report["accuracy"] = accuracy(best[:, :1], labels, model)
+        if k > 1:
+            report[f"top_{k}_accuracy"] = accuracy(best, labels, model)
+    if options.labels is not None:
+        write_text_atomically(Path(options.labels), as_csv(best))
+    if options.json:
+        print_json(**report, predictions=best.tolist() if options.labels is None else None)
+    elif options.labels is None:
+        print(as_csv(best), end="")
+    else:
+        shown = ", ".join(f"{name} = {value:.6g}" for name, value in report.items())
+        print(f"{shown}; written: {options.labels}")
+    return 0
+
+
+def accuracy(best: np.ndarray, labels: np.ndarray, model: Model) -> float:
+    """Return the share of labels that are among the predicted ones; an unknown one is not."""
+    codes = codes_of(labels, model.classes)
+    known = codes >= 0
+    right = (best == model.classes[np.where(known, codes, 0)][:, None]).any(axis=1)
+    return float((right & known).mean())
+
+
+def as_csv(best: np.ndarray) -> str:
+    """Return the predictions as text: one row per sample, the best label first."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([f"top{place + 1}" for place in range(best.shape[1])])
+    writer.writerows(best.tolist())
+    return text.getvalue()

@@ -1,0 +1,114 @@
+"""Read samples to predict: features in the order of a trained machine, labels where there are some.
+
+A file with labels is one that `read_file` reads. A .csv file may also hold the features alone, and
+an .npz file an array X alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fwlab.datasets.csv_files import (
+    CSV_ENDINGS,
+    LABEL_NAMES,
+    csv_rows,
+    floats_of_row,
+    is_number,
+    label_array,
+)
+from fwlab.datasets.readers import numeric_features, read_npz_features, read_parts
+
+
+def feature_names(path: Path) -> tuple[str, ...] | None:
+    """Return the feature names in the header of a .csv file, without the label's; else None."""
+    if path.suffix.lower() not in CSV_ENDINGS:
+        return None
+    _, first = next(csv_rows(path), (0, []))
+    if any(is_number(cell) for cell in first):
+        return None
+    named = [place for place, cell in enumerate(first) if cell.lower() in LABEL_NAMES]
+    label = named[0] if named else len(first) - 1
+    return tuple(cell for place, cell in enumerate(first) if place != label)
+
+
+def read_samples(
+    path: Path, n_features: int, names: Sequence[str] | None = None
+) -> tuple[Any, np.ndarray | None]:
+    """Return features (n, n_features), and labels (n,) if the file has them, else None.
+
+    names: the features of the trained machine; a .csv file whose header has them may hold them in
+    any order, beside other columns. Raises ValueError, with one sentence, if they are not there or
+    if the number of features is another one, FileNotFoundError if there is no such file.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
+    if path.suffix.lower() in CSV_ENDINGS:
+        X, labels = _csv_samples(path, n_features, names)
+    elif path.suffix.lower() == ".npz":
+        X, labels = read_npz_features(path)
+    else:
+        X, labels = _widened(read_parts(path)["train"], n_features)
+    X = numeric_features(f"file {str(path)!r}", X)
+    if X.shape[1] != n_features:
+        raise ValueError(
+            f"{str(path)!r} has {X.shape[1]} features, and the model was trained on {n_features}."
+        )
+    return X, labels
+
+
+def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.ndarray]:
+    """Return sparse samples with at least n_features columns: their last ones may all be 0."""
+    X, labels = part
+    if X.shape[1] < n_features:
+        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+    return X, labels
+
+
+def _csv_samples(
+    path: Path, n_features: int, names: Sequence[str] | None
+) -> tuple[np.ndarray, np.ndarray | None]:
+    rows = list(csv_rows(path))
+    if not rows:
+        raise ValueError(f"{str(path)!r} holds no rows.")
+    first = rows[0][1]
+    header = None if any(is_number(cell) for cell in first) else first
+    width, rows = len(first), rows[1:] if header else rows
+    for number, row in rows:
+        if len(row) != width:
+            raise ValueError(
+                f"{str(path)!r}, line {number}: {len(row)} cells where the first has {width}."
+            )
+    columns, label = _columns(path, header, width, n_features, names)
+    features = [floats_of_row(path, number, row, columns) for number, row in rows]
+    labels = None if label is None else label_array([row[label] for _, row in rows])
+    return np.array(features).reshape(len(rows), len(columns)), labels
+
+
+def _columns(
+    path: Path,
+    header: list[str] | None,
+    width: int,
+    n_features: int,
+    names: Sequence[str] | None,
+) -> tuple[list[int], int | None]:
+    """Return the columns of the features in the machine's order, and the column of the label."""
+    if header is not None:
+        named = [place for place, cell in enumerate(header) if cell.lower() in LABEL_NAMES]
+        label = named[0] if named else None
+        if names is not None:
+            missing = [name for name in names if name not in header]
+            if missing:
+                raise ValueError(
+                    f"{str(path)!r}: the header has no column {missing[0]!r}, which the model was "
+                    "trained on."
+                )
+            return [header.index(name) for name in names], label
+        return [place for place in range(width) if place != label], label
+    if width == n_features + 1:
+        return list(range(n_features)), n_features
+    return list(range(width)), None

@@ -1,0 +1,7 @@
+"""Classifiers with scikit-learn's conventions."""
+
+from fwlab.estimators.ranking import PatMatClassifier, TopPushClassifier
+from fwlab.estimators.topk_svc import TopKSVC
+from fwlab.estimators.topk_svc_cv import TopKSVCCV
+
+__all__ = ["PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier"]

@@ -1,0 +1,64 @@
+"""The losses that an estimator knows by name."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fwlab import weights as weight_vectors
+from fwlab.checks.arguments import as_integer
+from fwlab.losses import (
+    Loss,
+    MaxHinge,
+    PseudoTopK,
+    TopK,
+    Usunier,
+    WeightedTopK,
+    WeightedUsunier,
+)
+from fwlab.polytope_loss import PolytopeLoss
+
+PLAIN: dict[str, Callable[[int], Loss]] = {
+    "topk": TopK,
+    "usunier": Usunier,
+    "max-hinge": lambda k: MaxHinge(),
+    "pseudo-topk": PseudoTopK,
+}
+WEIGHTED: dict[str, Callable[[Any], Loss]] = {"topk": WeightedTopK, "usunier": WeightedUsunier}
+SCHEMES = {"linear": weight_vectors.linear, "exponential": weight_vectors.exponential}
+
+
+def named_loss(loss: Any, k: Any, weights: Any, n_classes: int) -> Loss | PolytopeLoss:
+    """Return the loss that an estimator's arguments describe; a loss object is returned as it is.
+
+    Parameters
+    ----------
+    loss : str, Loss or PolytopeLoss
+        One of "topk", "usunier", "max-hinge" and "pseudo-topk", or an object.
+    k : int
+        At most n_classes, with "pseudo-topk" at most n_classes - 1.
+    weights : str or array
+        "flat", "linear" or "exponential" weights of k entries, or the weight vector rho, which then
+        stands for k, too.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With one sentence, if an argument is not as described.
+    """
+    if isinstance(loss, Loss | PolytopeLoss):
+        return loss
+    if not isinstance(loss, str) or loss not in PLAIN:
+        raise ValueError(
+            f"loss must be a loss of fwlab or one of {', '.join(PLAIN)}; got {loss!r}."
+        )
+    flat = isinstance(weights, str) and weights == "flat"
+    if not flat and loss not in WEIGHTED:
+        raise ValueError(f'weights must be "flat" with loss="{loss}"; got {weights!r}.')
+    if isinstance(weights, str) and not flat and weights not in SCHEMES:
+        raise ValueError(
+            f"weights must be flat, {', '.join(SCHEMES)} or an array; got {weights!r}."
+        )
+    if not isinstance(weights, str):
+        return WEIGHTED[loss](weights)
+    largest = n_classes - 1 if loss == "pseudo-topk" else n_classes
+    k = as_integer("k", k, low=1, high=None if loss == "max-hinge" else largest)
+    return PLAIN[loss](k) if flat else WEIGHTED[loss](SCHEMES[weights](k))

@@ -1,0 +1,149 @@
+"""The multi-class SVM with a top-k loss, as a scikit-learn classifier."""
+
+from copy import copy
+from typing import Any, Self
+
+from sklearn.base import clone
+
+from fwlab.estimators.machine import TopKMachine
+from fwlab.estimators.warm_starts import checked_Cs, on_class_or_instance
+
+
+class TopKSVC(TopKMachine):
+    """Support vector classifier that is right if the true class is among its k best.
+
+    Parameters
+    ----------
+    loss : "topk", "usunier", "max-hinge", "pseudo-topk", or a fwlab.Loss or PolytopeLoss
+        The top-k hinge (Kato & Hirohashi 2019, (3)), its entrywise version (Lapin et al. 2015,
+        (5)), Crammer and Singer's hinge, or the top-k hinge of the other classes. For k = 1 they
+        are one loss.
+    k : int
+        From 1 to the number of classes.
+    weights : "flat", "linear", "exponential" or array
+        The weights of the k largest margins; an array stands for k, too.
+    C : float
+        The weight of the losses' sum against |W|^2 / 2.
+    smoothing : float
+        Constant of the loss's Moreau envelope; 0 for the loss itself.
+    kernel : "linear", "rbf", "precomputed" or callable
+        "precomputed" takes Gram matrices (n, n) for `fit` and (n_new, n) for predictions; a
+        callable takes two sets of samples and returns their Gram matrix.
+    gamma : "scale", "auto" or float
+        The rbf kernel is exp(-gamma |x - z|^2); "scale" is 1 / (n_features X.var()), "auto"
+        1 / n_features.
+    norm : float
+        p of the block norm |W|_{2,p} (Lei et al. 2015), p >= 1; other norms than 2 are trained with
+        `method="direct"` unless method is "alternate".
+    fit_intercept : bool
+        Whether to add a constant feature `intercept_scaling`, whose weight is regularised like any
+        other.
+    intercept_scaling : float
+    class_weight : dict, "balanced" or None
+        Factors of C per class.
+    warm_start : bool
+        Whether `fit` starts from the dual point of the last `fit`, if that is feasible.
+    method : str
+        One of `fwlab.methods()`.
+    tol : float
+        The duality gap of the mean objective, with its rounding error, at which `fit` stops.
+    max_iter : int
+    random_state : int, RandomState or None
+        Draws the order of the samples.
+    verbose : int
+        1 prints a line per second to stderr.
+
+    Attributes
+    ----------
+    classes_ : array (n_classes,)
+    coef_ : array (n_classes, n_features), of two classes (1, n_features)
+        Only with the linear kernel.
+    intercept_ : array (n_classes,), of two classes (1,)
+    dual_coef_ : array (n_classes, n_samples)
+        Only with another kernel: the decision function is gram @ dual_coef_.T.
+    n_iter_ : int
+    duality_gap_ : float
+        A certified bound of the suboptimality of the mean objective, up to gap_error_.
+    gap_error_ : float
+        A proved bound of the rounding error of duality_gap_.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import fwlab
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = fwlab.TopKSVC(k=2, fit_intercept=True).fit(X, y)
+    >>> machine.predict_topk(X[:1], 2).tolist()
+    [[0, 1]]
+    """
+
+    def __init__(
+        self,
+        loss: Any = "topk",
+        k: int = 1,
+        weights: Any = "flat",
+        C: float = 1.0,
+        smoothing: float = 0.0,
+        kernel: Any = "linear",
+        gamma: Any = "scale",
+        norm: float = 2.0,
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        method: str = "ascent",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.k = k
+        self.weights = weights
+        self.C = C
+        self.smoothing = smoothing
+        self.kernel = kernel
+        self.gamma = gamma
+        self.norm = norm
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X (n, d), or a Gram matrix (n, n), with labels y (n,) of any kind.
+
+        sample_weight (n,) multiplies C per sample. Warns with ConvergenceWarning if max_iter ends
+        the training before its gap is at most tol.
+        """
+        X, y = self._checked(X, y)
+        problem = self._problem(X, y, sample_weight, self.C)
+        A = self._train(problem, getattr(self, "_dual", None) if self.warm_start else None)
+        self._dual = A if self.warm_start else None
+        return self
+
+    @on_class_or_instance
+    def path(
+        self, X: Any, y: Any, Cs: Any, sample_weight: Any = None, **parameters: Any
+    ) -> list[Self]:
+        """Return one fitted estimator for each C, in the order of Cs, by warm starts.
+
+        Called on an estimator it takes its arguments, called on the class the defaults; parameters
+        replace some of them: `TopKSVC.path(X, y, [0.1, 1.0], k=2)`. Ascending Cs gain most.
+        """
+        machine = clone(self).set_params(**parameters)
+        Cs = checked_Cs(Cs)
+        X, y = machine._checked(X, y)
+        problem = machine._problem(X, y, sample_weight, max(Cs))
+        machines, A = [], None
+        for C in Cs:
+            machines.append(copy(machine).set_params(C=C))
+            A = machines[-1]._train(problem.with_lam(1 / (C * problem.n_samples)), A)
+        return machines

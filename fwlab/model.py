@@ -1,0 +1,140 @@
+"""A trained machine in a file, with all that predicting from raw features needs.
+
+The file holds arrays and JSON texts alone, no pickle: the machine, the class labels, the
+normalisation with its fitted arrays, feature names, settings, versions and the certificate.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_features, as_integer
+from fwlab.datasets.normalize import Scaling
+from fwlab.files import saved_arrays, write_atomically
+from fwlab.provenance import provenance
+from fwlab.result import Result
+from fwlab.text import in_brackets
+
+# the part of a file that is a model's; the rest, if there is more, is a Result's
+PREFIX = "model_"
+MOST_CLASSES = 5  # that a representation names
+CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """A linear machine that predicts labels from raw features.
+
+    W (m, d) and intercept (m,) are the machine; classes (m,) the labels; scaling the normalisation
+    that `scores` applies to its samples; feature_names (d,) or None; settings what it was trained
+    with; certificate primal, dual, gap, gap_error and the bound `distance` of |W - W*|; made_by
+    versions, commit, processor and date.
+    """
+
+    W: Floats
+    intercept: Floats
+    classes: np.ndarray
+    scaling: Scaling = field(default_factory=Scaling)
+    feature_names: tuple[str, ...] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Mapping[str, float] = field(default_factory=dict)
+    made_by: Mapping[str, str] = field(default_factory=provenance)
+
+    def __repr__(self) -> str:
+        m, d = self.W.shape
+        shown = [*map(str, self.classes[:MOST_CLASSES].tolist()), *[".."][: m > MOST_CLASSES]]
+        facts = [f"d = {d}", f"m = {m}", f"classes = {', '.join(shown)}"]
+        facts.append(f"normalize = {self.scaling.normalize}")
+        if "gap" in self.certificate:
+            facts.append(f"gap = {self.certificate['gap']:.3g}")
+        return in_brackets("Model", facts)
+
+    @classmethod
+    def of(
+        cls,
+        result: Result,
+        classes: Any,
+        scaling: Scaling | None = None,
+        feature_names: tuple[str, ...] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> "Model":
+        """Return the model of a training run. Raises ValueError with a precomputed kernel."""
+        if result.W is None:
+            raise ValueError('a model needs W, which kernel="precomputed" does not have.')
+        return cls(
+            result.W,
+            np.zeros(len(result.W)),
+            np.asarray(classes),
+            scaling or Scaling(),
+            feature_names,
+            settings or {},
+            {name: float(getattr(result, name)) for name in CERTIFICATE},
+            result.made_by,
+        )
+
+    def scores(self, X: Any) -> Floats:
+        """Return the scores (n, m) of raw features X (n, d)."""
+        rows = as_features("X", X)
+        if rows.shape[1] != self.W.shape[1]:
+            raise ValueError(f"X must have {self.W.shape[1]} columns; got {rows.shape[1]}.")
+        rows = rows.copy() if sp.issparse(rows) else np.array(rows, dtype=np.float64, order="C")
+        self.scaling.apply(rows)
+        return np.asarray(rows @ self.W.T) + self.intercept
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label of the largest score, (n,); ties go to the first class."""
+        return np.asarray(self.classes[self.scores(X).argmax(axis=1)])
+
+    def predict_topk(self, X: Any, k: int) -> np.ndarray:
+        """Return the k best labels of each sample, (n, k), the best one first."""
+        k = as_integer("k", k, low=1, high=len(self.classes))
+        order = np.argsort(-self.scores(X), axis=1, kind="stable")
+        return np.asarray(self.classes[order[:, :k]])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to an .npz file."""
+        arrays = self.as_arrays()
+        write_atomically(Path(path), lambda file: np.savez_compressed(file, **arrays))
+
+    def as_arrays(self) -> dict[str, Any]:
+        """Return everything as named arrays, for a file."""
+        texts = {
+            "feature_names": self.feature_names and list(self.feature_names),
+            "settings": dict(self.settings),
+            "certificate": dict(self.certificate),
+            "made_by": dict(self.made_by),
+        }
+        arrays: dict[str, Any] = {
+            "W": self.W,
+            "intercept": self.intercept,
+            "classes": self.classes,
+        }
+        arrays |= {f"scaling_{name}": value for name, value in self.scaling.as_dict().items()}
+        arrays |= {name: json.dumps(value) for name, value in texts.items()}
+        return {f"{PREFIX}{name}": value for name, value in arrays.items()}
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Model":
+        """Read a file of `save`, or of `fwlab solve --save`. Raises ValueError for another one."""
+        with saved_arrays(path, "Model") as stored:
+            own = {n.removeprefix(PREFIX): v for n, v in stored.items() if n.startswith(PREFIX)}
+            scaling = {n[8:]: v for n, v in own.items() if n.startswith("scaling_")}
+            if "normalize" in scaling:
+                scaling["normalize"] = scaling["normalize"].item()
+            names = json.loads(own["feature_names"].item())
+            return cls(
+                own["W"],
+                own["intercept"],
+                own["classes"],
+                Scaling(**scaling),
+                tuple(names) if names else None,
+                json.loads(own["settings"].item()),
+                json.loads(own["certificate"].item()),
+                json.loads(own["made_by"].item()),
+            )

@@ -1,0 +1,130 @@
+"""Paths along C and the choice of C: the machines of single fits, for less work."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+
+import fwlab
+from fwlab.metrics import make_topk_scorer
+
+X, Y = load_iris(return_X_y=True)
+X = scale(X)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
+CS = [0.01, 0.1, 1.0]
+FINE = {"tol": 1e-9, "max_iter": 5000}
+
+
+# ---------------------------------------------------------------- path
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_path_has_the_machine_of_each_C(kernel):
+    omega = np.random.default_rng(0).uniform(0.5, 1.5, len(Y))
+    machine = fwlab.TopKSVC(k=2, kernel=kernel, fit_intercept=True, **FINE)
+    path = machine.path(X, NAMES, CS, sample_weight=omega)
+    assert [fitted.C for fitted in path] == CS
+    with pytest.raises(NotFittedError):
+        machine.predict(X)
+    for fitted in path:
+        assert fitted.duality_gap_ <= 1e-9
+        alone = clone(machine).set_params(C=fitted.C).fit(X, NAMES, sample_weight=omega)
+        np.testing.assert_allclose(
+            fitted.decision_function(X), alone.decision_function(X), atol=2e-2 * fitted.C**0.5
+        )
+        assert fitted.get_params() == alone.get_params()
+
+
+def test_a_path_starts_where_the_last_machine_ended():
+    Cs = [1.0, 1.1, 1.2, 1.3]
+    options = {"tol": 1e-8, "random_state": 0}
+    warm = fwlab.TopKSVC.path(X, Y, Cs, **options)
+    cold = [fwlab.TopKSVC(C=C, **options).fit(X, Y) for C in Cs]
+    assert warm[0].n_iter_ == cold[0].n_iter_
+    assert sum(m.n_iter_ for m in warm[1:]) < 0.7 * sum(m.n_iter_ for m in cold[1:])
+
+
+def test_a_path_of_the_class_takes_arguments():
+    path = fwlab.TopKSVC.path(X, NAMES, CS, k=2, loss="usunier")
+    assert [(m.k, m.loss, m.C) for m in path] == [(2, "usunier", C) for C in CS]
+    assert fwlab.TopKSVC.path(X, NAMES, [0.5])[0].k == 1
+    assert "one fitted estimator for each C" in fwlab.TopKSVC.path.__doc__
+
+
+@pytest.mark.parametrize(
+    ("Cs", "match"),
+    [
+        ([], "Cs must hold at least one number; got none"),
+        ([0.1, -1], "Cs must be finite and > 0; got -1"),
+        (3.0, "Cs must be a list of positive numbers; got 3.0"),
+        ("1", "Cs must be a list of positive numbers; got '1'"),
+    ],
+)
+def test_bad_Cs_are_named(Cs, match):
+    with pytest.raises((ValueError, TypeError), match=match):
+        fwlab.TopKSVC.path(X, Y, Cs)
+    with pytest.raises((ValueError, TypeError), match=match):
+        fwlab.TopKSVCCV(Cs=Cs).fit(X, Y)
+
+
+# ---------------------------------------------------------------- cross-validation
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_C_is_the_best_of_a_grid_search(k):
+    cv = StratifiedKFold(3, shuffle=True, random_state=1)
+    scoring = make_topk_scorer(k)
+    options = {"k": 2, "fit_intercept": True, **FINE}
+    chosen = fwlab.TopKSVCCV(CS, cv=cv, scoring=scoring, **options).fit(X, NAMES)
+    grid = GridSearchCV(fwlab.TopKSVC(**options), {"C": CS}, cv=cv, scoring=scoring).fit(X, NAMES)
+    assert chosen.C_ == grid.best_params_["C"]
+    folds = [grid.cv_results_[f"split{i}_test_score"] for i in range(3)]
+    np.testing.assert_allclose(chosen.scores_, folds, atol=0.021)  # one sample of 50
+    alone = fwlab.TopKSVC(C=chosen.C_, **options).fit(X, NAMES)
+    np.testing.assert_allclose(chosen.coef_, alone.coef_, atol=1e-3)
+    assert chosen.duality_gap_ <= 1e-9 and chosen.classes_.tolist() == sorted(set(NAMES))
+
+
+def test_a_number_of_Cs_and_of_folds():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine = fwlab.TopKSVCCV(Cs=3, cv=2, max_iter=50).fit(X, Y)
+    np.testing.assert_allclose(machine.Cs_, [1e-4, 1, 1e4])
+    assert machine.scores_.shape == (2, 3) and machine.C_ in machine.Cs_
+    assert machine.score(X, Y) == (machine.predict(X) == Y).mean()
+    with pytest.raises(ValueError, match="Cs must be at least 1; got 0"):
+        fwlab.TopKSVCCV(Cs=0).fit(X, Y)
+
+
+def test_equal_scores_choose_the_smallest_C():
+    two = Y < 2
+    machine = fwlab.TopKSVCCV([10.0, 1.0], cv=3, fit_intercept=True).fit(X[two], Y[two])
+    assert machine.Cs_.tolist() == [1.0, 10.0]
+    assert (machine.scores_ == 1.0).all() and machine.C_ == 1.0
+
+
+def test_weights_and_kernels_reach_the_folds():
+    """With weights of 0 a class is not there, and a Gram matrix is cut on both axes."""
+    K = (1 + X @ X.T) ** 2 / 1000
+    cv = KFold(3, shuffle=True, random_state=0)
+    machine = fwlab.TopKSVCCV([10.0], cv=cv, kernel="precomputed").fit(K, NAMES)
+    grid = cross_val_score(fwlab.TopKSVC(C=10.0, kernel="precomputed"), K, NAMES, cv=cv)
+    np.testing.assert_array_equal(machine.scores_[:, 0], grid)
+    unweighted = fwlab.TopKSVCCV([1.0], cv=cv).fit(X, Y)
+    weighted = fwlab.TopKSVCCV([1.0], cv=cv).fit(X, Y, sample_weight=1.0 * (Y != 0))
+    assert unweighted.scores_.mean() > 0.8 and weighted.scores_.mean() < 0.75
+
+
+def test_it_stands_in_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), fwlab.TopKSVCCV(CS, cv=3))
+    assert cross_val_score(pipeline, X, NAMES, cv=3).min() > 0.7
+    pipeline.fit(X, NAMES)
+    assert pipeline[-1].to_model().predict(pipeline[:-1].transform(X)).tolist() == list(
+        pipeline.predict(X)
+    )
