@@ -256,7 +256,7 @@ def first_line(case: Case, copies: int) -> Real:
     return dual(case, case.A) - copies * case.smoothing * square / Fraction(2 * case.n)
 
 
-def both_lines(at: line.Line, copies: int) -> tuple[Any, Any]:
+def both_lines(at: line.LineProducts, copies: int) -> tuple[Any, Any]:
     """Return both lines of (C.29) on a line, at A."""
     first = at.value(0, 0) - copies * at.smoothing * at.aa / (2 * at.n)
     return first, at.value(0, at.smoothing)

@@ -94,7 +94,7 @@ def shifted_scores(case: Case, sign: int = -1) -> Outcome:
     return equal(*slopes_by_row(case, printed, case.smoothing))
 
 
-def shifted_slopes(at: line.Line, sign: int) -> tuple[Any, Any]:
+def shifted_slopes(at: line.LineProducts, sign: int) -> tuple[Any, Any]:
     """Return the slope of D_m by the shifted scores and by its definition, on a line."""
     printed = (at.target_d - at.against - sign * at.smoothing * at.ad) / at.n
     return printed, line.slope(at, at.smoothing)
@@ -216,7 +216,7 @@ def denominator(norm: Any, square: Any, scale: Any, smoothing: Any, weight: Any)
     return scale * norm + weight(scale) * smoothing * square
 
 
-def quotient_of(at: line.Line, weight: Any = lambda scale: 1 / scale) -> Any:
+def quotient_of(at: line.LineProducts, weight: Any = lambda scale: 1 / scale) -> Any:
     """Return (2.26) on a line."""
     rise = at.target_d - at.against - at.smoothing * at.ad
     return rise / denominator(at.dd, at.step_square, at.lam * at.n, at.smoothing, weight)

@@ -300,6 +300,6 @@ def denominator(norm: Real, scale: Real) -> Real:
     return scale * norm
 
 
-def quotient_of(at: line.Line, target: int = 1, scale: Any = lambda lam, n: lam * n) -> Any:
+def quotient_of(at: line.LineProducts, target: int = 1, scale: Any = lambda lam, n: lam * n) -> Any:
     """Return (2.20) on a line."""
     return (target * at.target_d - at.against) / denominator(at.dd, scale(at.lam, at.n))

@@ -189,7 +189,7 @@ def expanded(half: Any, norm: Any, rise: Any, t: Any) -> Any:
 
 
 def expansion_of(
-    at: line.Line, true_class: bool = False, half: Fraction | int = Fraction(1, 2)
+    at: line.LineProducts, true_class: bool = False, half: Fraction | int = Fraction(1, 2)
 ) -> tuple[Any, Any]:
     """Return both sides of (B.14) on a line, at gamma = 1/3."""
     target = at.target_d if true_class else at.across_d

@@ -17,7 +17,7 @@ import sympy
 
 
 @dataclass(frozen=True)
-class LinePieces:
+class LineProducts:
     """Hold the inner products; `target` are sums of <e_{y_i}, .>, and `across` of <e_i, .>."""
 
     lam: Any
@@ -46,18 +46,18 @@ class LinePieces:
         return self.lam * self.n * self.wd
 
 
-def symbolic_line() -> LinePieces:
+def symbolic_line() -> LineProducts:
     """Return the line whose products are sympy's symbols."""
-    return LinePieces(*map(sympy.Symbol, Line.__dataclass_fields__))
+    return LineProducts(*map(sympy.Symbol, LineProducts.__dataclass_fields__))
 
 
-def slope(line: LinePieces, smoothing: Any = 0) -> Any:
+def slope(line: LineProducts, smoothing: Any = 0) -> Any:
     """Return the derivative of D_m along Delta A at A."""
     t = sympy.Symbol("t")
     return sympy.diff(line.value(t, smoothing), t).subs(t, 0)
 
 
-def best_step(line: LinePieces, smoothing: Any = 0) -> Any:
+def best_step(line: LineProducts, smoothing: Any = 0) -> Any:
     """Return the t at which the derivative of D_m along Delta A is 0."""
     t = sympy.Symbol("t")
     (found,) = sympy.solve(sympy.diff(line.value(t, smoothing), t), t)

@@ -149,7 +149,7 @@ def strongly_convex(case: Case, coefficient: Any = lambda n: 1) -> Outcome:
     return at_most(sum(ends) / 2 + bonus, dual(case, (A + U) / Fraction(2), gamma))
 
 
-def surplus(at: line.Line, coefficient: Any = lambda n: 1) -> Any:
+def surplus(at: line.LineProducts, coefficient: Any = lambda n: 1) -> Any:
     """Return by how much D_m at the middle exceeds what strong convexity asks, on a line."""
     start, middle, end = (at.value(Fraction(t, 2), at.smoothing) for t in range(3))
     bonus = coefficient(at.n) * at.smoothing / at.n * at.step_square / 8
