@@ -1,9 +1,11 @@
-"""Format aligned tables, and describe a loss or a problem in one line."""
+"""Format tables and durations, describe a loss or a problem, and guess what a name was to be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from math import ceil
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from fwlab.problem import Problem
 
 MOST_WEIGHTS = 5
+UNITS = (("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 def format_table(
@@ -34,6 +37,21 @@ def format_table(
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([aligned(header), rule, *map(aligned, rows)])
+
+
+def did_you_mean(given: object, allowed: Iterable[str]) -> str:
+    """Return " Did you mean 'afw'?" for the allowed name nearest to `given`, "" if none is near."""
+    by_lower = {name.lower(): name for name in allowed}
+    near = get_close_matches(str(given).lower(), by_lower, n=1)
+    return f" Did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in its largest unit, rounded up to whole seconds below a minute."""
+    for unit, size in UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{ceil(seconds)} s"
 
 
 @recursive_repr("..")

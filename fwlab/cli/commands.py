@@ -1,7 +1,8 @@
-"""The commands: fwlab compare | solve | predict | data | info | warmup.
+"""The commands: fwlab compare | solve | predict | data | methods | losses | info | warmup.
 
 Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
-to stderr. The exit code is 0 if every run finished, 1 if one failed, and 2 for bad input.
+to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, and 130 after
+Ctrl-C.
 """
 
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
-from fwlab.cli.options import BadInput, parse
+from fwlab.cli.options import LOSSES, BadInput, parse
 from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems
@@ -21,6 +22,7 @@ from fwlab.cli.reports import data_rows, installation, warmup_rows
 from fwlab.experiments.comparison import Comparison, compare, methods_by_name
 from fwlab.experiments.runs import Settings
 from fwlab.files import write_text_atomically
+from fwlab.launch import INTERRUPTED, imported
 from fwlab.model import Model
 from fwlab.provenance import installed
 from fwlab.result import Result, Status
@@ -36,6 +38,7 @@ NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip instal
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
+        imported()
         options = parse(argv, installed("fwlab"))
         with sigterm_interrupts():
             return COMMANDS[options.command](options)
@@ -47,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         _complain("interrupted before there was anything to report.")
-        return 1
+        return INTERRUPTED
 
 
 def _compare(options: Namespace) -> int:
@@ -66,6 +69,7 @@ def _compare(options: Namespace) -> int:
             names,
             n_jobs=options.jobs,
             out=folder,
+            verbose=int(options.verbose),
             **_solve_settings(options),
         )
     files: dict[str, str] = {}
@@ -101,7 +105,8 @@ def _solve(options: Namespace) -> int:
     named = problems[0]
     _announce(options, problems)
     with bad_input():
-        result = solve(named.problem, options.method, verbose=1, **_solve_settings(options))
+        verbose = int(options.verbose or sys.stderr.isatty())
+        result = solve(named.problem, options.method, verbose=verbose, **_solve_settings(options))
     unsaved = _save(result, named, options)
     report = _report(result, named)
     if options.proved:
@@ -117,8 +122,9 @@ def _solve(options: Namespace) -> int:
             print(f"{name.replace('_', ' '):<{width}}  {_shown_value(value)}")
     if unsaved is not None:
         raise unsaved
-    unfinished = result.status is Status.INTERRUPTED
-    return int(unfinished or (options.strict and not result.success))
+    if result.status is Status.INTERRUPTED:
+        return INTERRUPTED
+    return int(options.strict and not result.success)
 
 
 def _save(result: Result, named: NamedProblem, options: Namespace) -> OSError | None:
@@ -170,6 +176,23 @@ def _data(options: Namespace) -> int:
     return 0
 
 
+def _methods(options: Namespace) -> int:
+    _print_names("methods", methods(), options)
+    return 0
+
+
+def _losses(options: Namespace) -> int:
+    _print_names("losses", LOSSES, options)
+    return 0
+
+
+def _print_names(kind: str, sentences: dict[str, str], options: Namespace) -> None:
+    if options.json:
+        print_json(**{kind: sentences})
+    else:
+        print(format_table(("name", "sentence"), [list(pair) for pair in sentences.items()]))
+
+
 def _info(options: Namespace) -> int:
     found = installation()
     if options.json:
@@ -194,6 +217,8 @@ COMMANDS = {
     "solve": _solve,
     "predict": predict,
     "data": _data,
+    "methods": _methods,
+    "losses": _losses,
     "info": _info,
     "warmup": _warmup,
 }
@@ -215,7 +240,7 @@ def _check_run(options: Namespace, names: list[str]) -> None:
 
 def _shown(options: Namespace) -> dict[str, Any]:
     """Return the options of the command, for its JSON document."""
-    hidden = {"command", "json"}
+    hidden = {"command", "json", "verbose"}
     return {name: value for name, value in vars(options).items() if name not in hidden}
 
 
@@ -242,9 +267,12 @@ def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -
 def _exit_code(comparison: Comparison, options: Namespace) -> int:
     """Return 1 if some run did not finish, but let a method of `all` refuse a problem."""
     results, failures = comparison.results.values(), comparison.failures.values()
+    if any(result.status is Status.INTERRUPTED for result in results) or any(
+        failure.kind == "not run" for failure in failures
+    ):
+        return INTERRUPTED
     fine = {"refused"} if options.methods == "all" else set()
     failed = not results or any(failure.kind not in fine for failure in failures)
-    failed |= any(result.status is Status.INTERRUPTED for result in results)
     return int(failed or (options.strict and not all(result.success for result in results)))
 
 

@@ -5,31 +5,40 @@ parsed like flags.
 """
 
 import argparse
+import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NoReturn
 
-LOSSES = (
-    "max-hinge",
-    "topk",
-    "pseudo-topk",
-    "usunier",
-    "weighted-topk",
-    "weighted-usunier",
-    "structured",
-)
+from fwlab.text import did_you_mean
+
+LOSSES = {
+    "max-hinge": "the largest margin violation: Crammer and Singer's multi-class SVM",
+    "topk": "the mean of the k largest violations, not below 0; --weights weighs them",
+    "pseudo-topk": "topk on a larger dual domain, an upper bound that SDCA methods can project to",
+    "usunier": "the mean of the k largest positive parts of violations; --weights weighs them",
+    "weighted-topk": "topk with decaying weights (linear unless --weights says otherwise)",
+    "weighted-usunier": "usunier with decaying weights (linear unless --weights says otherwise)",
+    "structured": "the largest violation with a cost for each pair of classes (--costs)",
+}
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
     "predict": "label new samples with a stored model",
     "data": "list the data sets, or describe one",
+    "methods": "list the methods, each with a sentence",
+    "losses": "list the losses, each with a sentence",
     "info": "print versions, folders and threads",
     "warmup": "compile and cache all kernels",
 }
 NORMALIZATIONS = ("none", "unit", "standard")
 KERNELS = ("none", "linear")
+# flags that take several names, joined by commas or given again
+LISTS = ("data", "loss", "methods")
 WEIGHTS = ("flat", "linear", "exponential")
+MOST_DIGITS = 19
 
 DEFAULTS: dict[str, Any] = {
     "data": "digits",
@@ -60,13 +69,14 @@ DEFAULTS: dict[str, Any] = {
     "verify": False,
     "proved": False,
     "strict": False,
+    "verbose": False,
     "json": False,
     "name": None,
 }
 
 EXIT_CODES = (
     "Exit code: 0 when every run finished, 1 when one failed (with --strict also when one was not "
-    "certified to tol), 2 for bad input."
+    "certified to tol), 2 for bad input, 130 after Ctrl-C."
 )
 
 
@@ -81,16 +91,44 @@ class CommandParser(argparse.ArgumentParser):
         """Raise BadInput."""
         raise BadInput(message)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            guess = did_you_mean(value, action.choices or ())
+            raise argparse.ArgumentError(action, f"{error.message}.{guess}") from None
+
+
+class Joined(argparse.Action):
+    """A flag whose values add up if it is repeated, joined by commas."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Append the value to those that were given before."""
+        before = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, values if before is None else f"{before},{values}")
+
 
 def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     """Return the options of one call. Flags override --config, which overrides DEFAULTS.
 
-    Raises BadInput with one sentence.
+    Raises BadInput with one sentence. A call without arguments prints the help, as --help does.
     """
     parser, commands = _parser(version)
-    given = vars(parser.parse_args(argv))
-    config = given.pop("config", None)
+    argv = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    namespace, unknown = parser.parse_known_args(argv)
+    given = vars(namespace)
     command = commands[given["command"]]
+    if unknown:
+        flag = next((word for word in unknown if word.startswith("-")), unknown[0])
+        guess = did_you_mean(flag.partition("=")[0], command._option_string_actions)
+        raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
+    config = given.pop("config", None)
     stored = _from_config(command, config) if config is not None else {}
     if "C" in given:
         stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
@@ -132,7 +170,7 @@ def _add_compare(parser: CommandParser) -> None:
     _add_problem(parser, many=True)
     _option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
     _add_run(parser)
-    _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", int)
+    _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
     _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf and finished runs")
 
 
@@ -163,7 +201,7 @@ def _add_predict(parser: CommandParser) -> None:
         metavar="FILE",
         help="raw samples, .csv, .npz or LIBSVM, with labels or without",
     )
-    _option(parser, "topk", "labels per sample, the best one first", int)
+    _option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
         "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
     )
@@ -181,7 +219,7 @@ def _add_problem(parser: CommandParser, many: bool) -> None:
     all_losses = f"{several}, or all" if many else ""
     _option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
-        "-k", "--k", type=int, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
+        "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
     )
     decay = "decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)"
     parser.add_argument("--weights", choices=WEIGHTS, help=decay)
@@ -203,9 +241,9 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "--relative", action="store_true", help="tol is a fraction of the objective"
     )
-    _option(parser, "max-iter", "iterations of each run", int)
+    _option(parser, "max-iter", "iterations of each run", whole_number)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
-    _option(parser, "rng", "seed of the block orders", int)
+    _option(parser, "rng", "seed of the block orders", whole_number)
     parser.add_argument(
         "--check-every",
         type=_iterations,
@@ -215,21 +253,35 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 also for a run not certified to tol"
     )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="a line a second, with the time left"
+    )
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number in any notation: 1000, 1e3, 1000.0."""
+    try:
+        number = Decimal(text)
+        if number.is_finite() and number.adjusted() < MOST_DIGITS and number == int(number):
+            return int(number)
+    except InvalidOperation:
+        pass
+    raise argparse.ArgumentTypeError(f"must be a whole number, such as 1000 or 1e3; got {text!r}.")
 
 
 def _iterations(text: str) -> int | str:
     """Convert the value of --check-every; the solver checks it."""
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return text if text == "auto" else whole_number(text)
 
 
-def _option(parser: Any, name: str, sentence: str, kind: type = str) -> None:
+def _option(parser: Any, name: str, sentence: str, kind: Callable[[str], Any] = str) -> None:
     default = DEFAULTS[name.replace("-", "_")]
     shown = "" if default is None else f" (default: {default})"
-    names = {int: "N", float: "X", str: "TEXT"}
-    parser.add_argument(f"--{name}", type=kind, metavar=names[kind], help=f"{sentence}{shown}")
+    names = {whole_number: "N", float: "X", str: "TEXT"}
+    action = Joined if name in LISTS else "store"
+    parser.add_argument(
+        f"--{name}", type=kind, metavar=names[kind], action=action, help=f"{sentence}{shown}"
+    )
 
 
 def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> None:
@@ -249,8 +301,11 @@ def _from_config(parser: CommandParser, path: str) -> dict[str, Any]:
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in allowed:
-            keys = ", ".join(dest.replace("_", "-") for dest in allowed)
-            raise BadInput(f"--config {path} has the key {key!r}; allowed are {keys}.")
+            keys = [dest.replace("_", "-") for dest in allowed]
+            guess = did_you_mean(key, keys)
+            raise BadInput(
+                f"--config {path} has the key {key!r}; allowed are {', '.join(keys)}.{guess}"
+            )
         argv += _as_flag(path, key, actions[name], value)
     try:
         return vars(parser.parse_args(argv))

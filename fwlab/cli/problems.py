@@ -23,7 +23,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.problem import Problem
-from fwlab.text import describe, describe_problem
+from fwlab.text import describe, describe_problem, did_you_mean
 
 WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
@@ -107,7 +107,10 @@ def _loss_names(options: Namespace) -> list[str]:
     names = _listed("loss", options.loss)
     for name in names:
         if name not in LOSSES:
-            raise BadInput(f"--loss must be one of {', '.join(LOSSES)}, or all; got {name!r}.")
+            guess = did_you_mean(name, LOSSES)
+            raise BadInput(
+                f"--loss must be one of {', '.join(LOSSES)}, or all; got {name!r}.{guess}"
+            )
     unweighted = [name for name in names if name not in WITH_WEIGHTS]
     if options.weights is not None and unweighted:
         raise BadInput(

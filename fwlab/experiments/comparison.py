@@ -124,12 +124,14 @@ def compare(
     time_limit: float | None = None,
     rng: int = 0,
     check_every: int | str = 1,
+    verbose: int = 0,
     **method_options: Any,
 ) -> Comparison:
     """Run every method on every problem.
 
-    Progress is printed to stderr. If a method refuses a problem or a run fails, this becomes a row
-    of the table. Ctrl-C ends the current run; the finished runs are returned.
+    Progress goes to stderr: a bar, or with verbose=1 a line per second with the time left. If a
+    method refuses a problem or a run fails, this becomes a row of the table. Ctrl-C ends the
+    current run; the finished runs are returned.
 
     Parameters
     ----------
@@ -163,13 +165,14 @@ def compare(
     """
     settings = Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options)
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
+    verbose = as_integer("verbose", verbose, low=0, high=1)
     problems, built = _checked_problems(problems), methods_by_name(methods, method_options)
     tasks = planned(problems, built, settings, None if out is None else Path(out) / "runs")
     not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])
     outcomes: dict[Key, Result | Failure] = {}
     try:
-        for key, outcome, reason in outcomes_of(tasks, n_jobs):
+        for key, outcome, reason in outcomes_of(tasks, n_jobs, verbose):
             outcomes[key] = outcome
             if reason:
                 not_stored[key] = reason

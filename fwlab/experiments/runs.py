@@ -21,12 +21,14 @@ from fwlab.experiments.store import (
     why_not,
 )
 from fwlab.problem import Problem
-from fwlab.result import Result, Status
+from fwlab.result import Certificate, Result, Status
 from fwlab.solvers.method import Method
-from fwlab.solvers.recorder import Progress
+from fwlab.solvers.recorder import Progress, Reporter
 from fwlab.solvers.registry import require_taken
 from fwlab.solvers.solve import solve
-from fwlab.solvers.stopping import as_check_every
+from fwlab.solvers.stopping import Limits, as_check_every
+from fwlab.solvers.time_left import TimeLeft
+from fwlab.text import duration
 
 Key = tuple[str, str]
 
@@ -118,12 +120,15 @@ def _placed(tasks: list[Task], folder: Path) -> list[Task]:
     return [replace(task, place=found) for task, found in zip(tasks, places, strict=True)]
 
 
-def outcomes_of(tasks: list[Task], n_jobs: int) -> Iterator[Outcome]:
-    """Yield the outcomes as they arrive, and show a progress bar on stderr."""
+def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[Outcome]:
+    """Yield the outcomes as they arrive; show a bar on stderr, or a line a second if verbose.
+
+    Several processes show the bar.
+    """
     from tqdm import tqdm
 
-    seconds = 0.2 if sys.stderr.isatty() else 30.0
-    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0) as bar:
+    seconds, lines = 0.2 if sys.stderr.isatty() else 30.0, verbose > 0 and n_jobs == 1
+    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0, disable=lines) as bar:
 
         def watch(method: str, progress: Progress) -> None:
             bar.set_postfix_str(
@@ -131,11 +136,33 @@ def outcomes_of(tasks: list[Task], n_jobs: int) -> Iterator[Outcome]:
             )
             bar.update(0)
 
-        here = (_run(task, watch) for task in tasks)
+        here = _run_with_lines(tasks) if lines else (_run(task, watch) for task in tasks)
         for finished in here if n_jobs == 1 else _run_by_workers(tasks, n_jobs, watch):
             bar.set_postfix_str(" ".join(finished[0]), refresh=False)
             bar.update()
             yield finished
+
+
+def _run_with_lines(tasks: list[Task]) -> Iterator[Outcome]:
+    """Run the tasks; print a line before each, and one per second while it runs."""
+    for done, task in enumerate(tasks):
+        settings, bound = task.settings, ""
+        if settings.time_limit is not None:
+            seconds = settings.time_limit * (len(tasks) - done)
+            bound = f", at most {duration(seconds)} left for all"
+        line = f"run {done + 1} of {len(tasks)}: {' '.join(task.key)}{bound}"
+        print(line, file=sys.stderr, flush=True)
+        limits = Limits(settings.tol, settings.relative, settings.max_iter, settings.time_limit)
+        yield _run(task, _printer(Reporter(task.key[1], None, 1, Progress, TimeLeft(limits))))
+
+
+def _printer(reporter: Reporter) -> Callable[[str, Progress], None]:
+    def watch(method: str, progress: Progress) -> None:
+        gap = progress.gap
+        certificate = Certificate(progress.primal, progress.dual, gap, augmented_gap=gap)
+        reporter.report(progress.state, certificate, progress.iteration, progress.seconds)
+
+    return watch
 
 
 def _run_by_workers(
@@ -201,9 +228,8 @@ def _solved(task: Task, watch: Callable[[str, Progress], None] | None) -> Result
     try:
         require_taken(task.key[1], task.method, task.problem)
         # a run begins with the method as it was given, in this process as in a worker
-        result = solve(
-            task.problem, deepcopy(task.method), callback=note, **task.settings.arguments()
-        )
+        method, arguments = deepcopy(task.method), task.settings.arguments()
+        result = solve(task.problem, method, callback=note, **arguments)
         return replace(result, method=task.key[1])
     except Exception as error:
         refused = isinstance(error, ValueError) and not began

@@ -86,6 +86,42 @@ def test_data_and_losses_multiply(
     assert names == ["four.npz/topk", "four.npz/max-hinge", "two.csv/topk", "two.csv/max-hinge"]
 
 
+def test_repeated_lists_add_up(
+    folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None
+) -> None:
+    lists = [("--data", "four.npz"), ("--data", "two.csv"), ("--loss", "topk")]
+    lists += [("--loss", "usunier"), ("--methods", "fw"), ("--methods", "afw,pfw")]
+    arguments = [word for pair in lists for word in pair]
+    document = compared(capsys, *arguments, "-k", "1", "--max-iter", "1e0")
+    runs = {(run["problem"], run["method"]) for run in document["runs"]}
+    names = [f"{data}/{loss}" for data in ("four.npz", "two.csv") for loss in ("topk", "usunier")]
+    assert runs == {(name, method) for name in names for method in ("fw", "afw", "pfw")}
+
+
+@pytest.mark.parametrize("text", ["40", "4e1", "40.0", "0.4e2"])
+def test_whole_numbers_in_any_notation(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    Path("run.toml").write_text(f"max-iter = {text}")
+    given = solved(capsys, "--max-iter", text, "--rng", text, "--method", "fw", "--tol", "0")
+    assert (given["options"]["rng"], given["result"]["iterations"]) == (40, 40)
+    stored = solved(capsys, "--config", "run.toml", "--method", "fw", "--tol", "0")
+    assert stored["result"]["iterations"] == 40
+
+
+def test_lines_tell_the_time_left(
+    folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None
+) -> None:
+    options = ["--methods", "fw,ascent", "--max-iter", "3", "--time-limit", "60", "-v"]
+    assert main(["compare", "--data", "four.npz", "-k", "2", *options]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "run 1 of 2: four.npz fw, at most 2.0 min left for all"
+    assert lines[1].startswith("fw      0      0.00 s") and lines[1].endswith(
+        "at most 1.0 min left"
+    )
+    assert lines[2] == "run 2 of 2: four.npz ascent, at most 1.0 min left for all"
+
+
 def test_a_class_of_the_test_part_alone_counts(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,7 +218,7 @@ def test_solve_prints_a_certificate_and_saves_the_result(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["solve", "--data", "four.npz", "-k", "2", "--tol", "1e-4"]
-    assert main([*arguments, "--save", "new/result.npz"]) == 0
+    assert main([*arguments, "--save", "new/result.npz", "-v"]) == 0
     out, err = capsys.readouterr()
     report = dict(line.split("  ", 1) for line in out.splitlines()[1:])
     report = {name.strip(): value.strip() for name, value in report.items()}
@@ -198,6 +234,8 @@ def test_solve_prints_a_certificate_and_saves_the_result(
     assert "valid error" not in report
     assert report["message"] == Status.CONVERGED.value
     assert "ascent" in err
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == ""
 
 
 # exit codes
@@ -252,7 +290,7 @@ def test_exit_code_of_failed_and_refused_runs(
     assert document["runs"][0]["gap"] is None
 
 
-def test_interrupted_runs_end_with_1_and_a_report(
+def test_interrupted_runs_end_with_130_and_a_report(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, undrawn: None
 ) -> None:
     def solve(*args: object, **options: object) -> Result:
@@ -260,9 +298,9 @@ def test_interrupted_runs_end_with_1_and_a_report(
 
     monkeypatch.setattr(runs, "solve", solve)
     monkeypatch.setattr(commands, "solve", solve)
-    document = compared(capsys, "--methods", "fw,ascent", "--max-iter", "2", code=1)
+    document = compared(capsys, "--methods", "fw,ascent", "--max-iter", "2", code=130)
     assert [run["status"] for run in document["runs"]] == ["INTERRUPTED", "not run"]
-    solved(capsys, "--max-iter", "2", code=1)
+    solved(capsys, "--max-iter", "2", code=130)
 
 
 def test_ctrl_c_before_the_first_run(
@@ -272,7 +310,7 @@ def test_ctrl_c_before_the_first_run(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(commands, "load_problems", press)
-    assert main(["compare"]) == 1
+    assert main(["compare"]) == 130
     assert capsys.readouterr().err.startswith("fwlab: interrupted")
 
 
@@ -288,7 +326,7 @@ def test_ctrl_c_in_a_run_ends_with_its_certificate(
         return fwlab.solve(*args, callback=press, **options)
 
     monkeypatch.setattr(runs, "solve", solve)
-    document = compared(capsys, "--methods", "fw,ascent", "--tol", "0", code=1)
+    document = compared(capsys, "--methods", "fw,ascent", "--tol", "0", code=130)
     first, second = document["runs"]
     assert (first["status"], first["iterations"]) == ("INTERRUPTED", 3)
     assert first["gap"] == pytest.approx(first["primal"] - first["dual"])
