@@ -17,9 +17,12 @@ from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import LOSSES, BadInput, parse
 from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.predict import predict
-from fwlab.cli.problems import NamedProblem, load, load_problems
+from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, warmup_rows
-from fwlab.experiments.comparison import Comparison, compare, methods_by_name
+from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
+from fwlab.experiments.plan import Plan
+from fwlab.experiments.record import FILE as RECORD
+from fwlab.experiments.record import Record
 from fwlab.experiments.runs import Settings
 from fwlab.files import write_text_atomically
 from fwlab.launch import INTERRUPTED, imported
@@ -59,25 +62,39 @@ def _compare(options: Namespace) -> int:
     names = [name.strip() for name in names]
     with bad_input(OSError):
         _check_run(options, names)
-        as_integer("jobs", options.jobs, low=1)
+        jobs = as_integer("jobs", options.jobs, low=1)
         problems = load_problems(options)
+        plan = Plan(
+            {named.name: named.problem for named in problems},
+            methods_by_name(names, {}),
+            Settings(**_solve_settings(options)),
+            folder,
+            jobs,
+            int(options.verbose),
+            options.resume,
+            problem_flags(options),
+            {named.name: named.dataset.sha256 for named in problems},
+        )
+        _require_same_data(options, plan)
         folder.mkdir(parents=True, exist_ok=True)
     _announce(options, problems)
     with bad_input():
-        comparison = compare(
-            {named.name: named.problem for named in problems},
-            names,
-            n_jobs=options.jobs,
-            out=folder,
-            verbose=int(options.verbose),
-            **_solve_settings(options),
-        )
+        comparison = run_plan(plan)
     files: dict[str, str] = {}
     try:
         files = _write(comparison, problems, folder)
     finally:
         _print_comparison(comparison, problems, files, options)
-    return _exit_code(comparison, options)
+    return _exit_code(comparison, names, options)
+
+
+def _require_same_data(options: Namespace, plan: Plan) -> None:
+    """Raise BadInput if --again finds other data than the stored comparison had."""
+    if options.again is None:
+        return
+    stored = Record.read(Path(options.again))
+    if stored is not None and (changed := stored.changed_data(plan.record().problems)):
+        raise BadInput(f"--again {options.again}: {changed}")
 
 
 def _print_comparison(
@@ -255,7 +272,8 @@ def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -
     text = "\n".join([*(named.line for named in problems), "", comparison.table(), ""])
     write_text_atomically(folder / "table.txt", text)
     comparison.to_csv(folder / "comparison.csv")
-    files = {"table": str(folder / "table.txt"), "csv": str(folder / "comparison.csv")}
+    names = {"table": "table.txt", "csv": "comparison.csv", "settings": RECORD}
+    files = {kind: str(folder / name) for kind, name in names.items()}
     try:
         png, pdf = comparison.plot(folder / "comparison")
     except ImportError:
@@ -264,15 +282,18 @@ def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -
     return {**files, "png": str(png), "pdf": str(pdf)}
 
 
-def _exit_code(comparison: Comparison, options: Namespace) -> int:
-    """Return 1 if some run did not finish, but let a method of `all` refuse a problem."""
-    results, failures = comparison.results.values(), comparison.failures.values()
-    if any(result.status is Status.INTERRUPTED for result in results) or any(
-        failure.kind == "not run" for failure in failures
-    ):
+def _exit_code(comparison: Comparison, names: list[str], options: Namespace) -> int:
+    """Return the exit code of the runs that this call asked for.
+
+    It is 1 if one did not finish; a method of `all`, or of a stored comparison, may refuse.
+    """
+    results = [r for (_, method), r in comparison.results.items() if method in names]
+    failures = [f.kind for (_, method), f in comparison.failures.items() if method in names]
+    if "not run" in failures or any(r.status is Status.INTERRUPTED for r in results):
         return INTERRUPTED
-    fine = {"refused"} if options.methods == "all" else set()
-    failed = not results or any(failure.kind not in fine for failure in failures)
+    may_refuse = options.methods == "all" or options.again is not None or options.resume
+    fine = {"refused"} if may_refuse else set()
+    failed = not results or not fine.issuperset(failures)
     return int(failed or (options.strict and not all(result.success for result in results)))
 
 

@@ -1,5 +1,7 @@
 """Parse the options of the command line: flags first, then a TOML file, then defaults.
 
+--config, --again and --resume read files of one kind: comparison.toml is one of them.
+
 The keys of a TOML file are long flags (max-iter = 500, methods = ["fw", "ascent"]). Its values are
 parsed like flags.
 """
@@ -9,9 +11,11 @@ import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fwlab.experiments.record import FILE as RECORD
 from fwlab.text import did_you_mean
 
 LOSSES = {
@@ -39,6 +43,10 @@ KERNELS = ("none", "linear")
 LISTS = ("data", "loss", "methods")
 WEIGHTS = ("flat", "linear", "exponential")
 MOST_DIGITS = 19
+# flags that --again takes: they change no number
+BESIDE_AGAIN = {"command", "again", "out", "jobs", "json", "strict", "verbose"}
+# the tables of a stored comparison
+RESULTS = ("problems", "runs", "environment")
 
 DEFAULTS: dict[str, Any] = {
     "data": "digits",
@@ -61,6 +69,8 @@ DEFAULTS: dict[str, Any] = {
     "check_every": None,
     "jobs": 1,
     "out": "results",
+    "again": None,
+    "resume": False,
     "save": None,
     "model": None,
     "samples": None,
@@ -128,8 +138,7 @@ def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
         flag = next((word for word in unknown if word.startswith("-")), unknown[0])
         guess = did_you_mean(flag.partition("=")[0], command._option_string_actions)
         raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
-    config = given.pop("config", None)
-    stored = _from_config(command, config) if config is not None else {}
+    stored = _stored(command, given)
     if "C" in given:
         stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
     names = {action.dest for action in command._actions} & set(DEFAULTS)
@@ -171,7 +180,17 @@ def _add_compare(parser: CommandParser) -> None:
     _option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
     _add_run(parser)
     _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
-    _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf and finished runs")
+    _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
+    parser.add_argument(
+        "--again",
+        metavar="DIR",
+        help="repeat the comparison in DIR on the same data (default of --out: DIR-again)",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the interrupted comparison in --out, from its unfinished run",
+    )
 
 
 def _add_solve(parser: CommandParser) -> None:
@@ -289,31 +308,73 @@ def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> Non
     parser.add_argument(f"--{name}", choices=values, help=shown)
 
 
-def _from_config(parser: CommandParser, path: str) -> dict[str, Any]:
-    """Return the options in a TOML file, parsed as flags of the command."""
+def _stored(command: CommandParser, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of --config, --again or --resume; they are files of the same kind."""
+    config, again = given.pop("config", None), given.get("again")
+    if again is not None:
+        others = sorted(set(given) - BESIDE_AGAIN) + ["config"] * (config is not None)
+        if others:
+            raise BadInput(f"--again repeats the stored settings; got --{others[0]} beside it.")
+        given.setdefault("out", str(_new_folder(again)))
+        return _from_record(command, "--again", again)
+    if given.get("resume"):
+        if config is not None:
+            raise BadInput("--resume goes on with the stored settings; got --config beside it.")
+        return _from_record(command, "--resume", given.get("out", DEFAULTS["out"]))
+    return {} if config is None else _from_file(command, "--config", config)
+
+
+def _new_folder(again: str) -> Path:
+    """Return a folder beside the stored comparison that does not exist yet."""
+    folder = Path(again).resolve()
+    names = (f"{folder.name}-again{number}" for number in chain([""], count(2)))
+    return next(path for path in map(folder.with_name, names) if not path.exists())
+
+
+def _from_record(parser: CommandParser, flag: str, folder: str) -> dict[str, Any]:
+    """Return the options in the record of a comparison that the command line made."""
+    path = Path(folder) / RECORD
+    if not path.is_file():
+        raise BadInput(f"{flag} needs the folder of a comparison; {folder!r} holds no {RECORD}.")
+    options = _from_file(parser, flag, str(path))
+    if "data" not in options:
+        raise BadInput(
+            f"{flag} repeats a comparison of the command line; that of {folder!r} was made by "
+            "fwlab.compare in a program: run the program again."
+        )
+    return options
+
+
+def _from_file(parser: CommandParser, source: str, path: str) -> dict[str, Any]:
+    """Return the options in a TOML file, parsed as flags of the command.
+
+    The tables of a stored comparison are results and no options.
+    """
     try:
         table = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"--config {path} cannot be read: {error}") from error
+        raise BadInput(f"{source} {path} cannot be read: {error}") from error
     actions = {action.dest: action for action in parser._actions if action.option_strings}
-    allowed = sorted(set(actions) - {"help", "config"})
+    allowed = sorted(set(actions) - {"help", "config", "again", "resume"})
     argv = []
     for key, value in table.items():
         name = key.replace("-", "_")
+        if key in RESULTS and isinstance(value, dict):
+            continue
         if name not in allowed:
             keys = [dest.replace("_", "-") for dest in allowed]
             guess = did_you_mean(key, keys)
             raise BadInput(
-                f"--config {path} has the key {key!r}; allowed are {', '.join(keys)}.{guess}"
+                f"{source} {path} has the key {key!r}; allowed are {', '.join(keys)}.{guess}"
             )
-        argv += _as_flag(path, key, actions[name], value)
+        argv += _as_flag(f"{source} {path}", key, actions[name], value)
     try:
         return vars(parser.parse_args(argv))
     except BadInput as error:
-        raise BadInput(f"--config {path}: {error}") from error
+        raise BadInput(f"{source} {path}: {error}") from error
 
 
-def _as_flag(path: str, key: str, action: argparse.Action, value: Any) -> list[str]:
+def _as_flag(source: str, key: str, action: argparse.Action, value: Any) -> list[str]:
     flag = action.option_strings[-1]
     is_switch = action.nargs == 0
     if isinstance(value, bool) and is_switch:
@@ -322,5 +383,5 @@ def _as_flag(path: str, key: str, action: argparse.Action, value: Any) -> list[s
         value = ",".join(value)
     if is_switch or isinstance(value, bool) or not isinstance(value, str | int | float):
         kind = "true or false" if is_switch else "a string, a number or a list of strings"
-        raise BadInput(f"--config {path}: {key} must be {kind}; got {value!r}.")
+        raise BadInput(f"{source}: {key} must be {kind}; got {value!r}.")
     return [f"{flag}={value}"]

@@ -74,6 +74,15 @@ def load_problems(options: Namespace) -> list[NamedProblem]:
     return problems
 
 
+def problem_flags(options: Namespace) -> dict[str, Any]:
+    """Return the flags that name the problems, as a file of settings holds them."""
+    names = ("normalize", "k", "weights", "costs", "smoothing", "kernel")
+    flags = {name: getattr(options, name) for name in names}
+    flags |= {name: _listed(name, getattr(options, name)) for name in ("data", "loss")}
+    flags |= {"C": options.C} if options.lam is None else {"lam": options.lam}
+    return {name: value for name, value in flags.items() if value is not None}
+
+
 def load(name: str, options: Namespace) -> Dataset:
     """Load the data set `name` with the normalisation of the options."""
     return datasets.load(name, normalize=none_or(options.normalize))

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
+from fwlab.experiments.resume import arguments_from, continued, unfinished
 from fwlab.experiments.store import (
     CHANGED,
     NOWHERE,
@@ -73,20 +74,28 @@ class Settings:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
 
 
-# the key of a run, its outcome, and whether its code changed after it was planned
-# what became of a run, and why it is not stored if that turned out only now
-Outcome = tuple[Key, Result | Failure, str]
+class Outcome(NamedTuple):
+    """What became of a run, and why it is not stored if that turned out only now.
+
+    stored says whether it was read from the store.
+    """
+
+    key: Key
+    result: Result | Failure
+    reason: str = ""
+    stored: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One run, and where it is stored."""
+    """One run, where it is stored, and the unfinished run that it goes on from."""
 
     key: Key
     problem: Problem
     method: Method
     settings: Settings
     place: Place = NOWHERE
+    resumes: Result | None = None
 
     @property
     def code(self) -> tuple[Any, ...]:
@@ -138,7 +147,7 @@ def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[Ou
 
         here = _run_with_lines(tasks) if lines else (_run(task, watch) for task in tasks)
         for finished in here if n_jobs == 1 else _run_by_workers(tasks, n_jobs, watch):
-            bar.set_postfix_str(" ".join(finished[0]), refresh=False)
+            bar.set_postfix_str(" ".join(finished.key), refresh=False)
             bar.update()
             yield finished
 
@@ -173,13 +182,13 @@ def _run_by_workers(
     reasons = {task.key: _why_not_sent(task) for task in tasks}
     for key, reason in reasons.items():
         if reason:
-            yield key, Failure("failed", reason), ""
+            yield Outcome(key, Failure("failed", reason))
     # no memory maps: numba compiles a second version for such read-only arrays
     pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
     by_key = {task.key: task for task in tasks}
     for done in pool(delayed(_run)(task) for task in tasks if not reasons[task.key]):
         # A worker whose code differs from this process does not answer for it.
-        yield _run(by_key[done[0]], watch) if done[2] == CHANGED else done
+        yield _run(by_key[done.key], watch) if done.reason == CHANGED else done
 
 
 def _why_not_sent(task: Task) -> str:
@@ -199,18 +208,21 @@ def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> Ou
     if file is not None and not is_as_planned(task.place, task.code):
         file, reason = None, CHANGED
     if file is not None and (stored := load_run(file)) is not None:
-        return task.key, stored, reason
+        return Outcome(task.key, stored, stored=True)
     outcome = _solved(task, watch)
     if file is not None and isinstance(outcome, Result):
         reason = _stored(outcome, file)
-    return task.key, outcome, reason
+    return Outcome(task.key, outcome, reason)
 
 
 def _stored(result: Result, file: Path) -> str:
-    """Store a run unless it was interrupted; return why that failed, or ""."""
+    """Store a run, an interrupted one as unfinished; return why that failed, or ""."""
     try:
-        if result.status is not Status.INTERRUPTED:
+        if result.status is Status.INTERRUPTED:
+            result.save(unfinished(file))
+        else:
             result.save(file)
+            unfinished(file).unlink(missing_ok=True)
     except OSError as error:
         return f"its file cannot be written ({_one_line(error)})"
     return ""
@@ -228,8 +240,11 @@ def _solved(task: Task, watch: Callable[[str, Progress], None] | None) -> Result
     try:
         require_taken(task.key[1], task.method, task.problem)
         # a run begins with the method as it was given, in this process as in a worker
-        method, arguments = deepcopy(task.method), task.settings.arguments()
+        method, arguments, earlier = deepcopy(task.method), task.settings.arguments(), task.resumes
+        if earlier is not None:
+            arguments = arguments_from(earlier, arguments)
         result = solve(task.problem, method, callback=note, **arguments)
+        result = result if earlier is None else continued(earlier, result)
         return replace(result, method=task.key[1])
     except Exception as error:
         refused = isinstance(error, ValueError) and not began

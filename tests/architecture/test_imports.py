@@ -27,6 +27,7 @@ LAYERS = (
         "fwlab.files",
         "fwlab.launch",
         "fwlab.text",
+        "fwlab.toml_text",
         "fwlab.provenance",
         "fwlab.kernels*",
     ),

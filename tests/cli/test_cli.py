@@ -37,7 +37,8 @@ def test_compare_prints_a_table_and_writes_files(
     assert f"{len(METHODS)}/{len(METHODS)}" in err
     written = folder / "new" / "out"
     kept = {path.name for path in written.iterdir()}
-    assert kept == {"table.txt", "comparison.csv", "comparison.png", "comparison.pdf", "runs"}
+    reports = {f"comparison.{ending}" for ending in ("csv", "toml", "png", "pdf")}
+    assert kept == {"table.txt", *reports, "runs"}
     assert (written / "table.txt").read_text().splitlines() == lines[: len(lines) - 2]
     assert (written / "comparison.png").read_bytes().startswith(b"\x89PNG")
     with (written / "comparison.csv").open(newline="") as file:
@@ -53,7 +54,9 @@ def test_compare_defaults_to_digits_and_stores_its_runs(
     first = json.loads(capsys.readouterr().out)
     monkeypatch.setattr(runs, "solve", None)
     assert main(arguments) == 0
-    assert json.loads(capsys.readouterr().out) == first
+    second = json.loads(capsys.readouterr().out)
+    assert [run.pop("stored") for run in (*first["runs"], *second["runs"])] == [False, True]
+    assert second == first
     (one,) = first["problems"]
     assert (one["name"], one["n"], one["d"], one["m"]) == ("digits", 1347, 64, 10)
     assert (one["loss"], one["normalize"], one["lam"]) == ("TopK(k=3)", None, 1 / 1347)
@@ -74,7 +77,7 @@ def test_json_is_the_comparison(
             assert run[name] == getattr(result, name)
         assert (run["iterations"], run["status"]) == (result.nit, result.status.name)
     assert document["options"]["max_iter"] == 7
-    assert set(document["files"]) == {"table", "csv", "png", "pdf"}
+    assert set(document["files"]) == {"table", "csv", "settings", "png", "pdf"}
 
 
 def test_data_and_losses_multiply(
@@ -331,7 +334,8 @@ def test_ctrl_c_in_a_run_ends_with_its_certificate(
     assert (first["status"], first["iterations"]) == ("INTERRUPTED", 3)
     assert first["gap"] == pytest.approx(first["primal"] - first["dual"])
     assert (second["status"], second["gap"]) == ("not run", None)
-    assert list(Path("results", "runs").iterdir()) == []
+    (kept,) = Path("results", "runs").iterdir()
+    assert (Result.load(kept).gap, Result.load(kept).nit) == (first["gap"], 3)
 
 
 def test_unwritable_results_end_with_1(
@@ -354,7 +358,8 @@ def test_without_matplotlib_the_table_stands_alone(
     out, err = capsys.readouterr()
     assert "two.csv" in out
     assert err.splitlines()[-1] == commands.NO_FIGURE
-    assert {path.name for path in Path("results").glob("*.*")} == {"table.txt", "comparison.csv"}
+    kept = {path.name for path in Path("results").glob("*.*")}
+    assert kept == {"table.txt", "comparison.csv", "comparison.toml"}
 
 
 def test_solve_encloses_and_proves_on_request(
