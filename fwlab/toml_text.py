@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any
 
 BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
@@ -33,8 +34,10 @@ def _key(name: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
+    if isinstance(value, Integral):
+        return repr(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
     if isinstance(value, str):
         # a file name that is not UTF-8 has lone surrogates, which no TOML file can hold
         readable = value.encode("utf-8", "replace").decode("utf-8")

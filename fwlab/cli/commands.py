@@ -20,7 +20,7 @@ from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, warmup_rows
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
-from fwlab.experiments.plan import Plan
+from fwlab.experiments.plan import ComparisonPlan
 from fwlab.experiments.record import FILE as RECORD
 from fwlab.experiments.record import Record
 from fwlab.experiments.runs import Settings
@@ -64,7 +64,7 @@ def _compare(options: Namespace) -> int:
         _check_run(options, names)
         jobs = as_integer("jobs", options.jobs, low=1)
         problems = load_problems(options)
-        plan = Plan(
+        plan = ComparisonPlan(
             {named.name: named.problem for named in problems},
             methods_by_name(names, {}),
             Settings(**_solve_settings(options)),
@@ -85,10 +85,13 @@ def _compare(options: Namespace) -> int:
         files = _write(comparison, problems, folder)
     finally:
         _print_comparison(comparison, problems, files, options)
-    return _exit_code(comparison, names, options)
+    code = _exit_code(comparison, names, options)
+    if code == INTERRUPTED:
+        _complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")
+    return code
 
 
-def _require_same_data(options: Namespace, plan: Plan) -> None:
+def _require_same_data(options: Namespace, plan: ComparisonPlan) -> None:
     """Raise BadInput if --again finds other data than the stored comparison had."""
     if options.again is None:
         return

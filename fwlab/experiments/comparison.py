@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fwlab.checks.arguments import as_flag, as_integer
-from fwlab.experiments.plan import Folder, Plan
+from fwlab.experiments.plan import ComparisonPlan, Folder
 from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of
 from fwlab.experiments.store import warn_not_stored
 from fwlab.files import write_atomically
@@ -190,7 +190,7 @@ def compare(
     TypeError, ValueError
         Before any run, if an argument is wrong.
     """
-    plan = Plan(
+    plan = ComparisonPlan(
         _checked_problems(problems),
         methods_by_name(methods, method_options),
         Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options),
@@ -202,7 +202,7 @@ def compare(
     return run_plan(plan)
 
 
-def run_plan(plan: Plan) -> Comparison:
+def run_plan(plan: ComparisonPlan) -> Comparison:
     """Run a comparison, and keep what became of it in its folder."""
     folder, tasks = Folder.opened(plan), plan.tasks()
     not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
@@ -232,7 +232,7 @@ def run_plan(plan: Plan) -> Comparison:
 
 
 def _comparison(
-    plan: Plan,
+    plan: ComparisonPlan,
     methods: tuple[str, ...],
     outcomes: dict[Key, Result | Failure],
     not_stored: dict[Key, str],

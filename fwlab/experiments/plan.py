@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fwlab.experiments.record import Record, problem_entry, run_flags
+from fwlab.experiments.record import Record, problem_entry, run_flags, written
 from fwlab.experiments.resume import load_unfinished, unfinished, why_not_resumed
 from fwlab.experiments.runs import Failure, Key, Settings, Task, planned
 from fwlab.experiments.store import load_run
@@ -23,7 +23,7 @@ RUNS = "runs"
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ComparisonPlan:
     """The arguments of a comparison.
 
     flags (of the command line) and sha256 (of a file, by problem) are kept in the record.
@@ -50,7 +50,7 @@ class Plan:
             for name, problem in self.problems.items()
         }
         flags = {**self.flags, **run_flags(self.settings), "methods": list(self.methods)}
-        return Record(flags, problems, {}, {}, dict(self.settings.method_options))
+        return Record(flags, problems, {}, {}, written(self.settings.method_options))
 
     def tasks(self) -> list[Task]:
         """Return the runs; those that go on from an unfinished one hold it."""
@@ -86,7 +86,7 @@ class Folder:
     record: Record
 
     @classmethod
-    def opened(cls, plan: Plan) -> "Folder | None":
+    def opened(cls, plan: ComparisonPlan) -> "Folder | None":
         """Write the record before the runs. Raises ValueError if the folder has another one."""
         if plan.out is None:
             return None

@@ -128,6 +128,15 @@ def problem_entry(problem: Problem, sha256: str | None = None) -> dict[str, Any]
     return {name: value for name, value in entry.items() if value is not None}
 
 
+def written(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of methods, in words where TOML has no such value."""
+    plain = (bool, int, float, str)
+    return {
+        name: value if isinstance(value, plain) else ADDRESS.sub("", repr(value))
+        for name, value in options.items()
+    }
+
+
 def run_flags(settings: Settings) -> dict[str, Any]:
     """Return the settings of the runs as flags."""
     named = {name.replace("_", "-"): value for name, value in settings.arguments().items()}

@@ -74,7 +74,7 @@ class Settings:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What became of a run, and why it is not stored if that turned out only now.
 
     stored says whether it was read from the store.
@@ -129,7 +129,7 @@ def _placed(tasks: list[Task], folder: Path) -> list[Task]:
     return [replace(task, place=found) for task, found in zip(tasks, places, strict=True)]
 
 
-def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[Outcome]:
+def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[RunOutcome]:
     """Yield the outcomes as they arrive; show a bar on stderr, or a line a second if verbose.
 
     Several processes show the bar.
@@ -152,7 +152,7 @@ def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[Ou
             yield finished
 
 
-def _run_with_lines(tasks: list[Task]) -> Iterator[Outcome]:
+def _run_with_lines(tasks: list[Task]) -> Iterator[RunOutcome]:
     """Run the tasks; print a line before each, and one per second while it runs."""
     for done, task in enumerate(tasks):
         settings, bound = task.settings, ""
@@ -176,13 +176,13 @@ def _printer(reporter: Reporter) -> Callable[[str, Progress], None]:
 
 def _run_by_workers(
     tasks: list[Task], n_jobs: int, watch: Callable[[str, Progress], None]
-) -> Iterator[Outcome]:
+) -> Iterator[RunOutcome]:
     from joblib import Parallel, delayed
 
     reasons = {task.key: _why_not_sent(task) for task in tasks}
     for key, reason in reasons.items():
         if reason:
-            yield Outcome(key, Failure("failed", reason))
+            yield RunOutcome(key, Failure("failed", reason))
     # no memory maps: numba compiles a second version for such read-only arrays
     pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
     by_key = {task.key: task for task in tasks}
@@ -202,17 +202,17 @@ def _why_not_sent(task: Task) -> str:
     return ""
 
 
-def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:
+def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> RunOutcome:
     """Read a stored run, or compute and store it. An exception becomes a Failure."""
     file, reason = task.place.file, ""
     if file is not None and not is_as_planned(task.place, task.code):
         file, reason = None, CHANGED
     if file is not None and (stored := load_run(file)) is not None:
-        return Outcome(task.key, stored, stored=True)
+        return RunOutcome(task.key, stored, stored=True)
     outcome = _solved(task, watch)
     if file is not None and isinstance(outcome, Result):
         reason = _stored(outcome, file)
-    return Outcome(task.key, outcome, reason)
+    return RunOutcome(task.key, outcome, reason)
 
 
 def _stored(result: Result, file: Path) -> str:

@@ -329,7 +329,11 @@ def test_ctrl_c_in_a_run_ends_with_its_certificate(
         return fwlab.solve(*args, callback=press, **options)
 
     monkeypatch.setattr(runs, "solve", solve)
-    document = compared(capsys, "--methods", "fw,ascent", "--tol", "0", code=130)
+    options = ["--methods", "fw,ascent", "--tol", "0"]
+    assert main(["compare", "--data", "four.npz", "-k", "2", "--json", *options]) == 130
+    out, err = capsys.readouterr()
+    assert "--resume --out results goes on from here" in err.splitlines()[-1]
+    document = json.loads(out)
     first, second = document["runs"]
     assert (first["status"], first["iterations"]) == ("INTERRUPTED", 3)
     assert first["gap"] == pytest.approx(first["primal"] - first["dual"])

@@ -58,6 +58,11 @@ def test_tomllib_reads_what_is_written(document):
     assert tomllib.loads(as_toml(document)) == document
 
 
+def test_numbers_of_numpy_are_numbers():
+    document = {"a": np.float64(1e-5), "b": np.int64(3), "c": [np.float32(0.5)]}
+    assert tomllib.loads(as_toml(document)) == {"a": 1e-5, "b": 3, "c": [0.5]}
+
+
 def test_toml_leaves_out_none_and_refuses_the_rest():
     assert as_toml({"a": None, "b": 1}) == "b = 1\n"
     assert "\\u" not in as_toml({"name": "caf\udce9"})
@@ -126,6 +131,13 @@ def test_other_settings_are_refused_before_any_run(tmp_path, solved, change, wor
         compare(**{**arguments, **change}, out=tmp_path)
     assert len(solved) == 1
     assert before == {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+
+
+def test_options_that_toml_does_not_have_are_kept_in_words(tmp_path):
+    settings = {"max_iter": np.int64(2), "step": fwlab.OpenLoop(3), "out": tmp_path}
+    for tol in (1e-5, np.float64(1e-5)):
+        compare(problem(), "fw", tol=tol, **settings)
+    assert Record.read(tmp_path).method_options == {"step": repr(fwlab.OpenLoop(3))}
 
 
 def test_costs_that_read_alike_are_told_apart(tmp_path):
