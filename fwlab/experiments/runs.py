@@ -161,7 +161,9 @@ def _run_with_lines(tasks: list[Task]) -> Iterator[RunOutcome]:
             bound = f", at most {duration(seconds)} left for all"
         line = f"run {done + 1} of {len(tasks)}: {' '.join(task.key)}{bound}"
         print(line, file=sys.stderr, flush=True)
-        limits = Limits(settings.tol, settings.relative, settings.max_iter, settings.time_limit)
+        done_before = 0 if task.resumes is None else task.resumes.nit
+        left = max(settings.max_iter - done_before, 0)
+        limits = Limits(settings.tol, settings.relative, left, settings.time_limit)
         yield _run(task, _printer(Reporter(task.key[1], None, 1, Progress, TimeLeft(limits))))
 
 
