@@ -3,6 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# first, so that Ctrl-C during the imports below ends the command line with a sentence
+from fwlab import launch as launch
+
+# isort: split
 from fwlab import bounds, datasets, metrics, ranking, weights
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate

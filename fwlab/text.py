@@ -1,10 +1,13 @@
-"""Format tables, and describe a loss, a problem or an outcome in a few lines."""
+"""Format tables and durations, describe a loss, a problem or an outcome in a few lines, and guess
+what a name was to be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from html import escape
+from math import ceil
 from reprlib import recursive_repr
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
@@ -18,6 +21,7 @@ MOST_WEIGHTS = 5
 MOST_LETTERS = 100  # of one fact
 WIDTH = 88
 NO_BREAK = "\N{NO-BREAK SPACE}"
+UNITS = (("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 def format_table(
@@ -39,6 +43,21 @@ def format_table(
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([aligned(header), rule, *map(aligned, rows)])
+
+
+def did_you_mean(given: object, allowed: Iterable[str]) -> str:
+    """Return " Did you mean 'afw'?" for the allowed name nearest to `given`, "" if none is near."""
+    by_lower = {name.lower(): name for name in allowed}
+    near = get_close_matches(str(given).lower(), by_lower, n=1)
+    return f" Did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in its largest unit, rounded up to whole seconds below a minute."""
+    for unit, size in UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{ceil(seconds)} s"
 
 
 @recursive_repr("..")

@@ -1,4 +1,4 @@
-"""The command line: fwlab compare | solve | data | info | warmup."""
+"""The command line: fwlab compare | solve | predict | data | methods | losses | info | warmup."""
 
 from fwlab.cli.commands import main
 

@@ -1,7 +1,8 @@
-"""The commands: fwlab compare | solve | predict | data | info | warmup.
+"""The commands: fwlab compare | solve | predict | data | methods | losses | info | warmup.
 
 Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
-to stderr. The exit code is 0 if every run finished, 1 if one failed, and 2 for bad input.
+to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, and 130 after
+Ctrl-C.
 """
 
 import sys
@@ -13,14 +14,18 @@ from typing import Any
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
-from fwlab.cli.options import BadInput, parse
+from fwlab.cli.options import LOSSES, BadInput, parse
 from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.predict import predict
-from fwlab.cli.problems import NamedProblem, load, load_problems
+from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
-from fwlab.experiments.comparison import Comparison, compare, methods_by_name
+from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
+from fwlab.experiments.plan import ComparisonPlan
+from fwlab.experiments.record import FILE as RECORD
+from fwlab.experiments.record import Record
 from fwlab.experiments.runs import Settings
 from fwlab.files import write_text_atomically
+from fwlab.launch import INTERRUPTED, imported
 from fwlab.model import Model
 from fwlab.provenance import installed
 from fwlab.result import Result, Status
@@ -36,6 +41,7 @@ NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip instal
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
+        imported()
         options = parse(argv, installed("fwlab"))
         with sigterm_interrupts():
             return COMMANDS[options.command](options)
@@ -47,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         _complain("interrupted before there was anything to report.")
-        return 1
+        return INTERRUPTED
 
 
 def _compare(options: Namespace) -> int:
@@ -56,24 +62,42 @@ def _compare(options: Namespace) -> int:
     names = [name.strip() for name in names]
     with bad_input(OSError):
         _check_run(options, names)
-        as_integer("jobs", options.jobs, low=1)
+        jobs = as_integer("jobs", options.jobs, low=1)
         problems = load_problems(options)
+        plan = ComparisonPlan(
+            {named.name: named.problem for named in problems},
+            methods_by_name(names, {}),
+            Settings(**_solve_settings(options)),
+            folder,
+            jobs,
+            int(options.verbose),
+            options.resume,
+            problem_flags(options),
+            {named.name: named.dataset.sha256 for named in problems},
+        )
+        _require_same_data(options, plan)
         folder.mkdir(parents=True, exist_ok=True)
     _announce(options, problems)
     with bad_input():
-        comparison = compare(
-            {named.name: named.problem for named in problems},
-            names,
-            n_jobs=options.jobs,
-            out=folder,
-            **_solve_settings(options),
-        )
+        comparison = run_plan(plan)
     files: dict[str, str] = {}
     try:
         files = _write(comparison, problems, folder)
     finally:
         _print_comparison(comparison, problems, files, options)
-    return _exit_code(comparison, options)
+    code = _exit_code(comparison, names, options)
+    if code == INTERRUPTED:
+        _complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")
+    return code
+
+
+def _require_same_data(options: Namespace, plan: ComparisonPlan) -> None:
+    """Raise BadInput if --again finds other data than the stored comparison had."""
+    if options.again is None:
+        return
+    stored = Record.read(Path(options.again))
+    if stored is not None and (changed := stored.changed_data(plan.record().problems)):
+        raise BadInput(f"--again {options.again}: {changed}")
 
 
 def _print_comparison(
@@ -101,7 +125,8 @@ def _solve(options: Namespace) -> int:
     named = problems[0]
     _announce(options, problems)
     with bad_input():
-        result = solve(named.problem, options.method, verbose=1, **_solve_settings(options))
+        verbose = int(options.verbose or sys.stderr.isatty())
+        result = solve(named.problem, options.method, verbose=verbose, **_solve_settings(options))
     unsaved = _save(result, named, options)
     report = _report(result, named)
     if options.proved:
@@ -117,8 +142,9 @@ def _solve(options: Namespace) -> int:
             print(f"{name.replace('_', ' '):<{width}}  {_shown_value(value)}")
     if unsaved is not None:
         raise unsaved
-    unfinished = result.status is Status.INTERRUPTED
-    return int(unfinished or (options.strict and not result.success))
+    if result.status is Status.INTERRUPTED:
+        return INTERRUPTED
+    return int(options.strict and not result.success)
 
 
 def _save(result: Result, named: NamedProblem, options: Namespace) -> OSError | None:
@@ -172,6 +198,23 @@ def _data(options: Namespace) -> int:
     return 0
 
 
+def _methods(options: Namespace) -> int:
+    _print_names("methods", methods(), options)
+    return 0
+
+
+def _losses(options: Namespace) -> int:
+    _print_names("losses", LOSSES, options)
+    return 0
+
+
+def _print_names(kind: str, sentences: dict[str, str], options: Namespace) -> None:
+    if options.json:
+        print_json(**{kind: sentences})
+    else:
+        print(format_table(("name", "sentence"), [list(pair) for pair in sentences.items()]))
+
+
 def _info(options: Namespace) -> int:
     found = installation()
     if options.json:
@@ -196,6 +239,8 @@ COMMANDS = {
     "solve": _solve,
     "predict": predict,
     "data": _data,
+    "methods": _methods,
+    "losses": _losses,
     "info": _info,
     "warmup": _warmup,
 }
@@ -217,7 +262,7 @@ def _check_run(options: Namespace, names: list[str]) -> None:
 
 def _shown(options: Namespace) -> dict[str, Any]:
     """Return the options of the command, for its JSON document."""
-    hidden = {"command", "json"}
+    hidden = {"command", "json", "verbose"}
     return {name: value for name, value in vars(options).items() if name not in hidden}
 
 
@@ -232,7 +277,8 @@ def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -
     text = "\n".join([*(named.line for named in problems), "", comparison.table(), ""])
     write_text_atomically(folder / "table.txt", text)
     comparison.to_csv(folder / "comparison.csv")
-    files = {"table": str(folder / "table.txt"), "csv": str(folder / "comparison.csv")}
+    names = {"table": "table.txt", "csv": "comparison.csv", "settings": RECORD}
+    files = {kind: str(folder / name) for kind, name in names.items()}
     try:
         png, pdf = comparison.plot(folder / "comparison")
     except ImportError:
@@ -241,12 +287,18 @@ def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -
     return {**files, "png": str(png), "pdf": str(pdf)}
 
 
-def _exit_code(comparison: Comparison, options: Namespace) -> int:
-    """Return 1 if some run did not finish, but let a method of `all` refuse a problem."""
-    results, failures = comparison.results.values(), comparison.failures.values()
-    fine = {"refused"} if options.methods == "all" else set()
-    failed = not results or any(failure.kind not in fine for failure in failures)
-    failed |= any(result.status is Status.INTERRUPTED for result in results)
+def _exit_code(comparison: Comparison, names: list[str], options: Namespace) -> int:
+    """Return the exit code of the runs that this call asked for.
+
+    It is 1 if one did not finish; a method of `all`, or of a stored comparison, may refuse.
+    """
+    results = [r for (_, method), r in comparison.results.items() if method in names]
+    failures = [f.kind for (_, method), f in comparison.failures.items() if method in names]
+    if "not run" in failures or any(r.status is Status.INTERRUPTED for r in results):
+        return INTERRUPTED
+    may_refuse = options.methods == "all" or options.again is not None or options.resume
+    fine = {"refused"} if may_refuse else set()
+    failed = not results or not fine.issuperset(failures)
     return int(failed or (options.strict and not all(result.success for result in results)))
 
 

@@ -1,35 +1,52 @@
 """Parse the options of the command line: flags first, then a TOML file, then defaults.
 
+--config, --again and --resume read files of one kind: comparison.toml is one of them.
+
 The keys of a TOML file are long flags (max-iter = 500, methods = ["fw", "ascent"]). Its values are
 parsed like flags.
 """
 
 import argparse
+import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NoReturn
 
-LOSSES = (
-    "max-hinge",
-    "topk",
-    "pseudo-topk",
-    "usunier",
-    "weighted-topk",
-    "weighted-usunier",
-    "structured",
-)
+from fwlab.experiments.record import FILE as RECORD
+from fwlab.text import did_you_mean
+
+LOSSES = {
+    "max-hinge": "the largest margin violation: Crammer and Singer's multi-class SVM",
+    "topk": "the mean of the k largest violations, not below 0; --weights weighs them",
+    "pseudo-topk": "topk on a larger dual domain, an upper bound that SDCA methods can project to",
+    "usunier": "the mean of the k largest positive parts of violations; --weights weighs them",
+    "weighted-topk": "topk with decaying weights (linear unless --weights says otherwise)",
+    "weighted-usunier": "usunier with decaying weights (linear unless --weights says otherwise)",
+    "structured": "the largest violation with a cost for each pair of classes (--costs)",
+}
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
     "predict": "label new samples with a stored model",
     "data": "list the data sets, or describe one",
+    "methods": "list the methods, each with a sentence",
+    "losses": "list the losses, each with a sentence",
     "info": "print versions, folders and threads",
     "warmup": "compile and cache all kernels",
 }
 NORMALIZATIONS = ("none", "unit", "standard")
 KERNELS = ("none", "linear")
+# flags that take several names, joined by commas or given again
+LISTS = ("data", "loss", "methods")
 WEIGHTS = ("flat", "linear", "exponential")
+MOST_DIGITS = 19
+# flags that --again takes: they change no number
+BESIDE_AGAIN = {"command", "again", "out", "jobs", "json", "strict", "verbose"}
+# the tables of a stored comparison
+RESULTS = ("problems", "runs", "environment")
 
 DEFAULTS: dict[str, Any] = {
     "data": "digits",
@@ -52,6 +69,8 @@ DEFAULTS: dict[str, Any] = {
     "check_every": None,
     "jobs": 1,
     "out": "results",
+    "again": None,
+    "resume": False,
     "save": None,
     "model": None,
     "samples": None,
@@ -60,13 +79,14 @@ DEFAULTS: dict[str, Any] = {
     "verify": False,
     "proved": False,
     "strict": False,
+    "verbose": False,
     "json": False,
     "name": None,
 }
 
 EXIT_CODES = (
     "Exit code: 0 when every run finished, 1 when one failed (with --strict also when one was not "
-    "certified to tol), 2 for bad input."
+    "certified to tol), 2 for bad input, 130 after Ctrl-C."
 )
 
 
@@ -81,17 +101,44 @@ class CommandParser(argparse.ArgumentParser):
         """Raise BadInput."""
         raise BadInput(message)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            guess = did_you_mean(value, action.choices or ())
+            raise argparse.ArgumentError(action, f"{error.message}.{guess}") from None
+
+
+class Joined(argparse.Action):
+    """A flag whose values add up if it is repeated, joined by commas."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Append the value to those that were given before."""
+        before = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, values if before is None else f"{before},{values}")
+
 
 def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     """Return the options of one call. Flags override --config, which overrides DEFAULTS.
 
-    Raises BadInput with one sentence.
+    Raises BadInput with one sentence. A call without arguments prints the help, as --help does.
     """
     parser, commands = _parser(version)
-    given = vars(parser.parse_args(argv))
-    config = given.pop("config", None)
+    argv = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    namespace, unknown = parser.parse_known_args(argv)
+    given = vars(namespace)
     command = commands[given["command"]]
-    stored = _from_config(command, config) if config is not None else {}
+    if unknown:
+        flag = next((word for word in unknown if word.startswith("-")), unknown[0])
+        guess = did_you_mean(flag.partition("=")[0], command._option_string_actions)
+        raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
+    stored = _stored(command, given)
     if "C" in given:
         stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
     names = {action.dest for action in command._actions} & set(DEFAULTS)
@@ -132,8 +179,18 @@ def _add_compare(parser: CommandParser) -> None:
     _add_problem(parser, many=True)
     _option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
     _add_run(parser)
-    _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", int)
-    _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf and finished runs")
+    _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
+    _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
+    parser.add_argument(
+        "--again",
+        metavar="DIR",
+        help="repeat the comparison in DIR on the same data (default of --out: DIR-again)",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the interrupted comparison in --out, from its unfinished run",
+    )
 
 
 def _add_solve(parser: CommandParser) -> None:
@@ -163,7 +220,7 @@ def _add_predict(parser: CommandParser) -> None:
         metavar="FILE",
         help="raw samples, .csv, .npz or LIBSVM, with labels or without",
     )
-    _option(parser, "topk", "labels per sample, the best one first", int)
+    _option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
         "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
     )
@@ -181,7 +238,7 @@ def _add_problem(parser: CommandParser, many: bool) -> None:
     all_losses = f"{several}, or all" if many else ""
     _option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
-        "-k", "--k", type=int, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
+        "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
     )
     decay = "decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)"
     parser.add_argument("--weights", choices=WEIGHTS, help=decay)
@@ -203,9 +260,9 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "--relative", action="store_true", help="tol is a fraction of the objective"
     )
-    _option(parser, "max-iter", "iterations of each run", int)
+    _option(parser, "max-iter", "iterations of each run", whole_number)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
-    _option(parser, "rng", "seed of the block orders", int)
+    _option(parser, "rng", "seed of the block orders", whole_number)
     parser.add_argument(
         "--check-every",
         type=_iterations,
@@ -215,21 +272,35 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="exit code 1 also for a run not certified to tol"
     )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="a line a second, with the time left"
+    )
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number in any notation: 1000, 1e3, 1000.0."""
+    try:
+        number = Decimal(text)
+        if number.is_finite() and number.adjusted() < MOST_DIGITS and number == int(number):
+            return int(number)
+    except InvalidOperation:
+        pass
+    raise argparse.ArgumentTypeError(f"must be a whole number, such as 1000 or 1e3; got {text!r}.")
 
 
 def _iterations(text: str) -> int | str:
     """Convert the value of --check-every; the solver checks it."""
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return text if text == "auto" else whole_number(text)
 
 
-def _option(parser: Any, name: str, sentence: str, kind: type = str) -> None:
+def _option(parser: Any, name: str, sentence: str, kind: Callable[[str], Any] = str) -> None:
     default = DEFAULTS[name.replace("-", "_")]
     shown = "" if default is None else f" (default: {default})"
-    names = {int: "N", float: "X", str: "TEXT"}
-    parser.add_argument(f"--{name}", type=kind, metavar=names[kind], help=f"{sentence}{shown}")
+    names = {whole_number: "N", float: "X", str: "TEXT"}
+    action = Joined if name in LISTS else "store"
+    parser.add_argument(
+        f"--{name}", type=kind, metavar=names[kind], action=action, help=f"{sentence}{shown}"
+    )
 
 
 def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> None:
@@ -237,28 +308,73 @@ def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> Non
     parser.add_argument(f"--{name}", choices=values, help=shown)
 
 
-def _from_config(parser: CommandParser, path: str) -> dict[str, Any]:
-    """Return the options in a TOML file, parsed as flags of the command."""
+def _stored(command: CommandParser, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of --config, --again or --resume; they are files of the same kind."""
+    config, again = given.pop("config", None), given.get("again")
+    if again is not None:
+        others = sorted(set(given) - BESIDE_AGAIN) + ["config"] * (config is not None)
+        if others:
+            raise BadInput(f"--again repeats the stored settings; got --{others[0]} beside it.")
+        given.setdefault("out", str(_new_folder(again)))
+        return _from_record(command, "--again", again)
+    if given.get("resume"):
+        if config is not None:
+            raise BadInput("--resume goes on with the stored settings; got --config beside it.")
+        return _from_record(command, "--resume", given.get("out", DEFAULTS["out"]))
+    return {} if config is None else _from_file(command, "--config", config)
+
+
+def _new_folder(again: str) -> Path:
+    """Return a folder beside the stored comparison that does not exist yet."""
+    folder = Path(again).resolve()
+    names = (f"{folder.name}-again{number}" for number in chain([""], count(2)))
+    return next(path for path in map(folder.with_name, names) if not path.exists())
+
+
+def _from_record(parser: CommandParser, flag: str, folder: str) -> dict[str, Any]:
+    """Return the options in the record of a comparison that the command line made."""
+    path = Path(folder) / RECORD
+    if not path.is_file():
+        raise BadInput(f"{flag} needs the folder of a comparison; {folder!r} holds no {RECORD}.")
+    options = _from_file(parser, flag, str(path))
+    if "data" not in options:
+        raise BadInput(
+            f"{flag} repeats a comparison of the command line; that of {folder!r} was made by "
+            "fwlab.compare in a program: run the program again."
+        )
+    return options
+
+
+def _from_file(parser: CommandParser, source: str, path: str) -> dict[str, Any]:
+    """Return the options in a TOML file, parsed as flags of the command.
+
+    The tables of a stored comparison are results and no options.
+    """
     try:
         table = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"--config {path} cannot be read: {error}") from error
+        raise BadInput(f"{source} {path} cannot be read: {error}") from error
     actions = {action.dest: action for action in parser._actions if action.option_strings}
-    allowed = sorted(set(actions) - {"help", "config"})
+    allowed = sorted(set(actions) - {"help", "config", "again", "resume"})
     argv = []
     for key, value in table.items():
         name = key.replace("-", "_")
+        if key in RESULTS and isinstance(value, dict):
+            continue
         if name not in allowed:
-            keys = ", ".join(dest.replace("_", "-") for dest in allowed)
-            raise BadInput(f"--config {path} has the key {key!r}; allowed are {keys}.")
-        argv += _as_flag(path, key, actions[name], value)
+            keys = [dest.replace("_", "-") for dest in allowed]
+            guess = did_you_mean(key, keys)
+            raise BadInput(
+                f"{source} {path} has the key {key!r}; allowed are {', '.join(keys)}.{guess}"
+            )
+        argv += _as_flag(f"{source} {path}", key, actions[name], value)
     try:
         return vars(parser.parse_args(argv))
     except BadInput as error:
-        raise BadInput(f"--config {path}: {error}") from error
+        raise BadInput(f"{source} {path}: {error}") from error
 
 
-def _as_flag(path: str, key: str, action: argparse.Action, value: Any) -> list[str]:
+def _as_flag(source: str, key: str, action: argparse.Action, value: Any) -> list[str]:
     flag = action.option_strings[-1]
     is_switch = action.nargs == 0
     if isinstance(value, bool) and is_switch:
@@ -267,5 +383,5 @@ def _as_flag(path: str, key: str, action: argparse.Action, value: Any) -> list[s
         value = ",".join(value)
     if is_switch or isinstance(value, bool) or not isinstance(value, str | int | float):
         kind = "true or false" if is_switch else "a string, a number or a list of strings"
-        raise BadInput(f"--config {path}: {key} must be {kind}; got {value!r}.")
+        raise BadInput(f"{source}: {key} must be {kind}; got {value!r}.")
     return [f"{flag}={value}"]

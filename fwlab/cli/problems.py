@@ -23,7 +23,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.problem import Problem
-from fwlab.text import describe, describe_problem
+from fwlab.text import describe, describe_problem, did_you_mean
 
 WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
@@ -74,6 +74,15 @@ def load_problems(options: Namespace) -> list[NamedProblem]:
     return problems
 
 
+def problem_flags(options: Namespace) -> dict[str, Any]:
+    """Return the flags that name the problems, as a file of settings holds them."""
+    names = ("normalize", "k", "weights", "costs", "smoothing", "kernel")
+    flags = {name: getattr(options, name) for name in names}
+    flags |= {name: _listed(name, getattr(options, name)) for name in ("data", "loss")}
+    flags |= {"C": options.C} if options.lam is None else {"lam": options.lam}
+    return {name: value for name, value in flags.items() if value is not None}
+
+
 def load(name: str, options: Namespace) -> Dataset:
     """Load the data set `name` with the normalisation of the options."""
     return datasets.load(name, normalize=none_or(options.normalize))
@@ -107,7 +116,10 @@ def _loss_names(options: Namespace) -> list[str]:
     names = _listed("loss", options.loss)
     for name in names:
         if name not in LOSSES:
-            raise BadInput(f"--loss must be one of {', '.join(LOSSES)}, or all; got {name!r}.")
+            guess = did_you_mean(name, LOSSES)
+            raise BadInput(
+                f"--loss must be one of {', '.join(LOSSES)}, or all; got {name!r}.{guess}"
+            )
     unweighted = [name for name in names if name not in WITH_WEIGHTS]
     if options.weights is not None and unweighted:
         raise BadInput(

@@ -21,6 +21,7 @@ from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
 from fwlab.datasets.new_samples import feature_names
 from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
 from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
+from fwlab.text import did_you_mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,6 +114,7 @@ def load(
             raise ValueError(
                 f"name must be one of {', '.join(names())}, or a file ending in one of "
                 f"{', '.join(READERS)}; got {os.fspath(name)!r}."
+                f"{did_you_mean(name, names())}"
             )
         return read_file(path, normalize)
     name = str(name)

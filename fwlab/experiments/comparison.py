@@ -12,8 +12,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from fwlab.checks.arguments import as_integer
-from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of, planned
+from fwlab.checks.arguments import as_flag, as_integer
+from fwlab.experiments.plan import ComparisonPlan, Folder
+from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of
 from fwlab.experiments.store import warn_not_stored
 from fwlab.files import write_atomically
 from fwlab.problem import Problem
@@ -23,6 +24,8 @@ from fwlab.solvers.registry import build, label
 from fwlab.text import format_table, html_table, in_brackets
 
 TIMES = ("wall_seconds", "seconds")
+# which machine made a run and when; read from the store, or at which iteration it was resumed
+MADE = ("machine", "date", "stored", "resumed")
 COLUMNS = ("problem", "method", "iterations", *TIMES, "primal", "dual", "gap", "status")
 NUMBERS = {
     "iterations": "d",
@@ -46,6 +49,9 @@ class Comparison:
         The Result of each finished run and the Failure of each other run, by (problem, method).
     not_stored : dict
         Why a run could not be stored, by (problem, method).
+    stored : frozenset
+        The runs that were read from the store, by (problem, method): made earlier, perhaps on
+        another machine.
     """
 
     problems: dict[str, Problem]
@@ -54,6 +60,7 @@ class Comparison:
     results: dict[Key, Result]
     failures: dict[Key, Failure]
     not_stored: dict[Key, str] = field(default_factory=dict)
+    stored: frozenset[Key] = frozenset()
 
     def __repr__(self) -> str:
         runs = len(self.problems) * len(self.methods)
@@ -74,7 +81,7 @@ class Comparison:
         return html_table("Comparison", COLUMNS, cells)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one dict per run, in the requested order: COLUMNS, success and message.
+        """Return one dict per run, in the requested order: COLUMNS, MADE, success and message.
 
         The numbers of a run without a result are None.
         """
@@ -83,26 +90,30 @@ class Comparison:
     def table(self) -> str:
         """Return the rows as text, followed by a sentence for each status that occurs."""
         rows = self.rows()
-        lines = [[_cell(row, column) for column in COLUMNS] for row in rows]
-        text = [format_table(COLUMNS, lines, right=tuple(NUMBERS)), ""]
+        header: tuple[str, ...] = COLUMNS
+        if any(row["stored"] or row["resumed"] for row in rows):
+            rows, header = [{**row, "made": _made(row)} for row in rows], (*COLUMNS, "made")
+        lines = [[_cell(row, column) for column in header] for row in rows]
+        text = [format_table(header, lines, right=tuple(NUMBERS)), ""]
         text += [f"{status.name}: {status.value}" for status in self._statuses()]
         text += [f"Not stored: {' '.join(key)}: {why}." for key, why in self.not_stored.items()]
         return "\n".join(text).rstrip()
 
     def to_csv(self, path: str | Path) -> None:
-        """Write one row per checkpoint: problem, method and every column of the trace.
+        """Write one row per checkpoint: problem, method, every column of the trace, and MADE.
 
         A column is empty for a run that does not have it.
         """
         columns = [f.name for f in fields(Trace)]
         text = io.StringIO()
-        writer = csv.DictWriter(text, ["problem", "method", *columns], lineterminator="\n")
+        writer = csv.DictWriter(text, ["problem", "method", *columns, *MADE], lineterminator="\n")
         writer.writeheader()
         for (problem, method), result in self.results.items():
             trace = {name: column.tolist() for name, column in result.trace.as_dict().items()}
+            made = self._made((problem, method))
             for values in zip(*trace.values(), strict=True):
                 row = dict(zip(trace, values, strict=True))
-                writer.writerow({"problem": problem, "method": method, **row})
+                writer.writerow({"problem": problem, "method": method, **row, **made})
         write_atomically(Path(path), lambda file: file.write(text.getvalue().encode()))
 
     def to_frame(self) -> Any:
@@ -132,7 +143,7 @@ class Comparison:
         return np.array(figure.axes).reshape(len(self.problems), 2)
 
     def _row(self, name: str, method: str) -> dict[str, Any]:
-        row: dict[str, Any] = dict.fromkeys(COLUMNS)
+        row: dict[str, Any] = dict.fromkeys((*COLUMNS, *MADE))
         row.update(problem=name, method=method, success=False)
         failure = self.failures.get((name, method))
         if failure is not None:
@@ -143,8 +154,18 @@ class Comparison:
             "iterations": result.nit,
             **{column: getattr(result, column) for column in (*TIMES, "primal", "dual", "gap")},
             "status": result.status.name,
+            **self._made((name, method)),
             "success": result.success,
             "message": result.message,
+        }
+
+    def _made(self, key: Key) -> dict[str, Any]:
+        made = self.results[key].made_by
+        return {
+            "machine": made.get("processor"),
+            "date": made.get("date"),
+            "stored": key in self.stored,
+            "resumed": made.get("resumed"),
         }
 
     def _statuses(self) -> list[Status]:
@@ -163,12 +184,15 @@ def compare(
     time_limit: float | None = None,
     rng: int = 0,
     check_every: int | str = 1,
+    verbose: int = 0,
+    resume: bool = False,
     **method_options: Any,
 ) -> Comparison:
     """Run every method on every problem.
 
-    Progress is printed to stderr. If a method refuses a problem or a run fails, this becomes a row
-    of the table. Ctrl-C ends the current run; the finished runs are returned.
+    Progress goes to stderr: a bar, or with verbose=1 a line per second with the time left. If a
+    method refuses a problem or a run fails, this becomes a row of the table. Ctrl-C ends the
+    current run; the finished runs are returned.
 
     Parameters
     ----------
@@ -181,13 +205,18 @@ def compare(
     n_jobs : int
         Number of processes. They share the machine, so leave it at 1 to compare times.
     out : path, optional
-        Folder of a stored comparison. Every finished run is stored in out/runs at once, and the
-        next comparison with the same data, settings, code and versions of packages reads it there.
+        Folder of a stored comparison. out/comparison.toml holds settings, hashes of the data,
+        versions and processor. A further call with the same problems and settings adds its methods
+        to the comparison; with others it is refused. Every finished run is stored in out/runs at
+        once, and the next comparison with the same code and versions of packages reads it there.
         The code includes your own: an edit in a loss, or in anything that it uses, except in
         comments and docstrings, makes another run. A run that cannot be identified in this way is
         not stored, and a NotStored warning says why.
     rng : int
         Seed of every run.
+    resume : bool
+        Go on from the unfinished runs of an interrupted comparison in `out`; their iterations and
+        seconds count. By default they begin anew.
     method_options
         Further options of the methods that are given by name.
 
@@ -200,42 +229,65 @@ def compare(
     TypeError, ValueError
         Before any run, if an argument is wrong.
     """
-    settings = Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options)
-    n_jobs = as_integer("n_jobs", n_jobs, low=1)
-    problems, built = _checked_problems(problems), methods_by_name(methods, method_options)
-    tasks = planned(problems, built, settings, None if out is None else Path(out) / "runs")
+    plan = ComparisonPlan(
+        _checked_problems(problems),
+        methods_by_name(methods, method_options),
+        Settings(tol, bool(relative), max_iter, time_limit, rng, check_every, method_options),
+        None if out is None else Path(out),
+        as_integer("n_jobs", n_jobs, low=1),
+        as_integer("verbose", verbose, low=0, high=1),
+        as_flag("resume", resume),
+    )
+    return run_plan(plan)
+
+
+def run_plan(plan: ComparisonPlan) -> Comparison:
+    """Run a comparison, and keep what became of it in its folder."""
+    folder, tasks = Folder.opened(plan), plan.tasks()
     not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])
     outcomes: dict[Key, Result | Failure] = {}
+    stored: set[Key] = set()
     try:
-        for key, outcome, reason in outcomes_of(tasks, n_jobs):
-            outcomes[key] = outcome
-            if reason:
-                not_stored[key] = reason
-            if isinstance(outcome, Result) and outcome.status is Status.INTERRUPTED:
+        for done in outcomes_of(tasks, plan.n_jobs, plan.verbose):
+            outcomes[done.key] = done.result
+            if done.reason:
+                not_stored[done.key] = done.reason
+            if done.stored:
+                stored.add(done.key)
+            if isinstance(done.result, Result) and done.result.status is Status.INTERRUPTED:
                 break
     except KeyboardInterrupt:
         pass  # keep the finished runs
-    return _comparison(problems, tuple(built), settings, outcomes, not_stored)
+    methods = list(plan.methods)
+    if folder is not None:
+        folder.note(tasks, outcomes, stored)
+        others = folder.others(plan.methods)
+        known = {*methods, *(method for _, method in others)}
+        methods = [method for method in folder.record.flags["methods"] if method in known]
+        outcomes |= others
+        stored |= set(others)
+    return _comparison(plan, tuple(methods), outcomes, not_stored, stored)
 
 
 def _comparison(
-    problems: dict[str, Problem],
+    plan: ComparisonPlan,
     methods: tuple[str, ...],
-    settings: Settings,
     outcomes: dict[Key, Result | Failure],
     not_stored: dict[Key, str],
+    stored: set[Key],
 ) -> Comparison:
     results: dict[Key, Result] = {}
     failures: dict[Key, Failure] = {}
     missing = Failure("not run", "interrupted before it began or ended")
-    for key in ((name, method) for name in problems for method in methods):
+    for key in ((name, method) for name in plan.problems for method in methods):
         outcome = outcomes.get(key, missing)
         if isinstance(outcome, Failure):
             failures[key] = outcome
         else:
             results[key] = outcome
-    return Comparison(problems, methods, settings, results, failures, not_stored)
+    read = frozenset(stored & set(results))
+    return Comparison(plan.problems, methods, plan.settings, results, failures, not_stored, read)
 
 
 def _checked_problems(problems: Any) -> dict[str, Problem]:
@@ -275,6 +327,13 @@ def _cell(row: dict[str, Any], column: str) -> str:
     value = row[column]
     if value is None:
         return "-"
-    if column == "status" and value in ("refused", "failed", "not run"):
+    if column == "status" and value in ("refused", "failed", "not run", "not stored"):
         return f"{value}: {row['message']}"
     return format(value, NUMBERS.get(column, ""))
+
+
+def _made(row: dict[str, Any]) -> str | None:
+    """Return when and on which machine a run was made, if it was not made just now in one go."""
+    resumed = f"resumed at {row['resumed']}" if row["resumed"] else ""
+    stored = f"{row['date']} on {row['machine']}" if row["stored"] else ""
+    return "; ".join(filter(None, (stored, resumed))) or ("now" if row["machine"] else None)

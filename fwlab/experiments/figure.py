@@ -50,7 +50,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
 
 def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     """Draw the two panels of one problem, and return whether some gap lies at the floor."""
-    figure.suptitle(describe_problem(name, comparison.problems[name]))
+    title = describe_problem(name, comparison.problems[name])
+    figure.suptitle("\n".join([title, *_machines(comparison, name)]))
     by_seconds, by_iterations = figure.subplots(1, 2, sharey=True)
     log_axes(by_seconds, SECONDS)
     log_axes(by_iterations, ITERATIONS)
@@ -66,6 +67,17 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     for ax in (by_seconds, by_iterations):
         _finish(ax, comparison)
     return at_floor
+
+
+def _machines(comparison: Comparison, name: str) -> list[str]:
+    """Return a line per machine with its methods if seconds of several machines are drawn."""
+    made: dict[str, list[str]] = {}
+    for (problem, method), result in comparison.results.items():
+        machine = result.made_by.get("processor", "an unknown machine")
+        made.setdefault(machine, []).extend([method] if problem == name else [])
+    if len(made) < 2:
+        return []
+    return [f"seconds of {', '.join(methods)}: {m}" for m, methods in made.items() if methods]
 
 
 def _finish(ax: Any, comparison: Comparison) -> None:

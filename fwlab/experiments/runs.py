@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fwlab.checks.arguments import as_integer, as_real
+from fwlab.experiments.resume import arguments_from, continued, unfinished
 from fwlab.experiments.store import (
     CHANGED,
     NOWHERE,
@@ -21,12 +22,14 @@ from fwlab.experiments.store import (
     why_not,
 )
 from fwlab.problem import Problem
-from fwlab.result import Result, Status
+from fwlab.result import Certificate, Result, Status
 from fwlab.solvers.method import Method
-from fwlab.solvers.recorder import Progress
+from fwlab.solvers.recorder import Progress, Reporter
 from fwlab.solvers.registry import require_taken
 from fwlab.solvers.solve import solve
-from fwlab.solvers.stopping import as_check_every
+from fwlab.solvers.stopping import Limits, as_check_every
+from fwlab.solvers.time_left import TimeLeft
+from fwlab.text import duration
 
 Key = tuple[str, str]
 
@@ -71,20 +74,28 @@ class Settings:
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "method_options"}
 
 
-# the key of a run, its outcome, and whether its code changed after it was planned
-# what became of a run, and why it is not stored if that turned out only now
-Outcome = tuple[Key, Result | Failure, str]
+class RunOutcome(NamedTuple):
+    """What became of a run, and why it is not stored if that turned out only now.
+
+    stored says whether it was read from the store.
+    """
+
+    key: Key
+    result: Result | Failure
+    reason: str = ""
+    stored: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One run, and where it is stored."""
+    """One run, where it is stored, and the unfinished run that it goes on from."""
 
     key: Key
     problem: Problem
     method: Method
     settings: Settings
     place: Place = NOWHERE
+    resumes: Result | None = None
 
     @property
     def code(self) -> tuple[Any, ...]:
@@ -118,12 +129,15 @@ def _placed(tasks: list[Task], folder: Path) -> list[Task]:
     return [replace(task, place=found) for task, found in zip(tasks, places, strict=True)]
 
 
-def outcomes_of(tasks: list[Task], n_jobs: int) -> Iterator[Outcome]:
-    """Yield the outcomes as they arrive, and show a progress bar on stderr."""
+def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[RunOutcome]:
+    """Yield the outcomes as they arrive; show a bar on stderr, or a line a second if verbose.
+
+    Several processes show the bar.
+    """
     from tqdm import tqdm
 
-    seconds = 0.2 if sys.stderr.isatty() else 30.0
-    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0) as bar:
+    seconds, lines = 0.2 if sys.stderr.isatty() else 30.0, verbose > 0 and n_jobs == 1
+    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0, disable=lines) as bar:
 
         def watch(method: str, progress: Progress) -> None:
             bar.set_postfix_str(
@@ -131,28 +145,52 @@ def outcomes_of(tasks: list[Task], n_jobs: int) -> Iterator[Outcome]:
             )
             bar.update(0)
 
-        here = (_run(task, watch) for task in tasks)
+        here = _run_with_lines(tasks) if lines else (_run(task, watch) for task in tasks)
         for finished in here if n_jobs == 1 else _run_by_workers(tasks, n_jobs, watch):
-            bar.set_postfix_str(" ".join(finished[0]), refresh=False)
+            bar.set_postfix_str(" ".join(finished.key), refresh=False)
             bar.update()
             yield finished
 
 
+def _run_with_lines(tasks: list[Task]) -> Iterator[RunOutcome]:
+    """Run the tasks; print a line before each, and one per second while it runs."""
+    for done, task in enumerate(tasks):
+        settings, bound = task.settings, ""
+        if settings.time_limit is not None:
+            seconds = settings.time_limit * (len(tasks) - done)
+            bound = f", at most {duration(seconds)} left for all"
+        line = f"run {done + 1} of {len(tasks)}: {' '.join(task.key)}{bound}"
+        print(line, file=sys.stderr, flush=True)
+        done_before = 0 if task.resumes is None else task.resumes.nit
+        left = max(settings.max_iter - done_before, 0)
+        limits = Limits(settings.tol, settings.relative, left, settings.time_limit)
+        yield _run(task, _printer(Reporter(task.key[1], None, 1, Progress, TimeLeft(limits))))
+
+
+def _printer(reporter: Reporter) -> Callable[[str, Progress], None]:
+    def watch(method: str, progress: Progress) -> None:
+        gap = progress.gap
+        certificate = Certificate(progress.primal, progress.dual, gap, augmented_gap=gap)
+        reporter.report(progress.state, certificate, progress.iteration, progress.seconds)
+
+    return watch
+
+
 def _run_by_workers(
     tasks: list[Task], n_jobs: int, watch: Callable[[str, Progress], None]
-) -> Iterator[Outcome]:
+) -> Iterator[RunOutcome]:
     from joblib import Parallel, delayed
 
     reasons = {task.key: _why_not_sent(task) for task in tasks}
     for key, reason in reasons.items():
         if reason:
-            yield key, Failure("failed", reason), ""
+            yield RunOutcome(key, Failure("failed", reason))
     # no memory maps: numba compiles a second version for such read-only arrays
     pool = Parallel(n_jobs, return_as="generator_unordered", max_nbytes=None)
     by_key = {task.key: task for task in tasks}
     for done in pool(delayed(_run)(task) for task in tasks if not reasons[task.key]):
         # A worker whose code differs from this process does not answer for it.
-        yield _run(by_key[done[0]], watch) if done[2] == CHANGED else done
+        yield _run(by_key[done.key], watch) if done.reason == CHANGED else done
 
 
 def _why_not_sent(task: Task) -> str:
@@ -166,24 +204,27 @@ def _why_not_sent(task: Task) -> str:
     return ""
 
 
-def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> Outcome:
+def _run(task: Task, watch: Callable[[str, Progress], None] | None = None) -> RunOutcome:
     """Read a stored run, or compute and store it. An exception becomes a Failure."""
     file, reason = task.place.file, ""
     if file is not None and not is_as_planned(task.place, task.code):
         file, reason = None, CHANGED
     if file is not None and (stored := load_run(file)) is not None:
-        return task.key, stored, reason
+        return RunOutcome(task.key, stored, stored=True)
     outcome = _solved(task, watch)
     if file is not None and isinstance(outcome, Result):
         reason = _stored(outcome, file)
-    return task.key, outcome, reason
+    return RunOutcome(task.key, outcome, reason)
 
 
 def _stored(result: Result, file: Path) -> str:
-    """Store a run unless it was interrupted; return why that failed, or ""."""
+    """Store a run, an interrupted one as unfinished; return why that failed, or ""."""
     try:
-        if result.status is not Status.INTERRUPTED:
+        if result.status is Status.INTERRUPTED:
+            result.save(unfinished(file))
+        else:
             result.save(file)
+            unfinished(file).unlink(missing_ok=True)
     except OSError as error:
         return f"its file cannot be written ({_one_line(error)})"
     return ""
@@ -201,9 +242,11 @@ def _solved(task: Task, watch: Callable[[str, Progress], None] | None) -> Result
     try:
         require_taken(task.key[1], task.method, task.problem)
         # a run begins with the method as it was given, in this process as in a worker
-        result = solve(
-            task.problem, deepcopy(task.method), callback=note, **task.settings.arguments()
-        )
+        method, arguments, earlier = deepcopy(task.method), task.settings.arguments(), task.resumes
+        if earlier is not None:
+            arguments = arguments_from(earlier, arguments)
+        result = solve(task.problem, method, callback=note, **arguments)
+        result = result if earlier is None else continued(earlier, result)
         return replace(result, method=task.key[1])
     except Exception as error:
         refused = isinstance(error, ValueError) and not began

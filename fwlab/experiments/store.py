@@ -10,12 +10,13 @@ import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
 from fwlab.experiments.core_code import core_identity
-from fwlab.experiments.packages import environment
+from fwlab.experiments.packages import environment, is_core
 from fwlab.experiments.source_digest import Unidentifiable, digest
 from fwlab.files import write_text_atomically
 from fwlab.problem import Problem
@@ -89,9 +90,19 @@ def why_not(error: Exception) -> str:
 def problem_digest(problem: Problem) -> str:
     """Return the hash of all that a problem holds, and of its class.
 
-    Raises Unidentifiable where a stored result cannot depend on it.
+    What the polytopes of fwlab compute once, when a run first needs it, does not count. Raises
+    Unidentifiable where a stored result cannot depend on the problem.
     """
-    return digest(type(problem), vars(problem))
+    polytopes: Any = problem.polytopes
+    kind = type(polytopes)
+    if not is_core(kind.__module__):
+        return digest(type(problem), vars(problem))
+    given = {
+        name: value
+        for name, value in vars(polytopes).items()
+        if not isinstance(getattr(kind, name, None), cached_property)
+    }
+    return digest(type(problem), {**vars(problem), "polytopes": (kind, given)})
 
 
 def warn_not_stored(reasons: Collection[tuple[str, str]]) -> None:

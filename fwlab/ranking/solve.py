@@ -19,6 +19,7 @@ from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.threads import blas_threads
+from fwlab.solvers.time_left import TimeLeft
 
 MAX_MEMORY = 2**30
 
@@ -135,7 +136,7 @@ def solve(
         solver, first_point = METHODS[name]
         point = first_point(problem) if start is None else _as_point(problem, start)
         state = State(problem, point, generator)
-        recorder = Recorder(Reporter(name, callback, verbose, RankingProgress))
+        recorder = Recorder(Reporter(name, callback, verbose, RankingProgress, TimeLeft(limits)))
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, limits, recorder, began, interrupt)
         return _result(name, state, end, recorder, called)

@@ -11,6 +11,7 @@ import numpy as np
 from fwlab.arrays import Floats
 from fwlab.result import Certificate, Status, Trace
 from fwlab.solvers.method import RunState
+from fwlab.solvers.time_left import TimeLeft
 
 SECONDS_BETWEEN_LINES = 1.0
 
@@ -31,13 +32,14 @@ class Progress:
 class Reporter:
     """Tells the user at each checkpoint; the callback, or Ctrl-C during it, can end the run.
 
-    progress is the class of the callback's argument.
+    progress is the class of the callback's argument; time_left adds its sentence to the lines.
     """
 
     method: str
     callback: Callable[[Any], None] | None
     verbose: int
     progress: type[Progress]
+    time_left: TimeLeft | None = None
     last_line: float = -np.inf
 
     def report(
@@ -49,7 +51,8 @@ class Reporter:
         ):
             self.last_line = time.monotonic()
             line = f"{self.method} {iteration:6d} {seconds:9.2f} s  gap {certificate.gap:.3e}"
-            print(line, file=sys.stderr, flush=True)
+            left = "" if self.time_left is None else self.time_left.sentence(certificate, iteration)
+            print(f"{line}{left}", file=sys.stderr, flush=True)
         if self.callback is None:
             return None
         try:

@@ -24,6 +24,7 @@ from fwlab.solvers.method import Method
 from fwlab.solvers.newton import Newton
 from fwlab.solvers.sdca import Sdca
 from fwlab.solvers.subgradient import Subgradient
+from fwlab.text import did_you_mean
 
 # the entry points of installed packages whose methods have names
 GROUP = "fwlab.methods"
@@ -96,7 +97,8 @@ def constructor(name: str) -> Callable[..., Method]:
     if name in REGISTRY:
         return REGISTRY[name]
     if name not in _installed():
-        raise ValueError(f"method must be one of {', '.join(names())}; got {name!r}.")
+        guess = did_you_mean(name, names())
+        raise ValueError(f"method must be one of {', '.join(names())}; got {name!r}.{guess}")
     try:
         loaded: Callable[..., Method] = _installed()[name].load()
         _constructed(name, loaded, {})

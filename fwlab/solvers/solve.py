@@ -17,6 +17,7 @@ from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.registry import build, label, require_taken
 from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.threads import blas_threads
+from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
 
 MAX_MEMORY = 2**30
@@ -84,7 +85,7 @@ def solve(
         when the method's progress predicts a gap of at most tol, and now and then before that. It
         counts operations and never reads the clock, so that a run can be repeated bit for bit.
     verbose : int
-        1 prints at most one line per second to stderr, 2 prints one per checkpoint.
+        1 prints at most one line per second to stderr, with the time left, 2 one per checkpoint.
     n_threads : int
         Threads of BLAS, which computes Gram matrices and the products of dense rows below 128
         features. Everything else is serial. The number of threads affects only rounding and run
@@ -118,7 +119,7 @@ def solve(
     solver, name = build(method, method_options), label(method)
     require_taken(name, solver, problem)
     A = _start(problem, A0)
-    reporter = Reporter(name, callback, verbose, TrainingProgress)
+    reporter = Reporter(name, callback, verbose, TrainingProgress, TimeLeft(limits))
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(n_threads):
         warm_up(problem, solver)

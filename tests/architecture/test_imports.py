@@ -22,7 +22,15 @@ MOST_LINES = 400
 # Kernels at the bottom, people at the top: a module reaches only layers below its own. Every module
 # of fwlab stands in exactly one layer.
 LAYERS = (
-    ("fwlab.arrays", "fwlab.files", "fwlab.text", "fwlab.provenance", "fwlab.kernels*"),
+    (
+        "fwlab.arrays",
+        "fwlab.files",
+        "fwlab.launch",
+        "fwlab.text",
+        "fwlab.toml_text",
+        "fwlab.provenance",
+        "fwlab.kernels*",
+    ),
     ("fwlab.checks*", "fwlab.plot"),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
     ("fwlab.proved",),

@@ -37,7 +37,8 @@ def test_compare_prints_a_table_and_writes_files(
     assert f"{len(METHODS)}/{len(METHODS)}" in err
     written = folder / "new" / "out"
     kept = {path.name for path in written.iterdir()}
-    assert kept == {"table.txt", "comparison.csv", "comparison.png", "comparison.pdf", "runs"}
+    reports = {f"comparison.{ending}" for ending in ("csv", "toml", "png", "pdf")}
+    assert kept == {"table.txt", *reports, "runs"}
     assert (written / "table.txt").read_text().splitlines() == lines[: len(lines) - 2]
     assert (written / "comparison.png").read_bytes().startswith(b"\x89PNG")
     with (written / "comparison.csv").open(newline="") as file:
@@ -53,7 +54,9 @@ def test_compare_defaults_to_digits_and_stores_its_runs(
     first = json.loads(capsys.readouterr().out)
     monkeypatch.setattr(runs, "solve", None)
     assert main(arguments) == 0
-    assert json.loads(capsys.readouterr().out) == first
+    second = json.loads(capsys.readouterr().out)
+    assert [run.pop("stored") for run in (*first["runs"], *second["runs"])] == [False, True]
+    assert second == first
     (one,) = first["problems"]
     assert (one["name"], one["n"], one["d"], one["m"]) == ("digits", 1347, 64, 10)
     assert (one["loss"], one["normalize"], one["lam"]) == ("TopK(k=3)", None, 1 / 1347)
@@ -74,7 +77,7 @@ def test_json_is_the_comparison(
             assert run[name] == getattr(result, name)
         assert (run["iterations"], run["status"]) == (result.nit, result.status.name)
     assert document["options"]["max_iter"] == 7
-    assert set(document["files"]) == {"table", "csv", "png", "pdf"}
+    assert set(document["files"]) == {"table", "csv", "settings", "png", "pdf"}
 
 
 def test_data_and_losses_multiply(
@@ -84,6 +87,42 @@ def test_data_and_losses_multiply(
     document = compared(capsys, *arguments, "--loss", "topk,max-hinge")
     names = [run["problem"] for run in document["runs"]]
     assert names == ["four.npz/topk", "four.npz/max-hinge", "two.csv/topk", "two.csv/max-hinge"]
+
+
+def test_repeated_lists_add_up(
+    folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None
+) -> None:
+    lists = [("--data", "four.npz"), ("--data", "two.csv"), ("--loss", "topk")]
+    lists += [("--loss", "usunier"), ("--methods", "fw"), ("--methods", "afw,pfw")]
+    arguments = [word for pair in lists for word in pair]
+    document = compared(capsys, *arguments, "-k", "1", "--max-iter", "1e0")
+    runs = {(run["problem"], run["method"]) for run in document["runs"]}
+    names = [f"{data}/{loss}" for data in ("four.npz", "two.csv") for loss in ("topk", "usunier")]
+    assert runs == {(name, method) for name in names for method in ("fw", "afw", "pfw")}
+
+
+@pytest.mark.parametrize("text", ["40", "4e1", "40.0", "0.4e2"])
+def test_whole_numbers_in_any_notation(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    Path("run.toml").write_text(f"max-iter = {text}")
+    given = solved(capsys, "--max-iter", text, "--rng", text, "--method", "fw", "--tol", "0")
+    assert (given["options"]["rng"], given["result"]["iterations"]) == (40, 40)
+    stored = solved(capsys, "--config", "run.toml", "--method", "fw", "--tol", "0")
+    assert stored["result"]["iterations"] == 40
+
+
+def test_lines_tell_the_time_left(
+    folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None
+) -> None:
+    options = ["--methods", "fw,ascent", "--max-iter", "3", "--time-limit", "60", "-v"]
+    assert main(["compare", "--data", "four.npz", "-k", "2", *options]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "run 1 of 2: four.npz fw, at most 2.0 min left for all"
+    assert lines[1].startswith("fw      0      0.00 s") and lines[1].endswith(
+        "at most 1.0 min left"
+    )
+    assert lines[2] == "run 2 of 2: four.npz ascent, at most 1.0 min left for all"
 
 
 def test_a_class_of_the_test_part_alone_counts(
@@ -182,7 +221,7 @@ def test_solve_prints_a_certificate_and_saves_the_result(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["solve", "--data", "four.npz", "-k", "2", "--tol", "1e-4"]
-    assert main([*arguments, "--save", "new/result.npz"]) == 0
+    assert main([*arguments, "--save", "new/result.npz", "-v"]) == 0
     out, err = capsys.readouterr()
     report = dict(line.split("  ", 1) for line in out.splitlines()[1:])
     report = {name.strip(): value.strip() for name, value in report.items()}
@@ -198,6 +237,8 @@ def test_solve_prints_a_certificate_and_saves_the_result(
     assert "valid error" not in report
     assert report["message"] == Status.CONVERGED.value
     assert "ascent" in err
+    assert main(arguments) == 0
+    assert capsys.readouterr().err == ""
 
 
 # exit codes
@@ -252,7 +293,7 @@ def test_exit_code_of_failed_and_refused_runs(
     assert document["runs"][0]["gap"] is None
 
 
-def test_interrupted_runs_end_with_1_and_a_report(
+def test_interrupted_runs_end_with_130_and_a_report(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, undrawn: None
 ) -> None:
     def solve(*args: object, **options: object) -> Result:
@@ -260,9 +301,9 @@ def test_interrupted_runs_end_with_1_and_a_report(
 
     monkeypatch.setattr(runs, "solve", solve)
     monkeypatch.setattr(commands, "solve", solve)
-    document = compared(capsys, "--methods", "fw,ascent", "--max-iter", "2", code=1)
+    document = compared(capsys, "--methods", "fw,ascent", "--max-iter", "2", code=130)
     assert [run["status"] for run in document["runs"]] == ["INTERRUPTED", "not run"]
-    solved(capsys, "--max-iter", "2", code=1)
+    solved(capsys, "--max-iter", "2", code=130)
 
 
 def test_ctrl_c_before_the_first_run(
@@ -272,7 +313,7 @@ def test_ctrl_c_before_the_first_run(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(commands, "load_problems", press)
-    assert main(["compare"]) == 1
+    assert main(["compare"]) == 130
     assert capsys.readouterr().err.startswith("fwlab: interrupted")
 
 
@@ -288,12 +329,17 @@ def test_ctrl_c_in_a_run_ends_with_its_certificate(
         return fwlab.solve(*args, callback=press, **options)
 
     monkeypatch.setattr(runs, "solve", solve)
-    document = compared(capsys, "--methods", "fw,ascent", "--tol", "0", code=1)
+    options = ["--methods", "fw,ascent", "--tol", "0"]
+    assert main(["compare", "--data", "four.npz", "-k", "2", "--json", *options]) == 130
+    out, err = capsys.readouterr()
+    assert "--resume --out results goes on from here" in err.splitlines()[-1]
+    document = json.loads(out)
     first, second = document["runs"]
     assert (first["status"], first["iterations"]) == ("INTERRUPTED", 3)
     assert first["gap"] == pytest.approx(first["primal"] - first["dual"])
     assert (second["status"], second["gap"]) == ("not run", None)
-    assert list(Path("results", "runs").iterdir()) == []
+    (kept,) = Path("results", "runs").iterdir()
+    assert (Result.load(kept).gap, Result.load(kept).nit) == (first["gap"], 3)
 
 
 def test_unwritable_results_end_with_1(
@@ -316,7 +362,8 @@ def test_without_matplotlib_the_table_stands_alone(
     out, err = capsys.readouterr()
     assert "two.csv" in out
     assert err.splitlines()[-1] == commands.NO_FIGURE
-    assert {path.name for path in Path("results").glob("*.*")} == {"table.txt", "comparison.csv"}
+    kept = {path.name for path in Path("results").glob("*.*")}
+    assert kept == {"table.txt", "comparison.csv", "comparison.toml"}
 
 
 def test_solve_encloses_and_proves_on_request(

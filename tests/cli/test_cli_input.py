@@ -11,14 +11,28 @@ from fwlab.cli import commands, main
 from fwlab.experiments import runs
 
 BAD = [
-    ([], "required: compare"),
     (["nosuch"], "invalid choice: 'nosuch'"),
+    (["compair"], r"invalid choice: 'compair' .*\. Did you mean 'compare'\?"),
+    (["compare", "--method=fw"], r"--method=fw\. Did you mean '--methods'\?"),
+    (["compare", "--methods", "awf"], r"got 'awf'\. Did you mean 'afw'\?"),
+    (["solve", "--method", "ASCENT"], r"got 'ASCENT'\. Did you mean 'ascent'\?"),
+    (["solve", "--loss", "topkk"], r"got 'topkk'\. Did you mean 'topk'\?"),
+    (["solve", "--data", "digit"], r"got 'digit'\. Did you mean 'digits'\?"),
+    (["solve", "--normalize", "units"], r"'units' .*\. Did you mean 'unit'\?"),
+    (
+        ["compare", "--config", "near.toml"],
+        "the key 'max-iters'; .* Did you mean 'max-iter'",
+    ),
+    (["compare", "--methods", "fw", "--methods", "fw"], "each method once; got 'fw' twice"),
+    (["solve", "--data", "four.npz", "--data", "two.csv", "-k", "1"], "got 2 problems"),
     (["compare", "--nosuch", "1"], "unrecognized arguments: --nosuch 1"),
     (["compare", "--meth", "fw"], "unrecognized arguments: --meth fw"),
     (["compare", "--tol", "x"], "--tol: invalid float value: 'x'"),
     (["compare", "--tol", "-1"], "tol must be .*>= 0.*; got -1.0"),
     (["compare", "--tol", "nan"], "tol must be .*; got nan"),
-    (["compare", "--max-iter", "1.5"], "--max-iter: invalid int value: '1.5'"),
+    (["compare", "--max-iter", "1.5"], "--max-iter: must be a whole number.*1e3; got '1.5'"),
+    (["compare", "--max-iter", "inf"], "must be a whole number.*; got 'inf'"),
+    (["compare", "--max-iter", "1e99"], "must be a whole number.*; got '1e99'"),
     (["compare", "--max-iter", "-1"], "max_iter must be at least 0; got -1"),
     (["compare", "--time-limit", "-1"], "time_limit must be .*; got -1"),
     (["compare", "--check-every", "0"], "check_every must be at least 1; got 0"),
@@ -38,7 +52,7 @@ BAD = [
     (["compare", "--loss", "topk,topk"], "--loss must not hold a name twice"),
     (["compare", "-k", "0"], "k must be at least 1; got 0"),
     (["compare", "-k", "5"], "k must be in 1..4; got 5"),
-    (["compare", "-k", "two"], "invalid int value: 'two'"),
+    (["compare", "-k", "two"], "must be a whole number.*; got 'two'"),
     (["compare", "--loss", "max-hinge", "--weights", "linear"], "--weights needs --loss"),
     (["compare", "--costs", "costs.npy"], "--costs needs --loss structured; got 'topk'"),
     (["compare", "--loss", "structured", "--costs", "nosuch.npy"], "none at 'nosuch.npy'"),
@@ -82,6 +96,7 @@ def test_bad_input_is_one_sentence(
     (folder / "wrong.csv").write_text("\n".join(["1,1,1,1"] * 4))
     (folder / "broken.toml").write_text("tol = = 1")
     (folder / "unknown.toml").write_text('colour = "red"')
+    (folder / "near.toml").write_text("max-iters = 3")
     (folder / "value.toml").write_text('tol = "x"')
     (folder / "list.toml").write_text("tol = [1, 2]")
     (folder / "switch.toml").write_text('strict = "yes"')

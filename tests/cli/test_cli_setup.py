@@ -11,6 +11,7 @@ import pytest
 import fwlab
 from fwlab.cli import main
 from fwlab.cli import reports as _cli_setup
+from fwlab.cli.options import LOSSES
 
 
 def test_data_lists_what_is_at_hand(
@@ -88,7 +89,19 @@ def test_warmup_covers_every_method_and_storage(capsys: pytest.CaptureFixture[st
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(parts)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"], ["solve", "--help"]])
+def test_methods_and_losses_have_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["methods"] == fwlab.methods()
+    assert main(["losses", "--json"]) == 0
+    losses = json.loads(capsys.readouterr().out)["losses"]
+    assert set(losses) == set(LOSSES) and all(losses.values())
+    for command, names in (("methods", fwlab.methods()), ("losses", losses)):
+        assert main([command]) == 0
+        lines = capsys.readouterr().out.splitlines()[2:]
+        assert [line.split()[0] for line in lines] == list(names)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "--help"], ["solve", "--help"]])
 def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(arguments)

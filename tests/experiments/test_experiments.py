@@ -12,7 +12,7 @@ import scipy.sparse
 
 import fwlab
 from fwlab.experiments import Comparison, compare, runs, store
-from fwlab.experiments.comparison import COLUMNS
+from fwlab.experiments.comparison import COLUMNS, MADE
 from fwlab.experiments.store import digest, problem_digest
 from fwlab.result import Result, Status, Trace
 from fwlab.solvers.registry import build
@@ -202,10 +202,18 @@ def test_second_comparison_computes_nothing(tmp_path: Path, counted: list[str]) 
     assert counted == METHODS
     again = compare({"a": problem()}, METHODS, max_iter=5, out=tmp_path)
     assert counted == METHODS
-    assert again.table() == first.table()
+    made = {"stored": False}
+    assert [{**row, **made} for row in again.rows()] == first.rows()
     for key, result in first.results.items():
         np.testing.assert_array_equal(again.results[key].A, result.A)
         np.testing.assert_array_equal(again.results[key].trace.gap, result.trace.gap)
+
+
+def test_a_problem_that_was_used_is_the_same_problem(tmp_path: Path, counted: list[str]) -> None:
+    problems = {"a": problem()}
+    for _ in range(2):
+        compare(problems, METHODS, max_iter=5, out=tmp_path)
+    assert counted == METHODS
 
 
 def test_an_added_method_is_the_only_one_computed(tmp_path: Path, counted: list[str]) -> None:
@@ -231,6 +239,7 @@ def test_another_setting_is_another_run(
     tmp_path: Path, counted: list[str], change: dict[str, object]
 ) -> None:
     compare({"a": problem()}, ["bcfw"], **{"max_iter": 5}, out=tmp_path)
+    (tmp_path / "comparison.toml").unlink()
     compare({"a": problem()}, ["bcfw"], **{"max_iter": 5, **change}, out=tmp_path)
     assert counted == ["bcfw", "bcfw"]
 
@@ -239,6 +248,7 @@ def test_another_problem_of_the_same_name_is_another_run(
     tmp_path: Path, counted: list[str]
 ) -> None:
     compare({"a": problem()}, ["fw"], max_iter=5, out=tmp_path)
+    (tmp_path / "comparison.toml").unlink()
     compare({"a": problem(lam=0.06)}, ["fw"], max_iter=5, out=tmp_path)
     assert counted == ["fw", "fw"]
 
@@ -265,7 +275,7 @@ def test_file_names_are_readable_and_safe(tmp_path: Path) -> None:
     compare({"../my data/x": problem()}, ["fw"], max_iter=1, out=tmp_path)
     (stored,) = (tmp_path / "runs").iterdir()
     assert stored.name.startswith(".._my_data_x-fw-")
-    assert list(tmp_path.iterdir()) == [tmp_path / "runs"]
+    assert {file.name for file in tmp_path.iterdir()} == {"runs", "comparison.toml"}
 
 
 def test_every_run_has_its_own_key(tmp_path: Path) -> None:
@@ -320,7 +330,7 @@ def test_hash_tells_values_and_types_apart() -> None:
 # interruption
 
 
-def test_interrupted_run_is_reported_but_not_stored(
+def test_interrupted_run_is_reported_and_stored_as_unfinished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(a_problem: fwlab.Problem, name: str, **options: object) -> Result:
@@ -329,7 +339,9 @@ def test_interrupted_run_is_reported_but_not_stored(
     replace_solve(monkeypatch, "bcfw", interrupted)
     comparison = compare({"a": problem()}, METHODS, max_iter=5, out=tmp_path)
     assert [row["status"] for row in comparison.rows()] == ["MAX_ITER", "INTERRUPTED", "not run"]
-    assert [path.name[:4] for path in (tmp_path / "runs").iterdir()] == ["a-fw"]
+    stored = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert [name.split("-")[1] for name in stored] == ["bcfw", "fw"]
+    assert [name.endswith(".unfinished.npz") for name in stored] == [True, False]
 
 
 def test_ctrl_c_between_runs_keeps_what_is_finished(
@@ -357,7 +369,7 @@ def test_csv_holds_every_checkpoint_exactly(tmp_path: Path) -> None:
     problems = {"plain": problem(), "smooth": problem(smoothing=0.1)}
     comparison = compare(problems, ["fw", "ascent"], max_iter=6, tol=1e-9)
     rows = read_csv(comparison, tmp_path / "new" / "traces.csv")
-    assert list(rows[0]) == ["problem", "method", *Trace.__dataclass_fields__]
+    assert list(rows[0]) == ["problem", "method", *Trace.__dataclass_fields__, *MADE]
     assert len(rows) == sum(len(r.trace.gap) for r in comparison.results.values())
     for (name, method), result in comparison.results.items():
         mine = [row for row in rows if (row["problem"], row["method"]) == (name, method)]

@@ -78,6 +78,7 @@ def test_a_problem_counts_as_it_is_and_not_as_it_was_built(visitor):
     problem = problem_of(losses.Mine())
 
     def primal(problem):
+        visitor.forget_settings()
         return (
             compare({"own": problem}, ["fw"], max_iter=3, out=visitor.folder)
             .results["own", "fw"]

@@ -91,9 +91,14 @@ class Visitor:
         importlib.invalidate_caches()
         return importlib.import_module(f"visitor.{name}")
 
+    def forget_settings(self):
+        """Let the folder take a comparison with other settings; the runs stay."""
+        (self.folder / "comparison.toml").unlink(missing_ok=True)
+
     def primal(self, loss=None, **options):
         """The stored or fresh primal value of fw on a small problem."""
         problem = problem_of(self.imported().Mine() if loss is None else loss)
+        self.forget_settings()
         comparison = compare({"own": problem}, ["fw"], max_iter=3, out=self.folder, **options)
         return comparison.results["own", "fw"].primal
 

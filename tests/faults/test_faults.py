@@ -21,7 +21,7 @@ import fwlab
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ["--data", "digits", "--normalize", "unit", "-k", "3"]
 SOLVE = ["-m", "fwlab", "solve", *RUN, "--tol", "0", "--max-iter", "1000000000"]
-SOLVE += ["--save", "result.npz"]
+SOLVE += ["--verbose", "--save", "result.npz"]
 # ascent ends in a second, fw-open-loop takes several
 COMPARE = ["-m", "fwlab", "compare", *RUN, "--methods", "ascent,fw-open-loop"]
 COMPARE += ["--max-iter", "20000", "--out", "out"]
@@ -62,16 +62,20 @@ def small_files() -> None:
 
 
 def started(
-    folder: Path, arguments: list[str], before: Callable[[], None] = heed_ctrl_c
+    folder: Path,
+    arguments: list[str],
+    before: Callable[[], None] = heed_ctrl_c,
+    also: Path | None = None,
 ) -> subprocess.Popen[str]:
-    """A command in `folder`."""
+    """A command in `folder`, which finds the modules of the folder `also` first."""
+    path = [str(ROOT)] if also is None else [str(also), str(ROOT)]
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=before,
     )
 
@@ -117,15 +121,38 @@ each_signal = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @each_signal
 def test_an_interrupted_solve_saves_its_certificate(tmp_path, number):
     code, out, _ = stopped(tmp_path, SOLVE, number)
-    assert code == 1 and "INTERRUPTED" in out
+    assert code == 130 and "INTERRUPTED" in out
     result = fwlab.Result.load(tmp_path / "result.npz")
     assert result.status.name == "INTERRUPTED" and 0 <= result.gap < np.inf
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["-m", "fwlab", "info"], ["-X", "dev", "-m", "fwlab", "info"], ["scripts/fwlab", "info"]],
+    ids=["module", "options", "script"],
+)
+def test_ctrl_c_while_fwlab_is_imported_is_one_sentence(tmp_path, command):
+    """A numba that presses Ctrl-C stands for the second that the imports take."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "fwlab").write_text("from fwlab.cli import main\nmain()\n")
+    press = "import signal, time\nsignal.raise_signal(signal.SIGINT)\ntime.sleep(9)\n"
+    (tmp_path / "numba.py").write_text(press)
+    with started(tmp_path, command, also=tmp_path) as run:
+        out, errors = run.communicate(timeout=60)
+    assert (run.returncode, out, errors) == (130, "", "fwlab: interrupted.\n")
+
+
+def test_ctrl_c_in_a_program_that_imports_fwlab_is_the_program_s(tmp_path):
+    (tmp_path / "numba.py").write_text("raise KeyboardInterrupt")
+    program = "try:\n    import fwlab\nexcept KeyboardInterrupt:\n    print('mine')"
+    with started(tmp_path, ["-c", program], also=tmp_path) as run:
+        assert run.communicate(timeout=60)[0] == "mine\n"
 
 
 @each_signal
 def test_an_interrupted_comparison_keeps_what_is_finished(tmp_path, number):
     code, out, _ = stopped(tmp_path, COMPARE, number)
-    assert code == 1 and "CONVERGED" in out and ("INTERRUPTED" in out or "not run" in out)
+    assert code == 130 and "CONVERGED" in out and ("INTERRUPTED" in out or "not run" in out)
     assert len(stored(tmp_path)) == 1
 
 
@@ -173,7 +200,7 @@ def test_a_killed_figure_goes_on_from_its_cells(tmp_path):
 @pytest.mark.parametrize(
     ("command", "result"),
     [
-        ([*SOLVE[:-3], "9", *SOLVE[-2:]], "MAX_ITER"),
+        ([*SOLVE[:-4], "9", *SOLVE[-3:]], "MAX_ITER"),
         (COMPARE, "CONVERGED"),
         (FIGURE, "figures: slow: "),
     ],
