@@ -34,8 +34,11 @@ class Symbolic:
 
 @dataclass
 class SideConditions:
-    """What the evaluation of a form has relied on: conditions under which its symbolic quotients
-    are defined, and how many quotients 0/0 were given a value by convention."""
+    """The conditions that the evaluation of a form relies on.
+
+    defined: conditions under which its symbolic quotients are defined. conventions: the number of
+    quotients 0/0 that were given a value by convention.
+    """
 
     defined: list[Truth] = field(default_factory=list)
     conventions: int = 0

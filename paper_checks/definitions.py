@@ -40,7 +40,7 @@ def top_k(h: Vector, k: int) -> Real:
 
 
 def pseudo_top_k(h: Vector, y: int, k: int) -> Real:
-    """Return the top-k hinge of the margins other than that of the true class, k < m."""
+    """Return the top-k hinge without the true class's margin, k < m."""
     return top_k([x for j, x in enumerate(h) if j != y], k)
 
 

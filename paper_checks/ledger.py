@@ -75,7 +75,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class WhereRight:
-    """Where the paper itself has the correct form of a misprint.
+    """The place where the paper itself has the correct form of a misprint.
 
     place: the id of another row, whose formula `form` compares with the correction in a case; or,
     without a form, the place in the paper where its prose says so.
@@ -87,8 +87,10 @@ class WhereRight:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What marks a statement about an experiment: the data sets on which the paper made it, by
-    the names that the cases give in `data`. Cases of other data do not decide it."""
+    """Marks a statement about an experiment, made on the data sets with these names.
+
+    Cases name theirs in `data`. Cases of other data sets do not decide the statement.
+    """
 
     data: tuple[str, ...]
 
@@ -105,7 +107,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Erratum:
-    """What to write in the paper's margin: the page, the formula as printed and as it should be
+    """A note for the paper's margin: the page, the formula as printed and as it should be
     (mathtext), the proof in about three sentences, and what the error breaks elsewhere."""
 
     page: str

@@ -124,7 +124,7 @@ def effect(low: float, high: float, tier: Tier = Tier.MONTE_CARLO, **seen: Any) 
 
 
 def stated(formula: Truth) -> Outcome:
-    """What has to be proved of symbols."""
+    """Return the outcome that a formula about symbols has to be proved."""
     return Outcome(Fraction(0), formula=formula)
 
 

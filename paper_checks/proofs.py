@@ -50,7 +50,7 @@ class ByTheorem(Proof):
 
 @dataclass(frozen=True)
 class Decision:
-    """What deciding one version found: its sizes, those that stay open, a refuting case or None."""
+    """The outcome of deciding one version: its sizes, those that stay open, a refuting case or None."""
 
     proved: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ def decide_form(
 
 
 class Unknown:
-    """What the solver answers when its work is used up."""
+    """The answer of a solver that has used up its work."""
 
 
 def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:

@@ -223,7 +223,7 @@ def malformation(certificate: RateCertificate) -> str:
 
 
 def is_inequality(named: Inequality, certificate: RateCertificate) -> bool:
-    """Return whether the theorem has an inequality of this name for so many steps."""
+    """Return whether the theorem has an inequality of this name for this number of steps."""
     kind, i, j = named
     t = len(certificate.steps)
     if kind == "lmo":

@@ -22,8 +22,8 @@ SIMPLE = [
 
 
 def simple_solution(formula: Any, case: Case) -> Case | Unknown | None:
-    """Return the case with rational numbers for its symbols that satisfy the formula: as many as
-    possible 0, the others simple. None if there are none; Unknown if that stays open."""
+    """Return the case with rational numbers for its symbols that satisfy the formula: zeros
+    where possible, simple numbers elsewhere. None if there are none; Unknown if that stays open."""
     solver = solver_of(as_formula(formula))
     answer = solver.check()
     if answer == z3.unsat:

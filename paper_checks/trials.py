@@ -116,7 +116,7 @@ def witness(case: Case, outcome: Outcome) -> Witness:
 
 @dataclass(frozen=True)
 class Trial:
-    """What trying one version found: cases by kind; how many failed, are undefined or undecided;
+    """The outcome of trying one version: cases by kind; how many failed, are undefined or undecided;
     the worst margin; the failing case that is shortest to write down; the number of cases in each
     tier, judged and failed; the largest relative error allowed; uses of the convention for 0/0."""
 

@@ -220,7 +220,7 @@ def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, 
 
 
 def split(experiment: Experiment | None, cases: list[Case]) -> tuple[list[Case], list[Case]]:
-    """Return the cases that decide, and of an experiment those of other data than the paper's."""
+    """Return the cases that decide, and an experiment's cases of other data than the paper's."""
     if experiment is None:
         return cases, []
     papers = [case for case in cases if case.data in experiment.data]

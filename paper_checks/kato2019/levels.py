@@ -148,8 +148,8 @@ def fixed_by_41(case: Case) -> Outcome:
     formula=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}},\quad "
     r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",
     shapes="rho, x: (m,)",
-    judged="the last index is read as k_(l+1), the next place of K; rho after the last place is "
-    "read as 0.",
+    judged="the last index is read as k_(l+1), the next place of K, as the text at hand has it; a "
+    "page that shows k_l + 1 has no error. rho after the last place is read as 0.",
     cases=ordered_margins,
     sides=("weighted sum", "sum over K"),
     derived=version(
@@ -178,8 +178,8 @@ def fixed_by_41(case: Case) -> Outcome:
         r"\sum_k(\rho_k-\rho_{k+1})\sum_{j\leq k}x_{\pi(j)}$, where only $k\in K$ count. "
         r"With $m=2$ and $\rho=(2,1)$ the printed order gives $k=(2,1)$ and $\rho'=(-1,2)$, "
         r"so that $x=(1,0)$ has $2$ on the left of (41) and $-1+2=1$ on the right. "
-        r"The printed formula is right with the $k_\ell$ in increasing order, except for the "
-        r"last one, where $k_{|K|+1}$ is not defined.",
+        r"In increasing order it is right but for the last $\ell$, where $k_{|K|+1}$ is not "
+        r"defined. (Should your copy show $k_\ell+1$ as the last index, it is right as it stands.)",
         breaks=r"(12) to (14): weights $\rho'_\ell<0$ make the radii of the simplices in (14) "
         r"negative, so that $B_{wtk}$ would be empty. With the corrected weights they hold.",
     ),
