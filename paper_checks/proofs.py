@@ -50,7 +50,8 @@ class ByTheorem(Proof):
 
 @dataclass(frozen=True)
 class Decision:
-    """The outcome of deciding one version: its sizes, those that stay open, a refuting case or None."""
+    """The outcome of deciding one version: the sizes where it is proved, and where it stays open;
+    a case that refutes it, or None."""
 
     proved: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()

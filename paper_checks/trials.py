@@ -116,9 +116,13 @@ def witness(case: Case, outcome: Outcome) -> Witness:
 
 @dataclass(frozen=True)
 class Trial:
-    """The outcome of trying one version: cases by kind; how many failed, are undefined or undecided;
-    the worst margin; the failing case that is shortest to write down; the number of cases in each
-    tier, judged and failed; the largest relative error allowed; uses of the convention for 0/0."""
+    """The outcome of trying one version.
+
+    kinds: the number of cases by kind; failed, undefined, undecided: how many are; worst: the
+    worst margin; witness: the failing case that is shortest to write down; tiers, failed_tiers: the
+    number of cases in each tier, judged and failed; allowed: the largest relative error allowed;
+    conventions: uses of the convention for 0/0.
+    """
 
     kinds: Mapping[str, int]
     failed: int
