@@ -124,7 +124,9 @@ def with_one_point(rng: Rng, deep: bool) -> Iterator[Case]:
         "Nothing: the paper uses the left inequality of (2) alone.",
     ),
 )
-def gaussian_below_rademacher(case: Case, factor: float | None = 3.0, root: float = 0.5) -> Outcome:
+def gaussian_below_rademacher(
+    case: Case, factor: float | None = 3.0, root: Fraction | float = Fraction(1, 2)
+) -> Outcome:
     if hasattr(case, "pair"):  # log 1 = 0; E|g_1| is the factor between the two
         d = differences(case.pair)
         return at_most(inner(d, d), mean_absolute(d) ** 2 if factor is None else 0, n=case.n)

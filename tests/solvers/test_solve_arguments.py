@@ -205,10 +205,10 @@ def test_bad_arguments_are_named(change, error, name, value):
     arguments = {"problem": Case().problem(), "callback": never, **change}
     with pytest.raises(error) as caught:
         fwlab.solve(**arguments)
-    message = str(caught.value)
+    message = str(caught.value).removesuffix(" Did you mean 'newton'?")
     assert name in message
     assert value in message
-    assert message.endswith((".", "Did you mean 'newton'?"))
+    assert message.endswith(".")
     assert ". " not in message and "\n" not in message  # one sentence
 
 
