@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import z3
@@ -24,25 +25,28 @@ SIMPLE = [
 def simple_solution(formula: Any, case: Case) -> Case | Unknown | None:
     """Return the case with rational numbers for its symbols that satisfy the formula: zeros
     where possible, simple numbers elsewhere. None if there are none; Unknown if that stays open."""
-    solver = solver_of(as_formula(formula))
+    context = z3.Context()  # of its own: what was asked before must not change the answer
+    solver = solver_of(as_formula(formula), context)
     answer = solver.check()
     if answer == z3.unsat:
         return None
     if answer == z3.unknown:
         return Unknown()
     names = list(dict.fromkeys(variables(list(vars(case).values()))))
-    values = simple_values(solver, names)
-    if values is None:
+    found = simple_values(solver, [name.translate(context) for name in names])
+    if found is None:
         return Unknown()
+    values = dict(zip(names, found, strict=True))
     return Case(**{**substituted(vars(case), values), "kind": FOUND})
 
 
-def solver_of(formula: Formula) -> Any:
+def solver_of(formula: Formula, context: Any) -> Any:
     """Return a solver with the formula: the one for polynomials first if it is not linear."""
-    goal = z3.Goal()
-    goal.add(z3.simplify(formula.term))
-    polynomial = z3.Tactic("qfnra-nlsat").solver
-    makers = [polynomial, z3.SimpleSolver] if z3.Probe("is-qfnra")(goal) else [z3.SimpleSolver]
+    goal = z3.Goal(ctx=context)
+    goal.add(z3.simplify(formula.term).translate(context))
+    polynomial = z3.Tactic("qfnra-nlsat", ctx=context).solver
+    general = partial(z3.SimpleSolver, ctx=context)
+    makers = [polynomial, general] if z3.Probe("is-qfnra", ctx=context)(goal) else [general]
     for make in makers:
         made = make()
         made.set("rlimit", MOST_WORK)
@@ -53,29 +57,29 @@ def solver_of(formula: Formula) -> Any:
     return made
 
 
-def simple_values(solver: Any, names: list[Any]) -> dict[Any, Fraction] | None:
+def simple_values(solver: Any, names: list[Any]) -> list[Fraction] | None:
     """Return a value for each variable, fixing one after the other; None if the last ones are
     irrational in every solution found."""
-    values: dict[Any, Fraction] = {}
-    for name in names:
+    values: dict[int, Fraction] = {}
+    for place, name in enumerate(names):
         if fixed(solver, name, Fraction(0)):
-            values[name] = Fraction(0)
-    for name in names:
-        if name in values:
+            values[place] = Fraction(0)
+    for place, name in enumerate(names):
+        if place in values:
             continue
         found = next((value for value in SIMPLE if fixed(solver, name, value)), None)
         if found is None and (found := value_in_model(solver, name)) is not None:
             found = found if fixed(solver, name, found) else None
         if found is None:
             return None
-        values[name] = found
-    return values
+        values[place] = found
+    return [values[place] for place in range(len(names))]
 
 
 def fixed(solver: Any, name: Any, value: Fraction) -> bool:
     """Fix a variable at a value if that leaves a solution; say whether it does."""
     solver.push()
-    solver.add(name == z3.RatVal(value.numerator, value.denominator))
+    solver.add(name == z3.RatVal(value.numerator, value.denominator, ctx=solver.ctx))
     if solver.check() == z3.sat:
         return True
     solver.pop()
