@@ -141,7 +141,7 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return result.A
 
     def _sample_weight(self, X: Any, labels: Any, sample_weight: Any) -> Floats:
-        """Return omega: the given weights times those of the classes."""
+        """Return omega: the given weights times the classes' weights."""
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
         per_class = compute_class_weight(
             self.class_weight, classes=self.classes_, y=self.classes_[labels]

@@ -18,7 +18,7 @@ from paper_checks.arithmetic import inner as inner_product
 from paper_checks.cases import Rng, decreasing_weights, fractions, sizes
 from paper_checks.exact_polytope import largest
 from paper_checks.kato2019.exact_problems import ExactProblem, small_problems
-from paper_checks.kato2019.library import as_floats
+from paper_checks.kato2019.in_fwlab import as_floats
 from paper_checks.kato2019.weighted import weighted_set
 from paper_checks.ledger import (
     Case,

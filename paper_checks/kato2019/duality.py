@@ -9,7 +9,7 @@ import fwlab
 import reference
 from paper_checks.cases import Rng, labels
 from paper_checks.kato2019.exact_problems import small_problems
-from paper_checks.kato2019.library import as_floats
+from paper_checks.kato2019.in_fwlab import as_floats
 from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal
 from reference.training import Training, linear_training

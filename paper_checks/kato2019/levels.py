@@ -21,7 +21,7 @@ from paper_checks.arithmetic import (
 from paper_checks.cases import Rng, fractions, sizes
 from paper_checks.definitions import admissible, margins
 from paper_checks.kato2019.conjugates import unit
-from paper_checks.kato2019.library import as_floats
+from paper_checks.kato2019.in_fwlab import as_floats
 from paper_checks.kato2019.losses import rows
 from paper_checks.ledger import (
     Case,

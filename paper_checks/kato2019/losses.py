@@ -38,7 +38,7 @@ from paper_checks.kato2019.conjugates import (
     symbolic_rows,
     unit,
 )
-from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
+from paper_checks.kato2019.in_fwlab import as_floats, conjugate_in_the_library
 from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver, symbolic_sizes

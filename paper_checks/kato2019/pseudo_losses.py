@@ -30,7 +30,7 @@ from paper_checks.kato2019.conjugates import (
     unit,
 )
 from paper_checks.kato2019.exact_problems import array, random_problem
-from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
+from paper_checks.kato2019.in_fwlab import as_floats, conjugate_in_the_library
 from paper_checks.kato2019.losses import around_the_domain, stated_conjugate
 from paper_checks.kato2019.pseudo import in_pseudo_domain
 from paper_checks.ledger import Case, Library, Outcome, claim, version

@@ -24,7 +24,7 @@ from paper_checks.cases import Rng
 from paper_checks.definitions import admissible, in_topk_simplex, margins
 from paper_checks.exact_polytope import largest
 from paper_checks.kato2019.conjugates import unit
-from paper_checks.kato2019.library import as_floats, conjugate_in_the_library
+from paper_checks.kato2019.in_fwlab import as_floats, conjugate_in_the_library
 from paper_checks.kato2019.losses import points, rows, stated_conjugate
 from paper_checks.ledger import (
     Case,

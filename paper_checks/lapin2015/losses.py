@@ -17,7 +17,7 @@ from paper_checks.lapin2015.forms import (
     top_k_error,
     vectors,
 )
-from paper_checks.lapin2015.library import LOSSES, library_error, library_losses, without_ties
+from paper_checks.lapin2015.in_fwlab import LOSSES, library_error, library_losses, without_ties
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, less
 from paper_checks.proofs import BySolver

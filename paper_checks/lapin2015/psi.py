@@ -8,7 +8,7 @@ from paper_checks.arithmetic import any_of, kth_largest
 from paper_checks.cases import Rng, sizes
 from paper_checks.definitions import margins, top_k
 from paper_checks.lapin2015.forms import below_m, iff, psi, rows, symbolic_below_m, symbolic_rows
-from paper_checks.lapin2015.library import library_error, without_ties
+from paper_checks.lapin2015.in_fwlab import library_error, without_ties
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
 from paper_checks.outcomes import less, truth
 from paper_checks.proofs import BySolver

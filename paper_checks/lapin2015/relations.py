@@ -19,7 +19,7 @@ from paper_checks.lapin2015.forms import (
     top_k_error,
     vectors,
 )
-from paper_checks.lapin2015.library import FEW, LOSSES
+from paper_checks.lapin2015.in_fwlab import FEW, LOSSES
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import BySolver

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
-from paper_checks.lei2015 import exponents, library
+from paper_checks.lei2015 import exponents, in_fwlab
 from paper_checks.lei2015.machine import ClassWeights, HalfSquaredNorm, Machine, machines
 from paper_checks.lei2015.norms import dual_exponent
 from paper_checks.lei2015.partial import closed_form, conjugate_weight_exponent, weight_norm
@@ -199,8 +199,8 @@ def at_two_and_a_half(rng: Rng, deep: bool) -> Iterator[Case]:
     not_proved="an iteration without a rate",
     library=Library(
         ("fwlab.lp_norm.LpNorm.optimal_class_weights", "fwlab.solve"),
-        library.alternation,
-        lambda rng, deep: library.runs((1.1, 1.5, 2.0), [stalling(0.72)], rng),
+        in_fwlab.alternation,
+        lambda rng, deep: in_fwlab.runs((1.1, 1.5, 2.0), [stalling(0.72)], rng),
     ),
     erratum=Erratum(
         "section 3.2, Algorithm 1",
@@ -241,8 +241,8 @@ def reaches_the_optimum(case: Case, repaired: bool = False, last: int | None = N
     not_proved="an iteration without a rate",
     library=Library(
         ("fwlab.lp_norm.LpNorm.class_weights", "fwlab.solve"),
-        library.alternation,
-        lambda rng, deep: library.runs((2.5, 4.0), [symmetric()], rng),
+        in_fwlab.alternation,
+        lambda rng, deep: in_fwlab.runs((2.5, 4.0), [symmetric()], rng),
     ),
     erratum=Erratum(
         "section 3.2, Algorithm 1; section 4",
@@ -285,8 +285,8 @@ def all_runs(rng: Rng, deep: bool) -> Iterator[Case]:
     not_proved="runs of an algorithm; that the gap bounds the excess is weak duality, LP15-prob13",
     library=Library(
         ("fwlab.problem.Problem.primal", "fwlab.problem.Problem.dual"),
-        library.gap,
-        lambda rng, deep: library.runs((1.5, 2.5), [], rng),
+        in_fwlab.gap,
+        lambda rng, deep: in_fwlab.runs((1.5, 2.5), [], rng),
     ),
 )
 def sound_stopping(case: Case, partial: bool = False, share: float = 1.0) -> Outcome:

@@ -12,7 +12,7 @@ import numpy as np
 from paper_checks.arithmetic import Real, Undefined, all_of, inner, maximum, minimum, total
 from paper_checks.cases import Rng, fractions
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
-from paper_checks.lei2015 import library
+from paper_checks.lei2015 import in_fwlab
 from paper_checks.lei2015.expectations import (
     below_in_mean,
     gaussian_norm,
@@ -107,7 +107,7 @@ def memory(n: int) -> np.ndarray:
         version("a second 1/n in the middle term", power=1),
     ),
     not_proved="a probability over samples; its steps have proofs of their own",
-    library=Library(("fwlab.bounds.theorem_5", "fwlab.bounds.confidence_term"), library.theorem_5),
+    library=Library(("fwlab.bounds.theorem_5", "fwlab.bounds.confidence_term"), in_fwlab.theorem_5),
 )
 def generalisation_bound(
     case: Case,
@@ -256,7 +256,7 @@ def norm_ball(rng: Rng, features: np.ndarray, c: int, q: float) -> Case:
         version("sqrt(Lambda beta)", inverse=False),
     ),
     not_proved="means of norms of Gaussian vectors",
-    library=Library(("fwlab.bounds.theorem_7",), library.theorem_7),
+    library=Library(("fwlab.bounds.theorem_7",), in_fwlab.theorem_7),
 )
 def kernel_bound(case: Case, factor: float = 4.0, inverse: bool = True) -> Outcome:
     strength = 1 / case.beta if inverse else case.beta

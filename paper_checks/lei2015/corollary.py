@@ -14,7 +14,7 @@ import fwlab
 from paper_checks.arithmetic import all_of, maximum
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
-from paper_checks.lei2015 import exponents, library
+from paper_checks.lei2015 import exponents, in_fwlab
 from paper_checks.lei2015.moments import moment_root
 from paper_checks.lei2015.norms import dual_exponent
 from paper_checks.outcomes import ROUNDING, at_most, both, equal, truth
@@ -221,10 +221,10 @@ def two_cases(case: Case, factor: float = 2.0, power: float = 1.0) -> Outcome:
 def library_corollary(case: Case) -> Outcome:
     """Compare fwlab's factor and bound, with trace and Lambda 1 and n = 1."""
     stated = corollary(case.c, case.p, 1, 1, case.kind == "first case")
-    bound = fwlab.bounds.corollary_8(0.0, 1.0, float(case.p), 1.0, case.c, 1, library.DELTA)
+    bound = fwlab.bounds.corollary_8(0.0, 1.0, float(case.p), 1.0, case.c, 1, in_fwlab.DELTA)
     return both(
         equal(fwlab.bounds.class_factor(case.c, float(case.p)), stated),
-        equal(bound, 2 * stated + library.last_term(1)),
+        equal(bound, 2 * stated + in_fwlab.last_term(1)),
     )
 
 

@@ -16,7 +16,7 @@ from paper_checks.ledger import (
     claim,
     version,
 )
-from paper_checks.lei2015 import library
+from paper_checks.lei2015 import in_fwlab
 from paper_checks.lei2015.lagrangian import (
     NormInLine,
     conjugates,
@@ -165,8 +165,8 @@ def completely_dualised(
             "fwlab.problem.Problem.dual",
             "fwlab.problem.Problem.primal",
         ),
-        library.dual,
-        library.small_machines,
+        in_fwlab.dual,
+        in_fwlab.small_machines,
     ),
 )
 def hinge_dual(

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Library, Outcome, claim, version
-from paper_checks.lei2015 import library
+from paper_checks.lei2015 import in_fwlab
 from paper_checks.lei2015.bounds import cut_margins, samples
 from paper_checks.lei2015.expectations import rademacher
 from paper_checks.outcomes import at_most
@@ -58,7 +58,7 @@ def memories() -> Iterator[Case]:
     planted=(version("2 R_S, without c", power=0, factor=2, linear=False, cases=rademacher_cases),),
     not_proved="a probability over samples; the refutation is exact",
     library=Library(
-        ("fwlab.bounds.earlier_rademacher_bound",), library.earlier_bound, rademacher_cases
+        ("fwlab.bounds.earlier_rademacher_bound",), in_fwlab.earlier_bound, rademacher_cases
     ),
     erratum=Erratum(
         "section 2.3, Remark 6",
@@ -141,7 +141,9 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         ),
     ),
     not_proved="logarithms, and all distributions; the refutation is exact",
-    library=Library(("fwlab.bounds.class_size_independent_bound",), library.class_size_independent),
+    library=Library(
+        ("fwlab.bounds.class_size_independent_bound",), in_fwlab.class_size_independent
+    ),
     erratum=Erratum(
         "section 2.4, (6)",
         r"\inf_w[\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]",

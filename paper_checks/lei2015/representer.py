@@ -7,7 +7,7 @@ import numpy as np
 from paper_checks.arithmetic import divide
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Library, Outcome, claim, version
-from paper_checks.lei2015 import exponents, library
+from paper_checks.lei2015 import exponents, in_fwlab
 from paper_checks.lei2015.duality import ABOVE_ONE, printed_exponent
 from paper_checks.lei2015.machine import HalfSquaredNorm, machines
 from paper_checks.lei2015.norms import P_FROM_ONE
@@ -55,7 +55,7 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
             "fwlab.lp_norm.LpNorm.value",
             "fwlab.lp_norm.LpNorm.conjugate",
         ),
-        lambda case: library.representer(case),
+        lambda case: in_fwlab.representer(case),
         lambda rng, deep: (case for case in any_alpha(rng, deep) if case.p > 1),
     ),
     erratum=Erratum(

@@ -101,7 +101,7 @@ class PairAscent:
         return np.minimum(low, 0), np.maximum(high, 0)
 
     def largest_others(self, k: int) -> np.ndarray | float:
-        """Return the largest beta but for the one in each mixed pair with k."""
+        """Return the largest beta except the one in each mixed pair with k."""
         ordered = np.sort(self.beta)
         if k >= self.positives:
             return float(np.max(np.delete(self.beta, k - self.positives), initial=0.0))

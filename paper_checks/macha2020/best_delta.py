@@ -27,7 +27,7 @@ from paper_checks.ledger import (
     claim,
     version,
 )
-from paper_checks.macha2020.library import allowed, problem_of
+from paper_checks.macha2020.in_fwlab import allowed, problem_of
 from paper_checks.macha2020.pairs import points
 from paper_checks.macha2020.problems import patmat_dual
 from paper_checks.outcomes import equal, true, truth

@@ -11,7 +11,7 @@ import numpy as np
 
 from paper_checks.cases import Rng, changed
 from paper_checks.ledger import Case, Library, Outcome, claim, version
-from paper_checks.macha2020.library import allowed, solved
+from paper_checks.macha2020.in_fwlab import allowed, solved
 from paper_checks.macha2020.problems import (
     excess,
     patmat_dual,

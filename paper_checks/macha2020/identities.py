@@ -12,7 +12,7 @@ from paper_checks.arithmetic import Real, Truth, all_of, divide, equals, maximum
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.macha2020.duality import patmat_problems, problems
-from paper_checks.macha2020.library import dual_of_fwlab, point_of, problem_of
+from paper_checks.macha2020.in_fwlab import dual_of_fwlab, point_of, problem_of
 from paper_checks.macha2020.problems import (
     RULES,
     kernel,

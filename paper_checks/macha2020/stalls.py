@@ -12,8 +12,8 @@ import numpy as np
 from paper_checks.cases import Rng, changed
 from paper_checks.ledger import Case, Condition, Library, Outcome, claim, version
 from paper_checks.macha2020.ascent import ascent
+from paper_checks.macha2020.in_fwlab import allowed, solved
 from paper_checks.macha2020.joint import with_best_delta
-from paper_checks.macha2020.library import allowed, solved
 from paper_checks.macha2020.pairs import best_along
 from paper_checks.macha2020.problems import (
     RULES,

@@ -6,7 +6,7 @@ from functools import partial
 from paper_checks.arithmetic import Real, divide, maximum, minimum
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
-from paper_checks.macha2020.library import library_of_pairs
+from paper_checks.macha2020.in_fwlab import library_of_pairs
 from paper_checks.macha2020.pairs import (
     Join,
     Step,

@@ -16,6 +16,7 @@ from paper_checks.arithmetic import (
 )
 from paper_checks.cases import Rng, changed
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
+from paper_checks.macha2020.in_fwlab import library_of_pairs
 from paper_checks.macha2020.joint import (
     best_delta,
     best_jointly,
@@ -24,7 +25,6 @@ from paper_checks.macha2020.joint import (
     is_jointly_best,
     least_delta,
 )
-from paper_checks.macha2020.library import library_of_pairs
 from paper_checks.macha2020.pairs import (
     NAMES,
     Join,

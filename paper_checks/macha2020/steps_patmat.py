@@ -6,7 +6,7 @@ from fractions import Fraction
 from paper_checks.arithmetic import ZERO, Real, divide
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
-from paper_checks.macha2020.library import library_of_pairs
+from paper_checks.macha2020.in_fwlab import library_of_pairs
 from paper_checks.macha2020.pairs import (
     Step,
     at_zero_delta,

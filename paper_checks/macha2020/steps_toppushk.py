@@ -5,7 +5,7 @@ from functools import partial
 
 from paper_checks.arithmetic import Real, divide
 from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.macha2020.library import library_of_pairs
+from paper_checks.macha2020.in_fwlab import library_of_pairs
 from paper_checks.macha2020.pairs import Printed, Step, by_pairs, points, steps_are_best
 
 HALF = Fraction(1, 2)

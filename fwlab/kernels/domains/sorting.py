@@ -44,7 +44,7 @@ def _merge_runs(values, runs, width, merged):
 def sort_long(values, order):
     """Fill `order` with the indices of the len(order) largest entries of `values`, by merging.
 
-    The order is that of a stable np.argsort, which numba takes a second to compile.
+    A stable np.argsort gives the same order, but numba takes a second to compile it.
     """
     n = len(values)
     width = n
