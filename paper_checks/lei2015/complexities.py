@@ -87,7 +87,11 @@ def rademacher_below_gaussian(
 
 
 def from_two_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    return (case for case in sign_classes(rng, deep) if case.n >= 2)
+    """Yield classes on two points and more; G_S and R_S of the first one have formulas."""
+    values = np.array([[0, 0], [1, 1]])
+    mean, error = gaussian_supremum(values, rng)
+    yield Case(kind="0 and 1", values=values, n=2, gaussian=mean / 2, error=error / 2)
+    yield from (case for case in sign_classes(rng, deep) if case.n >= 2)
 
 
 def with_one_point(rng: Rng, deep: bool) -> Iterator[Case]:

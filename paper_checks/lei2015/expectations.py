@@ -104,7 +104,7 @@ def gaussian_norm(gram: np.ndarray, c: int) -> float:
 
 def integral(f: Any) -> float:
     """Integrate over u > 0, in two parts."""
-    return quad(f, 1e-9, 1.0, epsabs=1e-11)[0] + quad(f, 1.0, math.inf, epsabs=1e-11)[0]
+    return quad(f, 0.0, 1.0, epsabs=1e-11)[0] + quad(f, 1.0, math.inf, epsabs=1e-11)[0]
 
 
 def square_norm(c: int, s: float, rng: np.random.Generator) -> tuple[float, float]:
