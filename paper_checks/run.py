@@ -7,6 +7,7 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
+from paper_checks.data_sets import data_set
 from paper_checks.kept import code_hash, keep_record, stored, usable
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import INSIDE, PAPERS, ClaimFile, claims
@@ -46,11 +47,16 @@ def run(
 
 
 def tried(id: str, seed: int, deep: bool, module: str | None = None) -> Record:
-    """Return the record of one claim, tried in this process after the import of its module."""
+    """Return the record of one claim, tried in this process after the import of its module.
+
+    No data set is kept for the next claim: joblib takes a worker that grows by 300 MB for one that
+    leaks, and stops it.
+    """
     if module is None:
         claims()
     else:
         import_module(module)
     start = time.perf_counter()
     finding = judge(CLAIMS[id], seed, deep)
+    data_set.cache_clear()
     return record(finding.timed(time.perf_counter() - start))
