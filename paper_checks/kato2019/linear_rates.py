@@ -77,3 +77,14 @@ def linear_inside(deep: bool, method: str = "fw", **changes: Any) -> bool:
     """Return whether Frank-Wolfe is proved to converge linearly on every strongly concave dual
     whose optimum is inside: only with exact line search, the method "fw"."""
     return method == "fw" and not changes and rate_recurrence.prove_linear_inside()
+
+
+def exponential_inside(
+    deep: bool, relative: bool = False, share: float = 1.0, method: str = "fw"
+) -> bool:
+    """Return whether the errors h_t are proved to be at most h_0 exp(-zeta t), zeta > 0, where the
+    optimum is inside: h_{t+1} <= q h_t with q < 1 gives h_t <= q^t h_0, and zeta = -log q.
+
+    Not relative: at most exp(-zeta t), which follows if h_0 <= 1, the row's condition.
+    """
+    return share >= 1 and linear_inside(deep, method)

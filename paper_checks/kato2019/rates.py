@@ -12,6 +12,7 @@ from paper_checks.cases import Rng, decreasing_weights
 from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
 from paper_checks.kato2019.linear_rates import (
     duals_without_linear_rate,
+    exponential_inside,
     linear_inside,
     linear_rate,
 )
@@ -200,7 +201,13 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
         version("half of that", relative=True, share=0.5),
         version("with the steps 2/(t+1)", relative=True, method="fw-open-loop"),
     ),
-    not_proved="runs of iterative methods; geometric is a property of the whole sequence",
+    proofs=(
+        ByTheorem(
+            "A bound that the steps 2/(t+1) have, too, or one below the first error.",
+            exponential_inside,
+            "all sizes",
+        ),
+    ),
 )
 def exponential_bound(
     case: Case, relative: bool = False, share: float = 1.0, method: str = "fw"
@@ -236,7 +243,8 @@ def converging_runs(rng: Rng, deep: bool) -> Iterator[Case]:
         lambda case: case.kind != "fw, boundary",
     ),
     planted=(version("with the steps 2/(t+1)", cases=converging_runs, method="fw-open-loop"),),
-    not_proved="runs of iterative methods; geometric is a property of the whole sequence",
+    not_proved="for the standard method K19-fw-linear proves it; for AFW and PFW it needs the "
+    "pyramidal width of the domain, which the rate theorems here do not have",
 )
 def smoothing_is_geometric(case: Case, method: str = "") -> Outcome:
     return geometric(errors(case, method or case.method))

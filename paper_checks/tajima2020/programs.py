@@ -7,6 +7,7 @@ type have the same D there, since Phi*(-a; y) = -a_y on their domains.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,15 +15,18 @@ import cvxpy as cp
 import numpy as np
 
 import reference
-from paper_checks.arithmetic import Real, Truth, all_of, is_symbolic, total
+from paper_checks.arithmetic import Real, Truth, all_of, inner, is_symbolic, total
 from paper_checks.cases import Rng, labels
 from paper_checks.ledger import Case
 from paper_checks.symbols import real, reals
 from paper_checks.tajima2020.levels import zero_ended_weights
 from reference import exact
+from reference.certificate import run
 
 SIZED_BY = ("n", "m", "d", "lam")
 LAM = Fraction(2)
+# a solver's point is refused if a better one may have an objective larger by this part
+SOLVED = Fraction(1, 10**6)
 
 
 def mdos_losses(rng: Rng, m: int) -> list[reference.Loss]:
@@ -233,21 +237,58 @@ def along(case: Case, step: np.ndarray, smoothing: Real = 0) -> tuple[Any, Any]:
     return end - start + bend / Fraction(2), bend
 
 
-def dual_optimum(case: Case, curvature: Any = 1) -> tuple[np.ndarray, float]:
-    """Return (A, D(A)) in floats where D is largest; its quadratic term is times `curvature`.
+@dataclass(frozen=True)
+class NearMaximum:
+    """A point A in fractions, a value that D has there at least, and the largest D at most."""
 
-    The QP is over the weights of the slopes whose convex combinations the rows of -A are.
+    A: np.ndarray
+    value: Fraction
+    largest: Fraction
+
+
+def near_maximum(case: Case, curvature: Any = 1) -> NearMaximum:
+    """Return a point where D is as large as a solver gets it; its quadratic term is times
+    `curvature`.
+
+    The QP is over the weights of the slopes whose convex combinations the rows of -A are. D is
+    concave, so that it is nowhere larger than at A plus what its derivatives there promise.
+    Raises ArithmeticError if that is much.
     """
+    slopes = [exact.pieces(case.loss, case.features.shape[1], y) for y in case.y]
+    mixtures = solver_mixtures(case, slopes, curvature)
+    A = array([-mixed(list(pieces), t) for pieces, t in zip(slopes, mixtures, strict=True)])
+    w, n, value, promised = weights(case, A), len(case.y), Fraction(0), Fraction(0)
+    for psi, pieces, t in zip(array(case.features), slopes, mixtures, strict=True):
+        s = curvature * (psi @ w)
+        derivatives = [b + v @ s for v, b in zip(map(array, pieces), pieces.values(), strict=True)]
+        value += inner(list(pieces.values()), t) / n
+        promised += (max(derivatives) - inner(derivatives, t)) / n
+    value -= curvature * case.lam / 2 * (w @ w)
+    if promised > SOLVED * (1 + abs(value)):
+        raise ArithmeticError(f"D may be larger by {float(promised)} than where the solver ended")
+    return NearMaximum(A, value, value + promised)
+
+
+def solver_mixtures(case: Case, slopes: Sequence[exact.Pieces], curvature: Any) -> list[Any]:
+    """Return the weights of the slopes, per sample, at which a solver finds D largest."""
     lam, n = float(case.lam), len(case.y)
-    w, offset, sums, rows = 0, 0, [], []
-    for psi, y in zip(array(case.features).astype(float), case.y, strict=True):
-        pieces = exact.pieces(case.loss, len(psi), y)
+    w, offset, found = 0, 0, []
+    for psi, pieces in zip(array(case.features).astype(float), slopes, strict=True):
         t = cp.Variable(len(pieces), nonneg=True)
-        sums.append(cp.sum(t) == 1)
-        rows.append(-np.array(list(pieces), float).T @ t)
+        found.append(t)
         offset += np.array(list(pieces.values()), float) @ t / n
-        w += psi.T @ rows[-1] / (lam * n)
+        w -= psi.T @ (np.array(list(pieces), float).T @ t) / (lam * n)
     objective = offset - float(curvature) * lam / 2 * cp.sum_squares(w)
-    problem = cp.Problem(cp.Maximize(objective), sums)
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    return np.array([row.value for row in rows]), float(problem.value)
+    run(cp.Problem(cp.Maximize(objective), [cp.sum(t) == 1 for t in found]), "CLARABEL")
+    return [mixture(t.value) for t in found]
+
+
+def mixture(found: np.ndarray) -> list[Fraction]:
+    """Return the weights that a solver found as fractions >= 0 whose sum is 1."""
+    positive = [max(Fraction(float(x)), Fraction(0)) for x in found]
+    return [x / sum(positive) for x in positive]
+
+
+def mixed(points: Sequence[Any], t: Sequence[Fraction]) -> np.ndarray:
+    """Return the convex combination of points with the weights t."""
+    return sum(share * array(point) for share, point in zip(t, points, strict=True))

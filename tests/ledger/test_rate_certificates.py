@@ -364,6 +364,9 @@ def test_a_linear_rate_fails_on_the_duals_of_the_paper():
             linear_rates.linear_rate(case, "subgradient")
     assert linear_rates.linear_inside(False)
     assert not linear_rates.linear_inside(False, method="fw-open-loop")
+    assert linear_rates.exponential_inside(False, relative=True)
+    assert not linear_rates.exponential_inside(False, relative=True, share=0.5)
+    assert not linear_rates.exponential_inside(False, relative=True, method="fw-open-loop")
 
 
 def test_the_bounds_from_below():
