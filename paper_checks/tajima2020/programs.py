@@ -177,7 +177,7 @@ def primal(case: Case, w: np.ndarray) -> Any:
     """Return P(w), (2.1); exact for an exact w."""
     rows = zip(array(case.features) @ w, case.y, strict=True)
     losses = [case.loss.value(s, y) for s, y in rows]
-    return case.lam / 2 * (w @ w) + sum(losses) / len(losses)
+    return case.lam / 2 * (w @ w) + sum(losses) / Fraction(len(losses))
 
 
 def dual(case: Case, A: Any, smoothing: Real = 0) -> Any:
