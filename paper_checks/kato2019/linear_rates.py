@@ -12,7 +12,7 @@ import reference
 from paper_checks import rate_lower_bounds, rate_recurrence
 from paper_checks.kato2019.exact_problems import Exact, ExactProblem, array
 from paper_checks.ledger import Case, Outcome
-from paper_checks.outcomes import truth
+from paper_checks.outcomes import at_most, both, truth
 from reference import exact
 
 
@@ -77,6 +77,26 @@ def linear_inside(deep: bool, method: str = "fw", **changes: Any) -> bool:
     """Return whether Frank-Wolfe is proved to converge linearly on every strongly concave dual
     whose optimum is inside: only with exact line search, the method "fw"."""
     return method == "fw" and not changes and rate_recurrence.prove_linear_inside()
+
+
+def scaled_dual() -> Case:
+    """Return the dual of rate_lower_bounds.py with the optimum inside, for a loss and a lam that
+    are 10 times as large, and so D."""
+    return Case(kind="exact, loss times 10", m=2, lam=Fraction(1), smoothing=Fraction(0), scale=10)
+
+
+def exponential_bound(case: Case, relative: bool, share: float, method: str) -> Outcome:
+    """The errors on the scaled dual are at most exp(-zeta t), or that times a share of the first
+    one if relative: the first one is, and the others fall geometrically."""
+    loss = reference.WeightedTopK((Fraction(case.scale), Fraction(0)))
+    problem = ExactProblem(array([[1]]), (0,), loss, case.m, case.scale * case.lam)
+    start, end = array([[0, 0]]), array([[case.scale, -case.scale]])
+    best = (start + end) / 2
+    if problem.slope(best, end - best) != 0:
+        raise RuntimeError("D is not largest in the middle")
+    first = problem.dual(best) - problem.dual(start)
+    bound = Fraction(share) * first if relative else Fraction(1)
+    return both(at_most(first, bound), linear_rate(case, method))
 
 
 def exponential_inside(

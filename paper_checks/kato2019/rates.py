@@ -9,13 +9,8 @@ import numpy as np
 import fwlab
 import reference
 from paper_checks.cases import Rng, decreasing_weights
+from paper_checks.kato2019 import linear_rates
 from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
-from paper_checks.kato2019.linear_rates import (
-    duals_without_linear_rate,
-    exponential_inside,
-    linear_inside,
-    linear_rate,
-)
 from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, truth
 from paper_checks.proofs import ByTheorem
@@ -110,7 +105,7 @@ INTERIOR = Condition(
 def with_theorems(rng: Rng, deep: bool) -> Iterator[Case]:
     """Runs, and duals on which a theorem says how the errors go on for all t."""
     yield from strongly_concave(rng, deep)
-    yield from duals_without_linear_rate()
+    yield from linear_rates.duals_without_linear_rate()
 
 
 def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -134,7 +129,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     proofs=(
         ByTheorem(
             "A rate that the steps 2/(t+1) have, too, or that needs no interior optimum.",
-            linear_inside,
+            linear_rates.linear_inside,
             "all sizes",
         ),
     ),
@@ -157,13 +152,14 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 )
 def standard_is_geometric(case: Case, method: str = "fw") -> Outcome:
     if case.kind.startswith("exact"):
-        return linear_rate(case, method)
+        return linear_rates.linear_rate(case, method)
     return geometric(errors(case, method))
 
 
 def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     """Problems with the optimum inside; loss, lam and 1/smoothing times 1 or 10, which makes D ten
-    times as large and changes nothing else."""
+    times as large and changes nothing else. One of them is exact."""
+    yield linear_rates.scaled_dual()
     for case in interior_cases(rng, deep):
         for scale in (1, 10):
             yield Case(**{**vars(case), "kind": f"loss times {scale}", "scale": scale})
@@ -204,7 +200,7 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     proofs=(
         ByTheorem(
             "A bound that the steps 2/(t+1) have, too, or one below the first error.",
-            exponential_inside,
+            linear_rates.exponential_inside,
             "all sizes",
         ),
     ),
@@ -212,6 +208,8 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 def exponential_bound(
     case: Case, relative: bool = False, share: float = 1.0, method: str = "fw"
 ) -> Outcome:
+    if case.kind.startswith("exact"):
+        return linear_rates.exponential_bound(case, relative, share, method)
     found = errors(case, method)
     bound = share * (float(found[0]) if relative else 1.0)
     return both(at_most(float(found[0]), bound), geometric(found))

@@ -190,7 +190,7 @@ def same_optimum(case: Case) -> Outcome:
     X, y, lam = case.X.astype(float), np.array(case.y), float(case.lam)
     largest = reference.OtherDual(X, y, case.loss, lam, case.m).fixed_optimum()
     least = reference.linear_training(X, y, case.loss, lam, n_classes=case.m).optimum()
-    return at_most(least.value_lower, largest.value_upper, 1e-7, D=largest.value_upper)
+    return at_most(least.value_lower, largest.value_upper, D=largest.value_upper)
 
 
 def by_lemma_2(case: Case) -> Outcome:
