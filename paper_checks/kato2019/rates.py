@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ ITERATIONS = 2000
 # those iterations; one that falls like 1/t^2 is still above 1e-7 of it.
 SMALL = 1e-10
 
-# (n, d, m, k, lam, smoothing, separation of the classes), and where the optimum tends to lie
+# what makes a problem; `separation` is of the classes
+NUMBERS = ("n", "d", "m", "k", "lam", "smoothing", "separation", "scale", "seed")
+# the first seven of them, and where the optimum tends to lie
 SETTINGS = {
     "interior": [(4, 3, 3, 1, 5.0, 2.0, 0.0), (5, 3, 4, 2, 5.0, 2.0, 0.0)],
     "boundary": [(8, 5, 4, 2, 0.2, 0.1, 0.0), (8, 5, 5, 2, 0.2, 0.1, 0.0)],
@@ -36,11 +39,10 @@ WIDE_SETTINGS = {
 def strongly_concave(rng: Rng, deep: bool, smoothed: bool = False) -> Iterator[Case]:
     """Small top-k problems whose dual is strongly concave, by smoothing or by n < d, with the
     optimum well inside the domain or on its boundary."""
-    names = ("n", "d", "m", "k", "lam", "smoothing", "separation")
     for place in ("interior", "boundary"):
         settings = SETTINGS[place] + ([] if smoothed else WIDE_SETTINGS[place])
         for setting in settings * (5 if deep else 1):
-            sizes = dict(zip(names, setting, strict=True))
+            sizes = dict(zip(NUMBERS, setting, strict=False))
             for seed in rng.integers(10**6, size=100).tolist():
                 case = Case(kind=place, **sizes, scale=1, seed=seed)
                 if place_of_optimum(problem_of(case), case.k) == place:
@@ -82,7 +84,13 @@ def place_of_optimum(problem: fwlab.Problem, k: int) -> str:
 
 def errors(case: Case, method: str) -> np.ndarray:
     """D* - D(A_t), t = 0, 1, ..; D* is the best dual value seen, certified by a gap of 1e-14."""
-    problem = problem_of(case)
+    return errors_of_run(method, tuple((name, getattr(case, name)) for name in NUMBERS))
+
+
+@lru_cache(maxsize=128)
+def errors_of_run(method: str, numbers: tuple[tuple[str, float], ...]) -> np.ndarray:
+    """Return `errors` of the case with these numbers; the two sides of a condition ask again."""
+    problem = problem_of(Case(kind="", **dict(numbers)))
     best = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).dual
     dual = fwlab.solve(problem, method, tol=1e-15, max_iter=ITERATIONS, check_every=1).trace.dual
     return np.asarray(max(best, dual.max()) - dual)

@@ -27,7 +27,7 @@ from paper_checks.tajima2020.programs import (
     trainings,
 )
 from reference import exact
-from reference.certificate import run
+from reference.certificate import found, run
 
 
 def smoothed_rows(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -106,7 +106,7 @@ def conjugate_of_sum(case: Case, s: Any, gamma: Fraction) -> Conjugate:
     offsets = np.array(list(pieces.values()), float)
     objective = np.array(s, float) @ v + offsets @ t - float(gamma) / 2 * cp.sum_squares(v)
     run(cp.Problem(cp.Maximize(objective), [cp.sum(t) == 1]), "CLARABEL")
-    weights = mixture(t.value)
+    weights = mixture(found(t))
     slope = mixed(list(pieces), weights)
     at = array(s) - gamma * slope
     derivatives = [at @ array(point) + b for point, b in pieces.items()]
@@ -119,9 +119,9 @@ def conjugate_of_sum(case: Case, s: Any, gamma: Fraction) -> Conjugate:
 def envelope_in_fwlab(case: Case) -> Outcome:
     """Compare fwlab's envelope with the interval of its value."""
     scores, gamma = floats(case.scores), float(case.smoothing)
-    found = fwlab_loss(case.loss).moreau(scores, case.y, gamma)[0]
+    value = fwlab_loss(case.loss).moreau(scores, case.y, gamma)[0]
     stated = conjugate_of_sum(case, case.scores, case.smoothing)
-    return both(at_most(float(stated.value), found), at_most(found, float(stated.largest)))
+    return both(at_most(float(stated.value), value), at_most(value, float(stated.largest)))
 
 
 @claim(

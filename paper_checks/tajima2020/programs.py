@@ -21,7 +21,7 @@ from paper_checks.ledger import Case
 from paper_checks.symbols import real, reals
 from paper_checks.tajima2020.levels import zero_ended_weights
 from reference import exact
-from reference.certificate import run
+from reference.certificate import found, run
 
 SIZED_BY = ("n", "m", "d", "lam")
 LAM = Fraction(2)
@@ -272,20 +272,20 @@ def near_maximum(case: Case, curvature: Any = 1) -> NearMaximum:
 def solver_mixtures(case: Case, slopes: Sequence[exact.Pieces], curvature: Any) -> list[Any]:
     """Return the weights of the slopes, per sample, at which a solver finds D largest."""
     lam, n = float(case.lam), len(case.y)
-    w, offset, found = 0, 0, []
+    w, offset, mixtures = 0, 0, []
     for psi, pieces in zip(array(case.features).astype(float), slopes, strict=True):
         t = cp.Variable(len(pieces), nonneg=True)
-        found.append(t)
+        mixtures.append(t)
         offset += np.array(list(pieces.values()), float) @ t / n
         w -= psi.T @ (np.array(list(pieces), float).T @ t) / (lam * n)
     objective = offset - float(curvature) * lam / 2 * cp.sum_squares(w)
-    run(cp.Problem(cp.Maximize(objective), [cp.sum(t) == 1 for t in found]), "CLARABEL")
-    return [mixture(t.value) for t in found]
+    run(cp.Problem(cp.Maximize(objective), [cp.sum(t) == 1 for t in mixtures]), "CLARABEL")
+    return [mixture(found(t)) for t in mixtures]
 
 
-def mixture(found: np.ndarray) -> list[Fraction]:
+def mixture(weights: np.ndarray) -> list[Fraction]:
     """Return the weights that a solver found as fractions >= 0 whose sum is 1."""
-    positive = [max(Fraction(float(x)), Fraction(0)) for x in found]
+    positive = [max(Fraction(float(x)), Fraction(0)) for x in weights]
     return [x / sum(positive) for x in positive]
 
 
