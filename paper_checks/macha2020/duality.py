@@ -15,17 +15,19 @@ from paper_checks.macha2020.in_fwlab import allowed, solved
 from paper_checks.macha2020.problems import (
     excess,
     patmat_dual,
+    patmat_objective,
     primal,
     random_problem,
     rationals,
     toppushk_dual,
+    toppushk_objective,
     toppushk_primal,
     weights,
 )
 from paper_checks.outcomes import at_most, both, equal, true
 from reference.certificate import found, run
 
-SOLVED = 1e-4  # relative error of an optimal value that the solver finds
+SOLVED = 1e-6  # relative gap of the feasible points that the solver's are moved to
 KINDS = ("quadratic", "hinge")
 
 
@@ -48,8 +50,9 @@ def patmat_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         yield case
 
 
-def primal_optimum(case: Case, patmat: bool) -> np.ndarray:
-    """Return the w of the least primal value, and of Pat&Mat the threshold after it, by cvxpy."""
+def primal_optimum(case: Case, patmat: bool) -> Fraction:
+    """Return the primal value in fractions at the w that cvxpy finds best; for Pat&Mat at a
+    threshold near the one found that satisfies (10)."""
     positives, negatives = case.positives.astype(float), case.negatives.astype(float)
     w, t = cp.Variable(positives.shape[1]), cp.Variable()
     within = []
@@ -64,14 +67,24 @@ def primal_optimum(case: Case, patmat: bool) -> np.ndarray:
         within.append(cp.sum_largest(negatives @ w, case.K) / case.K <= t)
     objective = cp.sum_squares(w) / 2 + float(case.C) * loss(case.theta, t - positives @ w)
     run(cp.Problem(cp.Minimize(objective), within), "CLARABEL")
-    return np.append(found(w), found(t))
+    best = fractions(found(w))
+    if not patmat:
+        return Fraction(toppushk_primal(case, best))
+    scores, threshold, step = case.negatives @ best, Fraction(float(t.value)), Fraction(1, 10**12)
+    while excess(case, scores, threshold) > 0:
+        threshold, step = threshold + step, 2 * step
+    return Fraction(primal(case, best, threshold))
+
+
+def fractions(x: np.ndarray) -> np.ndarray:
+    return np.array([Fraction(float(entry)) for entry in x], object)
 
 
 def dual_optimum(
     case: Case, patmat: bool, quadratic: float = 1, budget: float = 1, capped: bool = True
-) -> float:
-    """Return the largest value of (7) or (12) by cvxpy, with the conjugates put in; two of its
-    terms can be multiplied by a number, and the bound of (7c) left out."""
+) -> Fraction:
+    """Return the value of (7) or (12) in fractions at a feasible point near the one that cvxpy
+    finds best; two of its terms can be multiplied by a number, and the bound of (7c) left out."""
     positives, negatives = case.positives.astype(float), case.negatives.astype(float)
     C, theta, theta2 = float(case.C), float(case.theta), float(case.theta2)
     a = cp.Variable(len(positives), nonneg=True)
@@ -92,13 +105,43 @@ def dual_optimum(
             within.append(b <= delta * theta2)
     elif capped:
         within.append(b <= cp.sum(a) / case.K)
-    problem = cp.Problem(cp.Maximize(value), within)
-    run(problem, "CLARABEL")
-    return float(problem.value)
+    run(cp.Problem(cp.Maximize(value), within), "CLARABEL")
+    near = moved_inside(case, fractions(found(a)), fractions(found(b)), capped and not patmat)
+    own = weights(near)
+    excess_quadratic = (Fraction(quadratic) - 1) * (own @ own) / 2
+    if not patmat:
+        return Fraction(toppushk_objective(near) - excess_quadratic)
+    near.delta = best_delta(near, Fraction(budget) * case.budget)
+    excess_budget = (Fraction(budget) - 1) * near.delta * case.budget
+    return Fraction(patmat_objective(near) - excess_quadratic - excess_budget)
+
+
+def best_delta(case: Case, price: Fraction) -> Fraction:
+    """Return the best delta of (12) for beta, where each costs this price; rounded for the
+    quadratic surrogate, whose best one is a root."""
+    if case.surrogate == "hinge":
+        return Fraction(max(case.beta) / case.theta2)
+    return Fraction(math.sqrt((case.beta @ case.beta) / (4 * case.theta2**2 * price)))
+
+
+def moved_inside(case: Case, alpha: np.ndarray, beta: np.ndarray, capped: bool) -> Case:
+    """Return the case at a point of (7), or without the bound of (7c) unless capped."""
+    alpha, beta = np.maximum(alpha, 0), np.maximum(beta, 0)
+    if case.surrogate == "hinge":
+        alpha = np.minimum(alpha, case.C * case.theta)
+    if capped:
+        bound = alpha.sum() / case.K
+        beta = np.minimum(beta, bound)
+        if beta.sum() < alpha.sum():
+            beta = beta + (bound - beta) * (alpha.sum() - beta.sum()) / (bound - beta).sum()
+    both_sums = min(alpha.sum(), beta.sum())
+    alpha, beta = (z * (both_sums / z.sum()) if both_sums else 0 * z for z in (alpha, beta))
+    return changed(case, alpha=alpha, beta=beta)
 
 
 TWO_SOLVES = (
-    "Weak duality is tried in fractions; that the optimal values are the same, by two solves."
+    "Weak duality is tried in fractions; that the optimal values are the same, by two solves "
+    "whose points are made feasible."
 )
 
 
@@ -107,7 +150,7 @@ def optimum_of_fwlab(case: Case, patmat: bool) -> Outcome:
     if patmat and not allowed(case):
         return true()
     found = solved(case, patmat)
-    best = dual_optimum(case, patmat)
+    best = float(dual_optimum(case, patmat))
     return both(*(equal(x, best, allowed=SOLVED) for x in (found.primal, found.dual)))
 
 
@@ -135,16 +178,13 @@ def toppushk_duality(case: Case, quadratic: float = 1, capped: bool = True) -> O
     own = weights(case)
     value = toppushk_dual(case) - extra * (own @ own) / 2
     weak = [at_most(value, toppushk_primal(case, w)) for w in (case.w, own)]
-    found = primal_optimum(case, patmat=False)
-    best = toppushk_primal(floats(case), found[:-1])
     largest = dual_optimum(case, False, quadratic, capped=capped)
-    return both(*weak, equal(best, largest, allowed=SOLVED))
+    return both(*weak, agree(primal_optimum(case, patmat=False), largest))
 
 
-def floats(case: Case) -> Case:
-    return changed(
-        case, positives=case.positives.astype(float), negatives=case.negatives.astype(float)
-    )
+def agree(primal_value: Fraction, dual_value: Fraction | float) -> Outcome:
+    """Compare the two values of feasible points, between which both optimal values lie."""
+    return equal(float(primal_value), float(dual_value), allowed=SOLVED)
 
 
 @claim(
@@ -178,12 +218,11 @@ def patmat_duality(case: Case, quadratic: float = 1, budget: float = 1) -> Outco
         while excess(case, scores, t) > 0:
             t += Fraction(1, 8)
         weak.append(at_most(value, primal(case, w, t)))
-    found = primal_optimum(case, patmat=True)
-    best = primal(floats(case), found[:-1], found[-1])
-    return both(*weak, equal(best, try_dual(case, quadratic, budget), allowed=SOLVED))
+    largest = try_dual(case, quadratic, budget)
+    return both(*weak, agree(primal_optimum(case, patmat=True), largest))
 
 
-def try_dual(case: Case, quadratic: float, budget: float) -> float:
+def try_dual(case: Case, quadratic: float, budget: float) -> Fraction | float:
     """Return the largest value of (12); infinite where a wrong sign of the budget leaves no
     bound."""
     return math.inf if budget < 0 else dual_optimum(case, True, quadratic, budget)

@@ -111,7 +111,7 @@ STALLED = Erratum(
 def solves_the_hinge_dual(case: Case, loops: int = 150) -> Outcome:
     after = ascend_exactly(case, loops)
     value, best = with_best_delta(after), dual_optimum(case, patmat=True)
-    return equal(float(value), best, allowed=SMALL, alpha=after.alpha, beta=after.beta)
+    return equal(float(value), float(best), allowed=SMALL, alpha=after.alpha, beta=after.beta)
 
 
 # ---------------------------------------------------------------- the point where it rests
