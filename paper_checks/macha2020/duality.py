@@ -26,6 +26,7 @@ from paper_checks.macha2020.problems import (
 )
 from paper_checks.outcomes import at_most, both, equal, true
 from reference.certificate import found, run
+from reference.rational import fractions
 
 SOLVED = 1e-6  # relative gap of the feasible points that the solver's are moved to
 KINDS = ("quadratic", "hinge")
@@ -70,14 +71,10 @@ def primal_optimum(case: Case, patmat: bool) -> Fraction:
     best = fractions(found(w))
     if not patmat:
         return Fraction(toppushk_primal(case, best))
-    scores, threshold, step = case.negatives @ best, Fraction(float(t.value)), Fraction(1, 10**12)
+    scores, threshold, step = case.negatives @ best, Fraction(float(found(t))), Fraction(1, 10**12)
     while excess(case, scores, threshold) > 0:
         threshold, step = threshold + step, 2 * step
     return Fraction(primal(case, best, threshold))
-
-
-def fractions(x: np.ndarray) -> np.ndarray:
-    return np.array([Fraction(float(entry)) for entry in x], object)
 
 
 def dual_optimum(

@@ -22,6 +22,7 @@ from paper_checks.symbols import real, reals
 from paper_checks.tajima2020.levels import zero_ended_weights
 from reference import exact
 from reference.certificate import found, run
+from reference.rational import fractions
 
 SIZED_BY = ("n", "m", "d", "lam")
 LAM = Fraction(2)
@@ -285,7 +286,7 @@ def solver_mixtures(case: Case, slopes: Sequence[exact.Pieces], curvature: Any) 
 
 def mixture(weights: np.ndarray) -> list[Fraction]:
     """Return the weights that a solver found as fractions >= 0 whose sum is 1."""
-    positive = [max(Fraction(float(x)), Fraction(0)) for x in weights]
+    positive = [max(x, Fraction(0)) for x in fractions(weights)]
     return [x / sum(positive) for x in positive]
 
 
