@@ -61,9 +61,11 @@ def test_a_claim_is_written_out(id):
 @pytest.mark.deep
 @pytest.mark.parametrize("id", PLAIN)
 def test_a_row_says_the_same_for_each_seed(id):
-    """One verdict, and every planted error caught, for seeds 0 to 29."""
+    """One verdict of one tier, one correction, and every planted error caught, for seeds 0 to
+    29."""
     found = [tried(id, seed, deep=False) for seed in range(30)]
-    assert len({record["verdict"] for record in found}) == 1
+    for part in ("verdict", "tier", "corrected"):
+        assert len({record[part] for record in found}) == 1, part
     assert not any(record["defects_missed"] for record in found)
 
 

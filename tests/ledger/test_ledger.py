@@ -8,7 +8,9 @@ import pytest
 
 import reference
 from paper_checks import outcomes, run
+from paper_checks.data_sets import data_set
 from paper_checks.ledger import (
+    CLAIMS,
     Case,
     Claim,
     Condition,
@@ -222,3 +224,16 @@ def test_a_number_inside_a_loss_is_written_as_a_reader_would():
 def test_two_claims_cannot_share_an_id():
     with pytest.raises(ValueError, match="K19-prop6"):
         claim("K19-prop6", "", "", cases=numbers)(at_least)
+
+
+def test_no_data_set_is_kept_for_the_next_claim(monkeypatch):
+    """A worker of joblib that grows by a data set or two is stopped, with a warning."""
+
+    def with_data(rng, deep):
+        data_set("digits")
+        assert data_set.cache_info().currsize == 1
+        return numbers(rng, deep)
+
+    monkeypatch.setitem(CLAIMS, "X-1", made(cases=with_data))
+    assert run.tried("X-1", 0, False, "paper_checks.data_sets")["verdict"] == Verdict.HOLDS
+    assert data_set.cache_info().currsize == 0
