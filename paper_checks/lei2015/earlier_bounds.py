@@ -125,7 +125,7 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         formula=r"\inf_w[E\,\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]"
         r"+\frac{2\sup_x k(x,x)}{\lambda n}",
     ),
-    sides=("at most the expected loss", "at least the right side"),
+    sides=("lower bound of the expected loss", "upper bound of the right side"),
     planted=(
         version(
             "without the last term",

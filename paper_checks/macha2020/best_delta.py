@@ -131,7 +131,8 @@ def stationary(case: Case) -> Outcome:
         proof=r"$\beta$ has $n^-$ entries, so that $\beta_n$ does not exist. (30a) sums up to "
         r"$n^-$; its derivative in $\delta$ is "
         r"$\frac{1}{4\delta^2\vartheta_2^2}\sum_{j=1}^{n^-}\beta_j^2-n\tau$, which is 0 at the "
-        r"corrected $\delta^*$ and falls as $\delta$ grows.",
+        r"corrected $\delta^*$ and falls as $\delta$ grows. (Should your copy show $n^-$, it is "
+        r"right as it stands.)",
         breaks="Nothing: (30) and the increments of Theorem C.1 sum over the negatives.",
     ),
 )

@@ -58,8 +58,8 @@ def article(id):
 
 def test_what_is_wrong_in_print_comes_first_and_each_claim_once():
     assert [attributes["id"] for attributes in of("article")] == [
-        *("K19-eq22", "T20-eq"),
-        "K19-if",
+        "K19-eq22",
+        *("K19-if", "T20-eq"),
         "K19-fig",
         *("K19-holds", "L15-table", "L15-fails", "MY-own"),
     ]
