@@ -129,6 +129,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "sample with three classes the error is at least 1/(96 t) for all t: the optimum is on an edge "
     "of the domain.",
     cases=with_theorems,
+    sides=("log10 of the least error over the first", "if it falls geometrically, at most"),
     condition=INTERIOR,
     proofs=(
         ByTheorem(
@@ -182,6 +183,7 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "lies in the interior of the domain relative to its affine hull (K19-fw-linear)",
     judged="where K19-fw-linear holds, from A = 0; at t = 0 the bound is 1, whatever zeta is.",
     cases=scaled_cases,
+    sides=("error at t = 0", "the bound"),
     condition=Condition("the first error is at most 1", lambda case: case.scale == 1),
     corrected=version(
         "at most exp(-zeta t) times the first error",

@@ -353,4 +353,4 @@ def weights_shape(case: Case, columns: str = "n", swapped: bool = False) -> Outc
     problem = case.problem
     shape = (problem.X.shape[1], getattr(problem, columns))
     W = problem.weights(case.A).T
-    return equal(W.shape, shape[::-1] if swapped else shape)
+    return equal(shape[::-1] if swapped else shape, W.shape)

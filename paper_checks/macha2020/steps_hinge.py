@@ -30,7 +30,7 @@ from paper_checks.outcomes import both, equal, true
 Bounds = tuple[list[Real], list[Real]]
 hinge_points = partial(points, kind="hinge")
 EXCHANGED = (
-    r"The constraints ask for ALL of the bounds at once, so the lower end of the interval is the "
+    r"All of these bounds hold at once, so the lower end of the interval is the "
     r"largest of the lower bounds and the upper end is the least of the upper ones. "
 )
 PLANTED = (

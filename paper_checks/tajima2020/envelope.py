@@ -45,7 +45,7 @@ from paper_checks.tajima2020.programs import (
     formula=r"\tilde s_i=\Psi(x_i)^\top w(A)-\gamma\alpha_i",
     shapes="s_i, alpha_i: (m,)",
     cases=trainings,
-    sides=("as printed", "by definition"),
+    sides=("slope of D_m from A to U by (2.24)", "slope of D_m from A to U"),
     derived=version(
         "plus gamma alpha_i, as (C.24) derives",
         formula=r"\tilde s_i=\Psi(x_i)^\top w(A)+\gamma\alpha_i",
