@@ -207,7 +207,7 @@ def norm_in_62(case: Case) -> Outcome:
         formula=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|W(A)\|_F^2"
         r"+\frac{\gamma}{\lambda n}\sum_i\|\alpha_i\|^2",
     ),
-    where_right=WhereRight("K19-prop5", norm_in_62),
+    where_right=WhereRight("K19-prop5", norm_in_62, at="(62)"),
     planted=(
         version("3/4 of it", half=Fraction(3, 4)),
         version("gamma / n", cases=smoothed_problems, half=Fraction(1), over_lam=False),

@@ -110,7 +110,7 @@ def stationary(case: Case) -> Outcome:
         formula=r"\delta^*=\sqrt{\frac{1}{4\vartheta_2^2n\tau}\sum_{j=1}^{n^-}\beta_j^2}",
         extra=0,
     ),
-    where_right=WhereRight("M20-eq18-30-33-34", stationary),
+    where_right=WhereRight("M20-eq18-30-33-34", stationary, at="(30a)"),
     planted=(
         version("2 in the place of 4", extra=0, factor=2),
         version("theta_2 in the place of its square", extra=0, power=1),

@@ -242,7 +242,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
         r"+\frac{1}{\vartheta_2}\sum_{j=1}^{n^-}\beta_j-\delta n\tau",
         extra=False,
     ),
-    where_right=WhereRight("M20-thm2.2", lambda case: as_in_12(case)),
+    where_right=WhereRight("M20-thm2.2", lambda case: as_in_12(case), at="(12)"),
     planted=(version("1/2 in the place of 1/4", extra=False, quarter=Fraction(1, 2)),),
     proofs=(
         BySolver(

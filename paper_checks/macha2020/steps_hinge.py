@@ -83,7 +83,9 @@ def bounds_of_two_alphas(pair: Case) -> Bounds:
         highs=minimum,
     ),
     where_right=WhereRight(
-        "M20-eq18-30-33-34", partial(interval_allowed, "two alphas", bounds_of_two_alphas)
+        "M20-eq18-30-33-34",
+        partial(interval_allowed, "two alphas", bounds_of_two_alphas),
+        at="(33c)",
     ),
     planted=PLANTED,
     proofs=(
@@ -153,7 +155,9 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
         highs=minimum,
     ),
     where_right=WhereRight(
-        "M20-eq18-30-33-34", partial(interval_allowed, "alpha and beta", bounds_of_alpha_and_beta)
+        "M20-eq18-30-33-34",
+        partial(interval_allowed, "alpha and beta", bounds_of_alpha_and_beta),
+        at="(33c) and (33d)",
     ),
     planted=(
         *PLANTED,

@@ -148,7 +148,7 @@ def interval_allowed(case: Case) -> Outcome:
         lows=maximum,
         highs=minimum,
     ),
-    where_right=WhereRight("M20-eq18-30-33-34", interval_allowed),
+    where_right=WhereRight("M20-eq18-30-33-34", interval_allowed, at="(34c)"),
     planted=(
         PLANTED[0],
         version("delta doubled, the bounds corrected", lows=maximum, highs=minimum, factor=2),

@@ -128,7 +128,8 @@ def corrected(record: Record) -> str:
 def right_in_paper(record: Record) -> str:
     """Return where the paper has the correct form, and how that is known."""
     how = f" ({record['where_right_tier']})" if record["where_right_tier"] else ""
-    return f"{record['where_right']}{how}" if record["where_right"] else ""
+    at = f"{record['where_right_at']}: " if record["where_right_at"] else ""
+    return f"{at}{record['where_right']}{how}" if record["where_right"] else ""
 
 
 def planted(record: Record) -> str:

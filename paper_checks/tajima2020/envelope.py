@@ -160,7 +160,9 @@ def lowest_in_fwlab(case: Case) -> Outcome:
         r"{\lambda n\Vert w(\Delta A)\Vert^2+\gamma\Vert\Delta A\Vert^2}",
         weight=lambda scale: 1,
     ),
-    where_right=WhereRight("T20-lemmaC1", lambda case: equal(*denominators(case))),
+    where_right=WhereRight(
+        "T20-lemmaC1", lambda case: equal(*denominators(case)), at="(C.25) with (C.26)"
+    ),
     planted=(
         version("half of the second term", weight=lambda scale: Fraction(1, 2)),
         version("lambda n gamma in the denominator", weight=lambda scale: scale),

@@ -21,7 +21,7 @@ EMPTY = {
     **dict.fromkeys(("file", "shapes", "judged", "assumed", "charity", "reason"), ""),
     **dict.fromkeys(("corrected", "corrected_formula", "witness"), ""),
     **dict.fromkeys(("proof_sizes", "proof_undecided", "proof_catches", "not_proved"), ""),
-    **dict.fromkeys(("where_right", "where_right_tier"), ""),
+    **dict.fromkeys(("where_right", "where_right_at", "where_right_tier"), ""),
     **dict.fromkeys(("corrected_trial", "otherwise", "erratum"), None),
     **dict.fromkeys(("failed", "undefined", "undecided", "library_cases", "library_failed"), 0),
     **dict.fromkeys(("witness_parts", "library", "library_defects_missed"), ()),
@@ -68,7 +68,7 @@ def record(id, verdict="holds", **changes):
 RECORDS = [
     record("K19-holds"),
     record("K19-if", "conditional"),
-    record("K19-eq22", "misprint", erratum=ERRATUM, where_right="L15-fails"),
+    record("K19-eq22", "misprint", erratum=ERRATUM, where_right="L15-fails", where_right_at="(8)"),
     record("K19-fig", "not reproduced", tier="Monte Carlo"),
     record("L15-table", "untestable", reason="no table", tier="", cases=0, kinds={}, margin=None),
     record("L15-fails", "fails", tier="float", corrected_formula=r"x\leq 2"),

@@ -116,7 +116,7 @@ def test_a_margin_note_shows_both_forms_the_numbers_the_proof_and_what_breaks():
     heads = re.findall(r"<dt>(case|given|printed|summed up|seen)</dt>", note)
     assert heads == ["case", "given", "printed", "summed up", "seen"]
     assert note.count('<math displaystyle="true">') == 2
-    assert 'right in the paper</dt><dd><a href="#L15-fails">' in note
+    assert 'right in the paper</dt><dd>(8): <a href="#L15-fails">' in note
 
 
 def test_a_row_shows_its_evidence():
