@@ -143,7 +143,7 @@ def fixed_by_41(case: Case) -> Outcome:
 @claim(
     "K19-eq40",
     "(40)",
-    "With the places k_l where the weights fall in decreasing order, the weights of the top-k "
+    "If k_1 >= k_2 >= .. are the places after which the weights fall, the weights of the top-k "
     "sums are the differences of successive rho at those places.",
     formula=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}},\quad "
     r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",

@@ -195,7 +195,7 @@ def norm_in_62(case: Case) -> Outcome:
 @claim(
     "K19-eq61",
     "(61)",
-    "The squared norm of the wide weights is that of W(A) plus gamma / (2 lam n) |A|^2.",
+    "The squared norm of the weights over the wide features is |W(A)|^2 + gamma / (2 lam n) |A|^2.",
     formula=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|W(A)\|_F^2"
     r"+\frac{\gamma}{2\lambda n}\sum_i\|\alpha_i\|^2",
     shapes="X~: (d+n, n); A: (m, n)",

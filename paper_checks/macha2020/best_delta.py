@@ -100,7 +100,7 @@ def stationary(case: Case) -> Outcome:
 @claim(
     "M20-eq32",
     "(32)",
-    "The optimal delta for fixed beta.",
+    "For fixed beta the best delta is the root (32).",
     formula=r"\delta^*=\sqrt{\frac{1}{4\vartheta_2^2n\tau}\sum_{j=1}^{n}\beta_j^2}",
     shapes="beta: (n-,); budget: n tau",
     judged="The sum is printed up to n, where beta has n- entries.",

@@ -136,7 +136,7 @@ SQUARE = (
 @claim(
     "M20-thmC1-delta-case2",
     "Theorem C.1",
-    "The delta after a step of an alpha and a beta.",
+    "After a step of an alpha and a beta the best delta is the root given.",
     formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{4\vartheta_2n\tau}(\Delta^2+2\Delta\beta_l)}",
     shapes="beta: (n-,); " + PAIR,
     judged=SOLVES + "; the proof has theta_2^2",
@@ -175,7 +175,7 @@ def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Ou
 @claim(
     "M20-thmC1-delta-case3",
     "Theorem C.1",
-    "The delta after a step of two betas.",
+    "After a step of two betas the best delta is the root given.",
     formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{2\vartheta_2n\tau}"
     r"(\Delta^2+\Delta(\beta_k-\beta_l))}",
     shapes="beta: (n-,); " + PAIR,

@@ -229,7 +229,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
 @claim(
     "M20-eq18-30-33-34",
     "(18) (30) (33) (34)",
-    "The dual objectives with the conjugates put in.",
+    "With the conjugates put in, the dual objectives are (18), (30), (33) and (34).",
     formula=r"(34):\ -\frac{1}{2}z^\top Kz+\frac{1}{\vartheta_1}\sum_{i=1}^{n^+}\alpha_i"
     r"+\frac{1}{\vartheta_2}\sum_{j=1}^{n}\beta_j-\delta n\tau",
     shapes="alpha: (n+,), beta: (n-,), n = n+ + n-; theta is theta_1, budget is n tau",

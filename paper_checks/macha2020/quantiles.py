@@ -120,7 +120,7 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
     ),
     proofs=(BY_COUNTING,),
     erratum=Erratum(
-        page="Section 2.2, (8)",
+        page="Page 4, section 2.2, (8)",
         printed=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n\tau",
         correct=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n^-\tau",
         proof=r"The text calls $t$ the top $\tau$-quantile of the negative samples: a share "
@@ -156,7 +156,7 @@ def budget_of_quantile(
     planted=(version("with twice the budget and all samples", everyone=True, factor=2),),
     proofs=(BY_COUNTING,),
     erratum=Erratum(
-        page="Section 2.2, (8), beside section 1 and Figure 2",
+        page="Page 4, section 2.2, (8), beside section 1 and Figure 2",
         printed=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n\tau",
         correct=r"\sum_{i=1}^{n}[w^\top x_i-t]\geq n\tau",
         proof=r"Section 1 speaks of the top $\tau$-quantile of scores, and Figure 2 draws that of "

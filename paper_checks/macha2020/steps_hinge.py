@@ -67,7 +67,7 @@ def bounds_of_two_alphas(pair: Case) -> Bounds:
 @claim(
     "M20-thmD1-case1",
     "Theorem D.1",
-    "The step of two alphas, hinge TopPushK.",
+    "For TopPushK with the hinge the best step of two alphas is gamma, clipped to the interval.",
     formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta\},\ "
     r"\Delta\leq\max\{C\vartheta-\alpha_k,\alpha_l\},\ "
     r"\gamma=-\frac{s_k-s_l}{K_{kk}+K_{ll}-K_{kl}-K_{lk}}",
@@ -138,7 +138,8 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
 @claim(
     "M20-thmD1-case2",
     "Theorem D.1",
-    "The step of an alpha and a beta, hinge TopPushK.",
+    "For TopPushK with the hinge the best step of an alpha and a beta is gamma, clipped to the "
+    "interval.",
     formula=r"\Delta\geq\min\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ \Delta\leq"
     r"\max\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\},\ "
     r"\gamma=-\frac{s_k+s_l-\frac{1}{\vartheta}}{K_{kk}+K_{ll}+K_{kl}+K_{lk}}",
@@ -201,7 +202,7 @@ def alpha_and_beta(
 @claim(
     "M20-thmD1-case3",
     "Theorem D.1",
-    "The step of two betas, hinge TopPushK.",
+    "For TopPushK with the hinge the best step of two betas is gamma, clipped to the interval.",
     formula=r"\Delta\geq\min\{-\beta_k,\beta_l-\frac{1}{K}\sum\alpha_i\},\ "
     r"\Delta\leq\max\{\frac{1}{K}\sum\alpha_i-\beta_k,\beta_l\},\ "
     r"\gamma=-\frac{s_k-s_l}{K_{kk}+K_{ll}-K_{kl}-K_{lk}}",

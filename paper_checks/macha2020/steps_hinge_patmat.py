@@ -134,7 +134,8 @@ def interval_allowed(case: Case) -> Outcome:
 @claim(
     "M20-thmD2-case1",
     "Theorem D.2",
-    "The step of two alphas, hinge Pat&Mat, and the delta after it.",
+    "For Pat&Mat with the hinge the best step of two alphas is gamma, clipped to the interval, and "
+    "delta stays as it is.",
     formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta_1\},\ "
     r"\Delta\leq\max\{C\vartheta_1-\alpha_k,\alpha_l\},\ \delta^*=\delta",
     shapes="alpha: (n+,); " + NAMED + PAIR,

@@ -40,8 +40,8 @@ from paper_checks.tajima2020.programs import (
 @claim(
     "T20-eq2.24",
     "(2.24), Alg. 1 line 5",
-    "The scores of which a direction for the smoothed dual is minus a subgradient; e_y minus "
-    "them is n times the derivative of D_m.",
+    "A direction for the smoothed dual is minus a subgradient at the scores (2.24), as e_y minus "
+    "these scores is n times the derivative of D_m.",
     formula=r"\tilde s_i=\Psi(x_i)^\top w(A)-\gamma\alpha_i",
     shapes="s_i, alpha_i: (m,)",
     cases=trainings,

@@ -28,8 +28,8 @@ from reference.derived_polytopes import Bound, Expression
 @claim(
     "T20-eqA1",
     "(A.1)",
-    "The weighted Usunier loss as a sum of maxima by level: each level's sum is cut at 0 as a "
-    "whole, and the result is the maximum over B_wu.",
+    "The weighted Usunier loss, the maximum over B_wu, is a sum over the levels in which each "
+    "level's sum is cut off at 0 as a whole.",
     formula=r"\sum_\ell\max\{0,\rho'_\ell\langle 1,x_{\pi(1:k_\ell)}\rangle\}"
     r"=\max_{\beta\in B_{wu}}\langle\beta,x\rangle",
     shapes="x, beta: (m,); rho: (m,) with rho_m = 0",
