@@ -136,7 +136,7 @@ def columns_in_27(case: Case) -> Outcome:
     formula=r"Z(A)=\frac{1}{\lambda n}K A^\top,\quad z_i(A)=W(A)^\top x_i",
     shapes="A, Z, E_y: (m, n); K: (n, n)",
     judged="in the paper's layout; (20), (22) and (24) need columns z_i(A) of m scores.",
-    sides=("as printed", "W(A)'x_i"),
+    sides=("as printed", "the columns W(A)'x_i"),
     cases=square_problems,
     derived=version("Z(A) = A K / (lam n)", swapped=True, formula=r"Z(A)=\frac{1}{\lambda n}A K"),
     where_right=WhereRight("K19-eq27", columns_in_27),

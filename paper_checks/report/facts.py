@@ -60,6 +60,14 @@ def evidence(record: Record) -> list[tuple[str, str]]:
     return [(name, text) for name, text in found if text]
 
 
+def place(record: Record) -> str:
+    """Return the place in the paper; an erratum names it more closely."""
+    where, note = str(record["where"]), record["erratum"]
+    if note is None:
+        return where
+    return str(note["page"]) if where in note["page"] else f"{note['page']} · {where}"
+
+
 def true_version(record: Record) -> str:
     """Return what the true version of this statement is called."""
     return TRUE_VERSION.get(record["verdict"], "correct form")

@@ -13,9 +13,9 @@ SECTIONS = (
         "wrong",
         "What is wrong in print",
         "Misprints, and statements that fail. Each has the smallest instance that shows it, to be "
-        "checked by hand. Its numbers have one row per sample, W has one row per class, and "
-        "samples and classes count from 0. Statements that are true under a condition follow in "
-        "the next part.",
+        "checked by hand. Its numbers have one row per sample, W has one row per class, samples "
+        "and classes count from 0, and root is sqrt(gamma lam n). Statements that are true under "
+        "a condition follow in the next part.",
     ),
     (
         "conditions",
