@@ -161,7 +161,7 @@ def where_right_at(claim: Claim) -> str:
     where = claim.where_right
     if where is None or where.form is None:
         return ""
-    return where.at or CLAIMS[where.place].where
+    return where.at or getattr(CLAIMS.get(where.place), "where", "")
 
 
 def where_right_tier(finding: Finding) -> str:
