@@ -68,7 +68,14 @@ def record(id, verdict="holds", **changes):
 RECORDS = [
     record("K19-holds"),
     record("K19-if", "conditional"),
-    record("K19-eq22", "misprint", erratum=ERRATUM, where_right="L15-fails", where_right_at="(8)"),
+    record(
+        "K19-eq22",
+        "misprint",
+        shapes="z: (m,)",
+        erratum=ERRATUM,
+        where_right="L15-fails",
+        where_right_at="(8)",
+    ),
     record("K19-fig", "not reproduced", tier="Monte Carlo"),
     record("L15-table", "untestable", reason="no table", tier="", cases=0, kinds={}, margin=None),
     record("L15-fails", "fails", tier="float", corrected_formula=r"x\leq 2"),
