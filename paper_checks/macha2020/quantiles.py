@@ -125,7 +125,9 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
         correct=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n^-\tau",
         proof=r"The text calls $t$ the top $\tau$-quantile of the negative samples: a share "
         r"$\tau$ of the $n^-$ scores is at or above it, which is $n^-\tau$ scores. With $n\tau$ "
-        r"the share is $\tau n/n^->\tau$. For $\tau>n^-/n$ no $t$ satisfies (8).",
+        r"the share is $\tau n/n^->\tau$. Two negatives with the scores 1 and 0, one positive, "
+        r"$\tau=\frac{1}{2}$: the top half begins at 1, but (8) asks for "
+        r"$\frac{3}{2}$ scores and gives $t=0$. For $\tau>n^-/n$ no $t$ satisfies (8).",
         breaks=r"The budget $n\tau$ stays in (10), (12), (30), (32) and (34): with few negatives "
         r"Pat&Mat works at another quantile than $\tau$ says. For $n^-\approx n$ it is harmless.",
     ),
@@ -156,12 +158,14 @@ def budget_of_quantile(
     planted=(version("with twice the budget and all samples", everyone=True, factor=2),),
     proofs=(BY_COUNTING,),
     erratum=Erratum(
-        page="Page 4, section 2.2, (8), beside section 1 and Figure 2",
+        page="Page 4, (8), section 1, Figure 2",
         printed=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n\tau",
         correct=r"\sum_{i=1}^{n}[w^\top x_i-t]\geq n\tau",
         proof=r"Section 1 speaks of the top $\tau$-quantile of scores, and Figure 2 draws that of "
         r"all scores. Then the sum has to run over all $n$ samples, since $n\tau$ of all scores "
-        r"are at or above that quantile; (8) counts negatives alone.",
+        r"are at or above that quantile; (8) counts negatives alone. One positive with the score "
+        r"2, negatives with 1 and 0, $\tau=\frac{1}{2}$: the top half of all scores begins at 1, "
+        r"and (8) gives 0.",
         breaks="(8) is neither the quantile of the negatives nor that of all samples.",
     ),
 )
