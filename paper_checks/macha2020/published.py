@@ -94,7 +94,7 @@ def a_few_seconds(case: Case, most: int = 15) -> Outcome:
     not_proved=PRINTED,
     erratum=Erratum(
         page="Section 4.4, text on Table 4",
-        printed=r"20000\ \mathrm{loops\ take\ approximately}\ 7\ \mathrm{minutes}",
+        printed=r"20000\ \mathrm{repeat\ loops,\ so\ approximately}\ 7\ \mathrm{minutes}",
         correct=r"20000\cdot 15.54\,\mathrm{ms}=5.2\,\mathrm{min},\quad "
         r"20000\cdot 17.16\,\mathrm{ms}=5.7\,\mathrm{min}",
         proof="Table 4 prints 17.16, 15.95 and 15.54 milliseconds for a loop on Fashion-MNIST. "

@@ -95,9 +95,9 @@ def ascend_exactly(case: Case, loops: int) -> Case:
         correct=r"\mathrm{several}\ \beta_j=\delta\vartheta_2\ \mathrm{have\ to\ move\ together}",
         proof=r"Take $x^+=1$, $x_1^-=x_2^-=0$, $C=3$, $\vartheta_1=\vartheta_2=1$, "
         r"$n\tau=\frac{3}{2}$ and $\alpha=1$, $\beta=(\frac{1}{2},\frac{1}{2})$, "
-        r"$\delta=\frac{1}{2}$. The dual (34) is "
-        r"$-\frac{\alpha^2}{2}+2\alpha-\frac{3}{2}\max\beta_j$ there, $\frac{3}{4}$. After every "
-        r"pair step one $\beta_j$ is still at least $\frac{1}{2}$, so that $\delta$ cannot fall "
+        r"$\delta=\frac{1}{2}$. With the best $\delta$ the dual (34) is "
+        r"$-\frac{\alpha^2}{2}+2\alpha-\frac{3}{2}\max\beta_j$; here it is $\frac{3}{4}$. After "
+        r"every pair step one $\beta_j$ is still at least $\frac{1}{2}$, so that $\delta$ cannot fall "
         r"and no step improves the value. At $\alpha=\frac{5}{4}$, "
         r"$\beta=(\frac{5}{8},\frac{5}{8})$ it is $\frac{25}{32}$.",
         breaks="Algorithm 3.1 for Pat&Mat with the hinge rests at points that are not optimal.",
