@@ -97,8 +97,8 @@ def ascend_exactly(case: Case, loops: int) -> Case:
         r"$n\tau=\frac{3}{2}$ and $\alpha=1$, $\beta=(\frac{1}{2},\frac{1}{2})$, "
         r"$\delta=\frac{1}{2}$. With the best $\delta$ the dual (34) is "
         r"$-\frac{\alpha^2}{2}+2\alpha-\frac{3}{2}\max\beta_j$; here it is $\frac{3}{4}$. After "
-        r"every pair step one $\beta_j$ is still at least $\frac{1}{2}$, so that $\delta$ cannot fall "
-        r"and no step improves the value. At $\alpha=\frac{5}{4}$, "
+        r"every pair step one $\beta_j$ is still at least $\frac{1}{2}$, so that $\delta$ cannot "
+        r"fall and no step improves the value. At $\alpha=\frac{5}{4}$, "
         r"$\beta=(\frac{5}{8},\frac{5}{8})$ it is $\frac{25}{32}$.",
         breaks="Algorithm 3.1 for Pat&Mat with the hinge rests at points that are not optimal.",
     ),
