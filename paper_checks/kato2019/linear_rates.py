@@ -80,14 +80,14 @@ def linear_inside(deep: bool, method: str = "fw", **changes: Any) -> bool:
 
 
 def scaled_dual() -> Case:
-    """Return the dual of rate_lower_bounds.py with the optimum inside, for a loss and a lam that
-    are 10 times as large, and so D."""
+    """Return 10 times the dual of rate_lower_bounds.py with the optimum inside: the loss and lam
+    are multiplied by 10."""
     return Case(kind="exact, loss times 10", m=2, lam=Fraction(1), smoothing=Fraction(0), scale=10)
 
 
 def exponential_bound(case: Case, relative: bool, share: float, method: str) -> Outcome:
-    """The errors on the scaled dual are at most exp(-zeta t), or that times a share of the first
-    one if relative: the first one is, and the others fall geometrically."""
+    """Say whether the errors on the scaled dual are at most exp(-zeta t), or at most that times a
+    share of the first one if relative: the first one is, and the others fall geometrically."""
     loss = reference.WeightedTopK((Fraction(case.scale), Fraction(0)))
     problem = ExactProblem(array([[1]]), (0,), loss, case.m, case.scale * case.lam)
     start, end = array([[0, 0]]), array([[case.scale, -case.scale]])

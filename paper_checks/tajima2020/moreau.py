@@ -134,7 +134,8 @@ def envelope_in_fwlab(case: Case) -> Outcome:
     assumed="gamma > 0",
     cases=smoothed_rows,
     planted=(version("nor does the loss itself", smoothed=False),),
-    not_proved="the envelope is the optimal value of a quadratic program, which floats solve",
+    not_proved="the envelope is the optimal value of a quadratic program, bounded in fractions for "
+    "each case",
 )
 def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
     """Compare a margin of gamma/4 for one wrong class, 0 for the others, with twice that: the
