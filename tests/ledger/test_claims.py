@@ -66,7 +66,7 @@ def test_a_row_says_the_same_for_each_seed(id):
     found = [tried(id, seed, deep=False) for seed in range(30)]
     for part in ("verdict", "tier", "corrected"):
         assert len({record[part] for record in found}) == 1, part
-    assert not any(record["defects_missed"] for record in found)
+    assert not any(record["defects_missed"] or record["library_failed"] for record in found)
 
 
 @pytest.mark.deep
