@@ -63,9 +63,7 @@ def make(study: Study, plot_only: bool = False) -> bool:
         one = script(study.name)
         if not plot_only:
             one.compute(study)
-        files = one.plot(study)
-        if not isinstance(files, list):
-            raise ValueError(f"plot must return the list of files that it wrote; got {files!r}.")
+        files = one.draw(study)
     except (CellsFailed, OSError, ValueError, ImportError) as error:
         _complain(f"{study.name}: {error}")
         return False

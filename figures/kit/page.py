@@ -72,7 +72,8 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
     """
     for path in sorted(folder.glob(f"*{CAPTION}")):
         stem = path.name.removesuffix(CAPTION)
-        title, shows, agreement, details = path.read_text("utf-8").split("\n\n", 3)
+        above, details = path.read_text("utf-8").split("\n\n- ", 1)
+        title, *said = above.split("\n\n")
         table = folder / f"{stem}.md"
         if table.exists():
             body = folded(table.read_text("utf-8"))
@@ -80,9 +81,9 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
             names = [n for n in (f"{stem}.png", f"{stem}_animation.gif") if (pictures / n).exists()]
             body = "".join(f"![{title.strip('*')}]({link}{name})\n" for name in names)
         details = (
-            f"<details><summary>Data and settings</summary>\n\n{details.strip()}\n\n</details>"
+            f"<details><summary>Data and settings</summary>\n\n- {details.strip()}\n\n</details>"
         )
-        yield "\n\n".join([f"### {title.strip('*')}", body.rstrip(), shows, agreement, details])
+        yield "\n\n".join([f"### {title.strip('*')}", body.rstrip(), *said, details])
         yield "\n\n"
 
 

@@ -2,6 +2,7 @@
 
 `compute` writes the values of a script's cells, with all that a caption needs, to
 OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither data nor solvers.
+Where OUT has none, they are read from figures/results, which is part of the repository.
 """
 
 import json
@@ -15,6 +16,7 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption, caption_text
+from figures.kit.findings import FigureFinding
 from figures.kit.tables import Table
 from fwlab.experiments import Cell, DataName, cell_records
 from fwlab.files import write_text_atomically
@@ -23,6 +25,7 @@ from fwlab.plot import save_figure
 from fwlab.text import describe
 
 SIZES = ("quick", "standard", "full")
+KEPT = Path(__file__).parents[1] / "results"
 COMMANDS = {"quick": " --quick", "standard": "", "full": " --full"}
 
 
@@ -46,6 +49,8 @@ class Study:
         Where the cells are computed; see `fwlab.experiments.run_cells`.
     file
         Path of the script's file if it is from outside, else "".
+    finding
+        What its captions say of the agreement with the paper, None if nothing.
     """
 
     name: str
@@ -55,6 +60,7 @@ class Study:
     backend: str = "loky"
     scheduler: str | None = None
     file: str = ""
+    finding: FigureFinding | None = None
 
     @property
     def command(self) -> str:
@@ -86,11 +92,12 @@ class Study:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Return what `compute` wrote. Raises NotRun if there is nothing."""
-        try:
-            return json.loads(self._file(".json").read_text("utf-8"))
-        except FileNotFoundError:
-            raise NotRun(f"{self.name} has no stored results of size {self.size}.") from None
+        """Return what `compute` wrote, here or for the repository. Raises NotRun if neither is."""
+        for folder in (self.out, KEPT):
+            path = folder / self.size / f"{self.name}.json"
+            if path.exists():
+                return json.loads(path.read_text("utf-8"))
+        raise NotRun(f"{self.name} has no stored results of size {self.size}.")
 
     @property
     def values(self) -> dict[str, Any]:
@@ -119,7 +126,7 @@ class Study:
         return path
 
     def _save_caption(self, caption: Caption, part: str) -> Path:
-        return self._write(".caption.md", part, caption_text(caption, self.record))
+        return self._write(".caption.md", part, caption_text(caption, self.record, self.finding))
 
     def _write(self, ending: str, part: str, text: str) -> Path:
         path = self._file(ending, part)
