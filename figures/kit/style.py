@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from fwlab.plot import OTHER, STYLES, label_curves, line_style, log_axes, marked
+from fwlab.plot import OTHER, STYLES, line_style, log_axes, marked
+from fwlab.plot_labels import label_curves
 
 __all__ = [
     "SERIES",
