@@ -5,11 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import fwlab
-from figures.kato2019.news20 import MAX_ITER, READINGS, TOL, reading_cell
+from figures.kato2019.news20 import (
+    MAX_ITER,
+    READINGS,
+    TOL,
+    TOLERANCE,
+    excess,
+    factor,
+    reading_cell,
+)
 from figures.kit.captions import Caption
 from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
-from figures.kit.readings import Reading, Tried
+from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
 from figures.kit.style import line, log_axes, new_figure, series
 from figures.kit.traces import best_so_far, first_below
@@ -23,8 +31,6 @@ K = 3
 SECONDS = {"quick": 4, "standard": 180, "full": 1800}
 # section 7.2: with smoothing 0.1 the gap is below 1e-3 within so many iterations
 PRINTED = 8
-# binary logarithm of a factor: our News20 is made anew from the messages
-TOLERANCE = 1.0
 
 
 def cells(size: str) -> list[Cell]:
@@ -61,11 +67,13 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
             confirm[f"{METHODS[method]}: no slowdown at 1e-2"] = found.steeper(method)
         tried.append(Tried(reading, {"Std FW within eight": first}, confirm))
     claims = ("K19-fig3-gamma", "K19-fig3-eight")
-    return judge(tried, TOLERANCE, "statements of section 7.2 hold within a factor of 2", "", claims)
+    return judge(
+        tried, TOLERANCE, "statements of section 7.2 hold within a factor of 2", "", claims
+    )
 
 
 class Statements:
-    """How far the runs of one reading are from section 7.2: binary logarithms of factors."""
+    """How far the runs of one reading are from section 7.2: decimal logarithms of factors."""
 
     def __init__(self, values: dict[str, Any], reading: str) -> None:
         self.values, self.reading = values, reading
@@ -78,24 +86,19 @@ class Statements:
         return first_below(self.value(method, smoothing), 1e-3) or math.inf
 
     def within_eight(self, method: str) -> float:
-        return max(0.0, math.log2(self.iterations(method, 0.1) / PRINTED))
+        return excess(self.iterations(method, 0.1), PRINTED)
 
     def faster(self, method: str) -> float:
-        return holds(self.iterations(method, 0.1) < self.iterations(method, 0.0))
+        return truth_distance(self.iterations(method, 0.1) < self.iterations(method, 0.0))
 
     def alike(self, method: str) -> float:
         """Compare smoothing 1e-3 with none; no statement if neither gets there."""
-        both = self.iterations(method, 1e-3), self.iterations(method, 0.0)
-        return abs(math.log2(both[0] / both[1])) if math.inf not in both else math.inf
+        smoothed, plain = self.iterations(method, 1e-3), self.iterations(method, 0.0)
+        return factor(smoothed, plain) if plain < math.inf else math.inf
 
     def steeper(self, method: str) -> float:
         """Compare with Std FW, which slows down at 1e-2, how the gap falls from iteration 10 on."""
-        return holds(fall(self.value(method, 1e-2)) > fall(self.value("fw", 1e-2)))
-
-
-def holds(statement: bool) -> float:
-    """Return the distance of a statement that has no number."""
-    return 0.0 if statement else math.inf
+        return truth_distance(fall(self.value(method, 1e-2)) > fall(self.value("fw", 1e-2)))
 
 
 def fall(value: dict[str, Any], start: int = 10) -> float:

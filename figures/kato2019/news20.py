@@ -4,6 +4,7 @@ Section 7.1 states lam = 1/n and k = 3; sections 7.2 and 7.3 state neither. To d
 is to divide C = 1 / (lam n) by s^2, so a scaling is read as a C.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ STATED_LAM = (ROWS_OF_LENGTH_1, AS_THEY_ARE, BY_MEAN_SQUARE, BY_LARGEST, STANDAR
 READINGS = (*STATED_LAM, SMALL_C)
 # iterations of a run, unless a script says otherwise
 MAX_ITER, TOL = 100, 1e-5
+# distances are decimal logarithms of factors; within a factor of 2, because our News20 is made anew
+TOLERANCE = math.log10(2)
 
 
 def reading_cell(
@@ -58,3 +61,13 @@ def length(X: np.ndarray, divisor: str) -> float:
         LARGEST: float(np.sqrt(squares.max())),
         MEAN_SQUARE: float(np.sqrt(squares.mean())),
     }[divisor]
+
+
+def factor(ours: float, printed: float) -> float:
+    """Return |log10 ours / printed|, infinite where ours is not a positive number."""
+    return abs(math.log10(ours / printed)) if 0 < ours < math.inf else math.inf
+
+
+def excess(ours: float, printed: float) -> float:
+    """Return log10 ours / printed where ours is larger, else 0."""
+    return max(0.0, math.log10(ours / printed))
