@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import gaussian_kde
 
+from figures.kit.readings import Reading
 from figures.macha2020.printed import RECALLS
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName, fold_of_row
@@ -26,6 +27,12 @@ SETS = {
 POSITIVE = {"fashion_mnist": 0, "digits": 8}  # the others: class 1
 DIGITS = "digits, class 8"
 PREPROCESSING = {"raw": None, "standardised": "standard"}
+# M20 4.3 describes the data and names no scaling
+SOURCES = {"raw": "M20 4.3, the data", "standardised": ""}
+READINGS = {
+    name: Reading(f"{name} features", {"preprocessing": name}, source)
+    for name, source in SOURCES.items()
+}
 MACHINES = {
     "TopPush": ranking.TopPush(),
     "TopPushK, K = 5": ranking.TopPushK(5),
