@@ -13,6 +13,7 @@ SIZE_SENTENCES = {
     "full": "full: the paper's protocol.",
 }
 
+STALE = "; **stale**: the solvers or the cells have changed since"
 TOO_SMALL = "not asked for in the quick size, whose data are not the paper's."
 
 
@@ -28,10 +29,14 @@ class Caption:
 
 
 def caption_text(
-    caption: Caption, record: dict[str, Any], finding: FigureFinding | None = None
+    caption: Caption,
+    record: dict[str, Any],
+    finding: FigureFinding | None = None,
+    stale: bool = False,
 ) -> str:
     """The caption as Markdown, with the finding and what the stored record adds."""
     data = record["data"] or ["none: computed from the formulas, or drawn as the settings say."]
+    date = f", {record['date']}" if record.get("date") else ""
     found = [finding.sentence()] if finding else []
     agreement = TOO_SMALL if record["size"] == "quick" else " ".join([*found, caption.agreement])
     lines = [
@@ -45,7 +50,7 @@ def caption_text(
         *[f"- data: {line}" for line in data],
         f"- settings: {caption.settings}",
         f"- size: {SIZE_SENTENCES[record['size']]}",
-        f"- version: {record['version']}",
+        f"- version: {record['version']}{date}{STALE if stale else ''}",
         f"- command: `{record['command']}`",
         "",
     ]

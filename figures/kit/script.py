@@ -20,6 +20,7 @@ from typing import Any
 
 import figures
 from figures.kit.findings import FigureFinding, no_data
+from figures.kit.kept import is_stale
 from figures.kit.study import SIZES, Study
 from fwlab.experiments import Cell, import_file, importable
 
@@ -27,7 +28,7 @@ OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
 NO_SCRIPTS = ("kit", "benchmarks")
 # what the command line takes for something else than a script
-RESERVED = ("list", "all", "page")
+RESERVED = ("list", "all", "page", "scoreboard", "keep")
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,13 @@ class Script:
         values = study.values
         return self.finding(values, study.size) if values else no_data()
 
+    def is_stale(self, study: Study) -> bool:
+        """Return whether the stored values were made by other code, or other settings, than now."""
+        return is_stale(study.record, self.cells(study.size))
+
     def draw(self, study: Study) -> list[Path]:
         """Draw the stored values and return the written files."""
-        files = self.plot(replace(study, finding=self.found(study)))
+        files = self.plot(replace(study, finding=self.found(study), stale=self.is_stale(study)))
         if not isinstance(files, list):
             raise ValueError(f"plot must return the list of files that it wrote; got {files!r}.")
         return files

@@ -18,7 +18,7 @@ import fwlab
 from figures.kit.captions import Caption, caption_text
 from figures.kit.findings import FigureFinding
 from figures.kit.tables import Table
-from fwlab.experiments import Cell, DataName, cell_records
+from fwlab.experiments import Cell, DataName, cell_records, syntax_digest
 from fwlab.files import write_text_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
@@ -51,6 +51,8 @@ class Study:
         Path of the script's file if it is from outside, else "".
     finding
         What its captions say of the agreement with the paper, None if nothing.
+    stale
+        Whether other code than today's has made the stored values.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Study:
     scheduler: str | None = None
     file: str = ""
     finding: FigureFinding | None = None
+    stale: bool = False
 
     @property
     def command(self) -> str:
@@ -84,6 +87,8 @@ class Study:
             "size": self.size,
             "command": self.command,
             "version": describe_makers(one["made_by"] for one in records.values()),
+            "date": max((one["made_by"]["date"][:10] for one in records.values()), default=""),
+            "code": code_of(cells),
             "data": sorted(map(describe_data, data)),
             "settings": {cell.name: readable(cell.settings) for cell in cells},
             "values": {name: one["value"] for name, one in records.items()},
@@ -126,7 +131,8 @@ class Study:
         return path
 
     def _save_caption(self, caption: Caption, part: str) -> Path:
-        return self._write(".caption.md", part, caption_text(caption, self.record, self.finding))
+        text = caption_text(caption, self.record, self.finding, self.stale)
+        return self._write(".caption.md", part, text)
 
     def _write(self, ending: str, part: str, text: str) -> Path:
         path = self._file(ending, part)
@@ -135,6 +141,12 @@ class Study:
 
     def _file(self, ending: str, part: str = "") -> Path:
         return self.folder / f"{self.name}{f'_{part}' if part else ''}{ending}"
+
+
+def code_of(cells: Iterable[Cell]) -> str:
+    """Return a hash of the syntax of fwlab's solvers and of what the cells call, "" without any."""
+    functions = {cell.function for cell in cells}
+    return syntax_digest(functions) if functions else ""
 
 
 def describe_data(name: DataName) -> str:
