@@ -15,6 +15,7 @@ from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
 from figures.kit.style import legend_below, light_grid, log_axes, marked, new_figure, series
+from figures.macha2020.fits import LOOPS
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName
 
@@ -25,7 +26,6 @@ OBJECTIVES = {
 }
 METHODS = ("pairwise", "subgradient", "interior-point")
 C, TOL = 1.0, 1e-10
-LOOPS = 20_000  # of Algorithm 3.1, as in M20 4.2
 MAX_ITER = {"quick": 10, "standard": 2000, "full": 20_000}
 # the data and the positive class
 DATA = {size: (DataName("ionosphere"), 1) for size in ("standard", "full")}
