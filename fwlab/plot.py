@@ -97,7 +97,7 @@ def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
 def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
     """Write path.png and path.pdf, and return both paths.
 
-    `path` may end in .png or .pdf, or in neither.
+    `path` may end in .png or .pdf, or in neither. Both files name the figure's title.
     """
     from matplotlib import rc_context
 
@@ -105,12 +105,16 @@ def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
     png, pdf = (stem.with_name(stem.name + ending) for ending in (".png", ".pdf"))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # both files keep the layout computed above
-    write_atomically(png, lambda file: figure.savefig(file, format="png", dpi=200))
+    about = {"Title": figure.get_suptitle().replace("\n", " ")}
+    write_atomically(png, lambda file: figure.savefig(file, format="png", dpi=200, metadata=about))
     # Without a date the same comparison gives the same bytes. With font type 42, text in the PDF
     # stays text.
     with rc_context({"pdf.fonttype": 42}):
         write_atomically(
-            pdf, lambda file: figure.savefig(file, format="pdf", metadata={"CreationDate": None})
+            pdf,
+            lambda file: figure.savefig(
+                file, format="pdf", metadata={"CreationDate": None, **about}
+            ),
         )
     return png, pdf
 
@@ -176,9 +180,15 @@ def line_style(style: Style) -> dict[str, Any]:
     }
 
 
-def marked(x: Floats) -> list[int]:
-    """Return the indices of markers, evenly spread on a logarithmic axis, with the last point."""
+def marked(x: Floats, shift: float = 0.0) -> list[int]:
+    """Return the indices of markers, evenly spread on a logarithmic axis, with the last point.
+
+    `shift` moves all but the last, as a part of the way to the next one: coincident curves with
+    different shifts show the markers of all.
+    """
     if len(x) == 0:
         return []
-    places = np.geomspace(x[0], x[-1], MARKERS_PER_LINE)
-    return sorted({*np.searchsorted(x, places).clip(max=len(x) - 1).tolist(), len(x) - 1})
+    last = len(x) - 1
+    parts = (np.arange(MARKERS_PER_LINE) + shift) / (MARKERS_PER_LINE - 1)
+    places = x[0] * (x[last] / x[0]) ** parts[parts <= 1]
+    return sorted({*np.searchsorted(x, places).clip(max=last).tolist(), last})

@@ -112,7 +112,7 @@ def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> None:
 
 def _pixels(ax: Any, line: Any) -> Floats:
     """Return the points of a line inside its panel, (points, 2), STEP pixels apart."""
-    ends = ax.transData.transform(np.asarray(line.get_xydata(), dtype=float))
+    ends = line.get_transform().transform(np.asarray(line.get_xydata(), dtype=float))
     ends = ends[np.isfinite(ends).all(axis=1)]
     if len(ends) > 1:
         lengths = np.hypot(*np.diff(ends, axis=0).T)

@@ -1,14 +1,16 @@
 """One look for all figures: methods as in `fwlab.plot`, and series for everything else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 from fwlab.plot import OTHER, STYLES, line_style, log_axes, marked
-from fwlab.plot_labels import label_curves
+from fwlab.plot_labels import ink, label_curves
 
 __all__ = [
     "SERIES",
+    "curves",
+    "ink",
     "label_curves",
     "legend_below",
     "light_grid",
@@ -58,6 +60,17 @@ def line(ax: Any, x: Any, y: Any, style: dict[str, Any], label: str | None = Non
     ax.plot(x, y, **style, markevery=marked(x), label=label)
 
 
+def curves(ax: Any, drawn: Mapping[str, tuple[Any, Any, dict[str, Any]]]) -> None:
+    """Draw {label: (x, y, style)}, told apart where they coincide.
+
+    Each curve is narrower than the one below it, and its markers have places of their own.
+    """
+    for place, (label, (x, y, style)) in enumerate(drawn.items()):
+        width = style["linewidth"] + 0.9 * (len(drawn) - 1 - place)
+        every = marked(x, place / len(drawn))
+        ax.plot(x, y, **{**style, "linewidth": width}, markevery=every, label=label)
+
+
 def light_grid(ax: Any) -> None:
     """Give linear axes the grid of the logarithmic ones."""
     ax.grid(True, color="#e6e6e6", linewidth=0.6)
@@ -86,18 +99,25 @@ def note(ax: Any, text: str, **place: Any) -> None:
 
 
 def panels(
-    names: Sequence[str], heights: tuple[float, float], x_label: str, y_label: str
+    names: Sequence[str],
+    heights: tuple[float, float],
+    x_label: str,
+    y_label: str,
+    *,
+    shared: bool = False,
 ) -> tuple[Any, dict[str, Any]]:
     """Return a figure and {name: axes}, logarithmic panels one below the other.
 
-    heights: inches of each panel, and of what stands below them all.
+    heights: inches of each panel, and of what stands above and below them all; `shared` gives all
+    the same axes.
     """
     each, below = heights
     figure = new_figure(each * len(names) + below)
-    axes = dict(zip(names, figure.subplots(len(names), 1, squeeze=False)[:, 0], strict=True))
+    rows = figure.subplots(len(names), 1, squeeze=False, sharex=shared, sharey=shared)[:, 0]
+    axes = dict(zip(names, rows, strict=True))
     for name, ax in axes.items():
-        log_axes(ax, x_label)
-        ax.set_title(name)
+        log_axes(ax, "" if shared and ax is not rows[-1] else x_label)
+        ax.set_title(name, fontsize="medium")
         ax.set_ylabel(y_label)
     return figure, axes
 
