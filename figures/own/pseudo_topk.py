@@ -17,7 +17,7 @@ from fwlab.experiments import Cell, DataName
 
 KS = {"quick": (1, 3), "standard": (1, 2, 3, 5, 9), "full": (1, 2, 3, 5, 9)}
 CS = {"quick": (1.0,), "standard": (1.0, 10.0, 100.0), "full": (1.0, 10.0, 100.0)}
-ROWS = {"quick": 60, "standard": 1000, "full": 4000}
+ROWS = {"quick": 60, "standard": 600, "full": 4000}
 LOSSES = ("true", "pseudo", "Usunier")
 TOL = 1e-4  # relative
 MOST_PASSES = 1000

@@ -27,7 +27,7 @@ SMOOTHINGS = (0.0, 1.0)
 FIRST = {"quick": (1, 2, 3), "standard": (1, 2, 3, 5, 8, 12, 20)}
 FIRST["full"] = FIRST["standard"]
 STEPS = {"quick": 50, "standard": 10_000, "full": 10_000}
-ROWS = {"quick": 60, "standard": 300, "full": 300}
+ROWS = {"quick": 60, "standard": 200, "full": 200}
 K, TOL = 3, 1e-10
 # certificates need a bound a little above the least one
 SLACK = Fraction(1001, 1000)
