@@ -47,7 +47,13 @@ def cells(size: str) -> list[Cell]:
         Cell(
             f"{name}|{loss}|{C:g}",
             times_to_gaps,
-            {"data": one, "loss": LOSSES[loss][0], "smoothing": LOSSES[loss][1], "C": C, **settings},
+            {
+                "data": one,
+                "loss": LOSSES[loss][0],
+                "smoothing": LOSSES[loss][1],
+                "C": C,
+                **settings,
+            },
         )
         for name, one in data.items()
         for loss in LOSSES
