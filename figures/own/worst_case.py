@@ -163,6 +163,8 @@ def draw_ell(ax: Any, values: dict[str, Any], ell: int, style: dict[str, Any]) -
 def draw_ratios(ax: Any, values: dict[str, Any]) -> None:
     """Draw the ratio of the errors of both step rules: worst cases, and each run."""
     ax.axhline(1.0, color="#4d4d4d", linewidth=0.8)
+    for axis_format in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+        axis_format("{x:.3g}")
     first, second = (values[f"ell = {ell}"] for ell in ELLS)
     ratio = np.divide(second["reached"], first["reached"])
     ax.plot(first["t"], ratio, **{**series(7), "linestyle": "-"}, label="worst case")
@@ -248,8 +250,8 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
     return Caption(
         title="Frank-Wolfe with fixed steps: the proof, the worst case and real duals",
         shows=(
-            "Above, errors of the dual in units of its curvature C. Thick: the bound that is proved "
-            "for every dual and all t. Marks: a training problem for each t that is slow after t "
+            "Above, errors of the dual in units of its curvature C. Thick: the bound that is "
+            "proved for every dual and all t. Marks: a training problem for each t that is slow after t "
             "steps, run in exact fractions, on a thin line that an exact certificate proves. Thin: "
             "runs on real duals, drawn too high rather than too low. Below, the ratio of both "
             "errors."
