@@ -5,7 +5,7 @@ computed from stored values; for a statement it is 0 where the statement holds a
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,9 +56,25 @@ class Tried:
         return {**self.choose, **self.confirm}
 
 
+def truth_distance(holds: bool) -> float:
+    """Return the distance of a statement: 0 if it holds, else 1."""
+    return 0.0 if holds else 1.0
+
+
 def within(cells: Mapping[str, float], tolerance: float) -> int:
     """Return the number of cells that lie within the tolerance."""
     return sum(d <= tolerance for d in cells.values())
+
+
+def told_failures(tried: Sequence[Tried], tolerance: float) -> str:
+    """Return the names of the cells beyond the tolerance, for each reading that has some."""
+    told = []
+    for one in tried:
+        far = [name for name, d in one.cells.items() if d > tolerance]
+        under = f"under {one.reading.name!r} " if len(tried) > 1 else ""
+        if far:
+            told.append(f"{under}not so: {', '.join(far)}")
+    return "; ".join(told)
 
 
 def distance(cells: Mapping[str, float]) -> float:
