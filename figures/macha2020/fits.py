@@ -197,7 +197,8 @@ def cells(name: str, size: str, sigmas: tuple[float, ...] | None = None) -> list
 
 def loop_cells(name: str, size: str) -> list[Cell]:
     """All fits on the raw rows of one data set by the paper's number of repeat loops."""
-    return grid_cells(fit_by_loops, name, "raw", BY_LOOPS, size, {"loops": LOOPS})
+    loops = {"loops": LOOPS if size != "quick" else LOOPS // 100}
+    return grid_cells(fit_by_loops, name, "raw", BY_LOOPS, size, loops)
 
 
 def grid_cells(
