@@ -14,7 +14,7 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import SERIES, light_grid, new_figure, series
+from figures.kit.style import SERIES, ink, label_curves, light_grid, new_figure, series, state
 from fwlab.experiments import Cell
 
 M, K, N, D, LAM, SEED = 3, 2, 8, 4, 0.1, 2
@@ -112,10 +112,15 @@ def monomials(points: np.ndarray) -> np.ndarray:
 def plot(study: Study) -> list[Path]:
     values = study.values
     sets, found = values["domains"], values["runs"]
-    figure = new_figure(4.6)
+    figure = new_figure(4.8)
     ax = figure.add_subplot()
     draw_domains(ax, sets)
-    ax.legend(loc="upper left", frameon=False)
+    gaps = [found[method]["gap"][-1] for method in RUNS]
+    state(
+        figure,
+        f"SDCA stays on the diagonal and leaves a gap of {gaps[0]:.1g}; "
+        f"on the whole square it is {gaps[1]:.0e}",
+    )
     files = study.save_figure(figure, caption(found, study.size))
     return [*files, animate(study, sets, found)]
 
@@ -124,8 +129,10 @@ def draw_domains(ax: Any, sets: dict[str, Any]) -> None:
     true, pseudo = np.array(sets["true"]), np.array(sets["pseudo"])
     blue, red = SERIES[0][0], SERIES[1][0]
     ax.fill(*true.T, color=blue, alpha=0.15, zorder=0)
-    ax.plot(*np.vstack([true, true[:1]]).T, "o-", color=blue, label="true: top-2 hinge")
-    ax.plot(*pseudo.T, "s--", color=red, linewidth=2.5, label="pseudo top-2, used by SDCA")
+    ax.plot(*np.vstack([true, true[:1]]).T, "o-", color=blue)
+    ax.plot(*pseudo.T, "s--", color=red, linewidth=2.5)
+    ax.text(*true.mean(axis=0) + (-0.08, 0.1), "true:\ntop-2 hinge", color=blue, ha="center")
+    ax.text(*pseudo.mean(axis=0) + (0.02, -0.05), "pseudo top-2,\nused by SDCA", color=ink(red))
     light_grid(ax)
     ax.set(aspect="equal", xlim=(-0.05, 0.75), ylim=(-0.05, 0.75))
     ax.set(xlabel="$-a_1$", ylabel="$-a_2$    (with $a_3 = -a_1 - a_2$, $y = 3$)")
@@ -175,13 +182,14 @@ def draw_gaps(ax: Any, found: dict[str, Any], frame: int) -> None:
         ("sdca-lapin", "own_gap", "SDCA: gap of the pseudo top-2 loss"),
     )
     for index, (method, column, label) in enumerate(curves):
-        shown = np.array(found[method][column])[: frame + 1]
-        ax.plot(np.arange(len(shown)), np.maximum(shown, 1e-12), **series(index), label=label)
+        gaps = np.maximum(found[method][column], 1e-12)
+        ax.plot(np.arange(len(gaps)), gaps, color=SERIES[index][0], alpha=0.25, label=label)
+        ax.plot(np.arange(len(gaps))[: frame + 1], gaps[: frame + 1], **series(index))
     longest = max(len(found[method]["gap"]) for method in RUNS) - 1
     ax.set(yscale="log", xlim=(-0.5, longest + 0.5), ylim=(1e-9, 1e5), xlabel="iteration")
     ax.set_ylabel("certified gap")
     light_grid(ax)
-    ax.legend(loc="upper right", fontsize="small")
+    label_curves([ax])
 
 
 def caption(found: dict[str, Any], size: str) -> Caption:

@@ -6,6 +6,7 @@ Where OUT has none, they are read from figures/results, which is part of the rep
 """
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -142,6 +143,11 @@ class Study:
 
     def _file(self, ending: str, part: str = "") -> Path:
         return self.folder / f"{self.name}{f'_{part}' if part else ''}{ending}"
+
+
+def part_name(title: str) -> str:
+    """Return a title as a part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
 def code_of(cells: Iterable[Cell]) -> str:
