@@ -62,7 +62,7 @@ def plot(study: Study) -> list[Path]:
     for index, (name, value) in enumerate(values.items()):
         vertices = np.array(value["vertices"])
         colour, marker, line = SERIES[index]
-        for number, (i, j) in enumerate(value["edges"]):
+        for i, j in value["edges"]:
             ends = vertices[[i, j]].T
             ax.plot(*ends, color=colour, linestyle=line, marker=marker, linewidth=1.8)
         ax.text(*vertices[vertices.sum(axis=1).argmax()], f"  {name}", color=ink(colour))

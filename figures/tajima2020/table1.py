@@ -47,7 +47,7 @@ SECONDS = {"quick": 6, "standard": 700, "full": 16 * 3600}
 
 @dataclass(frozen=True)
 class Plan:
-    """What a size computes: of n_folds folds of the half the first n_held_out are held out."""
+    """The fits of a size: of n_folds folds of the half the first n_held_out are held out."""
 
     trials: int
     iterations: int
