@@ -98,6 +98,8 @@ def plot(study: Study) -> list[Path]:
         ax.set_title(f"gap {gap}", fontsize="medium")
         for method in DRAWN:
             tau, share = profile(by_method[method])
+            if not share[-1]:
+                continue
             style = {**method_line(method), "drawstyle": "steps-post", "markevery": 0.25}
             ax.plot(tau, share, **style, label=method)
     for ax in axes[:, 0]:
