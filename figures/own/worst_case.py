@@ -254,9 +254,9 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         shows=(
             "Above, errors of the dual in units of its curvature C. Thick: the bound that is "
             "proved for every dual and all t. Marks: a training problem for each t that is slow "
-            "after t steps, run in exact fractions, on a thin line that an exact certificate proves. Thin: "
-            "runs on real duals, drawn too high rather than too low. Below, the ratio of both "
-            "errors."
+            "after t steps, run in exact fractions, on a thin line that an exact certificate "
+            "proves. Thin: runs on real duals, drawn too high rather than too low. Below, the "
+            "ratio of both errors."
         ),
         settings=(
             f"Steps ell/(t+ell-1), t = 1, 2, ..; real duals: TopK({K}), lam = 1/n, {ROWS[size]} "

@@ -64,7 +64,7 @@ def test_the_title_names_the_worst_cell():
         return {"optimum": [0.9, 1.0], "pseudo": {"primal": pseudo}, "Usunier": {"primal": usunier}}
 
     title = pseudo_topk.title_of({"a|1|2": value(1.5, 1.0), "b|10|3": value(3.0, 1.25)})
-    assert "200% above the true top-3 optimum (b, C = 10)" in title and "25%" in title
+    assert "3 times the optimum of the true top-3 (b, C = 10)" in title and "1.2 times" in title
 
 
 # --- the worst case ------------------------------------------------------------------------------
