@@ -166,9 +166,8 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         shows=(
             "The true top-k primal at the W of `sdca-lapin`, which maximises the dual of the "
             "pseudo top-k, and at the W of Usunier's loss, over the least true primal found, "
-            f"minus 1; shares below {FLOOR:g} stand there, and hollow marks are runs that met their "
-            "cap. The table has the interval of the true "
-            "optimum and the test accuracies."
+            f"minus 1; shares below {FLOOR:g} stand there, and hollow marks are runs that met "
+            "their cap. The table has the interval of the true optimum and the test accuracies."
         ),
         settings=(
             f"{ROWS[size]} random training rows of length 1, lam = 1/(C n), relative gap {TOL:g} "
@@ -176,9 +175,9 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         ),
         agreement=(
             f"No paper has this figure. {title_of(values)}. At k = 1, where the three losses are "
-            f"one, the largest excess of a run that ended is {alike:.1e}. SDCA met its cap in {capped} of "
-            f"{len(values)} runs. Its machine has a higher test top-k accuracy than the true "
-            f"loss's in {better['pseudo']} of {len(values)} cases, Usunier's in "
+            f"one, the largest excess of a run that ended is {alike:.1e}. SDCA met its cap in "
+            f"{capped} of {len(values)} runs. Its machine has a higher test top-k accuracy than "
+            f"the true loss's in {better['pseudo']} of {len(values)} cases, Usunier's in "
             f"{better['Usunier']}."
         ),
     )
