@@ -116,7 +116,7 @@ def test_the_title_says_where_ell_4_is_ahead():
     title = worst_case.title_of(values)
     assert (
         "1.50 times worse" in title
-        and "on 1 of 1 real duals: up to 10 times, after 2 steps" in title
+        and "after 2 steps or more it is ahead on 1 of 1 real duals, by up to 10" in title
     )
     values["digits|0"]["ell = 4"]["error"] = [0.05, 0.2, 0.2]
     assert worst_case.crossings(values) == {"digits|0": None}
