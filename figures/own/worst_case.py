@@ -267,7 +267,8 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         ),
         agreement=(
             f"No paper has this figure. {title_of(values)}. The worst case is for "
-            f"t = {theory[0]['t'][-1]}; certificates and slowest problems are within {loose:.1%}. The nearest run is at {closest:.2f} of its proof. ell = 4 is "
-            f"ahead for good from step: {when}."
+            f"t = {theory[0]['t'][-1]}; certificates and slowest problems are within "
+            f"{loose:.1%}. The nearest run is at {closest:.2f} of its proof. ell = 4 is ahead for "
+            f"good from step: {when}."
         ),
     )
