@@ -234,9 +234,9 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         shows=(
             f"The method that gets first to a relative gap of {TOL:g}, and its cost: in passes "
             "above, in milliseconds below, where the first in the list wins among those within "
-            "a fifth of the fastest (newton begins as ascent, and counts from its first Newton step "
-            "on). Coloured cells: synthetic data. Points: real sets without "
-            "smoothing. The table has all methods."
+            "a fifth of the fastest (newton begins as ascent, and counts from its first Newton "
+            "step on). Coloured cells: synthetic data. Points: real sets without smoothing. The "
+            "table has all methods."
         ),
         settings=(
             f"TopK({K}); synthetic: {ROWS[size]} unit rows, d = {FEATURES}, m = {CLASSES}, "
