@@ -74,7 +74,7 @@ def runs(size: int) -> dict[str, Any]:
         own = result.trace.own_gap
         found[method] = {
             "block": [plane(training, A)[row] for A in path],
-            "dual": [surface(training, A, row) for A in path],
+            "dual": [quadratic(training, A, row) for A in path],
             "gap": result.trace.gap,
             "own_gap": None if own is None else own,
         }
@@ -90,18 +90,23 @@ def plane(training: fwlab.Problem, A: np.ndarray) -> np.ndarray:
     return np.array([-a[others(y)] for a, y in zip(A, training.y, strict=True)])
 
 
-def surface(training: fwlab.Problem, A: np.ndarray, row: int) -> np.ndarray:
-    """The dual where this row's block goes through the square, (GRID, GRID): a quadratic
+def quadratic(training: fwlab.Problem, A: np.ndarray, row: int) -> np.ndarray:
+    """The dual where this row's block goes through the square: the coefficients of a quadratic
     function, found from nine of its values."""
-    few, many = square(3), square(GRID)
-    values = []
+    few, values = square(3), []
     for first, second in few:
         moved = A.copy()
         moved[row, others(training.y[row])] = (-first, -second)
         moved[row, training.y[row]] = first + second
         values.append(training.dual(moved))
-    quadratic = np.linalg.lstsq(monomials(few), np.array(values), rcond=None)[0]
-    return (monomials(many) @ quadratic).reshape(GRID, GRID)
+    coefficients: np.ndarray = np.linalg.lstsq(monomials(few), np.array(values), rcond=None)[0]
+    return coefficients
+
+
+def surface(coefficients: Any) -> np.ndarray:
+    """A quadratic function on the square, (GRID, GRID)."""
+    values: np.ndarray = monomials(square(GRID)) @ np.asarray(coefficients)
+    return values.reshape(GRID, GRID)
 
 
 def square(n: int) -> np.ndarray:
@@ -170,7 +175,7 @@ def draw_square(
     value = found[method]
     step = min(frame, len(value["block"]) - 1)
     side = np.linspace(0.0, 1 / K, GRID)
-    ax.contour(side, side, value["dual"][step], levels=9, cmap="Greys", linewidths=0.8)
+    ax.contour(side, side, surface(value["dual"][step]), levels=9, cmap="Greys", linewidths=0.8)
     own = np.array(sets["pseudo" if method.startswith("sdca") else "true"])
     ax.plot(
         *np.vstack([own, own[:1]]).T, color=SERIES[0 if method == "ascent" else 1][0], alpha=0.6
