@@ -126,7 +126,10 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
         "over it the optimum is not attained": sdca["gap"][-1] > CLEARLY * sdca["own_gap"][-1],
         "over the solid one it is": CLEARLY * ascent["gap"][-1] < sdca["gap"][-1],
     }
-    tried = Tried(Reading(""), {what: truth_distance(s) for what, s in statements.items()})
+    tried = Tried(
+        Reading("", source="K19 Figure 1"),
+        {what: truth_distance(s) for what, s in statements.items()},
+    )
     return judge([tried], 0.0, "statements of the sketch hold", claims=("K19-positive-gap",))
 
 
