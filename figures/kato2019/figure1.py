@@ -14,11 +14,17 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import SERIES, light_grid, new_figure, series
+from figures.kit.style import SERIES, ink, label_curves, light_grid, new_figure, series, state
 from fwlab.experiments import Cell
 
 M, K, N, D, LAM, SEED = 3, 2, 8, 4, 0.1, 2
 RUNS = {"sdca-lapin": "SDCA, pseudo top-2", "ascent": "ascent, true top-2"}
+# what the animation shows of the runs: method, column, name
+GAPS = (
+    ("ascent", "gap", "ascent: gap of the true loss"),
+    ("sdca-lapin", "gap", "SDCA: gap of the true loss"),
+    ("sdca-lapin", "own_gap", "SDCA: gap of its own loss"),
+)
 ITERATIONS = {"quick": 5, "standard": 24, "full": 24}
 GRID = 33
 SECONDS = {"quick": 5, "standard": 10, "full": 10}
@@ -112,10 +118,15 @@ def monomials(points: np.ndarray) -> np.ndarray:
 def plot(study: Study) -> list[Path]:
     values = study.values
     sets, found = values["domains"], values["runs"]
-    figure = new_figure(4.6)
+    figure = new_figure(4.8)
     ax = figure.add_subplot()
     draw_domains(ax, sets)
-    ax.legend(loc="upper left", frameon=False)
+    gaps = [found[method]["gap"][-1] for method in RUNS]
+    state(
+        figure,
+        f"SDCA stays on the diagonal and leaves a gap of {gaps[0]:.1g}; "
+        f"on the whole square it is {gaps[1]:.0e}",
+    )
     files = study.save_figure(figure, caption(found, study.size))
     return [*files, animate(study, sets, found)]
 
@@ -124,8 +135,10 @@ def draw_domains(ax: Any, sets: dict[str, Any]) -> None:
     true, pseudo = np.array(sets["true"]), np.array(sets["pseudo"])
     blue, red = SERIES[0][0], SERIES[1][0]
     ax.fill(*true.T, color=blue, alpha=0.15, zorder=0)
-    ax.plot(*np.vstack([true, true[:1]]).T, "o-", color=blue, label="true: top-2 hinge")
-    ax.plot(*pseudo.T, "s--", color=red, linewidth=2.5, label="pseudo top-2, used by SDCA")
+    ax.plot(*np.vstack([true, true[:1]]).T, "o-", color=blue)
+    ax.plot(*pseudo.T, "s--", color=red, linewidth=2.5)
+    ax.text(0.17, 0.35, "true:\ntop-2 hinge", color=blue, ha="center")
+    ax.text(0.27, 0.2, "pseudo top-2,\nused by SDCA", color=ink(red))
     light_grid(ax)
     ax.set(aspect="equal", xlim=(-0.05, 0.75), ylim=(-0.05, 0.75))
     ax.set(xlabel="$-a_1$", ylabel="$-a_2$    (with $a_3 = -a_1 - a_2$, $y = 3$)")
@@ -138,13 +151,15 @@ def animate(study: Study, sets: dict[str, Any], found: dict[str, Any]) -> Path:
     squares = dict(zip(RUNS, above.subplots(1, 2), strict=True))
     gaps = below.subplots()
     frames = len(found["ascent"]["block"])
+    past = draw_gaps(gaps, found)
 
     def draw(frame: int) -> None:
         for method, ax in squares.items():
             ax.clear()
             draw_square(ax, sets, found, method, frame)
-        gaps.clear()
-        draw_gaps(gaps, found, frame)
+        for line, (method, column, _) in zip(past, GAPS, strict=True):
+            seen = found[method][column][: frame + 1]
+            line.set_data(np.arange(len(seen)), seen)
 
     return study.save_animation(draw, frames, figure, "animation")
 
@@ -168,20 +183,19 @@ def draw_square(
     ax.set_title(f"{RUNS[method]}\niteration {step}", fontsize=10)
 
 
-def draw_gaps(ax: Any, found: dict[str, Any], frame: int) -> None:
-    curves = (
-        ("ascent", "gap", "ascent: gap of the true top-2 loss"),
-        ("sdca-lapin", "gap", "SDCA: gap of the true top-2 loss"),
-        ("sdca-lapin", "own_gap", "SDCA: gap of the pseudo top-2 loss"),
-    )
-    for index, (method, column, label) in enumerate(curves):
-        shown = np.array(found[method][column])[: frame + 1]
-        ax.plot(np.arange(len(shown)), np.maximum(shown, 1e-12), **series(index), label=label)
+def draw_gaps(ax: Any, found: dict[str, Any]) -> list[Any]:
+    """Draw whole runs faintly, and return lines for what a frame shows of each."""
+    past = []
+    for index, (method, column, label) in enumerate(GAPS):
+        gaps = np.array(found[method][column])
+        ax.plot(np.arange(len(gaps)), gaps, color=SERIES[index][0], alpha=0.25, label=label)
+        past += ax.plot([], [], **series(index))
     longest = max(len(found[method]["gap"]) for method in RUNS) - 1
     ax.set(yscale="log", xlim=(-0.5, longest + 0.5), ylim=(1e-9, 1e5), xlabel="iteration")
     ax.set_ylabel("certified gap")
     light_grid(ax)
-    ax.legend(loc="upper right", fontsize="small")
+    label_curves([ax])
+    return past
 
 
 def caption(found: dict[str, Any], size: str) -> Caption:

@@ -12,7 +12,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried
 from figures.kit.study import Study
-from figures.kit.style import line, panels, series
+from figures.kit.style import curves, label_curves, panels, series, state
 from figures.kit.traces import best_so_far
 from fwlab.experiments import Cell, DataName
 
@@ -71,11 +71,18 @@ def gap_at(value: dict[str, Any], iteration: int) -> float:
 def plot(study: Study) -> list[Path]:
     values = study.values
     names = shown(study)
-    figure, axes = panels(names, (3.5, 0.3), "iteration", "certified gap")
+    figure, axes = panels(names, (2.9, 0.6), "iteration", "certified gap")
     for name, ax in axes.items():
-        for index, weights in enumerate(LOSSES):
-            line(ax, *best_so_far(values[f"{name}|{weights}"]), series(index), weights)
-    axes[names[0]].legend(title="weights", loc="lower left")
+        runs = {weights: best_so_far(values[f"{name}|{weights}"]) for weights in LOSSES}
+        curves(ax, {w: (*run, series(index)) for index, (w, run) in enumerate(runs.items())})
+    worst = max(
+        max(factors(values, name, weights).values()) for name in names for weights in LOSSES
+    )
+    state(
+        figure,
+        f"Flat, linear or exponential weights: gaps differ by a factor of {10**worst:.2g} at most",
+    )
+    label_curves(axes.values())
     return study.save_figure(figure, caption(values, study.size, names))
 
 

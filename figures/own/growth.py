@@ -20,7 +20,7 @@ from figures.benchmarks.growth import (
 )
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import legend_below, log_axes, new_figure, series
+from figures.kit.style import label_curves, log_axes, new_figure, series, state
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
@@ -54,7 +54,14 @@ def plot(study: Study) -> list[Path]:
         draw(ax, name, stored[name])
     for ax in figure.axes[::2]:
         ax.set_ylabel("CPU milliseconds")
-    legend_below(figure, figure.axes[0], 3)
+    last = {name: exponents(stored[name], decades(list(stored[name]))[-1]) for name in LINEAR}
+    largest = max(found[what][0] for found in last.values() for what in PASSES)
+    state(
+        figure,
+        "A pass of ascent grows no faster than linearly in n, d and m: exponents of at most "
+        f"{largest:.2f} in the grey decades",
+    )
+    label_curves(figure.axes, fontsize=7.0)
     caption = caption_of(stored, REPEATS[study.size])
     return [
         *study.save_figure(figure, caption),

@@ -17,7 +17,15 @@ from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried, told_failures, truth_distance
 from figures.kit.script import Script
 from figures.kit.study import Study
-from figures.kit.style import legend_below, line, log_axes, method_line, new_figure
+from figures.kit.style import (
+    label_curves,
+    line,
+    log_axes,
+    method_line,
+    new_figure,
+    note,
+    state,
+)
 from figures.kit.traces import trace
 from figures.tajima2020.machines import (
     DERIVED,
@@ -98,7 +106,7 @@ def cell_name(data_name: str, method: str, smoothing: float, reading: Reading = 
 def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
     """Draw a row per data set: the objective error on the left, the gap on the right."""
     names = list(sets(size))
-    figure = new_figure(2.4 * len(names) + 1.2)
+    figure = new_figure(2.1 * len(names) + 0.8)
     axes = figure.subplots(len(names), 2, squeeze=False, sharex=True)
     for (left, right), name in zip(axes, names, strict=True):
         best = values[cell_name(name, REFERENCE, smoothing)]
@@ -107,16 +115,25 @@ def draw(values: dict[str, Any], size: str, smoothing: float) -> Any:
         for method, solver in METHODS.items():
             value = values[cell_name(name, method, smoothing)]
             iteration = np.array(value["iteration"])[1:]
-            style, label = method_line(solver), f"{method} ({solver})"
+            style = method_line(solver)
             for ax, y in ((left, objective_error(value, best)), (right, gaps(value))):
                 ax.plot(iteration, y, color=style["color"], linewidth=0.6, alpha=0.4)
-                line(ax, iteration, np.minimum.accumulate(y), style, label)
+                line(ax, iteration, np.minimum.accumulate(y), style, method)
         left.set_ylabel(name)
     axes[0, 0].set_title("objective error  P(w) \N{MINUS SIGN} P(w*)", fontsize="medium")
     axes[0, 1].set_title("certified gap  P(w) \N{MINUS SIGN} D(A)", fontsize="medium")
     for ax in axes[-1]:
         ax.set_xlabel("iteration")
-    legend_below(figure, axes[0, 0], 3, "Bold: smallest so far. Faint: every checkpoint.")
+    note(axes[0, 0], "bold: smallest so far")
+    best_of = [least_errors(values, name, smoothing) for name in names]
+    first = sum(found["LSFW"] == min(found.values()) for found in best_of)
+    envelope = f" with smoothing {smoothing:g}" if smoothing else ""
+    state(
+        figure,
+        f"Line search (LSFW) ends with the smallest error on {first} of {len(names)} data sets"
+        f"{envelope}, rows of length 1",
+    )
+    label_curves(axes.flat, fontsize=7.5)
     return figure
 
 

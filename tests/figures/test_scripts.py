@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import fwlab
 from figures.kato2019 import figure1 as kato2019_figure1
 from figures.kato2019 import figure2 as kato2019_figure2
-from figures.kato2019 import tables as kato2019_tables
+from figures.kato2019 import machines as kato2019_machines
 from figures.kato2019.printed import TABLE_1, TABLES
 from figures.kit import own_files
 from figures.kit.script import script
@@ -161,9 +161,9 @@ def test_risk_and_bounds_are_those_of_one_machine():
 
 
 def test_at_k_1_all_weightings_are_one_machine():
-    found = kato2019_tables.machines(kato2019_tables.grid("quick"))
+    found = kato2019_machines.machines(kato2019_machines.grid("quick"))
     assert sum("k=1" in name and name[0] in "ole" for name in found) == 1
-    assert kato2019_tables.machine("exp", 1, 0.1) == kato2019_tables.machine("ours", 1, 0.1)
+    assert kato2019_machines.machine("exp", 1, 0.1) == kato2019_machines.machine("ours", 1, 0.1)
     assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
 
 
@@ -175,8 +175,8 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
         np.savez(tmp_path / file, **parts)
     monkeypatch.setenv("FWLAB_DATA", str(tmp_path))
     assert list(own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
-    assert all(c.name.startswith("CUB, ") for c in kato2019_tables.cells("standard", ["CUB"]))
-    assert list(kato2019_tables.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
+    assert all(c.name.startswith("CUB, ") for c in kato2019_machines.cells("standard", ["CUB"]))
+    assert list(kato2019_machines.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
     (cell,) = (c for c in script("lei2015_table1").cells("standard") if c.name == "Sector")
     assert cell.function(**cell.settings) == [5, 20, 10, 4]
     assert any(
@@ -191,7 +191,13 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
 
 def store_planted(study, cells, alone=False):
     """In place of Study.compute: the same accuracy everywhere."""
-    fit = {"accuracy": [0.5] * 6, "gap": 1e-4, "own_gap": None, "status": "0 of 5 capped"}
+    fit = {
+        "accuracy": [0.5] * 6,
+        "gap": 1e-4,
+        "own_gap": None,
+        "status": "0 of 5 capped",
+        "n_test": 100,
+    }
     values = {
         cell.name: [{"C": C, **fit} for C in cell.settings.get("Cs", cell.settings["protocol"].Cs)]
         for cell in cells
