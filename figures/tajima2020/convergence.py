@@ -32,6 +32,7 @@ from figures.tajima2020.machines import (
     LACKING,
     LOSS,
     METHODS,
+    RAW,
     READINGS,
     UNIT,
     data,
@@ -48,7 +49,7 @@ SIMILAR = 2.0
 MAX_ITER = {"quick": 50, "standard": 300, "full": 1000}
 ENVELOPE = 0.01
 HIGH = "high-dimensional, synthetic"
-SECONDS = {"quick": 2, "standard": 80, "full": 300}
+SECONDS = {"quick": 4, "standard": 160, "full": 900}
 SHOWS = (
     "Objective error and certified gap at every iteration t, for the projected subgradient method "
     "(PG), Frank-Wolfe with the steps 2/(t + 1) (StdFW) and with exact line search (LSFW). W of "
@@ -258,8 +259,9 @@ def settings(values: dict[str, Any], size: str, smoothing: float) -> str:
     rest = [values[cell_name(name, REFERENCE, smoothing)]["last_gap"] for name in sets(size)]
     return (
         f"weighted Usunier loss with weights max(0, 6 - j)/15, lam = 1/n, smoothing {smoothing:g}, "
-        f"unit rows, from A = 0, {MAX_ITER[size]} iterations; P(w*) by `{REFERENCE}` with a "
-        f"certified gap of at most {max(rest):.1e}; seed 0. {shown_data(size)}"
+        f"from A = 0, {MAX_ITER[size]} iterations. The picture: {UNIT.name}, P(w*) by "
+        f"`{REFERENCE}` with a certified gap of at most {max(rest):.1e}. {RAW.name.capitalize()}: "
+        f"real sets to a gap of {TOL_RAW:g}; seed 0. {shown_data(size)}"
     )
 
 
