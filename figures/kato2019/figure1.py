@@ -169,7 +169,7 @@ def draw_domains(ax: Any, sets: dict[str, Any]) -> None:
     ax.text(0.17, 0.35, "true:\ntop-2 hinge", color=blue, ha="center")
     ax.text(0.27, 0.2, "pseudo top-2,\nused by SDCA", color=ink(red))
     light_grid(ax)
-    ax.set(aspect="equal", xlim=(-0.05, 0.75), ylim=(-0.05, 0.75))
+    ax.set(aspect="equal", xlim=(-0.05, 0.55), ylim=(-0.05, 0.55))
     ax.set(xlabel="$-a_1$", ylabel="$-a_2$    (with $a_3 = -a_1 - a_2$, $y = 3$)")
 
 
