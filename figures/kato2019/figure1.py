@@ -25,7 +25,7 @@ RUNS = {"sdca-lapin": "SDCA, pseudo top-2", "ascent": "ascent, true top-2"}
 ITERATIONS = {"quick": 5, "standard": 24, "full": 24}
 GRID = 33
 SECONDS = {"quick": 5, "standard": 10, "full": 10}
-# a gap that stays is at least so many times one that vanishes
+# least ratio of a gap that stays to a gap that vanishes
 CLEARLY = 100
 
 
