@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwlab.arrays import Floats
 
@@ -22,20 +23,25 @@ MOST_ROOM = 0.4
 # the least contrast of letters with white (WCAG 2, level AA)
 CONTRAST = 4.5
 # places of a name: which point of its box is near the curve, from 0 (left, bottom) to 1
-SIDES = ((0, 0.5), (0, 0), (0, 1), (0.5, 0), (0.5, 1), (1, 0), (1, 1), (1, 0.5))
+SIDES = np.array(
+    [(0, 0.5), (0, 0), (0, 1), (0.5, 0), (0.5, 1), (1, 0), (1, 1), (1, 0.5)], dtype=float
+)
 # heights of the box by which a name at an end may move up or down
 SHIFTS = (0.6, -0.6, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 2.6, -2.6, 3.2, -3.2, 4.0, -4.0)
+# what an unreadable place costs
+UNREADABLE = 1000.0
 # parts of a curve, from its end, at which a name may stand
 ALONG = np.linspace(1.0, 0.05, 25)
 
 
-class Place(NamedTuple):
-    """Where a name may stand: pixels of its box (x0, y0, x1, y1), of its anchor, and a penalty."""
+class Places(NamedTuple):
+    """Where a name may stand, in pixels: boxes (places, 4) as left, bottom, right, top; the points
+    of the curve that they name (places, 2); a penalty for each; whether a thin line leads there."""
 
-    box: tuple[float, float, float, float]
-    anchor: tuple[float, float]
-    penalty: float
-    leader: bool
+    boxes: Floats
+    points: Floats
+    penalties: Floats
+    led: NDArray[np.bool_]
 
 
 def label_curves(axes: Iterable[Any], fontsize: float = 8.0) -> bool:
@@ -50,12 +56,11 @@ def label_curves(axes: Iterable[Any], fontsize: float = 8.0) -> bool:
     """
     axes = list(axes)
     figure = axes[0].figure.figure
-    figure.draw_without_rendering()
+    _lay_out(figure)
     named = {ax: [line for line in ax.lines if _is_named(line)] for ax in axes}
     texts = {ax: [_text(ax, line, fontsize) for line in lines] for ax, lines in named.items()}
-    for ax, lines in named.items():
-        _make_room(ax, lines, texts[ax])
-    figure.draw_without_rendering()
+    if any([_make_room(ax, lines, texts[ax]) for ax, lines in named.items()]):
+        _lay_out(figure)
     return all([_place_all(ax, lines, texts[ax]) for ax, lines in named.items()])
 
 
@@ -73,6 +78,14 @@ def luminance(rgb: Floats) -> float:
     """Return the relative luminance of an sRGB colour, 0 for black and 1 for white."""
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return float(linear @ (0.2126, 0.7152, 0.0722))
+
+
+def _lay_out(figure: Any) -> None:
+    """Give all panels their places, and the limits that depend on their data."""
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    for ax in figure.axes:
+        ax.get_xlim(), ax.get_ylim()
 
 
 def _is_named(line: Any) -> bool:
@@ -95,8 +108,11 @@ def _text(ax: Any, line: Any, fontsize: float) -> Any:
     return text
 
 
-def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> None:
-    """Lengthen the x axis until names to the right of the curves' ends fit into the panel."""
+def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
+    """Lengthen the x axis until names to the right of the curves' ends fit into the panel.
+
+    Returns whether it had to be longer.
+    """
     left, width = ax.bbox.x0, ax.bbox.width
     shares = [
         (width - text.get_window_extent().width - 2 * DISTANCE) / (pixels[-1, 0] - left)
@@ -108,6 +124,7 @@ def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> None:
         scale = ax.xaxis.get_transform()
         low, high = scale.transform(ax.get_xlim())
         ax.set_xlim(right=float(scale.inverted().transform(low + (high - low) / share)))
+    return share < 1
 
 
 def _pixels(ax: Any, line: Any) -> Floats:
@@ -128,65 +145,67 @@ def _place_all(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
     curves = [_pixels(ax, line) for line in lines]
     seen = [number for number, curve in enumerate(curves) if len(curve)]
     others = np.concatenate([_pixels(ax, line) for line in ax.lines] or [np.empty((0, 2))])
-    taken: list[tuple[float, float, float, float]] = []
+    taken = np.empty((0, 4))
     readable = True
     for number in sorted(seen, key=lambda i: -curves[i][-1, 1]):
         extent = texts[number].get_window_extent()
-        places = list(_places(curves[number], extent.width, extent.height))
-        costs = [_cost(place, ax.bbox, taken, others) for place in places]
-        best = places[int(np.argmin(costs))]
-        taken.append(best.box)
-        readable &= min(costs) < 1000
-        _put(ax, texts[number], best, lines[number].get_color())
+        places = _places(curves[number], extent.width, extent.height)
+        costs = _costs(places, ax.bbox, taken, others)
+        best = int(np.argmin(costs))
+        taken = np.vstack([taken, places.boxes[best]])
+        readable &= bool(costs[best] < UNREADABLE)
+        _put(ax, texts[number], lines[number].get_color(), places, best)
     return readable
 
 
-def _places(curve: Floats, width: float, height: float) -> Iterable[Place]:
-    """Yield the places that a name may take, with what each costs in itself."""
-    for part in ALONG:
-        x, y = curve[round(part * (len(curve) - 1))]
-        for rank, (across, up) in enumerate(SIDES):
-            x0 = x + DISTANCE * (1 - 2 * across) - across * width
-            y0 = y + DISTANCE * (1 - 2 * up) * (up != 0.5) - up * height
-            box = (x0, y0, x0 + width, y0 + height)
-            yield Place(box, (x, y), 0.4 * rank + 12 * (1 - part), False)
-    x, y = curve[-1]
-    for shift in SHIFTS:
-        x0, y0 = x + 3 * DISTANCE, y + shift * height - height / 2
-        yield Place((x0, y0, x0 + width, y0 + height), (x, y), 0.6 + abs(shift), True)
-
-
-def _cost(place: Place, panel: Any, taken: Sequence[Any], curves: Floats) -> float:
-    """Return how bad a place is; from 1000 on the name cannot be read."""
-    x0, y0, x1, y1 = place.box
-    if x0 < panel.x0 or x1 > panel.x1 + 2 or y0 < panel.y0 or y1 > panel.y1 + 2:
-        return 1e6
-    overlaps = sum(
-        max(0.0, min(x1, right) - max(x0, left)) * max(0.0, min(y1, top) - max(y0, bottom))
-        for left, bottom, right, top in taken
+def _places(curve: Floats, width: float, height: float) -> Places:
+    """Return the places of a name: around points of its curve, and led to from its end."""
+    along = curve[(ALONG * (len(curve) - 1)).round().astype(int)]
+    away = DISTANCE * (1 - 2 * SIDES) * [[1, up != 0.5] for _, up in SIDES]
+    corners = away - SIDES * (width, height)
+    beside = (along[:, None] + corners).reshape(-1, 2)
+    led = curve[-1] + [(3 * DISTANCE, (shift - 0.5) * height) for shift in SHIFTS]
+    low = np.vstack([beside, led])
+    points = np.vstack([np.repeat(along, len(SIDES), axis=0), np.tile(curve[-1], (len(led), 1))])
+    penalties = 12 * (1 - ALONG)[:, None] + 0.4 * np.arange(len(SIDES))
+    return Places(
+        np.hstack([low, low + np.array([width, height])]),
+        points,
+        np.concatenate([penalties.ravel(), 0.6 + np.abs(SHIFTS)]),
+        np.arange(len(low)) >= len(beside),
     )
+
+
+def _costs(places: Places, panel: Any, taken: Floats, curves: Floats) -> Floats:
+    """Return how bad each place is; from UNREADABLE on the name cannot be read."""
+    left, bottom, right, top = places.boxes.T[:, :, None]
     x, y = curves.T
-    inside = int(((x > x0) & (x < x1) & (y > y0) & (y < y1)).sum())
-    crossed = inside * STEP / (x1 - x0)
-    return (
-        place.penalty + 12 * crossed + 1000 * (crossed > CROSSED) + 1000 * (overlaps > 0) + overlaps
-    )
+    inside = ((x > left) & (x < right) & (y > bottom) & (y < top)).sum(axis=1)
+    crossed = inside * STEP / (right - left)[:, 0]
+    wide = np.minimum(right, taken[:, 2]) - np.maximum(left, taken[:, 0])
+    high = np.minimum(top, taken[:, 3]) - np.maximum(bottom, taken[:, 1])
+    overlaps = (wide.clip(min=0) * high.clip(min=0)).sum(axis=1)
+    low, most = panel.min, panel.max + 2
+    outside = ((places.boxes[:, :2] < low) | (places.boxes[:, 2:] > most)).any(axis=1)
+    unreadable = UNREADABLE * ((crossed > CROSSED) + (overlaps > 0) + 100.0 * outside)
+    return np.asarray(places.penalties + 12 * crossed + overlaps + unreadable)
 
 
-def _put(ax: Any, text: Any, place: Place, color: Any) -> None:
-    """Move a name to its place, as an offset from the point of its curve that it names."""
+def _put(ax: Any, text: Any, color: Any, places: Places, number: int) -> None:
+    """Move a name to a place, as an offset from the point of its curve that it names."""
     to_points = 72 / ax.figure.dpi
-    anchor = ax.transData.inverted().transform(place.anchor)
-    corner = np.subtract(place.box[:2], place.anchor) * to_points
-    text.xy, text.xycoords = tuple(anchor), "data"
+    point, box = places.points[number], places.boxes[number]
+    named = tuple(ax.transData.inverted().transform(point))
+    corner = (box[:2] - point) * to_points
+    text.xy, text.xycoords = named, "data"
     text.set_anncoords("offset points")
     text.set_position(tuple(corner))
     text.set_verticalalignment("bottom")
-    if place.leader:
-        middle = (place.box[3] - place.box[1]) / 2 * to_points
+    if places.led[number]:
+        middle = (box[3] - box[1]) / 2 * to_points
         ax.annotate(
             "",
-            tuple(anchor),
+            named,
             xytext=(corner[0] - 1, corner[1] + middle),
             textcoords="offset points",
             arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.6},

@@ -68,7 +68,7 @@ class Statements:
         self.values, self.reading = values, reading
 
     def value(self, method: str, smoothing: float) -> dict[str, Any]:
-        return self.values[f"{self.reading}|{run(method, smoothing)}"]
+        return dict(self.values[f"{self.reading}|{run(method, smoothing)}"])
 
     def iterations(self, method: str, smoothing: float) -> float:
         """Return the iterations to a gap of 1e-3, infinite if the cap came first."""

@@ -112,7 +112,7 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
 
 
 def alt(title: str, picture: Path) -> str:
-    """Return what a picture is read out as: the caption's title, and the finding it is headed by."""
+    """Return a picture's text for those who cannot see it: its caption's title and its finding."""
     from PIL import Image
 
     with Image.open(picture) as image:

@@ -62,7 +62,7 @@ def plot(study: Study) -> list[Path]:
     for index, (name, value) in enumerate(values.items()):
         vertices = np.array(value["vertices"])
         colour, marker, line = SERIES[index]
-        for number, (i, j) in enumerate(value["edges"]):
+        for i, j in value["edges"]:
             ends = vertices[[i, j]].T
             ax.plot(*ends, color=colour, linestyle=line, marker=marker, linewidth=1.8)
         ax.text(*vertices[vertices.sum(axis=1).argmax()], f"  {name}", color=ink(colour))
@@ -78,7 +78,7 @@ def plot(study: Study) -> list[Path]:
 def title_of(values: dict[str, Any]) -> str:
     """Return how many vertices the simplices have."""
     counts = ", ".join(str(len(values[f"k = {k}"]["vertices"])) for k in KS)
-    return f"The top-k simplex loses its face as k grows: {counts} vertices for k = 1, 2, 3"
+    return f"Top-k simplices for k = {', '.join(map(str, KS))} have {counts} vertices"
 
 
 def draw_top(ax: Any, vertices: np.ndarray, colour: str) -> None:
