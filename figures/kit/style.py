@@ -66,7 +66,7 @@ def curves(ax: Any, drawn: Mapping[str, tuple[Any, Any, dict[str, Any]]]) -> Non
     Each curve is narrower than the one below it, and its markers have places of their own.
     """
     for place, (label, (x, y, style)) in enumerate(drawn.items()):
-        width = style["linewidth"] + 0.9 * (len(drawn) - 1 - place)
+        width = style["linewidth"] + 0.6 * (len(drawn) - 1 - place)
         every = marked(x, place / len(drawn))
         ax.plot(x, y, **{**style, "linewidth": width}, markevery=every, label=label)
 
