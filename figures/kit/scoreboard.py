@@ -1,5 +1,6 @@
 """The scoreboard: every figure and table of the papers, and whether it comes out again."""
 
+import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -50,12 +51,18 @@ def scores(out: Path, size: str) -> list[Score]:
     for name in script_names():
         one = script(name)
         if one.finding is not None:
-            study, figure = Study(name, size, out), one.shows.split(":")[0].split(",")[0]
+            study, figure = Study(name, size, out), label(one.shows)
             try:
                 found.append(Score(figure, name, one.found(study), one.is_stale(study)))
             except NotRun:
                 found.append(Score(figure, name, None))
     return sorted(found, key=lambda score: score.figure)
+
+
+def label(shows: str) -> str:
+    """Return the paper and the number of its figure or table from a script's first line."""
+    found = re.match(r"\w+ (?:Figure|Table) \d+", shows)
+    return found[0] if found else shows.split(":")[0]
 
 
 def summary(found: list[Score]) -> str:

@@ -102,13 +102,14 @@ class Study:
         for folder in (self.out, KEPT):
             path = folder / self.size / f"{self.name}.json"
             if path.exists():
-                return json.loads(path.read_text("utf-8"))
+                record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+                return record
         raise NotRun(f"{self.name} has no stored results of size {self.size}.")
 
     @property
     def values(self) -> dict[str, Any]:
         """Return {cell name: result} as stored."""
-        return self.record["values"]
+        return dict(self.record["values"])
 
     def save_figure(self, figure: Any, caption: Caption, part: str = "") -> list[Path]:
         """Write NAME[_part].png, .pdf and the caption."""

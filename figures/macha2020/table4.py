@@ -1,4 +1,4 @@
-"""M20 Table 4: milliseconds of a repeat loop of Algorithm 3.1, and seconds of a candidate.
+"""M20 Table 4: milliseconds per repeat loop of Algorithm 3.1, and seconds per candidate.
 
 The kernel matrix is stored. That of Fashion-MNIST is not: a loop computes two columns, which M20
 read from a file, and its candidates are timed without them. An iteration of the other methods
@@ -77,7 +77,7 @@ def cells(size: str) -> list[Cell]:
 def times(
     data: DataName, positive: int, objective: Any, is_stored: bool, loops: list[int]
 ) -> dict[str, Any]:
-    """Return the CPU seconds of a loop, a candidate and an iteration of each other method."""
+    """Return the CPU seconds per loop, per candidate and per iteration of each other method."""
     part = data.load()
     X, y = part.X_train, (part.y_train == positive).astype(int)
     problem = stored(X, y, objective) if is_stored else ranking.Problem(X, y, objective, 1.0)

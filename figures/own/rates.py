@@ -25,7 +25,7 @@ METHODS = tuple(method for family in PANELS.values() for method in family)
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
 SECONDS = {"quick": 3, "standard": 40, "full": 40}
 # points of a curve that are kept, on a linear and on a logarithmic axis
-POINTS = 300
+POINTS = 100
 # below this fraction of |D*| an error is rounding
 FLOOR = 1e-13
 # below the rounding floor, where runs end

@@ -19,7 +19,7 @@ from typing import Any
 from fwlab.experiments.bytecode import reached
 from fwlab.experiments.core_code import core_sources, undocumented
 from fwlab.experiments.packages import version_of
-from fwlab.experiments.source_digest import DIGITS
+from fwlab.experiments.source_digest import DIGITS, is_identified_by_value
 
 
 def syntax_digest(functions: Iterable[Callable[..., Any]]) -> str:
@@ -77,7 +77,8 @@ def _follow(value: Any, found: dict[str, str]) -> str:
 def _follow_code(value: Any, found: dict[str, str]) -> str:
     """Add a function or a class, unless it is the core's or of a package, and return its name."""
     name = f"{value.__module__}:{value.__qualname__}"
-    if name in found or version_of(value) is not None:
+    stands_for_itself = isinstance(value, type) and is_identified_by_value(value)
+    if name in found or stands_for_itself or version_of(value) is not None:
         return name
     try:
         source = textwrap.dedent(inspect.getsource(value))

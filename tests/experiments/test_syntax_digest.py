@@ -1,12 +1,14 @@
 """The hash of syntax: it changes with what code does, and with nothing else."""
 
 import ast
+import os
+import subprocess
 import sys
 
 import pytest
 
+from fwlab.experiments import DataName, syntax_digest
 from fwlab.experiments import syntax as _syntax
-from fwlab.experiments import syntax_digest
 from fwlab.experiments.syntax import syntax
 
 HELPER = """
@@ -81,3 +83,37 @@ def test_fields_that_older_grammars_lack_are_left_out():
     function.type_params = []
     assert syntax(function) == before
     assert syntax(ast.parse("f(1)")) != syntax(ast.parse("f(2)"))
+
+
+DIGITS = DataName("digits")
+
+
+def digits():
+    return DIGITS.load()
+
+
+def test_data_stand_for_the_code_that_reads_them():
+    found = {}
+    _syntax._follow(digits, found)
+    assert any(name.endswith(":digits") for name in found)
+    assert not [name for name in found if name.startswith("fwlab.datasets")]
+
+
+def test_every_process_finds_the_same_hash():
+    code = (
+        "from fwlab.experiments import syntax_digest\n"
+        "from figures.kit.script import script, script_names\n"
+        "cells = [cell for name in script_names() for cell in script(name).cells('quick')]\n"
+        "print(syntax_digest(sorted({c.function for c in cells}, key=lambda f: f.__qualname__)))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    ]
+    assert runs[0] == runs[1] != ""
