@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -25,6 +25,7 @@ def boxes(ax: Any) -> list[Any]:
     return [text.get_window_extent() for text in ax.texts if text.get_text()]
 
 
+@settings(max_examples=10)
 @given(st.lists(st.floats(0.1, 3.0), min_size=1, max_size=7))
 def test_names_stand_apart_inside_the_panel(powers: list[float]) -> None:
     ax = panel()
