@@ -116,7 +116,9 @@ def plot(study: Study) -> list[Path]:
         curves(ax, drawn)
         ax.axhline(1e-3, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
     found = Statements(values, reading)
-    counts = [f"{found.iterations(m, 0.1):g} ({title})" for m, title in METHODS.items()]
+    cap = CAPS[study.size]
+    needed = {title: found.iterations(m, 0.1) for m, title in METHODS.items()}
+    counts = [f"{n:g} ({t})" if n <= cap else f"over {cap} ({t})" for t, n in needed.items()]
     state(
         figure,
         f"Smoothing 0.1: iterations to a gap of 1e-3 are {', '.join(counts)}; "
