@@ -121,10 +121,19 @@ def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
     ]
     share = max(min(shares, default=1.0), 1 - MOST_ROOM)
     if share < 1:
+        _keep_ticks(ax)
         scale = ax.xaxis.get_transform()
         low, high = scale.transform(ax.get_xlim())
         ax.set_xlim(right=float(scale.inverted().transform(low + (high - low) / share)))
     return share < 1
+
+
+def _keep_ticks(ax: Any) -> None:
+    """Keep the ticks of the x axis where they are: none stands below the names."""
+    low, high = sorted(ax.get_xlim())
+    for minor in (False, True):
+        ticks = ax.get_xticks(minor=minor)
+        ax.set_xticks(ticks[(ticks >= low) & (ticks <= high)], minor=minor)
 
 
 def _pixels(ax: Any, line: Any) -> Floats:

@@ -162,18 +162,14 @@ def title_of(name: str, methods: dict[str, Any]) -> str:
 
 
 def last_geometric(found: list[dict[str, Any]]) -> float:
-    """Return the iteration at which the last of the geometric runs is at the rounding floor."""
-    ends = [
-        run["iteration"][int(np.argmax(np.array(run["error"]) <= FLOOR))]
-        for run in found
-        if run["fit"][4] == "geometric" and min(run["error"]) <= FLOOR
-    ]
-    return max(ends, default=max(run["iteration"][-1] for run in found))
+    """Return the last iteration of the geometric runs, of all if there are none."""
+    ends = {run["iteration"][-1]: run["fit"][4] == "geometric" for run in found}
+    return max([end for end, geometric in ends.items() if geometric] or ends)
 
 
 def draw(figure: Any, methods: dict[str, Any]) -> None:
     """Draw a row of panels per family of methods."""
-    axes = figure.subplots(len(PANELS), 2, sharey=True, sharex="col")
+    axes = figure.subplots(len(PANELS), 2, sharey=True)
     for pair, family in zip(axes, PANELS.values(), strict=True):
         for method in family:
             found = methods[method]
