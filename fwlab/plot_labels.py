@@ -159,7 +159,7 @@ def _place_all(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
 
 
 def _places(curve: Floats, width: float, height: float) -> Places:
-    """Return the places that a name may take: around points of its curve, or led to from its end."""
+    """Return the places of a name: around points of its curve, and led to from its end."""
     along = curve[(ALONG * (len(curve) - 1)).round().astype(int)]
     away = DISTANCE * (1 - 2 * SIDES) * [[1, up != 0.5] for _, up in SIDES]
     corners = away - SIDES * (width, height)
@@ -169,7 +169,7 @@ def _places(curve: Floats, width: float, height: float) -> Places:
     points = np.vstack([np.repeat(along, len(SIDES), axis=0), np.tile(curve[-1], (len(led), 1))])
     penalties = 12 * (1 - ALONG)[:, None] + 0.4 * np.arange(len(SIDES))
     return Places(
-        np.hstack([low, low + (width, height)]),
+        np.hstack([low, low + np.array([width, height])]),
         points,
         np.concatenate([penalties.ravel(), 0.6 + np.abs(SHIFTS)]),
         np.arange(len(low)) >= len(beside),

@@ -30,7 +30,7 @@ WIDTH = 5.4
 # points of a title, and of remarks: 9 pixels are 5.9 points when the figure is 600 pixels wide
 TITLE, SMALL = 11, 8
 # bold letters of a title
-LETTERS_PER_INCH = 11.5
+LETTERS_PER_INCH = 10.3
 
 # told apart by marker and line in grey; Okabe and Ito's colours
 SERIES = (

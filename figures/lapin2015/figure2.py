@@ -78,7 +78,7 @@ def plot(study: Study) -> list[Path]:
 def title_of(values: dict[str, Any]) -> str:
     """Return how many vertices the simplices have."""
     counts = ", ".join(str(len(values[f"k = {k}"]["vertices"])) for k in KS)
-    return f"The top-k simplex loses its face as k grows: {counts} vertices for k = 1, 2, 3"
+    return f"Top-k simplices for k = {', '.join(map(str, KS))} have {counts} vertices"
 
 
 def draw_top(ax: Any, vertices: np.ndarray, colour: str) -> None:

@@ -116,7 +116,10 @@ def plot(study: Study) -> list[Path]:
         min(ends[f"{name}|{rule}"] for rule in RULES[1:]) / ends[f"{name}|{RULES[0]}"]
         for name in DIRECTIONS
     )
-    state(figure, f"The bent path ends with a gap {ratio:.2g} times smaller, or more, than others")
+    state(
+        figure,
+        f"The bent path ends with a gap at least {ratio:.0f} times smaller than the simpler rules",
+    )
     label_curves(axes.flat, fontsize=7.0)
     gaps = ", ".join(f"{name} {value['gap'][-1]:.1e}" for name, value in values.items())
     caption = Caption(

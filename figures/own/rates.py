@@ -25,7 +25,7 @@ METHODS = tuple(method for family in PANELS.values() for method in family)
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
 SECONDS = {"quick": 3, "standard": 40, "full": 40}
 # points of a curve that are kept, on a linear and on a logarithmic axis
-POINTS = 300
+POINTS = 100
 # below this fraction of |D*| an error is rounding
 FLOOR = 1e-13
 # below the rounding floor, where runs end
@@ -158,7 +158,17 @@ def plot(study: Study) -> list[Path]:
 def title_of(name: str, methods: dict[str, Any]) -> str:
     """Return which methods converge geometrically."""
     names = [method for method, found in methods.items() if found["fit"][4] == "geometric"]
-    return f"{name}: geometric rates for {', '.join(names) or 'no method'}"
+    return f"{name[0].upper()}{name[1:]}: geometric rates for {', '.join(names) or 'no method'}"
+
+
+def last_geometric(found: list[dict[str, Any]]) -> float:
+    """Return the iteration at which the last of the geometric runs is at the rounding floor."""
+    ends = [
+        run["iteration"][int(np.argmax(np.array(run["error"]) <= FLOOR))]
+        for run in found
+        if run["fit"][4] == "geometric" and min(run["error"]) <= FLOOR
+    ]
+    return max(ends, default=max(run["iteration"][-1] for run in found))
 
 
 def draw(figure: Any, methods: dict[str, Any]) -> None:
@@ -174,11 +184,12 @@ def draw(figure: Any, methods: dict[str, Any]) -> None:
                 style = {**method_line(method), "markevery": marks.tolist()}
                 ax.plot(found["iteration"], shown, **style, label=method)
         powers, rates = pair
+        rates.set_xlim(0, 1.1 * last_geometric([methods[method] for method in family]))
         powers.set(xscale="log", yscale="log", ylabel="dual error / |D*|")
         light_grid(powers)
         light_grid(rates)
-    axes[-1, 0].set_xlabel("iteration, logarithmic: a power is straight")
-    axes[-1, 1].set_xlabel("iteration: a geometric rate is straight")
+    axes[-1, 0].set_xlabel("iteration (powers are straight)")
+    axes[-1, 1].set_xlabel("iteration (rates are straight)")
 
 
 def _caption(values: dict[str, Any], iterations: int) -> Caption:
