@@ -138,7 +138,7 @@ def distances(values: dict[str, Any], reading: str) -> tuple[dict[str, float], d
         ),
     }
     counts = Iterations.of(values, reading)
-    seconds = {m: arrival(values[f"{reading}|{m}"], 1e-3) for m in ("fw", "afw", "pfw")}
+    seconds = {m: arrival(values[f"{reading}|{run(m)}"], 1e-3) for m in ("fw", "afw", "pfw")}
     slower = printed["fw: seconds to a gap of 1e-5"] / printed["fw: seconds to a gap of 1e-3"]
     confirm = {
         "FW: iterations to 1e-5 over iterations to 1e-3": factor(counts.fw_end / counts.fw, slower),
