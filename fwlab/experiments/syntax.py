@@ -21,7 +21,6 @@ from fwlab.experiments.core_code import core_sources, undocumented
 from fwlab.experiments.packages import version_of
 from fwlab.experiments.source_digest import DIGITS, is_identified_by_value
 
-
 # modules of the core that draw, write texts and start processes: no number depends on them
 NOT_COMPUTING = ("launch", "plot", "plot_labels", "provenance", "text", "toml_text")
 
