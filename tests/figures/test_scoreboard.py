@@ -107,7 +107,7 @@ def test_the_summary_counts_every_line():
         Score("a", "", FigureFinding(outcome, "")) for outcome in (*Agreement, Agreement.AGREES)
     ]
     assert summary(found) == (
-        "Of 5 figures and tables: agrees: 2, could agree: 1, disagrees: 1, data not to be had: 1."
+        "Of 5 results: agrees: 2, could agree: 1, disagrees: 1, data not to be had: 1."
     )
 
 
@@ -119,9 +119,10 @@ def test_the_reading_says_of_how_many():
 
 
 def test_lines_of_the_page_lead_to_their_figures():
-    one = Score("K19 Figure 3", "kato2019_figure3", FigureFinding(Agreement.AGREES, "all"))
+    one = Score("K19 Figure 3", "kato2019_figure3", FigureFinding(Agreement.AGREES, "|gap| small"))
     text = markdown_scoreboard([one, replace(one, figure="x", script="")], {one.script: "anchor"})
-    assert "| [K19 Figure 3](#anchor) | agrees | all |" in text and "| x | agrees" in text
+    assert "| [K19 Figure 3](#anchor) | agrees | \\|gap\\| small |" in text
+    assert "| x | agrees" in text
 
 
 def test_lines_of_a_terminal_end_with_its_edge(monkeypatch):
