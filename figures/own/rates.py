@@ -158,7 +158,7 @@ def plot(study: Study) -> list[Path]:
 def title_of(name: str, methods: dict[str, Any]) -> str:
     """Return which methods converge geometrically."""
     names = [method for method, found in methods.items() if found["fit"][4] == "geometric"]
-    return f"{name[0].upper()}{name[1:]}: geometric rates for {', '.join(names) or 'no method'}"
+    return f"{name}: geometric rates for {', '.join(names) or 'no method'}"
 
 
 def last_geometric(found: list[dict[str, Any]]) -> float:
