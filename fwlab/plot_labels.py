@@ -35,8 +35,11 @@ ALONG = np.linspace(1.0, 0.05, 25)
 
 
 class Places(NamedTuple):
-    """Where a name may stand, in pixels: boxes (places, 4) as left, bottom, right, top; the points
-    of the curve that they name (places, 2); a penalty for each; whether a thin line leads there."""
+    """Candidate places of a name, in pixels.
+
+    They are boxes (places, 4) as left, bottom, right, top; the points of the curve that they name
+    (places, 2); a penalty for each; whether a thin line leads there.
+    """
 
     boxes: Floats
     points: Floats

@@ -164,7 +164,7 @@ def title_of(name: str, methods: dict[str, Any]) -> str:
 def last_geometric(found: list[dict[str, Any]]) -> float:
     """Return the last iteration of the geometric runs, of all if there are none."""
     ends = {run["iteration"][-1]: run["fit"][4] == "geometric" for run in found}
-    return max([end for end, geometric in ends.items() if geometric] or ends)
+    return float(max([end for end, geometric in ends.items() if geometric] or ends))
 
 
 def draw(figure: Any, methods: dict[str, Any]) -> None:
