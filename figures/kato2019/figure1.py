@@ -31,7 +31,7 @@ GAPS = (
 ITERATIONS = {"quick": 5, "standard": 24, "full": 24}
 GRID = 33
 SECONDS = {"quick": 5, "standard": 10, "full": 10}
-# a gap that stays is at least so many times one that vanishes
+# least ratio of a gap that stays to a gap that vanishes
 CLEARLY = 100
 
 

@@ -29,7 +29,7 @@ SMOOTHINGS = (0.0, 1e-3, 1e-2, 1e-1)
 QUICK = Reading("digits", {"data": DataName("digits", "unit", rows=200)})
 CAPS = {"quick": 20, "standard": MAX_ITER, "full": 1000}
 SECONDS = {"quick": 4, "standard": 180, "full": 1800}
-# section 7.2: with smoothing 0.1 the gap is below 1e-3 within so many iterations
+# iterations within which the gap is below 1e-3 with smoothing 0.1: section 7.2
 PRINTED = 8
 
 

@@ -75,7 +75,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
 
 
 def factors(values: dict[str, Any], reading: str, weights: str) -> dict[str, float]:
-    """Return how far the gap is from that of the flat weights, at a few iterations."""
+    """Return how far the gap is from the gap of the flat weights, at a few iterations."""
     flat, other = (run_of(values, reading, w) for w in ("flat", weights))
     return {
         f"{weights}, iteration {place}": factor(gap_at(other, place), gap_at(flat, place))
@@ -84,7 +84,7 @@ def factors(values: dict[str, Any], reading: str, weights: str) -> dict[str, flo
 
 
 def gap_at(value: dict[str, Any], iteration: int) -> float:
-    """Return the smallest gap until an iteration; the last one of a run that ended before."""
+    """Return the smallest gap until an iteration, the last one if the run ended before."""
     iterations, gaps = best_so_far(value)
     return float(gaps[np.searchsorted(iterations, iteration, side="right") - 1])
 

@@ -15,7 +15,7 @@ from fwlab.text import format_table
 HEADER = ("figure", "outcome", "the number that says so", "reading", "why")
 # figures that have no numbers, and why
 WITHOUT_SCRIPT = {"L15 Figure 1": "photographs of SUN 397, no numbers"}
-NARROW, WIDE = 28, 100  # columns of a terminal
+NARROW = 30  # columns of a terminal for the last column, at least
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def summary(found: list[Score]) -> str:
 def terminal_scoreboard(found: list[Score]) -> str:
     """Return the scoreboard for a terminal; the last column is cut to its width."""
     rows = [score.texts() for score in found]
-    others = format_table(HEADER[:-1], [row[:-1] for row in rows]).splitlines()[0]
-    width = max(NARROW, max(WIDE, shutil.get_terminal_size().columns) - len(others) - 40)
+    others = sum(max(map(len, column)) + 2 for column in [*zip(HEADER, *rows, strict=True)][:-1])
+    width = max(NARROW, shutil.get_terminal_size().columns - others)
     cut = [(*row[:-1], shorten(row[-1], width, placeholder=" ..")) for row in rows]
     return f"{format_table(HEADER, cut)}\n\n{summary(found)}"
 

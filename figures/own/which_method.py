@@ -5,6 +5,8 @@ sets without smoothing. The upper panel counts passes over the samples, and so l
 whose iteration is more than one; the lower one compares seconds.
 """
 
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import method_line, new_figure, state
+from figures.kit.style import ink, method_line, new_figure, state
 from figures.kit.tables import Table
 from figures.own.subsets import DIGITS, REAL, random_rows
 from fwlab.experiments import Cell, DataName
@@ -104,3 +106,126 @@ def contest(problem: fwlab.Problem, limit: float, methods: tuple[str, ...]) -> d
 def largest_eigenvalue(X: np.ndarray) -> float:
     """Return lambda_max(K) of the Gram matrix K = X X^T."""
     return float(np.linalg.norm(X, 2) ** 2)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is compared: the place of the cost in a run, the methods, a format with its unit.
+
+    A method within `near` times the least cost ties with it; the first of METHODS then wins.
+    """
+
+    place: int
+    methods: tuple[str, ...]
+    spec: str
+    near: float
+
+    def costs(self, value: dict[str, Any]) -> dict[str, float]:
+        """Return the costs of the methods that got there, in the order of METHODS."""
+        runs = value["methods"]
+        return {m: runs[m][self.place] for m in self.methods if m in runs}
+
+    def winner(self, value: dict[str, Any]) -> tuple[str, float]:
+        """Return the winner and its cost, "" if no method got there."""
+        costs = self.costs(value)
+        least = min(costs.values(), default=np.inf)
+        return next(((m, c) for m, c in costs.items() if c <= self.near * least), ("", least))
+
+    def spell(self, cost: float) -> str:
+        """Return a cost with its unit."""
+        return self.spec.format(cost if self.place == 0 else 1000 * cost)
+
+
+KINDS = {
+    "passes over the samples, where an iteration is one": Kind(0, ONE_PASS, "{:.0f}", 1.0),
+    "milliseconds, all methods": Kind(1, METHODS, "{:.2g} ms", 1.2),
+}
+
+
+def plot(study: Study) -> list[Path]:
+    """Draw the winner of each cell, by passes above and by seconds below."""
+    values = study.values
+    figure = new_figure(8.6)
+    state(figure, title_of(values))
+    axes = figure.subplots(2, 1, sharex=True)
+    for ax, (what, kind) in zip(axes, KINDS.items(), strict=True):
+        draw(ax, values, kind, study.size)
+        ax.set_title(what, fontsize="medium")
+    axes[-1].set_xlabel("lambda_max(K) / (lam n)")
+    caption = _caption(values, study.size)
+    return [
+        *study.save_figure(figure, caption),
+        *study.save_table(_table(values), caption, "table"),
+    ]
+
+
+def draw(ax: Any, values: dict[str, Any], kind: Kind, size: str) -> None:
+    """Draw the grid as coloured cells, and below it a lane of points for each real set."""
+    sets = list(dict.fromkeys(c.split("|")[0] for c in values if not c.startswith("grid|")))
+    lanes = [f"smoothing {s:g}" for s in reversed(SMOOTHINGS[size])] + sets
+    side = np.sqrt(10.0)
+    for cell, value in values.items():
+        name = cell.split("|")
+        winner, cost = kind.winner(value)
+        color = method_line(winner)["color"] if winner else "#bbbbbb"
+        text = f"{winner}\n{kind.spell(cost)}" if winner else "none"
+        x = value["condition"]
+        if name[0] == "grid":
+            y = lanes.index(f"smoothing {name[2]}")
+            ax.fill_between([x / side, x * side], y - 0.5, y + 0.5, color=color, alpha=0.3, lw=0)
+        else:
+            y = lanes.index(name[0])
+            text = text.replace("\n", " ")
+            ax.plot(x, y + 0.22, "o", color=color, markersize=6, zorder=3)
+            y -= 0.12
+        ax.text(x, y, text, ha="center", va="center", fontsize=6.5, color=ink(color), zorder=4)
+    ax.axhline(len(SMOOTHINGS[size]) - 0.5, color="#000000", linewidth=0.8)
+    ax.set(xscale="log", ylim=(len(lanes) - 0.4, -0.5))
+    ax.set_yticks(range(len(lanes)), lanes, fontsize="small")
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def title_of(values: dict[str, Any]) -> str:
+    """Return who wins most cells by passes and by seconds."""
+    told = []
+    for what, kind in zip(("passes", "seconds"), KINDS.values(), strict=True):
+        winners = Counter(kind.winner(value)[0] for value in values.values())
+        winners.pop("", None)
+        shown = ", ".join(f"{method} {count}" for method, count in winners.most_common(3))
+        told.append(f"{what} {shown or 'none'}")
+    return f"Wins on {len(values)} problems: by {'; by '.join(told)}"
+
+
+def _table(values: dict[str, Any]) -> Table:
+    rows = []
+    for cell, value in values.items():
+        name, *setting = cell.split("|")
+        smoothing = setting[1] if name == "grid" else "0"
+        for place, kind in enumerate(KINDS.values()):
+            for method, cost in sorted(kind.costs(value).items(), key=lambda pair: pair[1]):
+                entry = [name, f"{value['condition']:.3g}", smoothing]
+                rows.append([*entry, ("passes", "seconds")[place], method, f"{cost:.4g}"])
+    return Table(["data", "lambda_max(K)/(lam n)", "smoothing", "of", "method", "cost"], rows)
+
+
+def _caption(values: dict[str, Any], size: str) -> Caption:
+    unsolved = sum(not value["methods"] for value in values.values())
+    return Caption(
+        title="Which method wins, over lambda_max(K)/(lam n) and smoothing",
+        shows=(
+            f"The method that gets first to a relative gap of {TOL:g}, and its cost: in passes "
+            "above, in milliseconds below, where the first in the list wins among those within "
+            "a fifth of the fastest. Coloured cells: synthetic data. Points: real sets without "
+            "smoothing. The table has all methods."
+        ),
+        settings=(
+            f"TopK({K}); synthetic: {ROWS[size]} unit rows, d = {FEATURES}, m = {CLASSES}, "
+            f"features of variances 1/j, class means {SEPARATION:g} N(0, I); real: {ROWS[size]} "
+            f"random unit rows, lam = 1/(C n), C = {', '.join(f'{C:g}' for C in CS[size])}; list: "
+            f"{', '.join(METHODS)}; {LIMIT[size]:g} s a run, one thread; seed 0."
+        ),
+        agreement=(
+            f"No paper has this figure. {title_of(values)}. No method got there in {unsolved}."
+        ),
+    )

@@ -307,7 +307,9 @@ def _caption(
             f"gaps: {gaps}." + ("" if size == "quick" else f" {LACKING} {DERIVED}")
         ),
         agreement=(
-            f"With {UNIT.name} LSFW has the least error of the three in {len(first)} of {len(tests)} columns, in {len(apart)} of them significantly; in the "
-            f"paper in all. {optima(chosen)}" + ("" if size == "quick" else f" {REMADE}")
+            f"With {UNIT.name} LSFW has the least error of the three in {len(first)} of "
+            f"{len(tests)} columns, in {len(apart)} of them significantly; in the paper in all. "
+            + optima(chosen)
+            + ("" if size == "quick" else f" {REMADE}")
         ),
     )

@@ -54,7 +54,7 @@ def finding(values, size):
 
 @pytest.fixture
 def board(tmp_path, monkeypatch):
-    """board(distances): the lines when the only script of a paper has cells with these."""
+    """board(distances): all lines, if one script alone is of a paper and its cells have these."""
 
     def make(distances, size="standard"):
         cells = [Cell(str(i), near, {"x": d}) for i, d in enumerate(distances)]
