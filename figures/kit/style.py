@@ -86,10 +86,9 @@ def new_figure(height: float, *, width: float = WIDTH) -> Any:
 
 
 def state(figure: Any, finding: str) -> None:
-    """Make the finding the figure's title, in as many lines as it takes."""
+    """Make the finding the figure's title, in lines of about the same length."""
     letters = int(figure.get_size_inches()[0] * LETTERS_PER_INCH)
     lines = wrap(finding, letters, break_on_hyphens=False)
-    # lines of about the same length, none with a word alone
     while len(shorter := wrap(finding, letters - 1, break_on_hyphens=False)) == len(lines) > 1:
         letters, lines = letters - 1, shorter
     figure.suptitle("\n".join(lines), x=0.02, ha="left", fontsize=TITLE, fontweight="bold")

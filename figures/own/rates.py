@@ -158,13 +158,13 @@ def plot(study: Study) -> list[Path]:
 def title_of(name: str, methods: dict[str, Any]) -> str:
     """Return which methods converge geometrically."""
     names = [method for method, found in methods.items() if found["fit"][4] == "geometric"]
-    return f"{name[0].upper()}{name[1:]}: geometric rates for {', '.join(names) or 'no method'}"
+    return f"{name}: geometric rates for {', '.join(names) or 'no method'}"
 
 
 def last_geometric(found: list[dict[str, Any]]) -> float:
     """Return the last iteration of the geometric runs, of all if there are none."""
     ends = {run["iteration"][-1]: run["fit"][4] == "geometric" for run in found}
-    return max([end for end, geometric in ends.items() if geometric] or ends)
+    return float(max([end for end, geometric in ends.items() if geometric] or ends))
 
 
 def draw(figure: Any, methods: dict[str, Any]) -> None:

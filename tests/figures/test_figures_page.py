@@ -8,7 +8,7 @@ from figures.kit.captions import Caption
 from figures.kit.listing import markdown_list
 from figures.kit.page import HEAD, HEADINGS, LIST, update_gallery, write_page
 from figures.kit.study import Study
-from figures.kit.style import new_figure
+from figures.kit.style import new_figure, state
 from figures.kit.tables import Table
 from fwlab.experiments.cells import Cell
 
@@ -77,3 +77,13 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
 
 def nothing():
     return {}
+
+
+def test_the_finding_is_the_text_for_those_who_cannot_see_the_picture(tmp_path):
+    made = Study("example", "standard", tmp_path)
+    made.compute([Cell("cell", nothing, {})])
+    figure = new_figure(2.0)
+    state(figure, "One method is first on every data set of this example, and by a factor of two")
+    made.save_figure(figure, Caption("A title", "What it shows.", "seed 0."))
+    alt = "A title. One method is first on every data set of this example, and by a factor of two"
+    assert f"![{alt}](example.png)" in write_page(made.folder).read_text()
