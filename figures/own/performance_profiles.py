@@ -22,7 +22,7 @@ METHODS = (
     *("fw", "afw", "pfw", "blended-pairwise", "fcfw", "bafw", "bpfw", "bcfw", "bcafw"),
     *("bcpfw", "bbpfw", "dicg", "ascent", "newton", "subgradient"),
 )
-# those of the picture; the table has all
+# the methods in the picture; the table has all
 DRAWN = ("fw", "pfw", "bcfw", "bcpfw", "dicg", "ascent", "newton")
 LOSSES = {
     "max hinge": (fwlab.MaxHinge(), 0.0),

@@ -109,8 +109,8 @@ def largest_eigenvalue(X: np.ndarray) -> float:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What is compared: the place of the cost in a run, the methods, a format with its unit.
+class Contest:
+    """A contest: the place of the cost in a run, the methods, a format with its unit.
 
     A method within `near` times the least cost ties with it; the first of METHODS then wins.
     """
@@ -137,8 +137,8 @@ class Kind:
 
 
 KINDS = {
-    "passes over the samples, where an iteration is one": Kind(0, ONE_PASS, "{:.0f}", 1.0),
-    "milliseconds, all methods": Kind(1, METHODS, "{:.2g} ms", 1.2),
+    "passes over the samples, where an iteration is one": Contest(0, ONE_PASS, "{:.0f}", 1.0),
+    "milliseconds, all methods": Contest(1, METHODS, "{:.2g} ms", 1.2),
 }
 
 
@@ -159,7 +159,7 @@ def plot(study: Study) -> list[Path]:
     ]
 
 
-def draw(ax: Any, values: dict[str, Any], kind: Kind, size: str) -> None:
+def draw(ax: Any, values: dict[str, Any], kind: Contest, size: str) -> None:
     """Draw the grid as coloured cells, and below it a lane of points for each real set."""
     sets = list(dict.fromkeys(c.split("|")[0] for c in values if not c.startswith("grid|")))
     lanes = [f"smoothing {s:g}" for s in reversed(SMOOTHINGS[size])] + sets
