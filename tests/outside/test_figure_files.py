@@ -167,8 +167,8 @@ def test_parts_that_return_nothing_are_one_sentence(text, sentence, visitor, cap
         (["--file", "rates.py"], "--file rates.py: there is a figure named rates already"),
         (["--file", "all.py"], "--file all.py: there is a figure named all already"),
         (["--file", "my figure.py"], "a figure's name must be of letters, digits, '_', '-'"),
-        (["page", "--file", "own_page.py"], "page writes the gallery of this repository"),
-        (["nothing", "--file", "own_name.py"], "no figure is named nothing; there are: bent_path"),
+        (["page", "--file", "own_page.py"], "page is for this repository and takes no --file"),
+        (["nothing", "--file", "own_name.py"], "no figure is named 'nothing'."),
     ],
 )
 def test_names_that_clash_are_one_sentence(arguments, sentence, visitor, capsys):
