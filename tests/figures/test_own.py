@@ -158,11 +158,28 @@ def test_a_profile_counts_all_problems(monkeypatch):
 
 
 def test_a_winner_is_the_first_of_those_near_the_least():
-    passes, seconds = which_method.KINDS.values()
+    passes, milliseconds = which_method.PASSES, which_method.MILLISECONDS
     value = {"methods": {"fw": [9, 0.011], "ascent": [3, 0.01], "newton": [2, 0.03]}}
     assert passes.winner(value) == ("ascent", 3)  # an iteration of newton is no pass
-    assert seconds.winner(value) == ("fw", 0.011)
-    assert seconds.winner({"methods": {}})[0] == ""
+    assert milliseconds.winner(value) == ("fw", 11.0)
+    assert milliseconds.winner({"methods": {}})[0] == ""
+    same = {"methods": {"ascent": [3, 0.02], "newton": [3, 0.01]}}
+    assert milliseconds.winner(same) == ("ascent", 20.0)  # not one Newton step
+
+
+def test_the_title_says_where_the_second_wins():
+    def value(condition, **runs):
+        return {"condition": condition, "methods": runs}
+
+    values = {
+        "grid|1|0": value(1.0, bcfw=[2, 1.0], ascent=[2, 2.0]),
+        "grid|10|0": value(10.0, ascent=[2, 1.0]),
+        "digits|1": value(99.0, ascent=[2, 1.0]),
+        "digits|10": value(999.0),
+    }
+    title = which_method.title_of(values)
+    assert title.startswith("By passes, ascent wins 2 of 4 problems and bcfw 1, where")
+    assert "at most 1; by seconds, ascent wins 2 of 4" in title
 
 
 def test_the_grid_has_the_conditions_that_it_asks_for():
