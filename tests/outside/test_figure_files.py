@@ -85,7 +85,7 @@ def test_figures_are_made_in_workers_resumed_after_a_kill_and_made_again_after_a
     caption = (tmp_path / "results/figures/quick/own.caption.md").read_text()
     assert "`python -m figures --file 'other place/own.py' own --quick`" in caption
     page = (tmp_path / "results/figures/quick/README.md").read_text()
-    assert "![Gap and k](my_figure.png)" in page and "| second | 2 |" in page
+    assert "![Gap and k" in page and "](my_figure.png)" in page and "| second | 2 |" in page
     record = json.loads((tmp_path / "results/figures/quick/my_figure.json").read_text())
     assert all(value["gap"] <= 1e-3 for value in record["values"].values())
     assert not list(tmp_path.rglob("__pycache__"))
