@@ -35,8 +35,11 @@ ALONG = np.linspace(1.0, 0.05, 25)
 
 
 class Places(NamedTuple):
-    """Where a name may stand, in pixels: boxes (places, 4) as left, bottom, right, top; the points
-    of the curve that they name (places, 2); a penalty for each; whether a thin line leads there."""
+    """Candidate places of a name, in pixels.
+
+    They are boxes (places, 4) as left, bottom, right, top; the points of the curve that they name
+    (places, 2); a penalty for each; whether a thin line leads there.
+    """
 
     boxes: Floats
     points: Floats
@@ -121,10 +124,20 @@ def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
     ]
     share = max(min(shares, default=1.0), 1 - MOST_ROOM)
     if share < 1:
+        before = ax.get_xlim()
         scale = ax.xaxis.get_transform()
-        low, high = scale.transform(ax.get_xlim())
+        low, high = scale.transform(before)
         ax.set_xlim(right=float(scale.inverted().transform(low + (high - low) / share)))
+        _keep_ticks(ax, before)
     return share < 1
+
+
+def _keep_ticks(ax: Any, limits: tuple[float, float]) -> None:
+    """Keep the ticks of the x axis between the limits: none stands below the names."""
+    low, high = sorted(limits)
+    for minor in (False, True):
+        ticks = ax.get_xticks(minor=minor)
+        ax.set_xticks(ticks[(ticks >= low) & (ticks <= high)], minor=minor)
 
 
 def _pixels(ax: Any, line: Any) -> Floats:

@@ -80,7 +80,7 @@ class StoredFigure:
     """The values of a figure's cells, what follows from them, and the size of the study."""
 
     size: str
-    values: Mapping[str, Any]
+    values: dict[str, Any]
     finding: FigureFinding
 
     def run(self, name: str) -> Any:

@@ -33,9 +33,9 @@ QUICK_DATA = DataName("digits", "unit", rows=150)
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows of a data set. half_of: a random half of so many rows trains and the other half judges;
-    None for the data set's own parts."""
+class TrainingRows:
+    """Rows of a data set. half_of: number of rows of which a random half trains and the other
+    half judges; None for the data set's own parts."""
 
     data: DataName
     half_of: int | None = None
@@ -47,11 +47,11 @@ CALTECH = DataName("caltech101_sil16_derived", "unit", join_valid=True)
 NEWS20 = DataName("news20_svd1024", "unit")
 HERE = {
     "Letter": {
-        PARTS: Rows(DataName("letter", "unit")),
-        STANDARD: Rows(DataName("letter", "standard")),
+        PARTS: TrainingRows(DataName("letter", "unit")),
+        STANDARD: TrainingRows(DataName("letter", "standard")),
     },
-    "News20": {PARTS: Rows(NEWS20), HALF: Rows(NEWS20, 15_935)},
-    "Caltech101": {PARTS: Rows(CALTECH), HALF: Rows(CALTECH, 6_339)},
+    "News20": {PARTS: TrainingRows(NEWS20), HALF: TrainingRows(NEWS20, 15_935)},
+    "Caltech101": {PARTS: TrainingRows(CALTECH), HALF: TrainingRows(CALTECH, 6_339)},
 }
 
 
@@ -116,11 +116,11 @@ def tried_machines(row: str, k: int, lapin: str, chosen: Grid) -> list[str]:
     return [machine(lapin if row == "Lapin" else PSEUDO, k)]
 
 
-def sources(size: str, names: Collection[str]) -> dict[str, dict[str, Rows]]:
+def sources(size: str, names: Collection[str]) -> dict[str, dict[str, TrainingRows]]:
     """Return the rows of the named data sets that can be loaded."""
     if size == "quick":
-        return {"Letter": {PARTS: Rows(QUICK_DATA)}} if "Letter" in names else {}
-    own = {name: {PARTS: Rows(data)} for name, data in own_data(names).items()}
+        return {"Letter": {PARTS: TrainingRows(QUICK_DATA)}} if "Letter" in names else {}
+    own = {name: {PARTS: TrainingRows(data)} for name, data in own_data(names).items()}
     return {name: rows for name, rows in HERE.items() if name in names} | own
 
 

@@ -2,7 +2,7 @@
 
 `compute` writes the values of a script's cells, with all that a caption needs, to
 OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither data nor solvers.
-Where OUT has none, they are read from figures/results, which is part of the repository.
+If OUT has none, they are read from figures/results, which is part of the repository.
 """
 
 import json

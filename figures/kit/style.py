@@ -66,7 +66,7 @@ def curves(ax: Any, drawn: Mapping[str, tuple[Any, Any, dict[str, Any]]]) -> Non
     Each curve is narrower than the one below it, and its markers have places of their own.
     """
     for place, (label, (x, y, style)) in enumerate(drawn.items()):
-        width = style["linewidth"] + 0.9 * (len(drawn) - 1 - place)
+        width = style["linewidth"] + 0.6 * (len(drawn) - 1 - place)
         every = marked(x, place / len(drawn))
         ax.plot(x, y, **{**style, "linewidth": width}, markevery=every, label=label)
 
@@ -86,9 +86,11 @@ def new_figure(height: float, *, width: float = WIDTH) -> Any:
 
 
 def state(figure: Any, finding: str) -> None:
-    """Make the finding the figure's title, in as many lines as it takes."""
-    width = figure.get_size_inches()[0]
-    lines = wrap(finding, int(width * LETTERS_PER_INCH), break_on_hyphens=False)
+    """Make the finding the figure's title, in lines of about the same length."""
+    letters = int(figure.get_size_inches()[0] * LETTERS_PER_INCH)
+    lines = wrap(finding, letters, break_on_hyphens=False)
+    while len(shorter := wrap(finding, letters - 1, break_on_hyphens=False)) == len(lines) > 1:
+        letters, lines = letters - 1, shorter
     figure.suptitle("\n".join(lines), x=0.02, ha="left", fontsize=TITLE, fontweight="bold")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import fwlab
 from fwlab.experiments import Cell, DataName
 
-POINTS = 150
+POINTS = 100
 # what is drawn
 COLUMNS = ("iteration", "seconds", "primal", "dual", "gap")
 

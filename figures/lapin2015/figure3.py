@@ -85,7 +85,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
             cells[f"{name}, d = {d:.0f}"] = float(ratio)
     what = f"exponents within {NEAR:g} of 1, and times within a factor of {SAME:g} of the knapsack"
     one = [Tried(Reading("", source="L15 section 6.1"), cells)]
-    return judge(one, 1.0, what, told_failures(one, 1.0))
+    return judge(one, 1.0, what, told_failures(one, 1.0), ("L15-scaling",))
 
 
 def plot(study: Study) -> list[Path]:

@@ -55,12 +55,8 @@ def plot(study: Study) -> list[Path]:
     for ax in figure.axes[::2]:
         ax.set_ylabel("CPU milliseconds")
     last = {name: exponents(stored[name], decades(list(stored[name]))[-1]) for name in LINEAR}
-    largest = max(found[what][0] for found in last.values() for what in PASSES)
-    state(
-        figure,
-        "A pass of ascent grows no faster than linearly in n, d and m: exponents of at most "
-        f"{largest:.2f} in the grey decades",
-    )
+    powers = ", ".join(f"{name}^{found['later'][0]:.2f}" for name, found in last.items())
+    state(figure, f"In the grey decades a later pass of ascent grows like {powers}")
     label_curves(figure.axes, fontsize=7.0)
     caption = caption_of(stored, REPEATS[study.size])
     return [

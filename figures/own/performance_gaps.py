@@ -54,7 +54,7 @@ def cells(size: str) -> list[Cell]:
 def plot(study: Study) -> list[Path]:
     values = study.values
     names = data_names(values)
-    seconds_label = "seconds (one thread, judging excluded)"
+    seconds_label = "seconds, one thread"
     text = caption(values, names, study.size)
     files = []
     for name in names:

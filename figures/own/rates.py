@@ -25,7 +25,7 @@ METHODS = tuple(method for family in PANELS.values() for method in family)
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
 SECONDS = {"quick": 3, "standard": 40, "full": 40}
 # points of a curve that are kept, on a linear and on a logarithmic axis
-POINTS = 300
+POINTS = 100
 # below this fraction of |D*| an error is rounding
 FLOOR = 1e-13
 # below the rounding floor, where runs end
@@ -158,22 +158,18 @@ def plot(study: Study) -> list[Path]:
 def title_of(name: str, methods: dict[str, Any]) -> str:
     """Return which methods converge geometrically."""
     names = [method for method, found in methods.items() if found["fit"][4] == "geometric"]
-    return f"{name[0].upper()}{name[1:]}: geometric rates for {', '.join(names) or 'no method'}"
+    return f"{name}: geometric rates for {', '.join(names) or 'no method'}"
 
 
 def last_geometric(found: list[dict[str, Any]]) -> float:
-    """Return the iteration at which the last of the geometric runs is at the rounding floor."""
-    ends = [
-        run["iteration"][int(np.argmax(np.array(run["error"]) <= FLOOR))]
-        for run in found
-        if run["fit"][4] == "geometric" and min(run["error"]) <= FLOOR
-    ]
-    return max(ends, default=max(run["iteration"][-1] for run in found))
+    """Return the last iteration of the geometric runs, of all if there are none."""
+    ends = {run["iteration"][-1]: run["fit"][4] == "geometric" for run in found}
+    return float(max([end for end, geometric in ends.items() if geometric] or ends))
 
 
 def draw(figure: Any, methods: dict[str, Any]) -> None:
     """Draw a row of panels per family of methods."""
-    axes = figure.subplots(len(PANELS), 2, sharey=True, sharex="col")
+    axes = figure.subplots(len(PANELS), 2, sharey=True)
     for pair, family in zip(axes, PANELS.values(), strict=True):
         for method in family:
             found = methods[method]

@@ -12,8 +12,9 @@ import numpy as np
 
 import fwlab
 from figures.kato2019.figure3 import PRINTED
-from figures.kato2019.figure3 import run as smoothed
+from figures.kato2019.figure4 import run_of
 from figures.kato2019.news20 import TOLERANCE, excess
+from figures.kato2019.news20 import run as stored_run
 from figures.kit.traces import arrival, first_below, sooner
 from paper_checks.cases import Rng
 from paper_checks.kato2019.counted_methods import METHODS
@@ -40,7 +41,9 @@ def races(rng: Rng, deep: bool) -> Iterator[Case]:
 def races_in_time(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield the seconds on News20 with whether each run got there, and other data."""
     figure = stored_figure("kato2019_figure2")
-    seconds = {method: arrival(figure.run(method), REACHED) for method in METHODS_COMPARED}
+    seconds = {
+        method: arrival(figure.run(stored_run(method)), REACHED) for method in METHODS_COMPARED
+    }
     yield Case(kind=figure.kind, data="News20", seconds=seconds)
     yield from races(rng, deep)
 
@@ -49,7 +52,7 @@ def races_of_methods(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield each method's iterations on News20 by smoothing, and other data."""
     figure = stored_figure("kato2019_figure3")
     for method in METHODS_COMPARED:
-        counts = {s: stored_count(figure.run(smoothed(method, s))) for s in (0.1, 0.0)}
+        counts = {s: stored_count(figure.run(stored_run(method, s))) for s in (0.1, 0.0)}
         yield Case(kind=f"{method}, {figure.kind}", data="News20", counts=counts)
     for case in races(rng, deep):
         for method in METHODS_COMPARED:
@@ -173,7 +176,7 @@ def smoothing_is_faster(case: Case, sign: int = 1) -> Outcome:
 def first_iterations(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield the iterations to 1e-3 of the stored run of Figure 3."""
     figure = stored_figure("kato2019_figure3")
-    count = stored_count(figure.run(smoothed("fw", 0.1)))
+    count = stored_count(figure.run(stored_run("fw", 0.1)))
     yield Case(kind=figure.kind, data="News20", count=count)
 
 
@@ -199,7 +202,8 @@ def within_eight(case: Case, printed: int = PRINTED) -> Outcome:
 def races_of_weights(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield the iterations on News20 by weights, and other data."""
     figure = stored_figure("kato2019_figure4")
-    counts = {name: stored_count(figure.run(name)) for name in ("flat", "linear", "exp")}
+    runs = {w: run_of(figure.values, figure.finding.reading, w) for w in ("flat", "linear", "exp")}
+    counts = {weights: stored_count(run) for weights, run in runs.items()}
     yield Case(kind=figure.kind, data="News20", counts=counts)
     yield from races(rng, deep)
 

@@ -50,7 +50,7 @@ def test_sdca_stops_on_the_diagonal_and_ascent_at_the_optimum():
     assert blocks["ascent"][-1] == pytest.approx(found["optimum"], abs=1e-3)
     assert found["sdca-lapin"]["own_gap"][-1] < 1e-6 < 0.1 < found["sdca-lapin"]["gap"][-1]
     # where SDCA ends, the dual still rises away from the diagonal
-    last = np.array(found["sdca-lapin"]["dual"][-1])
+    last = kato2019_figure1.surface(found["sdca-lapin"]["dual"][-1])
     assert last.max() > last.diagonal().max() + 1e-3
 
 
@@ -58,7 +58,7 @@ def test_the_surface_goes_through_the_block():
     training, last = kato2019_figure1.problem(), kato2019_figure1.GRID - 1
     A = fwlab.solve(training, tol=1e-9, max_iter=500).A
     for row, y in enumerate(training.y):
-        values = kato2019_figure1.surface(training, A, row)
+        values = kato2019_figure1.surface(kato2019_figure1.quadratic(training, A, row))
         assert values.max() <= training.dual(A) + 1e-8
         moved = A.copy()
         first, second = kato2019_figure1.others(y)

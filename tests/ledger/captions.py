@@ -1,4 +1,4 @@
-"""What the captions of the figures in the repository say, against the verdicts of the ledger."""
+"""Captions of the figures in the repository, against the verdicts of the ledger."""
 
 from functools import cache
 from pathlib import Path

@@ -2,6 +2,7 @@
 caption of a figure never says the opposite of its rows."""
 
 import json
+import re
 
 import pytest
 
@@ -122,6 +123,15 @@ def test_every_claim_of_a_figure_is_of_its_paper():
         paper = papers.get(name.partition("_")[0], "T20")
         for id in finding.claims:
             assert id in known and id.startswith(f"{paper}-"), (name, id)
+
+
+def test_every_experiment_about_a_figure_is_named_by_its_finding():
+    named = {id for finding in kept_findings().values() for id in finding.claims}
+    if not named:
+        pytest.skip(f"{KEPT} has no figures")
+    of_figures = [c for c in claims() if c.experiment and re.search(r"(Figure|Table) \d", c.where)]
+    assert len(of_figures) > 10
+    assert [claim.id for claim in of_figures if claim.id not in named] == []
 
 
 @pytest.mark.parametrize("id", FROM_FIGURES)

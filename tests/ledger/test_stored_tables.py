@@ -27,7 +27,8 @@ def path_of(accuracy, Cs, n_columns):
 
 def of_kato(settings, holds):
     proposed = not settings.get("method", "").startswith("sdca")
-    return path_of(0.7 if proposed == holds else 0.6, settings["protocol"].Cs, 4)
+    fits = path_of(0.7 if proposed == holds else 0.6, settings["protocol"].Cs, 4)
+    return [{**fit, "n_test": 1000} for fit in fits]
 
 
 def of_lapin(settings, holds):
