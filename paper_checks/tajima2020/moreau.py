@@ -16,6 +16,7 @@ from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, less
 from paper_checks.proofs import ByTheorem
 from paper_checks.tajima2020 import line
+from paper_checks.tajima2020.frank_wolfe import rounded
 from paper_checks.tajima2020.linear import fwlab_loss
 from paper_checks.tajima2020.programs import (
     array,
@@ -145,7 +146,7 @@ def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
     at_zero = array([-Fraction(int(j != y)) for j in range(m)])
     margin = array([case.smoothing / 4 * int(j == (y + 1) % m) for j in range(m)])
     once, twice = (conjugate_of_sum(case, at_zero + c * margin, gamma) for c in (1, 2))
-    return less(2 * once.largest, twice.value)
+    return rounded(less(2 * once.largest, twice.value))
 
 
 @claim(
