@@ -13,7 +13,11 @@ class Cautious(fwlab.StepRule):
     """Half of the exact step."""
 
     def __call__(self, direction, memory):
-        return min(0.5 * direction.slope / direction.curvature, direction.limit)
+        if direction.slope <= 0:
+            return 0.0
+        if direction.slope >= 2 * direction.limit * direction.curvature:
+            return direction.limit
+        return 0.5 * direction.slope / direction.curvature
 
 
 data = fwlab.datasets.load("digits", normalize="unit")
