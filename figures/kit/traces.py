@@ -9,6 +9,8 @@ import fwlab
 from fwlab.experiments import Cell, DataName
 
 POINTS = 150
+# what is drawn
+COLUMNS = ("iteration", "seconds", "primal", "dual", "gap")
 
 
 def trace_cells(
@@ -61,7 +63,7 @@ def trace(
     places = np.geomspace(1, last, POINTS) if last > 0 else [0]
     kept = np.union1d([0, last], np.asarray(places).round()).astype(int)
     return {
-        **{name: column[kept] for name, column in columns.items()},
+        **{name: column[kept] for name, column in columns.items() if name in COLUMNS},
         "reached": reached(result.trace),
         "status": result.status.name,
         "last_gap": result.gap,

@@ -14,6 +14,9 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.exponents import exponent
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried, told_failures, truth_distance
 from figures.kit.study import Study
 from figures.kit.style import light_grid, new_figure, series
 from fwlab import bounds
@@ -34,6 +37,7 @@ SIZES = {
 }
 D, SEPARATION, SEED, LAM, DELTA = 50, 0.4, 0, 0.02, 0.05
 TOL, MAX_ITER = 1e-3, 300
+ROUNDING = 1e-9  # of a complexity term, relative
 # the stored name, what the legend says, and the place in the common series
 CURVES = (
     ("remark_6", "earlier, Remark 6 (estimated complexity)", 1),
@@ -105,6 +109,28 @@ def margins(X: Any, y: np.ndarray, W: np.ndarray) -> np.ndarray:
     own = scores[rows, y]
     scores[rows, y] = -np.inf
     return own - scores.max(axis=1)
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: the bound holds in every case and grows with c as Remark 9 says."""
+    cells = {
+        f"{case}: the bound is at least the risk": truth_distance(v["corollary_8"] >= v["risk"])
+        for case, v in values.items()
+    }
+    for p in FIXED_PS:
+        found = [values[name(c, p)] for c in CLASSES[size]]
+        shares = terms(found, "corollary_8") / stated_growth(np.array(CLASSES[size]), p)
+        rises = bool((np.diff(shares) > ROUNDING * shares[1:]).any())
+        cells[f"p = {p:g}: no faster than stated"] = truth_distance(not rises)
+    one = [Tried(Reading("", source="LP15 Corollary 8, Remark 9"), cells)]
+    what = "statements on synthetic data hold"
+    return judge(one, 0.0, what, told_failures(one, 0.0), ("LP15-cor8", "LP15-rem9"))
+
+
+def stated_growth(c: np.ndarray, p: float) -> np.ndarray:
+    """Return the growth that Remark 9 states: c^((p-1)/p) above the threshold, else log c."""
+    doubled = 2 * np.log(c)
+    return np.where(p > doubled / (doubled - 1), c ** ((p - 1) / p), np.log(c))
 
 
 def plot(study: Study) -> list[Path]:

@@ -6,15 +6,41 @@ from typing import Any
 import numpy as np
 
 from figures.kit.captions import Caption
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Tried, told_failures, truth_distance
 from figures.kit.study import Study
 from figures.kit.style import SERIES, legend_below, light_grid, new_figure
 from figures.macha2020 import fashion
 from figures.macha2020.fashion import KERNELS
-from figures.macha2020.fits import PREPROCESSING
+from figures.macha2020.fits import PREPROCESSING, READINGS
 
 MACHINES = ("TopPush", "TopPushK, K = 5", "Pat&Mat, tau = 0.05")
 SECONDS = fashion.SECONDS
 cells = fashion.cells
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: TopPush and TopPushK choose the features, Pat&Mat confirms them."""
+    tried = []
+    for preprocessing, reading in READINGS.items():
+        parts: tuple[dict[str, float], dict[str, float]] = {}, {}
+        for machine, (linear, gauss) in overlaps(values, size, preprocessing).items():
+            parts[machine.startswith("Pat")][machine] = truth_distance(gauss < linear)
+        tried.append(Tried(reading, *parts))
+    what = f"machines on {fashion.rows(size)} overlap less with the Gaussian kernel"
+    return judge(tried, 0.0, what, told_failures(tried, 0.0))
+
+
+def overlaps(values: dict[str, Any], size: str, preprocessing: str) -> dict[str, list[float]]:
+    """Return the overlap of each machine with the linear and with the Gaussian kernel."""
+    return {
+        machine: [
+            overlap(fashion.chosen(values, size, preprocessing, machine, kernel)["density"])
+            for kernel in KERNELS
+        ]
+        for machine in MACHINES
+    }
 
 
 def plot(study: Study) -> list[Path]:
@@ -54,13 +80,7 @@ def overlap(density: dict[str, Any]) -> float:
 
 
 def caption(values: dict[str, Any], size: str, preprocessing: str) -> Caption:
-    found = {
-        machine: [
-            overlap(fashion.chosen(values, size, preprocessing, machine, kernel)["density"])
-            for kernel in KERNELS
-        ]
-        for machine in MACHINES
-    }
+    found = overlaps(values, size, preprocessing)
     shown = "; ".join(f"{m} {linear:.3f} and {rbf:.3f}" for m, (linear, rbf) in found.items())
     better = sum(rbf < linear for linear, rbf in found.values())
     return Caption(

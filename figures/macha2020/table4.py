@@ -5,6 +5,8 @@ read from a file, and its candidates are timed without them. An iteration of the
 stands beside.
 """
 
+from collections.abc import Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,10 @@ from figures.benchmarks.pair_steps import (
     stored,
 )
 from figures.kit.captions import Caption
+from figures.kit.exponents import NEAR, exponent
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from fwlab import ranking
@@ -36,6 +42,8 @@ PRINTED = {
 }
 PRINTED_CANDIDATE = (1.7e-7, 3.1e-7)
 LARGE = "fashion_mnist"
+# two printed times that differ by a smaller factor have no order
+APART = 1.5
 ROWS = 50_000
 QUICK = {"digits": DataName("digits", "unit", rows=100)}
 SETS = {name: DataName(name, "standard") for name in PRINTED if name != LARGE}
@@ -80,6 +88,33 @@ def times(
     if is_stored:
         found |= {name: iteration_time(one, problem) for name, one in OTHER_METHODS.items()}
     return found
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding, from what does not depend on the machine: orders and exponents."""
+    cells, told = {}, []
+    for place, label in enumerate(OBJECTIVES):
+        times = {name: values[f"{name}|{label}"]["loop"] for name in PRINTED}
+        ordered = in_order(times, {name: row[place] for name, row in PRINTED.items()})
+        cells[f"{label}: order of the data sets"] = truth_distance(ordered)
+        kept = [name for name in PRINTED if name != LARGE]
+        sizes = [values[f"{name}|{label}"]["n"] for name in kept]
+        slope, half = exponent(sizes, [times[name] for name in kept])
+        cells[f"{label}: linear in n"] = truth_distance(abs(slope - 1) - half <= NEAR)
+        told.append(f"n^({slope:.2f} +- {half:.2f}) for {label}")
+    one = Tried(Reading("", source="M20 Tables 1 and 4"), cells)
+    because = f"a loop with a stored kernel matrix takes a time that grows as {', '.join(told)}"
+    claims = ("M20-table4", "M20-table4-linear", "M20-table4-counted")
+    return judge([one], 0.0, "orders of the data sets and exponents as printed", because, claims)
+
+
+def in_order(times: Mapping[str, float], printed: Mapping[str, float]) -> bool:
+    """Return whether the times have the order of printed ones that are clearly apart."""
+    return all(
+        times[slow] > times[fast]
+        for slow, fast in permutations(printed, 2)
+        if printed[slow] > APART * printed[fast]
+    )
 
 
 def plot(study: Study) -> list[Path]:
