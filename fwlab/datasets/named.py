@@ -128,11 +128,11 @@ def load(
 def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dataset:
     """Read a user's own data set. The ending of the file name decides the format.
 
-    .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A
-        CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
-    .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the header
-        names y, label or class, or the last column.
-    .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
+    - .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test.
+      A CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
+    - .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the header
+      names y, label or class, or the last column.
+    - .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
 
     Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals.
     Fractions, and numbers of which most differ, are refused: they are no classes. Raises

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from fwlab.docs import api, claims, sources, tested
+from fwlab.docs import api, claims, figure_links, sources, tested
 from fwlab.docs.records import Records, read_records
 
 HERE = Path(__file__).parent
@@ -44,5 +44,6 @@ def write_sources(source: Path, records: Records) -> None:
     shutil.copytree(HERE / "static", source / "static")
     claims.write_pages(source, records)
     api.write_pages(source, records)
+    figure_links.write_page(source, records)
     tested.write_page(source, records)
     sources.write_pages(source / "extra", records)

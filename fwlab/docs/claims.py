@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from fwlab.docs import sources
+from fwlab.docs.figure_links import figures_of_claims
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import Record, Records, source_file, source_line
@@ -17,8 +18,9 @@ SHOWN_ELSEWHERE = ("tier", "planted errors", "of the library")
 
 def write_pages(source: Path, records: Records) -> None:
     """Write all pages of the ledger below `source`."""
+    drawn = figures_of_claims()
     for record in records.by_id.values():
-        write_claim(source, record, records)
+        write_claim(source, record, records, drawn.get(record["id"], []))
     everything = list(records.by_id.values())
     shared = {"MEANING": MEANING, "TIERS": TIERS, "PAPERS": PAPERS, "records": everything}
     write(source / FOLDER / "index.md", "ledger.md", counts=facts.counts(everything), **shared)
@@ -37,8 +39,8 @@ def write_pages(source: Path, records: Records) -> None:
     write(source / "mathematics.md", "mathematics.md", papers=formulas(records), PAPERS=PAPERS)
 
 
-def write_claim(source: Path, record: Record, records: Records) -> None:
-    """Write the page of one claim."""
+def write_claim(source: Path, record: Record, records: Records, figures: list[str]) -> None:
+    """Write the page of one claim. figures: the scripts whose figure is about it."""
     known = dict(facts.facts(dict(record)))
     write(
         source / FOLDER / f"{record['id']}.md",
@@ -59,6 +61,7 @@ def write_claim(source: Path, record: Record, records: Records) -> None:
         command=facts.run_command(dict(record)),
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
+        figures=figures,
     )
 
 

@@ -12,6 +12,7 @@ project = "fwlab"
 author = "the fwlab developers"
 release = version = installed_version("fwlab")
 language = "en"
+exclude_patterns = ["examples"]
 
 extensions = [
     "myst_parser",

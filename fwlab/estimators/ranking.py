@@ -153,7 +153,7 @@ class TopPushClassifier(RankingClassifier):
         The second class is the positive one.
     threshold_ : float
     coef_ : array (1, n_features), intercept_ : array (1,)
-        Only with the linear kernel; intercept_ is minus the threshold.
+        Only with the linear kernel; `intercept_` is minus the threshold.
     n_iter_, duality_gap_, gap_error_
         As for TopKSVC; the gap is that of the sum.
     """

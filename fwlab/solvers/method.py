@@ -27,12 +27,19 @@ PER_SCORE = 10.0
 class Needs:
     """The parts of `State` that a method needs; the driver provides them.
 
-    scores: state.scores, the scores of state.link; the method changes both together.
-    coefficients: state.coefficients C (n, m), at first a copy of A. The primal point is the
-        combination of C instead of W(A), and state.link is the link of C; the method changes both.
-    best_primal: the primal point is the best one that the method or a checkpoint offered.
-    gram: the method may call state.use_gram(), within max_memory.
-    own_loss: the loss whose dual the method maximises, if it is not the problem's.
+    Attributes
+    ----------
+    scores : bool
+        state.scores, the scores of state.link; the method changes both together.
+    coefficients : bool
+        state.coefficients C (n, m), at first a copy of A. The primal point is the combination of C
+        instead of W(A), and state.link is the link of C; the method changes both.
+    best_primal : bool
+        The primal point is the best one that the method or a checkpoint offered.
+    gram : bool
+        The method may call state.use_gram(), within max_memory.
+    own_loss : Loss, optional
+        The loss whose dual the method maximises, if it is not the problem's.
     """
 
     scores: bool = False
