@@ -1,13 +1,14 @@
 """The commands: fwlab compare | solve | predict | data | methods | losses | info | warmup.
 
 Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
-to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, and 130 after
-Ctrl-C.
+to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, 130 after
+Ctrl-C, and 141 if nobody reads the report to its end.
 """
 
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from typing import Any
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import LOSSES, BadInput, parse
-from fwlab.cli.output import bad_input, print_json
+from fwlab.cli.output import BROKEN_PIPE, bad_input, discard_output, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
+from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan
 from fwlab.experiments.record import FILE as RECORD
 from fwlab.experiments.record import Record
@@ -44,10 +46,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         imported()
         options = parse(argv, installed("fwlab"))
         with sigterm_interrupts():
-            return COMMANDS[options.command](options)
+            code = COMMANDS[options.command](options)
+        sys.stdout.flush()
+        return code
     except BadInput as error:
         _complain(error)
         return 2
+    except BrokenPipeError:
+        discard_output()
+        return BROKEN_PIPE
     except OSError as error:  # from writing: errors of reading become BadInput
         _complain(error)
         return 1
@@ -76,15 +83,17 @@ def _compare(options: Namespace) -> int:
             {named.name: named.dataset.sha256 for named in problems},
         )
         _require_same_data(options, plan)
-        folder.mkdir(parents=True, exist_ok=True)
-    _announce(options, problems)
-    with bad_input():
-        comparison = run_plan(plan)
-    files: dict[str, str] = {}
-    try:
-        files = _write(comparison, problems, folder)
-    finally:
-        _print_comparison(comparison, problems, files, options)
+    with ExitStack() as held:
+        with bad_input(OSError):
+            held.enter_context(locked(folder))
+        _announce(options, problems)
+        with bad_input():
+            comparison = run_plan(plan)
+        files: dict[str, str] = {}
+        try:
+            files = _write(comparison, problems, folder)
+        finally:
+            _print_comparison(comparison, problems, files, options)
     code = _exit_code(comparison, names, options)
     if code == INTERRUPTED:
         _complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")

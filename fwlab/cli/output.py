@@ -1,6 +1,8 @@
-"""What the commands share: errors of bad input as one sentence, and one JSON document."""
+"""What the commands share: errors of bad input as one sentence, one JSON document, closed pipes."""
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -8,6 +10,8 @@ from typing import Any
 
 from fwlab.cli.options import BadInput
 from fwlab.provenance import installed
+
+BROKEN_PIPE = 141  # as of a program that the signal SIGPIPE ends
 
 
 @contextmanager
@@ -24,6 +28,16 @@ def bad_input(*more: type[Exception]) -> Iterator[None]:
 def print_json(**document: Any) -> None:
     """Print one JSON document with fwlab's version."""
     print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
+
+
+def discard_output() -> None:
+    """Let what is still to be written vanish: the reader of stdout or stderr, `head` say, is gone.
+
+    Otherwise Python writes it at its exit, and reports that this fails.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
 
 
 def _strict(value: Any) -> Any:

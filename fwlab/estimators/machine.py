@@ -32,6 +32,7 @@ from fwlab.solvers.solve import solve
 FITTED = ("coef_", "intercept_", "dual_coef_", "_W")
 
 
+# sklearn has no type hints: its classes are Any
 class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: what a subclass trains with `_train`, and everything that a fitted one does.
 
