@@ -16,7 +16,7 @@ from typing import Any
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import LOSSES, BadInput, parse
-from fwlab.cli.output import BROKEN_PIPE, bad_input, discard_output, print_json
+from fwlab.cli.output import BROKEN_PIPE, bad_input, discard_output, flushed, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
@@ -44,11 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         imported()
-        options = parse(argv, installed("fwlab"))
-        with sigterm_interrupts():
-            code = COMMANDS[options.command](options)
-        sys.stdout.flush()
-        return code
+        with flushed():
+            options = parse(argv, installed("fwlab"))
+            with sigterm_interrupts():
+                return COMMANDS[options.command](options)
     except BadInput as error:
         _complain(error)
         return 2

@@ -30,6 +30,15 @@ def print_json(**document: Any) -> None:
     print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
 
 
+@contextmanager
+def flushed() -> Iterator[None]:
+    """Write what was printed before a `with` block ends, so that an error of writing is seen."""
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+
+
 def discard_output() -> None:
     """Let what is still to be written vanish: the reader of stdout or stderr, `head` say, is gone.
 
