@@ -16,7 +16,15 @@ from typing import Any
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import LOSSES, BadInput, parse
-from fwlab.cli.output import BROKEN_PIPE, bad_input, discard_output, flushed, print_json
+from fwlab.cli.output import (
+    BROKEN_PIPE,
+    bad_input,
+    complain,
+    discard_output,
+    flushed,
+    plain_warnings,
+    print_json,
+)
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
@@ -44,21 +52,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         imported()
-        with flushed():
+        with flushed(), plain_warnings():
             options = parse(argv, installed("fwlab"))
             with sigterm_interrupts():
                 return COMMANDS[options.command](options)
     except BadInput as error:
-        _complain(error)
+        complain(error)
         return 2
     except BrokenPipeError:
         discard_output()
         return BROKEN_PIPE
     except OSError as error:  # from writing: errors of reading become BadInput
-        _complain(error)
+        complain(error)
         return 1
     except KeyboardInterrupt:
-        _complain("interrupted before there was anything to report.")
+        complain("interrupted before there was anything to report.")
         return INTERRUPTED
 
 
@@ -95,7 +103,7 @@ def _compare(options: Namespace) -> int:
             _print_comparison(comparison, problems, files, options)
     code = _exit_code(comparison, names, options)
     if code == INTERRUPTED:
-        _complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")
+        complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")
     return code
 
 
@@ -355,7 +363,3 @@ def _shown_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(repr, value))}]"
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-def _complain(error: object) -> None:
-    print(f"fwlab: {' '.join(str(error).split())}", file=sys.stderr)

@@ -1,8 +1,9 @@
-"""What the commands share: errors of bad input as one sentence, one JSON document, closed pipes."""
+"""What the commands share: sentences for errors and warnings, one JSON document, closed pipes."""
 
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
@@ -28,6 +29,19 @@ def bad_input(*more: type[Exception]) -> Iterator[None]:
 def print_json(**document: Any) -> None:
     """Print one JSON document with fwlab's version."""
     print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
+
+
+def complain(error: object) -> None:
+    """Print an error or a warning as one line on stderr."""
+    print(f"fwlab: {' '.join(str(error).split())}", file=sys.stderr)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Show warnings as sentences in a `with` block, without the place in the code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *place: complain(message)
+        yield
 
 
 @contextmanager
