@@ -13,7 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fwlab import datasets
+import numpy as np
+
+from fwlab import datasets, metrics
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import LOSSES, BadInput, parse
 from fwlab.cli.output import (
@@ -174,6 +176,7 @@ def _save(result: Result, named: NamedProblem, options: Namespace) -> OSError | 
                 dataset.scaling,
                 dataset.feature_names,
                 {**named.as_dict(), **_solve_settings(options), "method": result.method},
+                dataset.label_name,
             )
             result.save(options.save, model.as_arrays())
     except OSError as error:
@@ -333,8 +336,12 @@ def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
         "infeasibility": result.infeasibility,
         "success": result.success,
     }
+    k = getattr(named.problem.loss, "k", 1)
     for part, X, y in _parts(named.dataset):
         report[f"{part}_error"] = float((result.predict(X) != y).mean())
+        if k > 1 and result.W is not None:
+            right = metrics.topk_accuracy(y, np.asarray(X @ result.W.T), k)
+            report[f"{part}_top_{k}_error"] = 1 - right
     return report
 
 

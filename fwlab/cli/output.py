@@ -23,7 +23,7 @@ def bad_input(*more: type[Exception]) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, (ValueError, TypeError, *more)):
             raise
-        raise BadInput(str(error)) from error
+        raise BadInput(sentence(error)) from error
 
 
 def print_json(**document: Any) -> None:
@@ -33,7 +33,14 @@ def print_json(**document: Any) -> None:
 
 def complain(error: object) -> None:
     """Print an error or a warning as one line on stderr."""
-    print(f"fwlab: {' '.join(str(error).split())}", file=sys.stderr)
+    print(f"fwlab: {' '.join(sentence(error).split())}", file=sys.stderr)
+
+
+def sentence(error: object) -> str:
+    """Return what an error says; what the system says about a file, without its number."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{str(error.filename)!r}: {error.strerror}."
+    return str(error)
 
 
 @contextmanager

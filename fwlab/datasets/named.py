@@ -18,7 +18,7 @@ from scipy import sparse
 
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
-from fwlab.datasets.new_samples import feature_names
+from fwlab.datasets.new_samples import column_names
 from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
 from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
 from fwlab.datasets.row_index import warn_of_index
@@ -45,7 +45,7 @@ class Dataset:
         The normalisation: None, "unit" or "standard".
     scaling : Scaling
         The normalisation with what it has learned from the train part, for new samples.
-    feature_names : tuple of str, or None
+    feature_names, label_name : tuple of str and str, or None
         The names in the header of a .csv file.
     """
 
@@ -63,6 +63,7 @@ class Dataset:
     normalize: str | None
     scaling: Scaling = field(default_factory=Scaling)
     feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
 
     @property
     def n_classes(self) -> int:
@@ -147,12 +148,12 @@ def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dat
     path = Path(path)
     check_normalize(normalize, is_sparse=path.suffix.lower() in SPARSE_ENDINGS)
     parts, classes = checked(f"file {str(path)!r}", read_parts(path))
-    names = feature_names(path)
+    names, label_name = column_names(path)
     warn_of_index(path, parts["train"][0], names)
     dataset = _dataset(
         parts, classes, normalize, path.name, str(path), "the user's own file", file_sha256(path)
     )
-    return replace(dataset, feature_names=names)
+    return replace(dataset, feature_names=names, label_name=label_name)
 
 
 def synthetic(

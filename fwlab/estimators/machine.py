@@ -138,7 +138,9 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             verbose=self.verbose,
         )
         self._keep(problem, result)
-        warn_if_unfinished(type(self).__name__, result, self.tol)
+        takes_auto = self.norm == 2 and self.method != "auto"
+        advice = 'method="auto" is made for large C. ' if takes_auto else ""
+        warn_if_unfinished(type(self).__name__, result, self.tol, advice)
         return result.A
 
     def _sample_weight(self, X: Any, labels: Any, sample_weight: Any) -> Floats:

@@ -156,6 +156,10 @@ def test_a_run_that_ends_too_early_warns_with_its_gap():
     with pytest.warns(ConvergenceWarning, match=r"duality gap of .* after 1 iterations, above tol"):
         machine = fwlab.TopKSVC(max_iter=1, tol=1e-9).fit(X, Y)
     assert machine.duality_gap_ > 1e-9 and machine.n_iter_ == 1
+    large = fwlab.TopKSVC(C=100, fit_intercept=True, max_iter=100)
+    with pytest.warns(ConvergenceWarning, match='method="auto" is made for large C. A larger'):
+        large.fit(X, Y)
+    assert large.set_params(method="auto").fit(X, Y).duality_gap_ <= large.tol
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fwlab.TopKSVC().fit(X, Y)

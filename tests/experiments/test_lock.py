@@ -20,9 +20,7 @@ def test_a_killed_comparison_leaves_no_lock(tmp_path):
         try:
             assert other.stdout.readline() == "begun\n"
             begun = (tmp_path / "out" / "comparison.toml").read_bytes()
-            with pytest.raises(
-                ValueError, match=rf"process {other.pid} on .*out'\.$"
-            ):
+            with pytest.raises(ValueError, match=rf"process {other.pid} on .*out'\.$"):
                 fwlab.compare(PROBLEM, "fw", max_iter=1, out=tmp_path / "out")
             assert (tmp_path / "out" / "comparison.toml").read_bytes() == begun
         finally:
