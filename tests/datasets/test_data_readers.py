@@ -254,6 +254,7 @@ SHUFFLED = np.random.default_rng(0).permutation(12).tolist()
         (table(["PatientID,p,y"], SHUFFLED), "PatientID"),
         (table(["p,row_index,y"], SHUFFLED), "row_index"),
     ],
+    ids=["named label", "last label", "no header", "id", "index"],
 )
 def test_an_index_is_named(tmp_path, text, name):
     (tmp_path / "own.csv").write_text(text)
@@ -274,6 +275,7 @@ def test_an_index_is_named(tmp_path, text, name):
         table(["id,p,y"], [row / 7 for row in range(12)]),
         "id,p,y\n0,1,a\n1,5,b\n2,7,c\n",
     ],
+    ids=["shuffled", "halves", "twice", "fractions", "short"],
 )
 def test_features_are_no_index(tmp_path, text):
     (tmp_path / "own.csv").write_text(text)
