@@ -32,9 +32,9 @@ class Objective(BaseObjective):
         return {"problem": self.problem, "k": self.k, "C": self.C}
 
     def evaluate_result(self, W):
-        """Judge a machine W (m, d)."""
+        """Judge a machine W (m, d); benchopt draws "value", a bound of the suboptimality."""
         primal = self.problem.primal(W)
-        return {"value": primal, "suboptimality": primal - self.bound}
+        return {"value": primal - self.bound, "primal": primal}
 
     def get_one_result(self):
         """Return the machine of the dual point 0."""

@@ -56,7 +56,5 @@ def test_a_data_set_represents_itself_in_a_line(data):
 
 
 def test_a_name_is_no_data_set():
-    with pytest.raises(
-        TypeError, match=r"what datasets\.load returns; got 'digits'"
-    ):
+    with pytest.raises(TypeError, match=r"what datasets\.load returns; got 'digits'"):
         datasets.overview("digits")

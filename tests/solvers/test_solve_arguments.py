@@ -207,7 +207,7 @@ def test_bad_arguments_are_named(change, error, name, value):
     arguments = {"problem": Case().problem(), "callback": never, **change}
     with pytest.raises(error) as caught:
         fwlab.solve(**arguments)
-    message = str(caught.value).removesuffix(" Did you mean 'newton'?")
+    message = str(caught.value).partition(" Did you mean ")[0]
     assert name in message
     assert value in message
     assert message.endswith(".")
