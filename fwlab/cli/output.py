@@ -1,4 +1,4 @@
-"""What the commands share: sentences for errors and warnings, one JSON document, closed pipes."""
+"""Print for all commands: sentences of errors and warnings, one JSON document, closed pipes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What fits along C share: starts, the warning of a fit that ends too early."""
+"""Serve fits along C: a default instance, feasible starts, the warning of an unfinished fit."""
 
 import warnings
 from collections.abc import Callable

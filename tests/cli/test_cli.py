@@ -38,7 +38,7 @@ def test_compare_prints_a_table_and_writes_files(
     written = folder / "new" / "out"
     kept = {path.name for path in written.iterdir()}
     reports = {f"comparison.{ending}" for ending in ("csv", "toml", "png", "pdf")}
-    assert kept == {"table.txt", *reports, "runs"}
+    assert kept == {"table.txt", *reports, "runs", ".lock"}
     assert (written / "table.txt").read_text().splitlines() == lines[: len(lines) - 2]
     assert (written / "comparison.png").read_bytes().startswith(b"\x89PNG")
     with (written / "comparison.csv").open(newline="") as file:
