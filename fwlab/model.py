@@ -32,9 +32,9 @@ class Model:
     """A linear machine that predicts labels from raw features.
 
     W (m, d) and intercept (m,) are the machine; classes (m,) the labels; scaling the normalisation
-    that `scores` applies to its samples; feature_names (d,) or None; settings what it was trained
-    with; certificate primal, dual, gap, gap_error and the bound `distance` of |W - W*|; made_by
-    versions, commit, processor and date.
+    that `scores` applies to its samples; feature_names (d,) and label_name, or None; settings what
+    it was trained with; certificate primal, dual, gap, gap_error and the bound `distance` of
+    |W - W*|; made_by versions, commit, processor and date.
     """
 
     W: Floats
@@ -45,6 +45,7 @@ class Model:
     settings: Mapping[str, Any] = field(default_factory=dict)
     certificate: Mapping[str, float] = field(default_factory=dict)
     made_by: Mapping[str, str] = field(default_factory=provenance)
+    label_name: str | None = None
 
     def __repr__(self) -> str:
         m, d = self.W.shape
@@ -63,6 +64,7 @@ class Model:
         scaling: Scaling | None = None,
         feature_names: tuple[str, ...] | None = None,
         settings: Mapping[str, Any] | None = None,
+        label_name: str | None = None,
     ) -> "Model":
         """Return the model of a training run. Raises ValueError with a precomputed kernel."""
         if result.W is None:
@@ -76,6 +78,7 @@ class Model:
             settings or {},
             {name: float(getattr(result, name)) for name in CERTIFICATE},
             result.made_by,
+            label_name,
         )
 
     def scores(self, X: Any) -> Floats:
@@ -109,6 +112,7 @@ class Model:
             "settings": dict(self.settings),
             "certificate": dict(self.certificate),
             "made_by": dict(self.made_by),
+            "label_name": self.label_name,
         }
         arrays: dict[str, Any] = {
             "W": self.W,
@@ -137,4 +141,5 @@ class Model:
                 json.loads(own["settings"].item()),
                 json.loads(own["certificate"].item()),
                 json.loads(own["made_by"].item()),
+                json.loads(own["label_name"].item()) if "label_name" in own else None,
             )

@@ -110,10 +110,7 @@ class Problem:
         if self.smoothing and not self.polytopes.projects:
             lacks(loss, "project", "smoothing")
         self.features = features_of(self.X, kernel)
-        squares = self.features.square_norms()
-        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
-        # minus the second derivative of n D along a unit vector in row i, without smoothing
-        self.curvatures = squares / self.lam_n
+        self.curvatures = self._checked_curvatures()
 
     def __repr__(self) -> str:
         return in_brackets("Problem", problem_facts(self))
@@ -250,7 +247,7 @@ class Problem:
         """Return this problem with another lam; both share the data."""
         other = copy(self)
         other.lam = as_real("lam", lam, positive=True)
-        other.curvatures = self.features.square_norms() / other.lam_n
+        other.curvatures = other._checked_curvatures()
         return other
 
     def combination(self, C: Floats) -> Floats:
@@ -381,20 +378,21 @@ class Problem:
     def augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
         """Return the primal of the problem with the same dual in d + n dimensions   (K19 (27))."""
         ridge = self.ridge()
-        values = np.concatenate(
-            [
-                polytopes.values(scores[rows] + ridge[rows] * A[rows])
-                for rows, polytopes in self.chunks()
-            ]
-        )
+        values = [p.values(scores[rows] + ridge[rows] * A[rows]) for rows, p in self.chunks()]
         norm = self.lam / 2 * square_norm + self.ridge_term(A)
-        return norm + mean_in_parts(self.sample_weight * values)
+        return norm + mean_in_parts(self.sample_weight * np.concatenate(values))
 
     def ridge_term(self, A: Floats) -> float:
         """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""
         if not self.smoothing:
             return 0.0
         return float(np.vdot(self.ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
+
+    def _checked_curvatures(self) -> Floats:
+        """Return minus the second derivative of n D along a unit vector in row i, (n,)."""
+        squares = self.features.square_norms()
+        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
+        return squares / self.lam_n
 
     def _checked_dual(self, A: Any) -> Floats:
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))

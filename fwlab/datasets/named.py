@@ -18,9 +18,10 @@ from scipy import sparse
 
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
-from fwlab.datasets.new_samples import feature_names
+from fwlab.datasets.new_samples import column_names
 from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
 from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
+from fwlab.datasets.row_index import warn_of_index
 from fwlab.text import did_you_mean
 
 
@@ -44,7 +45,7 @@ class Dataset:
         The normalisation: None, "unit" or "standard".
     scaling : Scaling
         The normalisation with what it has learned from the train part, for new samples.
-    feature_names : tuple of str, or None
+    feature_names, label_name : tuple of str and str, or None
         The names in the header of a .csv file.
     """
 
@@ -62,6 +63,7 @@ class Dataset:
     normalize: str | None
     scaling: Scaling = field(default_factory=Scaling)
     feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
 
     @property
     def n_classes(self) -> int:
@@ -135,18 +137,23 @@ def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dat
     - .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
 
     Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals.
-    Fractions, and numbers of which most differ, are refused: they are no classes. Raises
-    FileNotFoundError for a missing file, and ValueError with one sentence for any other error.
+    Fractions, and numbers of which most differ, are refused: they are no classes. Warns about a
+    feature that seems to be an index of the rows.
+
+    Raises FileNotFoundError for a missing file, and ValueError with one sentence for any other
+    error.
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path; got {type(path).__name__}.")
     path = Path(path)
     check_normalize(normalize, is_sparse=path.suffix.lower() in SPARSE_ENDINGS)
     parts, classes = checked(f"file {str(path)!r}", read_parts(path))
+    names, label_name = column_names(path)
+    warn_of_index(path, parts["train"][0], names)
     dataset = _dataset(
         parts, classes, normalize, path.name, str(path), "the user's own file", file_sha256(path)
     )
-    return replace(dataset, feature_names=feature_names(path))
+    return replace(dataset, feature_names=names, label_name=label_name)
 
 
 def synthetic(

@@ -13,6 +13,8 @@ from fwlab.datasets.named import Dataset
 
 def overview(dataset: Dataset) -> dict[str, Any]:
     """Return the tables "classes", "features" and "duplicates", ready for JSON."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset must be what datasets.load returns; got {dataset!r}.")
     return {
         "classes": class_counts(dataset),
         "features": feature_scales(dataset.X_train),

@@ -25,6 +25,7 @@ from fwlab.ranking.result import Result
 from fwlab.ranking.solve import solve
 
 
+# sklearn has no type hints: its classes are Any
 class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: everything but the constructor and the objective."""
 

@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from fwlab.checks.arguments import as_flag, as_integer
+from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan, Folder
 from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of
 from fwlab.experiments.store import warn_not_stored
@@ -252,11 +253,12 @@ def compare(
         as_integer("verbose", verbose, low=0, high=1),
         as_flag("resume", resume),
     )
-    return run_plan(plan)
+    with locked(plan.out):
+        return run_plan(plan)
 
 
 def run_plan(plan: ComparisonPlan) -> Comparison:
-    """Run a comparison, and keep what became of it in its folder."""
+    """Run a comparison, and keep what became of it in its folder, which the caller has locked."""
     folder, tasks = Folder.opened(plan), plan.tasks()
     not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])

@@ -55,6 +55,8 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "sdca-chu-fixing": partial(Sdca, VARIABLE_FIXING),
 }
 OWN = dict(REGISTRY)
+# arguments of `solve`, one of which may be meant by an option that no method has
+OF_SOLVE = ("tol", "relative", "max_iter", "time_limit", "A0", "rng", "callback", "check_every")
 
 
 def register_method(name: str, cls: Callable[..., Method]) -> None:
@@ -201,4 +203,5 @@ def _check_options(name: str, cls: Callable[..., Method], options: dict[str, Any
     for option in options:
         if option not in allowed and not takes_any:
             takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"
-            raise TypeError(f"method {name!r} {takes}; got {option!r}.")
+            guess = did_you_mean(option, [*allowed, *OF_SOLVE])
+            raise TypeError(f"method {name!r} {takes}; got {option!r}.{guess}")

@@ -1,5 +1,6 @@
 """`solve`: the arguments of a training run, and its result; `loop` runs the iterations."""
 
+import reprlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -108,7 +109,7 @@ def solve(
     """
     called = time.perf_counter()
     if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
+        raise TypeError(f"problem must be a fwlab.Problem; got {reprlib.repr(problem)}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import fwlab
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "fwlab" / "docs"
 # the site's sources document the whole repository and are no part of the library
@@ -197,3 +199,10 @@ def test_what_is_loaded_on_demand_is_there():
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     last = run.stderr.splitlines()[-1]
     assert last == "AttributeError: module 'fwlab' has no attribute 'nothing'"
+
+
+def test_what_is_imported_on_demand_is_completed_and_suggested():
+    assert set(fwlab.__all__) <= set(dir(fwlab))
+    with pytest.raises(AttributeError, match="no attribute 'Topk'") as caught:
+        fwlab.Topk  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("Topk", fwlab)

@@ -72,6 +72,13 @@ def test_bad_dense_features(bad, kind, shown):
         refused(lambda kernel=kernel: build(X=bad, kernel=kernel), kind, "X", shown)
 
 
+def test_another_lam_is_checked_against_the_scales():
+    assert build(X=1e30 * X).with_lam(1e-80).lam == 1e-80
+    for problem in (build(X=1e30 * X), build(X=1e30 * X, kernel="linear")):
+        with pytest.raises(ValueError, match=r"^X, lam, .* must keep .* lam n = 6e-100, .*\.$"):
+            problem.with_lam(1e-100)
+
+
 def test_objects_as_pandas_has_them_are_read_by_column():
     pandas = pytest.importorskip("pandas", reason="DataFrames need pandas")
     frame = pandas.DataFrame({"length": X[:, 0], "red": Y == 1, "count": Y})
