@@ -31,6 +31,7 @@ from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
+from fwlab.experiments.html_report import check_html_report
 from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan
 from fwlab.experiments.record import FILE as RECORD
@@ -76,8 +77,10 @@ def _compare(options: Namespace) -> int:
     folder = Path(options.out)
     names = list(methods()) if options.methods == "all" else options.methods.split(",")
     names = [name.strip() for name in names]
-    with bad_input(OSError):
+    with bad_input(OSError, ImportError):
         _check_run(options, names)
+        if options.html is not None:
+            check_html_report(Path(options.html))
         jobs = as_integer("jobs", options.jobs, low=1)
         problems = load_problems(options)
         plan = ComparisonPlan(
@@ -100,7 +103,7 @@ def _compare(options: Namespace) -> int:
             comparison = run_plan(plan)
         files: dict[str, str] = {}
         try:
-            files = _write(comparison, problems, folder)
+            files = _write(comparison, problems, folder, options.html)
         finally:
             _print_comparison(comparison, problems, files, options)
     code = _exit_code(comparison, names, options)
@@ -291,13 +294,18 @@ def _announce(options: Namespace, problems: list[NamedProblem]) -> None:
         print(named.line, file=sys.stderr if options.json else sys.stdout, flush=True)
 
 
-def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -> dict[str, str]:
-    """Write the table, the traces and the figure, and return their paths."""
+def _write(
+    comparison: Comparison, problems: list[NamedProblem], folder: Path, page: str | None
+) -> dict[str, str]:
+    """Write the table, the traces, the figure and the page, and return their paths."""
     text = "\n".join([*(named.line for named in problems), "", comparison.table(), ""])
     write_text_atomically(folder / "table.txt", text)
     comparison.to_csv(folder / "comparison.csv")
     names = {"table": "table.txt", "csv": "comparison.csv", "settings": RECORD}
     files = {kind: str(folder / name) for kind, name in names.items()}
+    if page is not None:
+        comparison.to_html(page)
+        files["html"] = page
     try:
         png, pdf = comparison.plot(folder / "comparison")
     except ImportError:

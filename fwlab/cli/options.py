@@ -44,7 +44,7 @@ LISTS = ("data", "loss", "methods")
 WEIGHTS = ("flat", "linear", "exponential")
 MOST_DIGITS = 19
 # flags that --again takes: they change no number
-BESIDE_AGAIN = {"command", "again", "out", "jobs", "json", "strict", "verbose"}
+BESIDE_AGAIN = {"command", "again", "out", "html", "jobs", "json", "strict", "verbose"}
 # the tables of a stored comparison
 RESULTS = ("problems", "runs", "environment")
 
@@ -69,6 +69,7 @@ DEFAULTS: dict[str, Any] = {
     "check_every": None,
     "jobs": 1,
     "out": "results",
+    "html": None,
     "again": None,
     "resume": False,
     "save": None,
@@ -181,6 +182,11 @@ def _add_compare(parser: CommandParser) -> None:
     _add_run(parser)
     _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
     _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page with interactive figures, for any browser (needs plotly)",
+    )
     parser.add_argument(
         "--again",
         metavar="DIR",

@@ -1,10 +1,8 @@
 """Settings of Sphinx for the site; `python -m fwlab.docs build` copies this file to the sources."""
 
 import sys
-from pathlib import Path
-
-import fwlab
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -10,9 +10,7 @@ def setup(app: Any) -> dict[str, Any]:
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def escape_bars(
-    app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]
-) -> None:
+def escape_bars(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Escape the bars of norms, which reStructuredText would read as substitutions."""
     lines[:] = [line.replace("|", r"\|") for line in lines]
 

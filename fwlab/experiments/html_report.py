@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +50,22 @@ td, th {{ text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #d5d
 {body}
 </main></body></html>
 """
+
+
+def check_html_report(path: Path) -> None:
+    """Raise ImportError without plotly, and ValueError if `path` cannot be a new file."""
+    require_plotly()
+    if path.is_dir() or not path.resolve().parent.is_dir():
+        raise ValueError(f"html must be a file in a folder that exists; got {str(path)!r}.")
+
+
+def require_plotly() -> Any:
+    """Return plotly's module of figures. Raises ImportError, with a sentence, without plotly."""
+    try:
+        from plotly import graph_objects
+    except ImportError as error:
+        raise ImportError("html needs plotly: pip install 'fwlab[report]'.") from error
+    return graph_objects
 
 
 def html_report(comparison: Comparison) -> str:
@@ -95,15 +112,12 @@ def figure_html(comparison: Comparison, name: str, first: bool) -> str:
 
 def figure_of(results: dict[str, Result], methods: Sequence[str]) -> Any:
     """Return a plotly figure of the gaps, with buttons for both axes."""
-    try:
-        from plotly.graph_objects import Figure, Scatter
-    except ImportError as error:
-        raise ImportError("to_html needs plotly: pip install 'fwlab[report]'.") from error
+    plotly = require_plotly()
     looks = plotly_styles(methods)
     curves = {method: curve(result) for method, result in results.items()}
-    figure = Figure(
+    figure = plotly.Figure(
         [
-            Scatter(
+            plotly.Scatter(
                 x=points[:, 1],
                 y=points[:, 2],
                 customdata=points[:, :2],

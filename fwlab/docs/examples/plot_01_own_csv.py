@@ -19,7 +19,9 @@ folder = Path(tempfile.mkdtemp())
 with open(folder / "flowers.csv", "w", newline="") as file:
     writer = csv.writer(file)
     writer.writerow([*iris.feature_names, "label"])
-    writer.writerows([*x, iris.target_names[y]] for x, y in zip(iris.data, iris.target, strict=True))
+    writer.writerows(
+        [*x, iris.target_names[y]] for x, y in zip(iris.data, iris.target, strict=True)
+    )
 
 # %%
 # The rows are read and scaled; the certificate comes with the answer.

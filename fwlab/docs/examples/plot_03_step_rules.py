@@ -6,6 +6,8 @@ A step rule is an object: it is called with a direction, which knows the slope a
 the dual along it, and returns how far to go.
 """
 
+import matplotlib.pyplot as plt
+
 import fwlab
 
 
@@ -22,14 +24,19 @@ class Cautious(fwlab.StepRule):
 
 data = fwlab.datasets.load("digits", normalize="unit")
 problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(3), lam=0.01)
-rules = {"exact": "exact", "open loop": fwlab.OpenLoop(2), "adaptive": "adaptive", "half": Cautious()}
-runs = {name: fwlab.solve(problem, fwlab.FrankWolfe(step=rule), max_iter=300, tol=1e-3, check_every=1)
-        for name, rule in rules.items()}
+rules = {
+    "exact": "exact",
+    "open loop": fwlab.OpenLoop(2),
+    "adaptive": "adaptive",
+    "half": Cautious(),
+}
+runs = {
+    name: fwlab.solve(problem, fwlab.FrankWolfe(step=rule), max_iter=300, tol=1e-3, check_every=1)
+    for name, rule in rules.items()
+}
 
 # %%
 # The certified gap, iteration by iteration.
-
-import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots()
 for name, run in runs.items():

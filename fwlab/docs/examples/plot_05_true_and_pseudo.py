@@ -15,7 +15,9 @@ import fwlab
 X = np.array([[-2.0, -2.0], [-2.0, 2.0], [-2.0, -1.0], [-2.0, 1.0]])
 y = np.array([0, 1, 2, 0])
 problem = fwlab.Problem(X, y, fwlab.TopK(2), lam=0.4)
-ends = {name: fwlab.solve(problem, name, tol=1e-8, max_iter=2000) for name in ("ascent", "sdca-lapin")}
+ends = {
+    name: fwlab.solve(problem, name, tol=1e-8, max_iter=2000) for name in ("ascent", "sdca-lapin")
+}
 for name, end in ends.items():
     print(f"{name}: gap of the top-2 SVM {end.gap:.2g}, {end.status.name}")
 

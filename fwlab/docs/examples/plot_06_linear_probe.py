@@ -23,5 +23,7 @@ X_train, X_test, y_train, y_test = train_test_split(features, y, random_state=0)
 for k in (1, 5):
     probe = fwlab.TopKSVC(k=k, C=10.0, tol=1e-6, max_iter=3000).fit(X_train, y_train)
     score = fwlab.metrics.make_topk_scorer(5)(probe, X_test, y_test)
-    print(f"trained for top-{k}: top-5 accuracy {score:.3f}, gap {probe.duality_gap_:.1e},",
-          f"top-1 of the optimum within {probe.proved_accuracy(X_test, y_test)}")
+    print(
+        f"trained for top-{k}: top-5 accuracy {score:.3f}, gap {probe.duality_gap_:.1e},",
+        f"top-1 of the optimum within {probe.proved_accuracy(X_test, y_test)}",
+    )
