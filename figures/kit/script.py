@@ -157,7 +157,7 @@ def _added(path: str, found: Mapping[str, Script]) -> list[str]:
 @cache
 def _scripts() -> dict[str, Script]:
     """Return {name: script} for all folders."""
-    found = {}
+    found: dict[str, Script] = {}
     for folder in pkgutil.iter_modules(figures.__path__):
         if folder.ispkg and folder.name not in NO_SCRIPTS:
             prefix = "" if folder.name == OWN else f"{folder.name}_"

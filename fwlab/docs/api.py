@@ -7,7 +7,8 @@ from types import ModuleType
 from typing import Any
 
 from fwlab.docs.markdown import write
-from fwlab.docs.records import Record, Records
+from fwlab.docs.records import Records
+from paper_checks.records import Record
 
 FOLDER = "api"
 # title of a group, the modules whose names it holds

@@ -6,7 +6,8 @@ from fwlab.docs import sources
 from fwlab.docs.figure_links import figures_of_claims
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
-from fwlab.docs.records import Record, Records, source_file, source_line
+from fwlab.docs.records import Records, source_file, source_line
+from paper_checks.records import Record
 from paper_checks.report import facts
 from paper_checks.report.order import chapters
 from paper_checks.report.words import MEANING, TIERS
@@ -41,24 +42,22 @@ def write_pages(source: Path, records: Records) -> None:
 
 def write_claim(source: Path, record: Record, records: Records, figures: list[str]) -> None:
     """Write the page of one claim. figures: the scripts whose figure is about it."""
-    known = dict(facts.facts(dict(record)))
+    known = dict(facts.facts(record))
     write(
         source / FOLDER / f"{record['id']}.md",
         "claim.md",
         record=record,
         paper=PAPERS[record["paper"]],
         meaning=MEANING[record["verdict"]],
-        tier=facts.tier(dict(record)),
-        witness=facts.witness(dict(record)),
-        true_version=facts.true_version(dict(record)),
-        corrected=facts.corrected(dict(record)),
+        tier=facts.tier(record),
+        witness=facts.witness(record),
+        true_version=facts.true_version(record),
+        corrected=facts.corrected(record),
         evidence=[
-            (name, text)
-            for name, text in facts.evidence(dict(record))
-            if name not in SHOWN_ELSEWHERE
+            (name, text) for name, text in facts.evidence(record) if name not in SHOWN_ELSEWHERE
         ],
         planted=known.get("planted errors", ""),
-        command=facts.run_command(dict(record)),
+        command=facts.run_command(record),
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
         figures=figures,

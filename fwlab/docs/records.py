@@ -1,14 +1,13 @@
 """The ledger's records, as `python -m paper_checks --json` prints them, and what links them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from paper_checks.modules import PAPERS
+from paper_checks.records import Record
 
-Record = Mapping[str, Any]
 STORED = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
 
 

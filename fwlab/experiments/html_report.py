@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fwlab.arrays import Floats
 from fwlab.plot import GAP, SECONDS, styles
 from fwlab.provenance import provenance
 from fwlab.text import describe_problem, html_table
@@ -141,7 +142,7 @@ def figure_of(results: dict[str, Result], methods: Sequence[str]) -> Any:
     return figure
 
 
-def curve(result: Result) -> np.ndarray:
+def curve(result: Result) -> Floats:
     """Return iteration, seconds and gap of the positive gaps from iteration 1 on, thinned."""
     trace = result.trace
     points = np.column_stack([trace.iteration, trace.seconds, trace.gap]).astype(float)
@@ -149,7 +150,8 @@ def curve(result: Result) -> np.ndarray:
     if len(points) <= MOST_POINTS:
         return points
     kept = np.geomspace(1, len(points), MOST_POINTS).round().astype(int) - 1
-    return points[np.unique(kept)]
+    thinned: Floats = points[np.unique(kept)]
+    return thinned
 
 
 def plotly_styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -170,11 +172,11 @@ def dash_of(dashes: Any) -> str:
     return ",".join(f"{2 * length:g}px" for length in dashes[1])
 
 
-def menus(curves: Sequence[np.ndarray]) -> list[dict[str, Any]]:
+def menus(curves: Sequence[Floats]) -> list[dict[str, Any]]:
     """Return three rows of buttons: what x is, and whether each axis is logarithmic."""
     by_seconds = {"x": [points[:, 1] for points in curves]}
     by_iterations = {"x": [points[:, 0] for points in curves]}
-    choices = [
+    choices: list[list[tuple[str, str, list[Any]]]] = [
         [
             ("seconds", "update", [by_seconds, {"xaxis.title.text": SECONDS}]),
             ("iterations", "update", [by_iterations, {"xaxis.title.text": ITERATIONS}]),
