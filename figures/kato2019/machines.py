@@ -33,21 +33,25 @@ QUICK_DATA = DataName("digits", "unit", rows=150)
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows of a data set. half_of: a random half of so many rows trains and the other half judges;
-    None for the data set's own parts."""
+class TrainingRows:
+    """Rows of a data set. half_of: number of rows of which a random half trains and the other
+    half judges; None for the data set's own parts."""
 
     data: DataName
     half_of: int | None = None
 
 
-PARTS, HALF = "the usual parts", "a random half of n rows trains"
+PARTS, HALF = "the usual parts, rows of length 1", "a random half of n rows trains"
+STANDARD = "the usual parts, features of variance 1"
 CALTECH = DataName("caltech101_sil16_derived", "unit", join_valid=True)
 NEWS20 = DataName("news20_svd1024", "unit")
 HERE = {
-    "Letter": {PARTS: Rows(DataName("letter", "unit"))},
-    "News20": {PARTS: Rows(NEWS20), HALF: Rows(NEWS20, 15_935)},
-    "Caltech101": {PARTS: Rows(CALTECH), HALF: Rows(CALTECH, 6_339)},
+    "Letter": {
+        PARTS: TrainingRows(DataName("letter", "unit")),
+        STANDARD: TrainingRows(DataName("letter", "standard")),
+    },
+    "News20": {PARTS: TrainingRows(NEWS20), HALF: TrainingRows(NEWS20, 15_935)},
+    "Caltech101": {PARTS: TrainingRows(CALTECH), HALF: TrainingRows(CALTECH, 6_339)},
 }
 
 
@@ -65,6 +69,7 @@ def grid(size: str) -> Grid:
         return Grid((1, 3), (0.0,), Protocol((1.0,), (1, 3), n_folds=2, max_iter=30))
     if size == "standard":
         coarse = Protocol((0.1, 1.0, 10.0, 100.0), KS, n_held_out=1, max_iter=200)
+        # on Letter, smoothing 0.1 in place of 0.01 changes no accuracy by more than 0.008
         return Grid(KS, (0.0,), coarse)
     Cs = tuple(10.0**power for power in range(-3, 4))
     return Grid(KS, (0.0, 1e-3, 1e-2, 1e-1), Protocol(Cs, KS, max_iter=1000))
@@ -74,7 +79,7 @@ def readings(name: str) -> list[Reading]:
     """Return the readings of a data set's table: its rows, its C, and what "UTk (Lapin)" trains."""
     found = []
     for lapin in (PSEUDO, USUNIER):
-        source = "K19 7.4 names no test rows" if lapin == PSEUDO else ""
+        source = "K19 7.4, no test rows, no scaling" if lapin == PSEUDO else ""
         told = "" if lapin == PSEUDO else ", Lapin: Usunier's loss"
         for rows in HERE.get(name, [PARTS]):
             settings = {"rows": rows, "lapin": lapin, "C": None}
@@ -111,11 +116,11 @@ def tried_machines(row: str, k: int, lapin: str, chosen: Grid) -> list[str]:
     return [machine(lapin if row == "Lapin" else PSEUDO, k)]
 
 
-def sources(size: str, names: Collection[str]) -> dict[str, dict[str, Rows]]:
+def sources(size: str, names: Collection[str]) -> dict[str, dict[str, TrainingRows]]:
     """Return the rows of the named data sets that can be loaded."""
     if size == "quick":
-        return {"Letter": {PARTS: Rows(QUICK_DATA)}} if "Letter" in names else {}
-    own = {name: {PARTS: Rows(data)} for name, data in own_data(names).items()}
+        return {"Letter": {PARTS: TrainingRows(QUICK_DATA)}} if "Letter" in names else {}
+    own = {name: {PARTS: TrainingRows(data)} for name, data in own_data(names).items()}
     return {name: rows for name, rows in HERE.items() if name in names} | own
 
 

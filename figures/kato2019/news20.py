@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import fwlab
 from figures.kit.readings import Reading
 from figures.kit.traces import trace
 from fwlab.experiments import Cell, DataName
@@ -20,30 +21,40 @@ NO_SCALING, NO_LAM = "K19 7.1, no scaling", "K19 7.2 and 7.3, no lam"
 
 ROWS_OF_LENGTH_1 = Reading("rows of length 1", {"data": UNIT}, NO_SCALING)
 AS_THEY_ARE = Reading("rows as they are", {"data": RAW}, NO_SCALING)
-BY_MEAN_SQUARE = Reading(
-    f"rows divided by {MEAN_SQUARE}", {"data": RAW, "divisor": MEAN_SQUARE}, NO_SCALING
-)
-BY_LARGEST = Reading(f"rows divided by {LARGEST}", {"data": RAW, "divisor": LARGEST}, NO_SCALING)
+BY_MEAN_SQUARE = Reading("rows of mean square 1", {"data": RAW, "divisor": MEAN_SQUARE}, NO_SCALING)
+BY_LARGEST = Reading("rows of length at most 1", {"data": RAW, "divisor": LARGEST}, NO_SCALING)
 STANDARDISED = Reading(
-    f"features of variance 1, rows divided by {MEAN_SQUARE}",
+    "features of variance 1, rows of mean square 1",
     {"data": STANDARD, "divisor": MEAN_SQUARE},
     NO_SCALING,
 )
 SMALL_C = Reading("rows of length 1, C = 1e-3", {"data": UNIT, "C": 1e-3}, NO_LAM)
 STATED_LAM = (ROWS_OF_LENGTH_1, AS_THEY_ARE, BY_MEAN_SQUARE, BY_LARGEST, STANDARDISED)
 READINGS = (*STATED_LAM, SMALL_C)
-# iterations of a run, unless a script says otherwise
-MAX_ITER, TOL = 100, 1e-5
+# of a run, unless a script says otherwise
+K, MAX_ITER, TOL = 3, 100, 1e-5
+TOP_K = fwlab.TopK(K)
 # distances are decimal logarithms of factors; within a factor of 2, because our News20 is made anew
 TOLERANCE = math.log10(2)
 
 
 def reading_cell(
-    reading: Reading, run: str, max_iter: int = MAX_ITER, cost: float = 5.0, **settings: Any
+    reading: Reading,
+    method: str,
+    smoothing: float = 0.0,
+    max_iter: int = MAX_ITER,
+    loss: fwlab.losses.Loss = TOP_K,
+    loss_name: str = "",
 ) -> Cell:
-    """Return a cell "READING|RUN" with the trace of a run under a reading."""
-    settings = {"tol": TOL, "max_iter": max_iter, **reading.settings, **settings}
-    return Cell(f"{reading.name}|{run}", scaled_trace, settings, cost)
+    """Return a cell "READING|RUN" with the trace of a run; figures with equal runs share it."""
+    settings = {"method": method, "smoothing": smoothing, "max_iter": max_iter, "loss": loss}
+    name = f"{reading.name}|{run(method, smoothing, loss_name)}"
+    return Cell(name, scaled_trace, {"tol": TOL, **reading.settings, **settings}, 5.0)
+
+
+def run(method: str, smoothing: float = 0.0, loss_name: str = "") -> str:
+    """Return the name of a run. loss_name: "" for the top-k hinge."""
+    return f"{method}, smoothing {smoothing:g}{f', {loss_name}' if loss_name else ''}"
 
 
 def scaled_trace(

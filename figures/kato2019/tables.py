@@ -222,7 +222,7 @@ def caption(study: Study, title: str, names: list[str], used: list[Chosen]) -> C
             ]
         ),
         settings=(
-            f"unit rows (the paper states no preprocessing); lam = 1/(n C), C in {protocol.Cs}; "
+            f"lam = 1/(n C), C in {protocol.Cs}; "
             f"smoothing in {chosen.smoothings} (0 for SDCA); {protocol.n_folds} stratified folds, "
             f"of which {len(protocol.held_out)} held out in turn, seed {protocol.rng}; "
             "each column's constants are those of its own best mean accuracy; `auto` with warm "
@@ -235,9 +235,8 @@ def caption(study: Study, title: str, names: list[str], used: list[Chosen]) -> C
 REASONS = {
     "Caltech101": "Caltech101 is a 16 x 16 reduction of Silhouettes, none of whose parts has the "
     "paper's 6339 rows",
-    "News20": "News20 is made anew from the raw messages, with SVD features of unit rows, where "
-    "the paper names no scaling",
-    "Letter": "Letter has unit rows and the usual cut into 15000 and 5000, the paper names neither",
+    "News20": "News20 is made anew from the raw messages",
+    "Letter": "Letter has the usual cut into 15000 and 5000, which the paper does not name",
 }
 
 

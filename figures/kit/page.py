@@ -101,13 +101,23 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
             body = folded(table.read_text("utf-8"))
         else:
             names = [n for n in (f"{stem}.png", f"{stem}_animation.gif") if (pictures / n).exists()]
-            body = "".join(f"![{title.strip('*')}]({link}{name})\n" for name in names)
+            text = alt(title.strip("*"), folder / f"{stem}.png")
+            body = "".join(f"![{text}]({link}{name})\n" for name in names)
         details = (
             f"<details><summary>Data and settings</summary>\n\n- {details.strip()}\n\n</details>"
         )
         heading = f'<a id="{stem}"></a>\n\n### {title.strip("*")}'
         yield "\n\n".join([heading, body.rstrip(), *said, details])
         yield "\n\n"
+
+
+def alt(title: str, picture: Path) -> str:
+    """Return a picture's text for those who cannot see it: its caption's title and its finding."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        finding = image.info.get("Title", "")
+    return f"{title}. {finding}" if finding else title
 
 
 def folded(table: str) -> str:

@@ -14,8 +14,8 @@ from fwlab.text import format_table
 
 HEADER = ("figure", "outcome", "the number that says so", "reading", "why")
 # figures that have no numbers, and why
-WITHOUT_SCRIPT = {"L15 Figure 1": "photographs of SUN 397, no numbers"}
-NARROW, WIDE = 28, 100  # columns of a terminal
+WITHOUT_SCRIPT = {"L15 Figure 1": "photographs of SUN 397"}
+NARROW = 30  # columns of a terminal for the last column, at least
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Score:
 def scores(out: Path, size: str) -> list[Score]:
     """Return a line for each figure and table of a paper, from what is stored."""
     found = [
-        Score(figure, "", FigureFinding(Agreement.NO_DATA, "", why))
+        Score(figure, "", FigureFinding(Agreement.NO_DATA, "0 numbers", why))
         for figure, why in WITHOUT_SCRIPT.items()
     ]
     for name in script_names():
@@ -71,14 +71,14 @@ def summary(found: list[Score]) -> str:
     told = [f"{outcome}: {counts[outcome]}" for outcome in Agreement]
     missing = sum(score.finding is None for score in found)
     told += [f"not computed: {missing}"] * bool(missing)
-    return f"Of {len(found)} figures and tables: {', '.join(told)}."
+    return f"Of {len(found)} results: {', '.join(told)}."
 
 
 def terminal_scoreboard(found: list[Score]) -> str:
     """Return the scoreboard for a terminal; the last column is cut to its width."""
     rows = [score.texts() for score in found]
-    others = format_table(HEADER[:-1], [row[:-1] for row in rows]).splitlines()[0]
-    width = max(NARROW, max(WIDE, shutil.get_terminal_size().columns) - len(others) - 40)
+    others = sum(max(map(len, column)) + 2 for column in [*zip(HEADER, *rows, strict=True)][:-1])
+    width = max(NARROW, shutil.get_terminal_size().columns - others)
     cut = [(*row[:-1], shorten(row[-1], width, placeholder=" ..")) for row in rows]
     return f"{format_table(HEADER, cut)}\n\n{summary(found)}"
 
@@ -90,5 +90,6 @@ def markdown_scoreboard(found: list[Score], anchors: dict[str, str]) -> str:
         figure, *rest = score.texts()
         anchor = anchors.get(score.script)
         lines.append((f"[{figure}](#{anchor})" if anchor else figure, *rest))
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    cells = [[text.replace("|", "\\|") for text in line] for line in lines]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in cells)
     return f"{summary(found)}\n\n{table}"

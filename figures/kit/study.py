@@ -2,10 +2,11 @@
 
 `compute` writes the values of a script's cells, with all that a caption needs, to
 OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither data nor solvers.
-Where OUT has none, they are read from figures/results, which is part of the repository.
+If OUT has none, they are read from figures/results, which is part of the repository.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -101,13 +102,14 @@ class Study:
         for folder in (self.out, KEPT):
             path = folder / self.size / f"{self.name}.json"
             if path.exists():
-                return json.loads(path.read_text("utf-8"))
+                record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+                return record
         raise NotRun(f"{self.name} has no stored results of size {self.size}.")
 
     @property
     def values(self) -> dict[str, Any]:
         """Return {cell name: result} as stored."""
-        return self.record["values"]
+        return dict(self.record["values"])
 
     def save_figure(self, figure: Any, caption: Caption, part: str = "") -> list[Path]:
         """Write NAME[_part].png, .pdf and the caption."""
@@ -141,6 +143,11 @@ class Study:
 
     def _file(self, ending: str, part: str = "") -> Path:
         return self.folder / f"{self.name}{f'_{part}' if part else ''}{ending}"
+
+
+def part_name(title: str) -> str:
+    """Return a title as a part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
 def code_of(cells: Iterable[Cell]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import fwlab
 from fwlab.experiments import Cell, DataName
 
-POINTS = 150
+POINTS = 100
 # what is drawn
 COLUMNS = ("iteration", "seconds", "primal", "dual", "gap")
 
@@ -88,6 +88,22 @@ def first_below(value: dict[str, Any], tol: float) -> int | None:
     """Return the iteration at which the stored run's gap first was at most tol, a power of ten."""
     found = value["reached"].get(f"1e{round(np.log10(tol))}")
     return None if found is None else int(found[0])
+
+
+def arrival(value: dict[str, Any], tol: float) -> tuple[float, bool]:
+    """Return the seconds of the first gap below tol, a power of ten, and True.
+
+    If the stored run ended before, return its seconds and False.
+    """
+    found = value["reached"].get(f"1e{round(np.log10(tol))}")
+    return (value["seconds"][-1], False) if found is None else (found[1], True)
+
+
+def sooner(first: tuple[float, bool], second: tuple[float, bool]) -> bool | None:
+    """Return whether the first of two arrivals is sooner, None if the ends of runs hide it."""
+    if first[1] and first[0] < second[0]:
+        return True
+    return False if second[1] and second[0] <= first[0] else None
 
 
 def best_so_far(value: dict[str, Any], column: str = "gap") -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried
 from figures.kit.study import Study
-from figures.kit.style import SERIES, new_figure
+from figures.kit.style import SERIES, ink, new_figure, state
 from fwlab.experiments import Cell
 
 M, KS = 3, (1, 2, 3)
@@ -62,17 +62,23 @@ def plot(study: Study) -> list[Path]:
     for index, (name, value) in enumerate(values.items()):
         vertices = np.array(value["vertices"])
         colour, marker, line = SERIES[index]
-        for number, (i, j) in enumerate(value["edges"]):
+        for i, j in value["edges"]:
             ends = vertices[[i, j]].T
-            label = name if number == 0 else None
-            ax.plot(*ends, color=colour, linestyle=line, marker=marker, linewidth=1.8, label=label)
+            ax.plot(*ends, color=colour, linestyle=line, marker=marker, linewidth=1.8)
+        ax.text(*vertices[vertices.sum(axis=1).argmax()], f"  {name}", color=ink(colour))
         draw_top(ax, vertices, colour)
     ax.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_3$")
     ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1), zticks=(0, 0.5, 1))
     ax.view_init(elev=22, azim=32)
     ax.set_box_aspect(None, zoom=0.85)
-    ax.legend(loc="upper left")
+    state(figure, title_of(values))
     return study.save_figure(figure, caption(values))
+
+
+def title_of(values: dict[str, Any]) -> str:
+    """Return how many vertices the simplices have."""
+    counts = ", ".join(str(len(values[f"k = {k}"]["vertices"])) for k in KS)
+    return f"Top-k simplices for k = {', '.join(map(str, KS))} have {counts} vertices"
 
 
 def draw_top(ax: Any, vertices: np.ndarray, colour: str) -> None:

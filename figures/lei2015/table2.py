@@ -50,7 +50,7 @@ PRINTED = {
 
 
 PRINTED_REPETITIONS = 10
-CLAIMS = ("LP15-table2", "LP15-table2-gains")
+CLAIMS = ("LP15-table2", "LP15-table2-gains", "LP15-table2-significant")
 
 
 def sources(size: str) -> dict[str, DataName]:

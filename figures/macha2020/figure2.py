@@ -10,7 +10,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Tried, told_failures, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import SERIES, legend_below, light_grid, new_figure
+from figures.kit.style import SERIES, label_curves, light_grid, new_figure, state
 from figures.macha2020 import fashion
 from figures.macha2020.fashion import KERNELS
 from figures.macha2020.fits import PREPROCESSING, READINGS
@@ -58,7 +58,13 @@ def plot(study: Study) -> list[Path]:
             row[0].set_ylabel("density")
         for ax in axes[-1]:
             ax.set_xlabel("score minus threshold")
-        legend_below(figure, axes[0, 0], 3)
+        less = [linear > rbf for linear, rbf in overlaps(values, size, preprocessing).values()]
+        state(
+            figure,
+            f"{preprocessing.capitalize()} features: with the Gaussian kernel the classes overlap "
+            f"less for {sum(less)} of {len(less)} machines",
+        )
+        label_curves(axes.flat, fontsize=7.0)
         files += study.save_figure(figure, caption(values, size, preprocessing), preprocessing)
     return files
 

@@ -14,7 +14,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import legend_below, light_grid, log_axes, marked, new_figure, series
+from figures.kit.style import label_curves, light_grid, log_axes, marked, new_figure, series, state
 from figures.macha2020.fits import LOOPS
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName
@@ -85,7 +85,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(9.0)
+    figure = new_figure(7.6)
     axes = figure.subplots(len(OBJECTIVES), 2, sharex=True)
     for (left, right), name in zip(axes, OBJECTIVES, strict=True):
         for method in METHODS:
@@ -99,7 +99,14 @@ def plot(study: Study) -> list[Path]:
     axes[0, 1].set_title("relative certified gap", fontsize="medium")
     for ax in axes[-1]:
         ax.set_xlabel("iteration")
-    legend_below(figure, axes[0, 1], len(METHODS))
+    gaps = [values[f"{name}|pairwise"]["gap"][-1] for name in OBJECTIVES]
+    closed = sum(gap <= CLOSED for gap in gaps)
+    state(
+        figure,
+        f"Pairwise ascent closes the gap to {CLOSED:g} for {closed} of {len(gaps)} objectives "
+        f"(largest {max(gaps):.0e})",
+    )
+    label_curves(axes[:, 1], fontsize=7.5)
     return study.save_figure(figure, caption(values, study.size))
 
 

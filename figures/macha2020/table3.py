@@ -28,7 +28,7 @@ READINGS = {
 }
 # the machines that choose among them
 CHOOSING = ("TopPush", "TopPushK, K = 10", "Pat&Mat, tau = 0.05")
-SECONDS = {"quick": 12, "standard": 580, "full": 90 * 3600}
+SECONDS = {"quick": 12, "standard": 520, "full": 90 * 3600}
 
 
 def cells(size: str) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""M20 Table 4: milliseconds of a repeat loop of Algorithm 3.1, and seconds of a candidate.
+"""M20 Table 4: milliseconds per repeat loop of Algorithm 3.1, and seconds per candidate.
 
 The kernel matrix is stored. That of Fashion-MNIST is not: a loop computes two columns, which M20
 read from a file, and its candidates are timed without them. An iteration of the other methods
@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from figures.benchmarks.pair_steps import (
     OTHER_METHODS,
@@ -77,7 +79,7 @@ def cells(size: str) -> list[Cell]:
 def times(
     data: DataName, positive: int, objective: Any, is_stored: bool, loops: list[int]
 ) -> dict[str, Any]:
-    """Return the CPU seconds of a loop, a candidate and an iteration of each other method."""
+    """Return the CPU seconds per loop, per candidate and per iteration of each other method."""
     part = data.load()
     X, y = part.X_train, (part.y_train == positive).astype(int)
     problem = stored(X, y, objective) if is_stored else ranking.Problem(X, y, objective, 1.0)
@@ -99,11 +101,16 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
         cells[f"{label}: order of the data sets"] = truth_distance(ordered)
         kept = [name for name in PRINTED if name != LARGE]
         sizes = [values[f"{name}|{label}"]["n"] for name in kept]
-        slope, half = exponent(sizes, [times[name] for name in kept])
+        stored_times = [times[name] for name in kept]
+        slope, half = exponent(sizes, stored_times)
+        fixed = np.polyfit(sizes, stored_times, 1)[1] / min(stored_times)
         cells[f"{label}: linear in n"] = truth_distance(abs(slope - 1) - half <= NEAR)
-        told.append(f"n^({slope:.2f} +- {half:.2f}) for {label}")
+        told.append(f"n^({slope:.2f} +- {half:.2f}) for {label}, {fixed:.0%}")
     one = Tried(Reading("", source="M20 Tables 1 and 4"), cells)
-    because = f"a loop with a stored kernel matrix takes a time that grows as {', '.join(told)}"
+    because = (
+        "our times of a loop with a stored kernel matrix, and the part that does not grow with n "
+        f"on the smallest set: {'; '.join(told)}"
+    )
     claims = ("M20-table4", "M20-table4-linear", "M20-table4-counted")
     return judge([one], 0.0, "orders of the data sets and exponents as printed", because, claims)
 

@@ -1,4 +1,4 @@
-"""What the figures and tables of T20 share: data sets, readings of the rows, loss and methods.
+"""Data sets, readings of the rows, loss and methods of the figures and tables of T20.
 
 T20 names no scaling of the rows: "pixel intensities" and "word counts" are taken as they are, or
 each row is scaled to length 1.
@@ -39,7 +39,7 @@ REMADE = (
 
 
 def data(size: str) -> dict[str, DataName]:
-    """The paper's sets that are at hand; a few digits in the quick size."""
+    """Return the paper's sets that can be loaded; a few digits in the quick size."""
     return DIGITS if size == "quick" else HERE
 
 

@@ -19,7 +19,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried
 from figures.kit.study import Study
-from figures.kit.tables import Compared, Table, agreement
+from figures.kit.tables import Compared, Table
 from figures.tajima2020.machines import (
     DERIVED,
     LACKING,
@@ -40,14 +40,12 @@ from fwlab.experiments import Cell, DataName, Protocol, accuracy_path
 OPTIMUM = "optimum (auto)"
 TOL = 1e-3  # of the optimum
 SIGNIFICANT = 0.05
-# within which a printed error counts as met: the larger deviations of the paper
-NEAR = 0.02
 SECONDS = {"quick": 6, "standard": 700, "full": 16 * 3600}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a size computes: of n_folds folds of the half the first n_held_out are held out."""
+    """The fits of a size: of n_folds folds of the half the first n_held_out are held out."""
 
     trials: int
     iterations: int
@@ -193,7 +191,7 @@ def plot(study: Study) -> list[Path]:
             shown = ["-" if one is None else f"{one:.2g}" for one in p]
             pairs = zip(spread, shown, strict=True)
             deviations.append([name, method, *[entry for pair in pairs for entry in pair]])
-    caption = _caption(study.size, plan, chosen, tests, [e for row in errors for e in row[2:]])
+    caption = _caption(study.size, plan, chosen, tests)
     tops = [f"top-{k}" for k in KS]
     header = [text for top in tops for text in (f"{top} deviation", f"{top} p")]
     return [
@@ -283,7 +281,6 @@ def _caption(
     plan: Plan,
     chosen: dict[tuple[str, str], ChosenFits],
     tests: dict[tuple[str, int], tuple[int, list[float]]],
-    entries: list[Compared],
 ) -> Caption:
     first = [p for best, p in tests.values() if list(METHODS)[best] == "LSFW"]
     apart = [p for p in first if sorted(p)[-2] < SIGNIFICANT]
@@ -310,8 +307,9 @@ def _caption(
             f"gaps: {gaps}." + ("" if size == "quick" else f" {LACKING} {DERIVED}")
         ),
         agreement=(
-            f"{agreement(entries, NEAR, 'of error')} LSFW has the least error of the three in "
-            f"{len(first)} of {len(tests)} columns, in {len(apart)} of them significantly; in the "
-            f"paper in all. {optima(chosen)}" + ("" if size == "quick" else f" {REMADE}")
+            f"With {UNIT.name} LSFW has the least error of the three in {len(first)} of "
+            f"{len(tests)} columns, in {len(apart)} of them significantly; in the paper in all. "
+            + optima(chosen)
+            + ("" if size == "quick" else f" {REMADE}")
         ),
     )

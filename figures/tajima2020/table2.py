@@ -1,7 +1,7 @@
-"""T20 Table 2: seconds an iteration of PG, StdFW and LSFW.
+"""T20 Table 2: seconds per iteration of PG, StdFW and LSFW.
 
-The time depends on the sizes alone: where the paper's features are not to be had, synthetic rows
-have their sizes. Median CPU times of one thread, the three methods in turn.
+The time depends on the sizes alone: synthetic rows have the sizes of features that are missing
+here. Median CPU times of one thread, the three methods in turn.
 """
 
 from itertools import permutations
@@ -22,7 +22,7 @@ from fwlab.experiments import Cell, DataName
 
 SMALL = "synthetic"
 REPEATS = {"quick": 3, "standard": 15, "full": 51}
-# of the paper's text: LSFW takes at most so many times what StdFW takes
+# LSFW takes at most 1.5 times the time of StdFW, by the paper's text
 MOST = 1.5
 # two times, printed or ours, that differ by a smaller factor have no order
 APART = 1.5

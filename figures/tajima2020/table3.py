@@ -59,7 +59,7 @@ def general_lines(rng: np.random.Generator, A: np.ndarray, d: int) -> Lines:
 
 
 def special_lines(rng: np.random.Generator, A: np.ndarray, d: int) -> Lines:
-    """The same with x_i in R^{d/m} and a weight vector a class."""
+    """Lines 3, 5 and 9 with x_i in R^{d/m} and one weight vector per class."""
     n, m = A.shape
     X, W = rng.standard_normal((n, d // m)), rng.standard_normal((m, d // m))
     return {3: lambda: A.T @ X, 5: lambda: X @ W.T - SMOOTHING * A, 9: lambda: A.T @ X}

@@ -21,9 +21,12 @@ from fwlab.experiments.core_code import core_sources, undocumented
 from fwlab.experiments.packages import version_of
 from fwlab.experiments.source_digest import DIGITS, is_identified_by_value
 
+# modules of the core that draw, write texts and start processes: no number depends on them
+NOT_COMPUTING = ("launch", "plot", "plot_labels", "provenance", "text", "toml_text")
+
 
 def syntax_digest(functions: Iterable[Callable[..., Any]]) -> str:
-    """Return a hash of fwlab's core, and of functions with all that they name outside of it.
+    """Return a hash of what computes in fwlab's core, and of functions with all that they name.
 
     Comments, docstrings and layout do not count, nor does the code of installed packages.
     """
@@ -38,8 +41,9 @@ def syntax_digest(functions: Iterable[Callable[..., Any]]) -> str:
 
 @functools.cache
 def core_syntax() -> str:
-    """Return the syntax of all sources of the core, each by its file."""
-    trees = {file: undocumented(file.read_text("utf-8")) for file in core_sources()}
+    """Return the syntax of all sources of the core that compute, each by its file."""
+    files = [file for file in core_sources() if file.stem not in NOT_COMPUTING]
+    trees = {file: undocumented(file.read_text("utf-8")) for file in files}
     return "".join(f"{file.name}: {syntax(tree)}\n" for file, tree in trees.items())
 
 

@@ -75,6 +75,7 @@ def test_the_core_counts(digest, monkeypatch):
 def test_all_of_the_core_is_read():
     text = _syntax.core_syntax()
     assert "problem.py: " in text and "block.py: " in text and "cells.py: " not in text
+    assert all(f"\n{name}.py: " not in text for name in _syntax.NOT_COMPUTING)
 
 
 def test_fields_that_older_grammars_lack_are_left_out():

@@ -43,7 +43,10 @@ def test_the_list_has_every_script(capsys):
     assert command.main(["list"]) == 0
     listed = capsys.readouterr().out
     papers = {f"{folder}_{name}" for folder, names in PAPERS.items() for name in names.split()}
-    own = {"bent_path", "growth", "rates", "performance_costs", "performance_gaps"}
+    own = {
+        *("bent_path", "growth", "performance_costs", "performance_gaps", "performance_profiles"),
+        *("proved_labels", "pseudo_topk", "rates", "which_method", "worst_case"),
+    }
     scripts = papers | own
     assert scripts == set(script_names())
     for name in scripts:
@@ -64,8 +67,10 @@ def test_times_are_measured_one_after_the_other():
         "macha2020_table4",
         "performance_costs",
         "performance_gaps",
+        "performance_profiles",
         "tajima2020_table2",
         "tajima2020_table3",
+        "which_method",
     }
 
 

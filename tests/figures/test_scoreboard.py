@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from figures.kit import study as _study
+from figures.kit.captions import Caption
 from figures.kit.findings import Agreement, FigureFinding
 from figures.kit.judge import judge
-from figures.kit.page import HEAD
+from figures.kit.page import HEAD, write_page
 from figures.kit.readings import Reading, Tried
 from figures.kit.scoreboard import (
     WITHOUT_SCRIPT,
@@ -22,6 +23,7 @@ from figures.kit.scoreboard import (
 )
 from figures.kit.script import Script, _scripts, script, script_names
 from figures.kit.study import Study
+from figures.kit.tables import Table
 from fwlab.experiments.cells import Cell
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +56,7 @@ def finding(values, size):
 
 @pytest.fixture
 def board(tmp_path, monkeypatch):
-    """board(distances): the lines when the only script of a paper has cells with these."""
+    """board(distances): all lines, if one script alone is of a paper and its cells have these."""
 
     def make(distances, size="standard"):
         cells = [Cell(str(i), near, {"x": d}) for i, d in enumerate(distances)]
@@ -107,7 +109,7 @@ def test_the_summary_counts_every_line():
         Score("a", "", FigureFinding(outcome, "")) for outcome in (*Agreement, Agreement.AGREES)
     ]
     assert summary(found) == (
-        "Of 5 figures and tables: agrees: 2, could agree: 1, disagrees: 1, data not to be had: 1."
+        "Of 5 results: agrees: 2, could agree: 1, disagrees: 1, data not to be had: 1."
     )
 
 
@@ -119,9 +121,10 @@ def test_the_reading_says_of_how_many():
 
 
 def test_lines_of_the_page_lead_to_their_figures():
-    one = Score("K19 Figure 3", "kato2019_figure3", FigureFinding(Agreement.AGREES, "all"))
+    one = Score("K19 Figure 3", "kato2019_figure3", FigureFinding(Agreement.AGREES, "|gap| small"))
     text = markdown_scoreboard([one, replace(one, figure="x", script="")], {one.script: "anchor"})
-    assert "| [K19 Figure 3](#anchor) | agrees | all |" in text and "| x | agrees" in text
+    assert "| [K19 Figure 3](#anchor) | agrees | \\|gap\\| small |" in text
+    assert "| x | agrees" in text
 
 
 def test_lines_of_a_terminal_end_with_its_edge(monkeypatch):
@@ -136,3 +139,27 @@ def test_the_gallery_opens_with_the_scoreboard():
     assert gallery.startswith(f"{HEAD}Of ")
     named = re.findall(r"^\| \[?([A-Z0-9]+ (?:Figure|Table) \d)", gallery, re.MULTILINE)
     assert {*figures_of_the_papers()} <= {*named}
+
+
+def test_a_caption_has_the_finding_and_a_table_of_the_readings(tmp_path):
+    tried = [
+        Tried(Reading(name, source=source), {"a": d}, {"b": d, "c": 0.5})
+        for name, d, source in (("R", 0.0, "section 7"), ("S", 0.3, ""))
+    ]
+    study = Study("example", "standard", tmp_path, finding=judge(tried, 0.1))
+    study.compute([Cell("cell", near, {"x": 0.0})])
+    caption = Caption("A title", "Shows this.", "seed 0.", "Computed besides.")
+    text = study.save_table(Table(["k"], [["1"]]), caption)[-1].read_text()
+    assert "*Agreement*: Disagrees under the reading R (1 of 2); 2 of 3 cells within 0.1;" in text
+    assert "Computed besides.\n" in text
+    assert "| **R** | section 7 | 1 of 1 near, nine of ten by 0 | 1 of 2 near" in text
+    assert "| S | no | 0 of 1 near, nine of ten by 0.3 |" in text
+    page = write_page(study.folder).read_text()
+    assert page.index("Computed besides.") < page.index("| **R** |") < page.index("<details>")
+
+
+def test_the_quick_size_has_no_finding(tmp_path):
+    one = Script("X20 Table 1: shows.", SECONDS, lambda size: [], lambda study: [], finding)
+    study = Study("x2020_table1", "quick", tmp_path)
+    one.compute(study)
+    assert one.found(study) is None
