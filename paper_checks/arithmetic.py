@@ -129,7 +129,7 @@ def descending(values: Sequence[Real]) -> tuple[Real, ...]:
 def pick(values: Sequence[Real], index: int) -> Real:
     """Return values[index], 0-based; raise Undefined where Python would count from the end."""
     if not 0 <= index < len(values):
-        raise Undefined(f"entry {index} of {len(values)}")
+        raise Undefined(f"entry {index + 1} of a vector of {len(values)}")
     return values[index]
 
 

@@ -11,12 +11,14 @@ from paper_checks.records import Record
 from paper_checks.verdicts import Verdict
 
 JUDGE = "paper_checks.verdicts"
+# the judge's, too, but imported by the first search alone
+SEARCH = Path(__file__).with_name("search.py")
 
 
 def code_hash(module: str) -> str:
     """Return a hash of the judge's sources and of all that a module imports, as they are now."""
     hasher = hashlib.sha256()
-    for file in sorted({*source_files(JUDGE), *source_files(module)}):
+    for file in sorted({*source_files(JUDGE), *source_files(module), SEARCH}):
         hasher.update(file.read_bytes() if file.exists() else b"")
     return hasher.hexdigest()
 

@@ -78,11 +78,13 @@ class WhereRight:
     """The place where the paper itself has the correct form of a misprint.
 
     place: the id of another row, whose formula `form` compares with the correction in a case; or,
-    without a form, the place in the paper where its prose says so.
+    without a form, the place in the paper where its prose says so. at: the formula of that row
+    that is right, if the row has several.
     """
 
     place: str
     form: Form | None = None
+    at: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from paper_checks.ledger import Claim
+from paper_checks.ledger import CLAIMS, Claim
 from paper_checks.proofs import summary
 from paper_checks.trials import Tier, Trial, Witness
 from paper_checks.verdicts import Finding, Verdict
@@ -39,6 +39,7 @@ def record(finding: Finding) -> Record:
         **planted_parts(finding),
         **library_parts(finding),
         "where_right": claim.where_right.place if claim.where_right else "",
+        "where_right_at": where_right_at(claim),
         "where_right_tier": where_right_tier(finding),
         "erratum": asdict(claim.erratum) if claim.erratum else None,
         "sides": list(claim.sides),
@@ -153,6 +154,14 @@ def library_parts(finding: Finding) -> Record:
         if library
         else [],
     }
+
+
+def where_right_at(claim: Claim) -> str:
+    """Return where in the paper the row named by `where_right` has the correct form."""
+    where = claim.where_right
+    if where is None or where.form is None:
+        return ""
+    return where.at or getattr(CLAIMS.get(where.place), "where", "")
 
 
 def where_right_tier(finding: Finding) -> str:

@@ -53,8 +53,11 @@ class Case(SimpleNamespace):
         return ", ".join(f"{name} = {text}" for name, text in self.given().items())
 
     def given(self) -> dict[str, str]:
-        """Return the quantities, as a reader would write them."""
+        """Return the quantities, as a reader would write them; of a problem, its own."""
         given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        if is_dataclass(problem := given.get("problem")):
+            del given["problem"]
+            given = {part.name: getattr(problem, part.name) for part in fields(problem)} | given
         return {name: shown(value) for name, value in given.items() if name != "kind"}
 
 

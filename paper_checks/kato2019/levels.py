@@ -143,7 +143,7 @@ def fixed_by_41(case: Case) -> Outcome:
 @claim(
     "K19-eq40",
     "(40)",
-    "With the places k_l where the weights fall in decreasing order, the weights of the top-k "
+    "If k_1 >= k_2 >= .. are the places after which the weights fall, the weights of the top-k "
     "sums are the differences of successive rho at those places.",
     formula=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}},\quad "
     r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",
@@ -177,9 +177,10 @@ def fixed_by_41(case: Case) -> Outcome:
         proof=r"By partial summation $\sum_j\rho_jx_{\pi(j)}="
         r"\sum_k(\rho_k-\rho_{k+1})\sum_{j\leq k}x_{\pi(j)}$, where only $k\in K$ count. "
         r"With $m=2$ and $\rho=(2,1)$ the printed order gives $k=(2,1)$ and $\rho'=(-1,2)$, "
-        r"so that $x=(1,0)$ has $2$ on the left of (41) and $-1+2=1$ on the right. "
-        r"In increasing order it is right but for the last $\ell$, where $k_{|K|+1}$ is not "
-        r"defined. (Should your copy show $k_\ell+1$ as the last index, it is right as it stands.)",
+        r"so that $x=(1,0)$ has $2$ on the left of (41) and $-1+2=1$ on the right. Here "
+        r"$k_{|K|+1}$, which the text does not define, counts as a place where the weight is 0; "
+        r"with that reading (40) is right in increasing order. "
+        r"(Should your copy show $k_\ell+1$ as the last index, it is right as it stands.)",
         breaks=r"(12) to (14): weights $\rho'_\ell<0$ make the radii of the simplices in (14) "
         r"negative, so that $B_{wtk}$ would be empty. With the corrected weights they hold.",
     ),

@@ -274,9 +274,11 @@ def transposed_link(case: Case) -> Outcome:
         proof=r"The loss needs $H_{y_i}W^\top x_i$. With $w=\mathrm{vec}(W)$, "
         r"$(H\otimes x^\top)\mathrm{vec}(W)=\mathrm{vec}(x^\top WH^\top)=HW^\top x$, while the "
         r"printed product mixes features and classes. (32) and (76) have "
-        r"$H_{y_i}^\top\otimes x_i$, the transpose of the corrected matrix.",
-        breaks=r"Nothing: (76) has the factors in the right order; with (77) as printed "
-        r"$P_{ptk}(W)=p_{ptk}(\mathrm{vec}(W))$ and the duality with (76) would be false.",
+        r"$H_{y_i}^\top\otimes x_i$, the transpose of the corrected matrix. (If vec is to put row "
+        r"upon row, (77) is right and (32) and (76) have the wrong order.)",
+        breaks=r"Only $P_{ptk}(W)=p_{ptk}(\mathrm{vec}(W))$, the line after (77). The duality with "
+        r"(76) is true in either order: the exchange of the factors permutes the entries of a "
+        r"vector, whose norm stays as it is.",
     ),
 )
 def vectorised_risk(case: Case, swapped: bool = False, centred: bool = True) -> Outcome:

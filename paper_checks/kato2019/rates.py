@@ -129,6 +129,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "sample with three classes the error is at least 1/(96 t) for all t: the optimum is on an edge "
     "of the domain.",
     cases=with_theorems,
+    sides=("log10 of the least error over the first", "if it falls geometrically, at most"),
     condition=INTERIOR,
     proofs=(
         ByTheorem(
@@ -138,16 +139,19 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
         ),
     ),
     erratum=Erratum(
-        page="section 5",
-        printed=r"D(A^*)-D(A^{(t)})\leq c\,q^t,\quad q<1",
-        correct=r"D(A^*)-D(A^{(t)})\leq c\,q^t\quad\mathrm{if}\ A^*\ \mathrm{lies\ inside}",
+        page="section 5, after Theorem 4",
+        printed=r"\mathrm{dgap}(A^{(t)})\leq\exp(-\zeta t)\ \mathrm{for\ the\ standard\ method}",
+        correct=r"\mathrm{dgap}(A^{(t)})\leq c\,q^t,\ q<1,\quad\mathrm{if}\ A^*\ "
+        r"\mathrm{lies\ inside\ the\ domain}",
         proof=r"One sample $x=1$, three classes, top-1, $\lambda=\frac{3}{2}$, from $A=0$: D is "
         r"strongly concave on the domain, a triangle, and largest at the middle of an edge. The "
-        r"errors $\frac{1}{8},\frac{1}{104},\frac{49}{6344},\ldots$ belong to directions whose "
-        r"squared tangent v to that edge obeys $\frac{1}{v'}=\frac{1}{v}+4+4v$, so that they are "
-        r"at least $\frac{1}{96t}$ for all t.",
-        breaks="The bound exp(-zeta t) after it, and the geometric convergence that the abstract "
-        "and section 6 promise of the standard method with smoothing.",
+        r"errors of the steps 1, 2, 3 are $\frac{1}{8},\frac{1}{104},\frac{49}{6344}$. Let v be "
+        r"the squared tangent of the angle, in the space of A, between a step and that edge: 3 in "
+        r"the first step. The next step has v' with $\frac{1}{v'}=\frac{1}{v}+4+4v$, so that the "
+        r"errors are at least $\frac{1}{96t}$ for all t. The loss smoothed with "
+        r"$\gamma=\frac{2}{3}$ has the same D at $x=0$.",
+        breaks="The geometric convergence that the abstract and section 6 promise of the standard "
+        "method with smoothing.",
     ),
     planted=(
         version("with the steps 2/(t+1)", method="fw-open-loop"),
@@ -179,6 +183,7 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
     "lies in the interior of the domain relative to its affine hull (K19-fw-linear)",
     judged="where K19-fw-linear holds, from A = 0; at t = 0 the bound is 1, whatever zeta is.",
     cases=scaled_cases,
+    sides=("error at t = 0", "the bound"),
     condition=Condition("the first error is at most 1", lambda case: case.scale == 1),
     corrected=version(
         "at most exp(-zeta t) times the first error",

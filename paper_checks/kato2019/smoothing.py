@@ -195,7 +195,7 @@ def norm_in_62(case: Case) -> Outcome:
 @claim(
     "K19-eq61",
     "(61)",
-    "The squared norm of the wide weights is that of W(A) plus gamma / (2 lam n) |A|^2.",
+    "The squared norm of the weights over the wide features is |W(A)|^2 + gamma / (2 lam n) |A|^2.",
     formula=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|W(A)\|_F^2"
     r"+\frac{\gamma}{2\lambda n}\sum_i\|\alpha_i\|^2",
     shapes="X~: (d+n, n); A: (m, n)",
@@ -207,7 +207,7 @@ def norm_in_62(case: Case) -> Outcome:
         formula=r"\|\frac{\tilde XA^\top}{\lambda n}\|_F^2=\|W(A)\|_F^2"
         r"+\frac{\gamma}{\lambda n}\sum_i\|\alpha_i\|^2",
     ),
-    where_right=WhereRight("K19-prop5", norm_in_62),
+    where_right=WhereRight("K19-prop5", norm_in_62, at="(62)"),
     planted=(
         version("3/4 of it", half=Fraction(3, 4)),
         version("gamma / n", cases=smoothed_problems, half=Fraction(1), over_lam=False),
@@ -353,4 +353,4 @@ def weights_shape(case: Case, columns: str = "n", swapped: bool = False) -> Outc
     problem = case.problem
     shape = (problem.X.shape[1], getattr(problem, columns))
     W = problem.weights(case.A).T
-    return equal(W.shape, shape[::-1] if swapped else shape)
+    return equal(shape[::-1] if swapped else shape, W.shape)

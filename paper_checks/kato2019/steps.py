@@ -136,7 +136,7 @@ def columns_in_27(case: Case) -> Outcome:
     formula=r"Z(A)=\frac{1}{\lambda n}K A^\top,\quad z_i(A)=W(A)^\top x_i",
     shapes="A, Z, E_y: (m, n); K: (n, n)",
     judged="in the paper's layout; (20), (22) and (24) need columns z_i(A) of m scores.",
-    sides=("as printed", "W(A)'x_i"),
+    sides=("as printed", "the columns W(A)'x_i"),
     cases=square_problems,
     derived=version("Z(A) = A K / (lam n)", swapped=True, formula=r"Z(A)=\frac{1}{\lambda n}A K"),
     where_right=WhereRight("K19-eq27", columns_in_27),
@@ -155,8 +155,8 @@ def columns_in_27(case: Case) -> Outcome:
         r"$n\times m$; (20) subtracts $Z$ from $E_y$, which is $m\times n$, and (22) takes the "
         r"column $z_i\in R^m$. With $W(A)=XA^\top/(\lambda n)$ the scores of sample $i$ are "
         r"$W(A)^\top x_i=AX^\top x_i/(\lambda n)$, the column $i$ of $AK/(\lambda n)$.",
-        breaks="Nothing: (20) and (27) have the product A K. Code that follows the definition "
-        "stops at the shapes, or where n = m goes on with wrong scores.",
+        breaks="Nothing in the paper: (27) has the product A K. Code that follows the definition "
+        "stops at the shapes; where n = m it goes on with wrong scores.",
     ),
 )
 def scores_matrix(case: Case, swapped: bool = False, factor: int = 1) -> Outcome:
@@ -203,11 +203,11 @@ def slope_in_20(case: Case) -> Outcome:
         page="section 5, (22)",
         printed=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(z_i(A)-e_{y_i})",
         correct=r"\frac{\partial D(A)}{\partial\alpha_i}=\frac{1}{n}(e_{y_i}-z_i(A))",
-        proof=r"By (2) and (6), $D(A)=-\frac{1}{2\lambda n^2}\langle AK,A\rangle"
+        proof=r"By (2) and (16), $D(A)=-\frac{1}{2\lambda n^2}\langle AK,A\rangle"
         r"+\frac{1}{n}\sum_i\langle e_{y_i},\alpha_i\rangle$ on the domain. Its derivative in "
         r"column $i$ is $-\frac{1}{\lambda n^2}AKe_i+\frac{1}{n}e_{y_i}$, and "
-        r"$AKe_i=\lambda nz_i(A)$. At $A=O$ the printed sign says that $D$ falls where it rises "
-        r"from $0$.",
+        r"$AKe_i=\lambda nz_i(A)$. At $A=O$ the printed derivative is $-e_{y_i}/n$, but $D$ rises "
+        r"with the true-class entries there.",
         breaks=r"(21) with (22) as printed would minimise the linearised dual: the Frank-Wolfe "
         r"step is then $0$ at $A=O$ and the method stays there. (24) is derived with the correct "
         r"sign, $g=(e_{y_i}-z_i)/n$.",

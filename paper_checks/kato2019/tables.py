@@ -75,8 +75,8 @@ def table_1_is_the_best(case: Case, worst: bool = False, more: Fraction = Fracti
         printed=r"\mathrm{Table\ 4}",
         correct=r"\mathrm{Table\ 1}",
         proof="Table 4 has the accuracies on CUB alone, for each $k$. The best over $k$ on all six "
-        "data sets are in Table 1: each of its entries is the largest of its column in Tables 2 to "
-        "7.",
+        "data sets are in Table 1: each of its entries is the largest of the four that Tables 2 to "
+        "7 print for the same method.",
         breaks="Nothing.",
     ),
 )

@@ -183,12 +183,13 @@ def update_maximises(
     not_proved="The identity of the objectives is proved in L15-update-optimal, the difference of "
     "the domains in L15-prop3.",
     erratum=Erratum(
-        "Proposition 4",
+        "section 3.2.1, Proposition 4 for the loss (3)",
         r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\rho\langle 1,x\rangle^2:\ "
         r"x\in\Delta_k(\frac{1}{\lambda n})\}",
         r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\rho\langle 1,x\rangle^2:\ "
         r"(x,w)\in\Delta_k(\frac{1}{\lambda n})\ \mathrm{for\ some}\ w\}",
-        r"The dual of the SVM with the loss (3) lets the true class have a share $w$ of its own "
+        r"Proposition 4 is right for the D that Theorem 1 states, but that D is not the dual of "
+        r"the SVM with the loss (3): this one lets the true class have a share $w$ of its own "
         r"(L15-prop3). For $m=3$, $k=2$, $n=2$, $x_1=x_2=1$, $y=(1,2)$, $\lambda=\frac{1}{4}$, "
         r"$a_2=(-1,2,-1)$, $a_1=0$: $r=2$ and $b=(4,1)$. $\Delta_2(2)$ asks for $x_1=x_2$, so the "
         r"update is $x=(\frac{5}{6},\frac{5}{6})$ with the objective $\frac{77}{6}$; $x=(1,0)$, "

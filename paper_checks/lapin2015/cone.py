@@ -144,7 +144,8 @@ def nothing_positive(case: Case, needs_M: bool = True, converse: bool = False) -
         "Lemma 3, cases 1 and 2",
         r"U\neq\emptyset,\ M=\emptyset\ \Rightarrow\ U=\{[1],\ldots,[k]\},\ "
         r"x_i^*=\frac{1}{k+\rho k^2}\sum_{i=1}^k a_{[i]}",
-        r"x^*=0\ \mathrm{or}\ (M=\emptyset\ \mathrm{and\ this\ holds})",
+        r"x^*\neq 0,\ M=\emptyset\ \Rightarrow\ U=\{[1],\ldots,[k]\},\ "
+        r"x_i^*=\frac{1}{k+\rho k^2}\sum_{i=1}^k a_{[i]}",
         r"For $x^*=0$ every index has $x_i^*=\frac{1}{k}\langle 1,x^*\rangle=0$, so $U$ is the "
         r"set of all indices: case 1 never occurs, and case 2 takes its place. For $d=k=1$, "
         r"$\rho=0$, $a=-1$ the projection is 0, and case 2 says -1. For $x^*\neq 0$ the case is "

@@ -160,12 +160,13 @@ def feasible(rng: Rng, deep: bool) -> Iterator[Case]:
         ("fwlab.problem.Problem.dual", "fwlab.problem.Problem.weights"), library_dual, feasible
     ),
     erratum=Erratum(
-        "Theorem 1, with Proposition 3",
+        "section 3.1, Theorem 1 for the top-k hinge, with Proposition 3",
         r"D(A)=-\frac{1}{n}\sum_i\phi_i^*(-\lambda n(a_i-a_{y_i,i}e_{y_i}))"
         r"-\frac{\lambda}{2}\mathrm{tr}(AKA^\top)\ \mathrm{for}\ \phi_i=\phi_k",
         r"D(A)=\lambda\sum_i a_{y_i,i}-\frac{\lambda}{2}\mathrm{tr}(AKA^\top)\ \mathrm{if}\ "
         r"-\lambda n\,a_i+w_ie_{y_i}\in\Delta_k\ \mathrm{for\ some}\ w_i\ \mathrm{each}",
-        r"Theorem 1 needs compatible losses, and Proposition 3 fails for $2\leq k<m$. For $m=3$, "
+        r"Theorem 1 itself is for compatible losses. The text applies it to the top-k hinge by "
+        r"Proposition 3, which fails for $2\leq k<m$. For $m=3$, "
         r"$k=2$, one sample $x=1$ of the third class, $\lambda=1$, $a=(0,-\frac{1}{2},"
         r"\frac{1}{2})$: stated is $-\infty$, as $(0,\frac{1}{2},0)\notin\Delta_2$. By definition "
         r"$\Phi^*(-a)=\sup_s\langle -a,s\rangle-\phi_2(s-s_31)=-\frac{1}{2}$, so that "

@@ -20,7 +20,7 @@ from paper_checks.lapin2015.forms import (
     vectors,
 )
 from paper_checks.lapin2015.in_fwlab import FEW, LOSSES
-from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real
@@ -50,8 +50,9 @@ def library_pseudo(case: Case) -> Outcome:
     "The top-k hinge is a tight convex upper bound of the top-k error with margin 1.",
     formula=r"\mathrm{err}_k,\psi_k\leq g\leq\phi_k,\ g\ \mathrm{convex}\ \Rightarrow\ g=\phi_k",
     shapes="scores: (m,); 1 <= k < m; classes count from 0",
-    judged="Tight as: no convex upper bound lies below. The g tried is the pseudo top-k loss, the "
-    "mean of the k largest margins of the other classes, cut off at 0 (K19 (31)).",
+    judged="The paper does not say what tight means; it is read as: no convex upper bound lies "
+    "below. The g tried is the pseudo top-k loss, the mean of the k largest margins of the other "
+    "classes, cut off at 0 (K19 (31)).",
     cases=below_m,
     condition=Condition("k = 1", lambda case: case.k == 1),
     corrected=version("the pseudo top-k loss is such a bound and is tighter", pseudo_is_between),
@@ -66,18 +67,6 @@ def library_pseudo(case: Case) -> Outcome:
     ),
     library=Library(
         ("fwlab.losses.PseudoTopK.value", "fwlab.losses.TopK.value"), library_pseudo, below_m
-    ),
-    erratum=Erratum(
-        "abstract and section 1",
-        r"\phi_k\ \mathrm{is\ a\ tight\ convex\ upper\ bound\ of\ the\ top-}k\ \mathrm{error}",
-        r"\mathrm{err}_k,\psi_k\leq\max\{0,\frac{1}{k}\sum_{j=1}^k((a+c)^{\setminus y})_{[j]}\}"
-        r"\leq\phi_k(a)",
-        "The mean of the $k$ largest margins of the other classes, cut off at 0, is convex and is "
-        "at most $\\phi_k$, which may take the true class's margin 0 in place of a smaller one. It "
-        "is at least $\\psi_k$: if $\\psi_k>0$, the $k$ largest margins are those of other "
-        "classes. For $m=3$, $k=2$, $y=1$, $s=(0,0,-2)$ the margins are $(0,1,-1)$, so that "
-        "$\\phi_2=\\frac{1}{2}$, and the other loss is $\\max\\{0,\\frac{1-1}{2}\\}=0$.",
-        "Algorithm 1: its dual is that of this smaller loss (Propositions 3 and 4).",
     ),
 )
 def bound_is_tight(case: Case) -> Outcome:

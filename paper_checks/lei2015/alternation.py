@@ -221,11 +221,11 @@ def reaches_the_optimum(case: Case, repaired: bool = False, last: int | None = N
 @claim(
     "LP15-alg1-p-above-2",
     "Algorithm 1, section 4",
-    "It does so for p in (2, 10] too.",
+    "From its start the alternation reaches the optimum of (P) for p in (2, 10], too.",
     shapes="w: (c, d); beta: (c,)",
-    judged="likewise. (14) is not the minimum of (8) for p > 2, but its fixed points are optimal; "
-    "where alpha stays put, log |w_j| is multiplied by 2 - p in each pass, so from p = 3 on the "
-    "passes swing. A w_j = 0 makes its weight infinite.",
+    judged="as in LP15-alg1-converges. (14) is not the minimum of (8) for p > 2, but its fixed "
+    "points are optimal; where alpha stays put, log |w_j| is multiplied by 2 - p in each pass, so "
+    "from p = 3 on the passes swing. A w_j = 0 makes its weight infinite.",
     cases=runs_above_two,
     sides=("objective after the passes over the least", "1"),
     condition=Condition(

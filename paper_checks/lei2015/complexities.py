@@ -117,7 +117,7 @@ def with_one_point(rng: Rng, deep: bool) -> Iterator[Case]:
     not_proved="logarithms, and classes of any size",
     erratum=Erratum(
         "section 2.3, (2)",
-        r"G_S(H)\leq 3\sqrt{\log n}\ R_S(H)\mathrm{\ for\ all\ }n",
+        r"\sqrt{\frac{\pi}{2}}\,G_S(H)\leq 3\sqrt{\frac{\pi}{2}}\sqrt{\log n}\,R_S(H)",
         r"\mathrm{for\ }n\geq 2",
         r"At n = 1 the right side is 0, as log 1 = 0. The class of the two constants 1 and -1 on "
         r"one point has $G_S=E|g|=\sqrt{2/\pi}>0$ and $R_S=1$.",

@@ -69,8 +69,8 @@ def memories() -> Iterator[Case]:
         r"$\delta=1/2$. The function that is right on the sample alone has the risk 0.99 and no "
         r"loss on the sample, but the printed bound is at most "
         r"$\frac{8}{70}\cdot\frac{1}{2}+3\sqrt{\log 4/140}<0.06+0.3$.",
-        "The comparison after it: the earlier bound falls like $n^{-1/2}$, as Theorem 5 does, not "
-        "like $n^{-3/2}$.",
+        "Nothing: the text after it compares how the bounds grow with c. As printed the earlier "
+        "term would fall faster with n than that of Theorem 5.",
     ),
 )
 def earlier_rademacher_bound(
@@ -125,7 +125,7 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
         formula=r"\inf_w[E\,\ell(w;x,y)+\frac{\lambda n}{2(n+1)}\|w\|_{2,2}^2]"
         r"+\frac{2\sup_x k(x,x)}{\lambda n}",
     ),
-    sides=("at most the expected loss", "at least the right side"),
+    sides=("lower bound of the expected loss", "upper bound of the right side"),
     planted=(
         version(
             "without the last term",

@@ -106,6 +106,7 @@ def moment_bound(case: Case, sign: int = 1, base: float = 2.0, sharp: bool = Fal
     judged="Gamma is not increasing on (1/2, 1), so rounding up fails for p < 1; m = 0 for p <= 1, "
     "where Stirling's bound is 0 and 0! is 1.",
     cases=exponents,
+    sides=("left of the step", "right of the step"),
     condition=Condition("p > 1", lambda case: case.p > 1),
     planted=(
         version("rounding down", rounded=math.floor, cases=above_one),

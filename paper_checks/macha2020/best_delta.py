@@ -100,7 +100,7 @@ def stationary(case: Case) -> Outcome:
 @claim(
     "M20-eq32",
     "(32)",
-    "The optimal delta for fixed beta.",
+    "For fixed beta the best delta is the root (32).",
     formula=r"\delta^*=\sqrt{\frac{1}{4\vartheta_2^2n\tau}\sum_{j=1}^{n}\beta_j^2}",
     shapes="beta: (n-,); budget: n tau",
     judged="The sum is printed up to n, where beta has n- entries.",
@@ -110,7 +110,7 @@ def stationary(case: Case) -> Outcome:
         formula=r"\delta^*=\sqrt{\frac{1}{4\vartheta_2^2n\tau}\sum_{j=1}^{n^-}\beta_j^2}",
         extra=0,
     ),
-    where_right=WhereRight("M20-eq18-30-33-34", stationary),
+    where_right=WhereRight("M20-eq18-30-33-34", stationary, at="(30a)"),
     planted=(
         version("2 in the place of 4", extra=0, factor=2),
         version("theta_2 in the place of its square", extra=0, power=1),
@@ -131,7 +131,8 @@ def stationary(case: Case) -> Outcome:
         proof=r"$\beta$ has $n^-$ entries, so that $\beta_n$ does not exist. (30a) sums up to "
         r"$n^-$; its derivative in $\delta$ is "
         r"$\frac{1}{4\delta^2\vartheta_2^2}\sum_{j=1}^{n^-}\beta_j^2-n\tau$, which is 0 at the "
-        r"corrected $\delta^*$ and falls as $\delta$ grows.",
+        r"corrected $\delta^*$ and falls as $\delta$ grows. (Should your copy show $n^-$, it is "
+        r"right as it stands.)",
         breaks="Nothing: (30) and the increments of Theorem C.1 sum over the negatives.",
     ),
 )

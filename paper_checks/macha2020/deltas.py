@@ -136,7 +136,7 @@ SQUARE = (
 @claim(
     "M20-thmC1-delta-case2",
     "Theorem C.1",
-    "The delta after a step of an alpha and a beta.",
+    "After a step of an alpha and a beta the best delta is the root given.",
     formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{4\vartheta_2n\tau}(\Delta^2+2\Delta\beta_l)}",
     shapes="beta: (n-,); " + PAIR,
     judged=SOLVES + "; the proof has theta_2^2",
@@ -148,7 +148,9 @@ SQUARE = (
         power=2,
     ),
     where_right=WhereRight(
-        "M20-eq32", lambda case: changed_delta(case, "alpha and beta", of_alpha_and_beta(case))
+        "M20-eq32",
+        lambda case: changed_delta(case, "alpha and beta", of_alpha_and_beta(case)),
+        at="(32) and the proof of Theorem C.1, both with theta_2^2",
     ),
     planted=(version("Delta beta in the place of 2 Delta beta", power=2, twice=1),),
     proofs=(by_step("A factor that is right for theta_2 = 1 alone.", "beta_l"),),
@@ -173,7 +175,7 @@ def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Ou
 @claim(
     "M20-thmC1-delta-case3",
     "Theorem C.1",
-    "The delta after a step of two betas.",
+    "After a step of two betas the best delta is the root given.",
     formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{2\vartheta_2n\tau}"
     r"(\Delta^2+\Delta(\beta_k-\beta_l))}",
     shapes="beta: (n-,); " + PAIR,
@@ -187,7 +189,9 @@ def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Ou
         power=2,
     ),
     where_right=WhereRight(
-        "M20-eq32", lambda case: changed_delta(case, "two betas", of_two_betas(case))
+        "M20-eq32",
+        lambda case: changed_delta(case, "two betas", of_two_betas(case)),
+        at="(32) and the proof of Theorem C.1, both with theta_2^2",
     ),
     planted=(version("1/4 in the place of 1/2", power=2, half=4),),
     proofs=(by_step("A factor that is right for theta_2 = 1 alone.", "beta_k", "beta_l"),),

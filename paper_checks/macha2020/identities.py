@@ -110,12 +110,13 @@ def signed_kernel(case: Case, sign: int = -1) -> Outcome:
     ),
     library=Library((SCORES,), scores_of_fwlab),
     erratum=Erratum(
-        page="Section 3.2, (16)",
-        printed=r"s=K(\alpha;\beta)\ \mathrm{are\ the\ scores}\ s_i=w^\top x_i",
+        page="Section 3.2, (16), and section 4.4 on Figure 2",
+        printed=r"\mathrm{the\ score\ vector}\ s=K(\alpha;\beta)",
         correct=r"s_i=w^\top x_i^+\ (i\leq n^+),\quad s_{n^++j}=-w^\top x_j^-",
         proof=r"By (14) the rows of $K$ that belong to negatives have their sign turned, so with "
         r"(13) $(K(\alpha;\beta))_{n^++j}=-w^\top x_j^-$. Section 2.1 defines the scores of all "
-        r"samples as $s_i=w^\top x_i$.",
+        r"samples as $s_i=w^\top x_i$. Section 4.4 takes the scores from (16) and says that low "
+        r"ones predict negative labels.",
         breaks="Nothing in the steps, which use (16) as it computes; scores of negatives for "
         "Figure 2 or for the threshold need their sign turned.",
     ),
@@ -228,7 +229,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
 @claim(
     "M20-eq18-30-33-34",
     "(18) (30) (33) (34)",
-    "The dual objectives with the conjugates put in.",
+    "With the conjugates put in, the dual objectives are (18), (30), (33) and (34).",
     formula=r"(34):\ -\frac{1}{2}z^\top Kz+\frac{1}{\vartheta_1}\sum_{i=1}^{n^+}\alpha_i"
     r"+\frac{1}{\vartheta_2}\sum_{j=1}^{n}\beta_j-\delta n\tau",
     shapes="alpha: (n+,), beta: (n-,), n = n+ + n-; theta is theta_1, budget is n tau",
@@ -241,7 +242,7 @@ def duals(case: Case) -> dict[bool, Fraction]:
         r"+\frac{1}{\vartheta_2}\sum_{j=1}^{n^-}\beta_j-\delta n\tau",
         extra=False,
     ),
-    where_right=WhereRight("M20-thm2.2", lambda case: as_in_12(case)),
+    where_right=WhereRight("M20-thm2.2", lambda case: as_in_12(case), at="(12)"),
     planted=(version("1/2 in the place of 1/4", extra=False, quarter=Fraction(1, 2)),),
     proofs=(
         BySolver(
@@ -254,13 +255,14 @@ def duals(case: Case) -> dict[bool, Fraction]:
     library=Library((DUAL,), lambda case: dual_of_fwlab(case, duals)),
     erratum=Erratum(
         page="Appendix D.2, (34a), (34b) and (34d)",
-        printed=r"\frac{1}{\vartheta_2}\sum_{j=1}^{n}\beta_j,\quad "
+        printed=r"\frac{1}{\vartheta_2}\sum_{i=1}^{n}\beta_j,\quad "
         r"\sum_{i=1}^{n^+}\alpha_i=\sum_{j=1}^{n}\beta_j,\quad j=1,\ldots,n",
         correct=r"\frac{1}{\vartheta_2}\sum_{j=1}^{n^-}\beta_j,\quad "
         r"\sum_{i=1}^{n^+}\alpha_i=\sum_{j=1}^{n^-}\beta_j,\quad j=1,\ldots,n^-",
         proof=r"$\beta$ has one entry for each negative sample, so $\beta_n$ does not exist. "
-        r"Putting (23) into (12), whose sums run up to $n^-$, gives the corrected (34).",
-        breaks="Nothing: (12) and the steps of Theorem D.2 use the entries of $\\beta$ alone.",
+        r"Putting (23) into (12), whose sums run up to $n^-$, gives the corrected (34). The index "
+        r"i under the sum of (34a) has to be j.",
+        breaks="Nothing: (12) has the right sums, and the steps of Theorem D.2 use no others.",
     ),
 )
 def conjugates_put_in(

@@ -46,7 +46,8 @@ def as_in_the_theorem(case: Case) -> Outcome:
 @claim(
     "M20-C1-proof-case3",
     "proof of Theorem C.1",
-    "The quadratic in Delta of the step of two betas, and the delta after it.",
+    "A step of two betas changes the objective by the quadratic given; the best delta after it is "
+    "the root given.",
     formula=r"-\frac{1}{2}[K_{kk}+K_{ll}-K_{kl}-K_{lk}+\frac{1}{2\delta\vartheta_2^2}]\Delta^2"
     r"-[s_k-s_l+\frac{\beta_k-\beta_l}{\delta\vartheta_2^2}]\Delta+c,\quad "
     r"\delta^*=\sqrt{\delta+\frac{\Delta^2+\Delta(\beta_k-\beta_l)}{2\vartheta_2^2n\tau}}",

@@ -83,7 +83,8 @@ def a_few_seconds(case: Case, most: int = 15) -> Outcome:
     "On FashionMNIST one method with one setting takes about 7 minutes: 20000 loops.",
     formula=r"20000\cdot 17.16\,\mathrm{ms}=5.7\,\mathrm{min}",
     cases=lambda rng, deep: times([FASHION]),
-    judged="about: within a tenth. The text names nothing besides the loops that takes time.",
+    judged="about: within a tenth. The text derives the time of an evaluation from its 20000 "
+    "loops, and names nothing else that takes time.",
     corrected=version("about five and a half minutes", minutes=Fraction(11, 2)),
     planted=(
         version("about four minutes", minutes=4),
@@ -93,13 +94,13 @@ def a_few_seconds(case: Case, most: int = 15) -> Outcome:
     not_proved=PRINTED,
     erratum=Erratum(
         page="Section 4.4, text on Table 4",
-        printed=r"20000\ \mathrm{loops\ take\ approximately}\ 7\ \mathrm{minutes}",
+        printed=r"20000\ \mathrm{repeat\ loops,\ so\ approximately}\ 7\ \mathrm{minutes}",
         correct=r"20000\cdot 15.54\,\mathrm{ms}=5.2\,\mathrm{min},\quad "
         r"20000\cdot 17.16\,\mathrm{ms}=5.7\,\mathrm{min}",
         proof="Table 4 prints 17.16, 15.95 and 15.54 milliseconds for a loop on Fashion-MNIST. "
         "Times 20000 this is 343, 319 and 311 seconds, 5.2 to 5.7 minutes. Seven minutes would be "
         "21 milliseconds, more than the 20 of the abstract.",
-        breaks="Nothing.",
+        breaks="Nothing. (An evaluation may take longer than its loops; the text does not say so.)",
     ),
 )
 def some_minutes(case: Case, minutes: Fraction | int = 7, share: int = 10) -> Outcome:

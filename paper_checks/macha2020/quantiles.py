@@ -103,7 +103,7 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
     "M20-eq8",
     "(8)",
     "The t with budget n tau is the top tau-quantile of the scores of the negative samples: the "
-    "least share of them at or above it that is not below tau.",
+    "largest t that at least a share tau of them reaches.",
     formula=r"t=\max\{t:\ \sum_{j=1}^{n^-}[s^-_j-t]\geq n\tau\}",
     shapes="n = n+ + n-; 0 < tau < 1",
     judged="[x] is 1 for x >= 0, without which the maximum is not attained. The paper keeps n tau "
@@ -120,12 +120,14 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
     ),
     proofs=(BY_COUNTING,),
     erratum=Erratum(
-        page="Section 2.2, (8)",
+        page="Page 4, section 2.2, (8)",
         printed=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n\tau",
         correct=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n^-\tau",
         proof=r"The text calls $t$ the top $\tau$-quantile of the negative samples: a share "
         r"$\tau$ of the $n^-$ scores is at or above it, which is $n^-\tau$ scores. With $n\tau$ "
-        r"the share is $\tau n/n^->\tau$. For $\tau>n^-/n$ no $t$ satisfies (8).",
+        r"the share is $\tau n/n^->\tau$. Two negatives with the scores 1 and 0, one positive, "
+        r"$\tau=\frac{1}{2}$: the top half begins at 1, but (8) asks for "
+        r"$\frac{3}{2}$ scores and gives $t=0$. For $\tau>n^-/n$ no $t$ satisfies (8).",
         breaks=r"The budget $n\tau$ stays in (10), (12), (30), (32) and (34): with few negatives "
         r"Pat&Mat works at another quantile than $\tau$ says. For $n^-\approx n$ it is harmless.",
     ),
@@ -141,11 +143,12 @@ def budget_of_quantile(
 
 @claim(
     "M20-eq8-all",
-    "(8), Figure 2",
+    "(8), section 1, Figure 2",
     "The t with budget n tau is the top tau-quantile of the scores of all samples.",
     formula=r"t=\max\{t:\ \sum_{j=1}^{n^-}[s^-_j-t]\geq n\tau\}",
     shapes="n = n+ + n-; 0 < tau < 1",
-    judged="Figure 2 marks the quantile of all scores for this method.",
+    judged="The introduction says that Accuracy at the Top works above the top tau-quantile of "
+    "scores, without a word of negatives, and Figure 2 marks the quantile of all scores.",
     cases=scored_samples,
     corrected=version(
         "if the sum in (8) is over all n samples",
@@ -155,12 +158,14 @@ def budget_of_quantile(
     planted=(version("with twice the budget and all samples", everyone=True, factor=2),),
     proofs=(BY_COUNTING,),
     erratum=Erratum(
-        page="Section 2.2, (8), beside Figure 2",
+        page="Page 4, (8), section 1, Figure 2",
         printed=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n\tau",
         correct=r"\sum_{i=1}^{n}[w^\top x_i-t]\geq n\tau",
-        proof=r"Figure 2 draws the top quantile of all scores. Then the sum has to run over all "
-        r"$n$ samples, since $n\tau$ of all scores are at or above that quantile; (8) counts "
-        r"negatives alone.",
+        proof=r"Section 1 speaks of the top $\tau$-quantile of scores, and Figure 2 draws that of "
+        r"all scores. Then the sum has to run over all $n$ samples, since $n\tau$ of all scores "
+        r"are at or above that quantile; (8) counts negatives alone. One positive with the score "
+        r"2, negatives with 1 and 0, $\tau=\frac{1}{2}$: the top half of all scores begins at 1, "
+        r"and (8) gives 0.",
         breaks="(8) is neither the quantile of the negatives nor that of all samples.",
     ),
 )

@@ -30,7 +30,7 @@ from paper_checks.outcomes import both, equal, true
 Bounds = tuple[list[Real], list[Real]]
 hinge_points = partial(points, kind="hinge")
 EXCHANGED = (
-    r"The constraints ask for ALL of the bounds at once, so the lower end of the interval is the "
+    r"All of these bounds hold at once, so the lower end of the interval is the "
     r"largest of the lower bounds and the upper end is the least of the upper ones. "
 )
 PLANTED = (
@@ -67,7 +67,7 @@ def bounds_of_two_alphas(pair: Case) -> Bounds:
 @claim(
     "M20-thmD1-case1",
     "Theorem D.1",
-    "The step of two alphas, hinge TopPushK.",
+    "For TopPushK with the hinge the best step of two alphas is gamma, clipped to the interval.",
     formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta\},\ "
     r"\Delta\leq\max\{C\vartheta-\alpha_k,\alpha_l\},\ "
     r"\gamma=-\frac{s_k-s_l}{K_{kk}+K_{ll}-K_{kl}-K_{lk}}",
@@ -83,7 +83,9 @@ def bounds_of_two_alphas(pair: Case) -> Bounds:
         highs=minimum,
     ),
     where_right=WhereRight(
-        "M20-eq18-30-33-34", partial(interval_allowed, "two alphas", bounds_of_two_alphas)
+        "M20-eq18-30-33-34",
+        partial(interval_allowed, "two alphas", bounds_of_two_alphas),
+        at="(33c)",
     ),
     planted=PLANTED,
     proofs=(
@@ -136,7 +138,8 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
 @claim(
     "M20-thmD1-case2",
     "Theorem D.1",
-    "The step of an alpha and a beta, hinge TopPushK.",
+    "For TopPushK with the hinge the best step of an alpha and a beta is gamma, clipped to the "
+    "interval.",
     formula=r"\Delta\geq\min\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ \Delta\leq"
     r"\max\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\},\ "
     r"\gamma=-\frac{s_k+s_l-\frac{1}{\vartheta}}{K_{kk}+K_{ll}+K_{kl}+K_{lk}}",
@@ -153,7 +156,9 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
         highs=minimum,
     ),
     where_right=WhereRight(
-        "M20-eq18-30-33-34", partial(interval_allowed, "alpha and beta", bounds_of_alpha_and_beta)
+        "M20-eq18-30-33-34",
+        partial(interval_allowed, "alpha and beta", bounds_of_alpha_and_beta),
+        at="(33c) and (33d)",
     ),
     planted=(
         *PLANTED,
@@ -170,8 +175,10 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
     library=library_of_pairs("hinge"),
     erratum=Erratum(
         page="Appendix D.1, Theorem D.1, second case",
-        printed=r"\Delta_{lb}=\min\{\ldots\},\ \Delta_{ub}=\max\{\ldots\}",
-        correct=r"\Delta_{lb}=\max\{\ldots\},\ \Delta_{ub}=\min\{\ldots\}",
+        printed=r"K\geq 2:\ \Delta_{lb}=\min\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ "
+        r"\Delta_{ub}=\max\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\}",
+        correct=r"K\geq 2:\ \Delta_{lb}=\max\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ "
+        r"\Delta_{ub}=\min\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\}",
         proof=r"By (33c) and (33d), $\Delta\geq-\alpha_k$, $\Delta\geq-\beta_l$, "
         r"$\Delta\leq C\vartheta-\alpha_k$, $K\beta_{\max}\leq\sum\alpha_i+\Delta$ and "
         r"$K(\beta_l+\Delta)\leq\sum\alpha_i+\Delta$. "
@@ -197,7 +204,7 @@ def alpha_and_beta(
 @claim(
     "M20-thmD1-case3",
     "Theorem D.1",
-    "The step of two betas, hinge TopPushK.",
+    "For TopPushK with the hinge the best step of two betas is gamma, clipped to the interval.",
     formula=r"\Delta\geq\min\{-\beta_k,\beta_l-\frac{1}{K}\sum\alpha_i\},\ "
     r"\Delta\leq\max\{\frac{1}{K}\sum\alpha_i-\beta_k,\beta_l\},\ "
     r"\gamma=-\frac{s_k-s_l}{K_{kk}+K_{ll}-K_{kl}-K_{lk}}",

@@ -134,7 +134,8 @@ def interval_allowed(case: Case) -> Outcome:
 @claim(
     "M20-thmD2-case1",
     "Theorem D.2",
-    "The step of two alphas, hinge Pat&Mat, and the delta after it.",
+    "For Pat&Mat with the hinge the best step of two alphas is gamma, clipped to the interval, and "
+    "delta stays as it is.",
     formula=r"\Delta\geq\min\{-\alpha_k,\alpha_l-C\vartheta_1\},\ "
     r"\Delta\leq\max\{C\vartheta_1-\alpha_k,\alpha_l\},\ \delta^*=\delta",
     shapes="alpha: (n+,); " + NAMED + PAIR,
@@ -148,7 +149,7 @@ def interval_allowed(case: Case) -> Outcome:
         lows=maximum,
         highs=minimum,
     ),
-    where_right=WhereRight("M20-eq18-30-33-34", interval_allowed),
+    where_right=WhereRight("M20-eq18-30-33-34", interval_allowed, at="(34c)"),
     planted=(
         PLANTED[0],
         version("delta doubled, the bounds corrected", lows=maximum, highs=minimum, factor=2),
@@ -214,14 +215,16 @@ def two_alphas(case: Case, lows: Join = minimum, highs: Join = maximum, factor: 
     library=library_of_pairs("hinge", patmat=True),
     erratum=Erratum(
         page=PLACE + "second case",
-        printed=r"\mathrm{one\ of\ the\ two\ possibilities}\ \gamma_1,\ \gamma_2",
-        correct=r"\gamma_1,\ \gamma_2\ \mathrm{or}\ \Delta=\beta_{\max}-\beta_l,\ "
+        printed=r"\gamma_1\ \mathrm{if}\ \beta_l+\Delta^*\leq\beta_{\max},\ \mathrm{or}\ "
+        r"\gamma_2\ \mathrm{if}\ \beta_l+\Delta^*\geq\beta_{\max}",
+        correct=r"\mathrm{a\ third\ possibility:}\ \Delta=\beta_{\max}-\beta_l,\ "
         r"\delta^*=\frac{\beta_{\max}}{\vartheta_2}",
-        proof=r"With the best delta the objective is concave and quadratic on either side of "
-        r"$\Delta_0=\beta_{\max}-\beta_l$, with a kink there of height $n\tau/\vartheta_2$ in "
-        r"slope. If the left piece still rises at $\Delta_0$ and the right one falls, then "
-        r"$\gamma_1>\Delta_0>\gamma_2$: neither condition is met and $\Delta_0$ is the maximum.",
-        breaks="Step 5 of Algorithm 3.1 has no admissible step for such a pair and stalls.",
+        proof=r"With the best $\delta$ the objective is concave, and quadratic on either side of "
+        r"$\Delta_0=\beta_{\max}-\beta_l$, where its slope falls by $n\tau/\vartheta_2$. If it "
+        r"rises up to $\Delta_0$ and falls after it, then $\gamma_1>\Delta_0>\gamma_2$: neither "
+        r"condition is met, and $\Delta_0$ is the maximum.",
+        breaks="Step 5 of Algorithm 3.1 finds no step for such a pair, though one may improve the "
+        "objective.",
     ),
 )
 def alpha_and_beta(case: Case, kink: bool = False, charge: int = 1, second: bool = True) -> Outcome:
@@ -276,7 +279,8 @@ def alpha_and_beta(case: Case, kink: bool = False, charge: int = 1, second: bool
     library=library_of_pairs("hinge", patmat=True),
     erratum=Erratum(
         page=PLACE + "third case",
-        printed=r"\mathrm{three\ possibilities},\ \delta_3^*=\frac{\beta_k-\Delta}{\vartheta_2}",
+        printed=r"\mathrm{three\ possibilities},\ "
+        r"\delta_3^*=\frac{\beta_k-\Delta^*}{\vartheta_2}",
         correct=r"\delta_3^*=\frac{\beta_l-\Delta}{\vartheta_2};\ \mathrm{also}\ "
         r"\Delta=\beta_{\max}-\beta_k,\ \beta_l-\beta_{\max},\ \frac{\beta_l-\beta_k}{2}",
         proof=r"The best delta after the step is "
@@ -284,8 +288,8 @@ def alpha_and_beta(case: Case, kink: bool = False, charge: int = 1, second: bool
         r"the largest it is $(\beta_l-\Delta)/\vartheta_2$. The objective is concave and "
         r"quadratic between the kinks of this maximum. Where its slope changes sign at a kink, "
         r"the vertex of neither piece lies in its piece, so no condition is met.",
-        breaks="Step 5 of Algorithm 3.1 has no admissible step for such a pair, and the third "
-        "possibility is infeasible or not the best.",
+        breaks="Step 5 of Algorithm 3.1 finds no step for such a pair, though one may improve the "
+        "objective. The third possibility as printed is infeasible or not the best.",
     ),
 )
 def two_betas(case: Case, kinks: bool = False, right_delta: bool = False, sign: int = 1) -> Outcome:

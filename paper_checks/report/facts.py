@@ -60,6 +60,14 @@ def evidence(record: Record) -> list[tuple[str, str]]:
     return [(name, text) for name, text in found if text]
 
 
+def place(record: Record) -> str:
+    """Return the place in the paper; an erratum names it more closely."""
+    where, note = str(record["where"]), record["erratum"]
+    if note is None:
+        return where
+    return str(note["page"]) if where in note["page"] else f"{note['page']} · {where}"
+
+
 def true_version(record: Record) -> str:
     """Return what the true version of this statement is called."""
     return TRUE_VERSION.get(record["verdict"], "correct form")
@@ -128,7 +136,8 @@ def corrected(record: Record) -> str:
 def right_in_paper(record: Record) -> str:
     """Return where the paper has the correct form, and how that is known."""
     how = f" ({record['where_right_tier']})" if record["where_right_tier"] else ""
-    return f"{record['where_right']}{how}" if record["where_right"] else ""
+    at = f"{record['where_right_at']}: " if record["where_right_at"] else ""
+    return f"{at}{record['where_right']}{how}" if record["where_right"] else ""
 
 
 def planted(record: Record) -> str:

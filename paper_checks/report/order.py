@@ -5,19 +5,22 @@ from dataclasses import dataclass
 
 from paper_checks.modules import PAPERS
 from paper_checks.records import Record
-from paper_checks.report.words import EXPERIMENTS
+from paper_checks.report.words import EXPERIMENTS, REFUTED
 
 # name, title, what it holds
 SECTIONS = (
     (
         "wrong",
         "What is wrong in print",
-        "Each with the smallest instance that shows it, to be checked by hand.",
+        "Misprints, and statements that fail. Each has the smallest instance that shows it, to be "
+        "checked by hand. Its numbers have one row per sample, W has one row per class, samples "
+        "and classes count from 0, and root is sqrt(gamma lam n). Statements that are true under "
+        "a condition follow in the next part.",
     ),
     (
         "conditions",
         "Conditions that the papers omit",
-        "False as stated, true under the condition given.",
+        "Each statement is false as printed, and true under the condition given.",
     ),
     (
         "experiments",
@@ -53,10 +56,10 @@ def chapters(records: Sequence[Record]) -> list[Chapter]:
 
 def place(record: Record) -> str:
     """Return the name of the one section that a record belongs to."""
-    if record["erratum"]:
-        return "wrong"
     if record["verdict"] == "conditional":
         return "conditions"
+    if record["verdict"] in REFUTED and record["erratum"]:
+        return "wrong"
     return "experiments" if record["verdict"] in EXPERIMENTS else "rest"
 
 

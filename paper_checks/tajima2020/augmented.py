@@ -34,7 +34,7 @@ from paper_checks.tajima2020.programs import (
 @claim(
     "T20-eqC19",
     "(C.19)",
-    "The number of rows of the augmented feature matrix.",
+    "The augmented feature matrix has (m + 1) d rows.",
     formula=r"\tilde\Psi_i=\left[\Psi(x_i);\ \sqrt{\lambda n\gamma}\,e_i\otimes I_m\right]"
     r"\in\mathbb{R}^{(m+1)d\times m}",
     shapes="Psi(x_i): (d, m), e_i: (n,)",
@@ -90,7 +90,7 @@ def stack(case: Case, factor: Any = lambda scale: 1) -> list[Real]:
 @claim(
     "T20-eqC21",
     "(C.21)",
-    "The link of the augmented problem: with it, (C.22) has w(A) above.",
+    "The augmented problem has the link (C.21), whose upper part is w(A) by (C.22).",
     formula=r"\tilde w(A)=\frac{1}{n}\sum_i\tilde\Psi_i\alpha_i",
     shapes="Psi_i: (d + m n, m), A: (m, n), w(A): (d,)",
     cases=trainings,

@@ -197,7 +197,7 @@ def line_costs(case: Case, general: dict | None = None, special: dict | None = N
 @claim(
     "T20-cost-text",
     "2.5",
-    "With one weight vector a class, the m inner products of line 5 take O(m) operations.",
+    "With one weight vector per class, the m inner products of line 5 take O(m) operations.",
     formula=r"\langle w_j,x\rangle,\ j=1,\ldots,m:\quad O(m)",
     shapes="w_j, x: (d_0,), d = m d_0",
     judged=f"O(x) as at most {PER_UNIT} x operations, counted",
@@ -205,7 +205,7 @@ def line_costs(case: Case, general: dict | None = None, special: dict | None = N
         Case(kind="inner products", m=m, d0=d0)
         for m, d0 in product((2, 8, 32), (1, 8, 64, 256 if deep else 128))
     ),
-    sides=("operations", "allowed"),
+    sides=("operations", f"at most {PER_UNIT} m, as O(m) is read"),
     derived=version(
         "O(d) = O(m d_0), as Table 3 has for the same line",
         formula=r"\langle w_j,x\rangle,\ j=1,\ldots,m:\quad O(md_0)=O(d)",

@@ -40,12 +40,12 @@ from paper_checks.tajima2020.programs import (
 @claim(
     "T20-eq2.24",
     "(2.24), Alg. 1 line 5",
-    "The scores of which a direction for the smoothed dual is minus a subgradient; e_y minus "
-    "them is n times the derivative of D_m.",
+    "A direction for the smoothed dual is minus a subgradient at the scores (2.24), as e_y minus "
+    "these scores is n times the derivative of D_m.",
     formula=r"\tilde s_i=\Psi(x_i)^\top w(A)-\gamma\alpha_i",
     shapes="s_i, alpha_i: (m,)",
     cases=trainings,
-    sides=("as printed", "by definition"),
+    sides=("slope of D_m from A to U by (2.24)", "slope of D_m from A to U"),
     derived=version(
         "plus gamma alpha_i, as (C.24) derives",
         formula=r"\tilde s_i=\Psi(x_i)^\top w(A)+\gamma\alpha_i",
@@ -160,7 +160,9 @@ def lowest_in_fwlab(case: Case) -> Outcome:
         r"{\lambda n\Vert w(\Delta A)\Vert^2+\gamma\Vert\Delta A\Vert^2}",
         weight=lambda scale: 1,
     ),
-    where_right=WhereRight("T20-lemmaC1", lambda case: equal(*denominators(case))),
+    where_right=WhereRight(
+        "T20-lemmaC1", lambda case: equal(*denominators(case)), at="(C.25) with (C.26)"
+    ),
     planted=(
         version("half of the second term", weight=lambda scale: Fraction(1, 2)),
         version("lambda n gamma in the denominator", weight=lambda scale: scale),

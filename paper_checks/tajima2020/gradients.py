@@ -122,7 +122,7 @@ def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
 @claim(
     "T20-eqB14",
     "(B.14)",
-    "The expansion of D along a direction, with unit vectors e_j for the samples j.",
+    "Along a direction D changes as (B.14) says, with unit vectors e_j for the samples j.",
     formula=r"\frac{1}{\lambda}(D(A+\gamma\Delta A)-D(A))="
     r"-\frac{1}{2}\Vert w(\Delta A)\Vert^2\gamma^2"
     r"+\frac{1}{\lambda n}\sum_j\langle e_j-\Psi(x_j)^\top w(A),\Delta\alpha_j\rangle\gamma",

@@ -28,8 +28,8 @@ from reference.derived_polytopes import Bound, Expression
 @claim(
     "T20-eqA1",
     "(A.1)",
-    "The weighted Usunier loss as a sum of maxima by level: each level's sum is cut at 0 as a "
-    "whole, and the result is the maximum over B_wu.",
+    "The weighted Usunier loss, the maximum over B_wu, is a sum over the levels in which each "
+    "level's sum is cut off at 0 as a whole.",
     formula=r"\sum_\ell\max\{0,\rho'_\ell\langle 1,x_{\pi(1:k_\ell)}\rangle\}"
     r"=\max_{\beta\in B_{wu}}\langle\beta,x\rangle",
     shapes="x, beta: (m,); rho: (m,) with rho_m = 0",
@@ -54,10 +54,11 @@ from reference.derived_polytopes import Bound, Expression
         r"\sum_\ell\rho'_\ell\langle 1,\max\{0,x_{\pi(1:k_\ell)}\}\rangle",
         "The loss (2.8) cuts each margin at 0 before they are added; (A.1) adds first and cuts "
         "the sum of a level. The two differ if a level has numbers of both signs: with "
-        "$\\rho=(1,1,0)$, one level of two, and $x=(1,-1,-1)$ the left-hand side is "
-        "$\\max\\{0,1-1\\}=0$, while $\\beta=(1,0,0)$ is in $B_{wu}$ and gives 1. The first line "
-        "of (A.2) minimises over $h\\geq 0$, $h\\geq x$, which is the loss (2.8), not the "
-        "left-hand side of (A.1).",
+        "$\\rho=(1,1,1,0)$, one level of three, and the margins $x=(1,0,-2,-3)$ of a sample of "
+        "class 2 the left-hand side is $\\max\\{0,1+0-2\\}=0$, while the loss (2.8) is 1, and so "
+        "is $\\langle\\beta,x\\rangle$ at $\\beta=(1,0,0,0)\\in B_{wu}$. The first line of (A.2) "
+        "minimises over $h\\geq 0$, $h\\geq x$, which is the loss (2.8), not the left-hand side "
+        "of (A.1).",
         "The first equality of (A.2), which starts from the left-hand side of (A.1); the rest of "
         "the proof is right.",
     ),

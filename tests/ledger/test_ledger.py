@@ -8,6 +8,7 @@ import pytest
 
 import reference
 from paper_checks import outcomes, run
+from paper_checks.kato2019.exact_problems import ExactProblem
 from paper_checks.ledger import (
     Case,
     Claim,
@@ -217,6 +218,13 @@ def test_a_record_of_another_seed_is_tried_again(tmp_path):
 def test_a_number_inside_a_loss_is_written_as_a_reader_would():
     case = Case(kind="loss", loss=reference.WeightedTopK((Fraction(1, 2), Fraction(0))))
     assert str(case) == "loss = WeightedTopK(rho=(1/2, 0))"
+
+
+def test_a_problem_is_written_as_its_quantities():
+    problem = ExactProblem(np.array([[1]], object), (0,), reference.TopK(1), 2, Fraction(1, 2))
+    case = Case(kind="exact", problem=problem, A=((1, -1),))
+    text = "X = ((1)), y = (0), loss = TopK(k=1), m = 2, lam = 1/2, smoothing = 0, A = ((1, -1))"
+    assert str(case) == text
 
 
 def test_two_claims_cannot_share_an_id():

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from paper_checks.report.facts import counts
+from paper_checks.report.facts import counts, place
 from paper_checks.report.order import chapters
 from paper_checks.report.page import html_page, source_link
 from paper_checks.report.stamp import stamp
@@ -58,8 +58,8 @@ def article(id):
 
 def test_what_is_wrong_in_print_comes_first_and_each_claim_once():
     assert [attributes["id"] for attributes in of("article")] == [
-        *("K19-eq22", "T20-eq"),
-        "K19-if",
+        "K19-eq22",
+        *("K19-if", "T20-eq"),
         "K19-fig",
         *("K19-holds", "L15-table", "L15-fails", "MY-own"),
     ]
@@ -115,8 +115,9 @@ def test_a_margin_note_shows_both_forms_the_numbers_the_proof_and_what_breaks():
         assert f"<dt>{head}</dt><dd>{cells} </dd>" in note
     heads = re.findall(r"<dt>(case|given|printed|summed up|seen)</dt>", note)
     assert heads == ["case", "given", "printed", "summed up", "seen"]
+    assert note.count("<dt>shapes</dt><dd>z: (m,)</dd>") == 1
     assert note.count('<math displaystyle="true">') == 2
-    assert 'right in the paper</dt><dd><a href="#L15-fails">' in note
+    assert 'right in the paper</dt><dd>(8): <a href="#L15-fails">' in note
 
 
 def test_a_row_shows_its_evidence():
@@ -137,6 +138,12 @@ def test_a_row_shows_its_evidence():
     own = article("MY-own")
     assert "--file &#39;my claims.py&#39; --id MY-own" in own
     assert "fwlab.TopK: 0 of 5 cases fail" in own
+
+
+def test_a_place_is_named_once():
+    assert place(RECORDS[0]) == "(22)" and place(RECORDS[2]) == "p. 5 · (22)"
+    note = {**RECORDS[2]["erratum"], "page": "A.2, (22), first line"}
+    assert place({**RECORDS[2], "erratum": note}) == "A.2, (22), first line"
 
 
 def test_rows_refuted_without_a_margin_note_are_named_in_the_first_chapter():

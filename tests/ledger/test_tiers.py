@@ -130,20 +130,22 @@ def test_a_correction_is_tried_on_fresh_cases():
 
 
 @pytest.mark.parametrize(
-    ("where", "tier"), [(WhereRight("p. 1"), "read"), (WhereRight("X-2", at_least), "exact")]
+    ("where", "at", "tier"),
+    [
+        (WhereRight("p. 1"), "", "read"),
+        (WhereRight("X-2", at_least, at="(3)"), "(3)", "exact"),
+        (WhereRight("K19-eq27", at_least), "(27)", "exact"),
+    ],
 )
-def test_a_misprint_says_where_the_paper_is_right(where, tier):
+def test_a_misprint_says_where_the_paper_is_right(where, at, tier):
     claim = made(
         lambda case, least=2: at_least(case, least),
         derived=version("0", least=0),
         where_right=where,
     )
     found = record(judge(claim))
-    assert (found["verdict"], found["where_right"], found["where_right_tier"]) == (
-        "misprint",
-        where.place,
-        tier,
-    )
+    assert (found["verdict"], found["where_right"]) == ("misprint", where.place)
+    assert (found["where_right_at"], found["where_right_tier"]) == (at, tier)
 
 
 # ---------------------------------------------------------------- undefined expressions
