@@ -1,21 +1,26 @@
-"""Tables that `python -m figures` has made, for statements about published tables.
+"""Tables and figures that `python -m figures` has made, for statements about published ones.
 
-Each is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
-one. The folder is the --out of that command: `--figures` here, else the environment variable
-FWLAB_FIGURES, else results/figures. The full size goes before the standard one; the quick one,
-whose numbers mean nothing, is never read.
+A table is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
+one; a figure from its JSON, the values of its cells. The folder is `--figures`, which is the --out
+of that command, else the environment variable FWLAB_FIGURES, else figures/results, which is part of
+the repository. The full size goes before the standard one; the quick one, whose numbers mean
+nothing, is never read.
 """
 
 import csv
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from figures.kit.findings import FigureFinding
+from figures.kit.script import script
 from paper_checks.ledger import Untestable
 
 VARIABLE = "FWLAB_FIGURES"
-DEFAULT = "results/figures"
+DEFAULT = Path(__file__).parents[1] / "figures" / "results"
 SIZES = ("full", "standard")
 PAPER = " (paper)"
 
@@ -70,22 +75,57 @@ class StoredTable:
         return f"{self.size} size{met}"
 
 
+@dataclass(frozen=True)
+class StoredFigure:
+    """The values of a figure's cells, what follows from them, and the size of the study."""
+
+    size: str
+    values: dict[str, Any]
+    finding: FigureFinding
+
+    def run(self, name: str) -> Any:
+        """The value of a cell under the reading that the figure has chosen."""
+        return self.values[f"{self.finding.reading}|{name}"]
+
+    @property
+    def kind(self) -> str:
+        """The kind of a case: the reading and the size."""
+        return f"{self.finding.reading}, {self.size} size"
+
+
 def stored_table(name: str) -> StoredTable:
     """A table by the name of its script in figures/. Raises Untestable if it is not there, or
     has no line."""
-    folder = Path(os.environ.get(VARIABLE) or DEFAULT)
+    size, path = stored_file(f"{name}.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = tuple(Line(name, entries) for entries in csv.DictReader(file))
+    if not lines:
+        raise Untestable(f"the stored table {name} has no lines")
+    return StoredTable(name, size, lines)
+
+
+def stored_figure(name: str) -> StoredFigure:
+    """A figure by the name of its script in figures/. Raises Untestable if it is not there, or
+    nothing follows from it."""
+    size, path = stored_file(f"{name}.json")
+    values, finding = json.loads(path.read_text("utf-8"))["values"], script(name).finding
+    if finding is None or not values:
+        raise Untestable(f"the stored figure {name} has no finding")
+    return StoredFigure(size, values, finding(values, size))
+
+
+def stored_file(file: str) -> tuple[str, Path]:
+    """The largest size and the path of what figures/ has made. Raises Untestable if there is
+    none."""
+    folder, name = Path(os.environ.get(VARIABLE) or DEFAULT), file.partition(".")[0]
     for size in SIZES:
-        path = folder / size / f"{name}.csv"
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                lines = tuple(Line(name, entries) for entries in csv.DictReader(file))
-            if not lines:
-                raise Untestable(f"the stored table {name} has no lines")
-            return StoredTable(name, size, lines)
-    raise Untestable(
-        f"its table is not in the folder {folder}: `python -m figures {name} --out {folder}` "
-        "makes it"
-    )
+        if (path := folder / size / file).is_file():
+            return size, path
+    if folder == DEFAULT:
+        makes = f"`python -m figures {name}` and `python -m figures keep` put it there"
+    else:
+        makes = f"`python -m figures {name} --out {folder}` makes it"
+    raise Untestable(f"{file} is not in the folder {folder}: {makes}")
 
 
 def number(entry: str) -> float:
