@@ -26,6 +26,12 @@ BAD = [
     (["compare", "--methods", "fw", "--methods", "fw"], "each method once; got 'fw' twice"),
     (["solve", "--data", "four.npz", "--data", "two.csv", "-k", "1"], "got 2 problems"),
     (["compare", "--nosuch", "1"], "unrecognized arguments: --nosuch 1"),
+    (["--verison"], r"unrecognized arguments: --verison\. Did you mean '--version'\?"),
+    (["solve", "four.npz"], r"arguments: four.npz\. A value follows its flag"),
+    (
+        ["compare", "--methods", "fw,", "afw"],
+        r"afw\. .* joined by commas without spaces",
+    ),
     (["compare", "--meth", "fw"], "unrecognized arguments: --meth fw"),
     (["compare", "--tol", "x"], "--tol: invalid float value: 'x'"),
     (["compare", "--tol", "-1"], "tol must be .*>= 0.*; got -1.0"),
