@@ -155,6 +155,9 @@ def test_a_profile_counts_all_problems(monkeypatch):
     assert tau.tolist() == [1.0, 1.0, 1.0, 2.0, performance_profiles.MOST]
     assert share.tolist() == [0.0, 0.25, 0.5, 0.75, 0.75]
     assert performance_profiles.best_within(found, 2.0) == ("a", 0.75)
+    monkeypatch.setattr(performance_profiles, "DRAWN", ("b", "a"))
+    title = performance_profiles.title_of({"1e-8": found}, 0.5)
+    assert title == "Share of 4 problems solved to 1e-8 in 0.5 s: a 75%, b 50%"
 
 
 def test_a_winner_is_the_first_of_those_near_the_least():
