@@ -1,4 +1,4 @@
-"""The objectives of M20: TopPush, TopPushK (5) and Pat&Mat (11)."""
+"""Define the objectives of M20: TopPush, TopPushK (5) and Pat&Mat (11)."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -13,14 +13,18 @@ LEAST_TAU = 1e-15  # below, rounding of the scores hides the budget
 
 
 class Objective(Protocol):
-    """A surrogate loss, summed over the positives, and the threshold they are compared with."""
+    """A surrogate loss, summed over the positives, and the threshold that their scores have to
+    pass.
+    """
 
     @property
     def loss(self) -> Surrogate:
         """The surrogate l of the sum C sum_i l(t - s_i)."""
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
-        """Return the threshold for these numbers of samples. Raises ValueError if none exists."""
+        """Return the threshold for these numbers of samples. Raises ValueError if it does not
+        exist.
+        """
 
 
 @dataclass(frozen=True)
