@@ -1,7 +1,7 @@
-"""Read samples to predict: features in the order of a trained machine, labels where there are some.
+"""Read samples to predict: features in the order of a trained machine, and labels if there are any.
 
-A file with labels is one that `read_file` reads. A .csv file may also hold the features alone, and
-an .npz file an array X alone.
+A file with labels has the format that `read_file` reads. A .csv file may also hold only the
+features, and an .npz file only an array X.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def read_samples(
 ) -> tuple[Any, np.ndarray | None]:
     """Return features (n, n_features), and labels (n,) if the file has them, else None.
 
-    names: the features of the trained machine; a .csv file whose header has them may hold them in
-    any order, beside other columns. Raises ValueError, with one sentence, if they are not there or
-    if the number of features is another one, FileNotFoundError if there is no such file.
+    `names` are the features of the trained machine. A .csv file whose header has these names may
+    hold the columns in any order, beside other columns. Raises ValueError, with one sentence, if
+    features are missing or their number is wrong, and FileNotFoundError if there is no such file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
@@ -62,7 +62,7 @@ def read_samples(
 
 
 def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.ndarray]:
-    """Return sparse samples with at least n_features columns: their last ones may all be 0."""
+    """Return sparse samples with at least n_features columns: the last columns may be all 0."""
     X, labels = part
     if X.shape[1] < n_features:
         X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
