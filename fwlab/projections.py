@@ -1,4 +1,4 @@
-"""Euclidean projections of L15 section 4, and the projection onto a permutahedron.
+"""Project onto the sets of L15 section 4 and onto a permutahedron, in the Euclidean norm.
 
 `Loss.project` is the projection onto the domain of a loss (kernels.domains.projection).
 
