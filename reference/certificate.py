@@ -1,10 +1,10 @@
-"""Certified optimal values, and the two QP solvers behind them.
+"""Certify optimal values, found by two QP solvers.
 
-A solver's word "optimal" is not taken: at default settings interior-point solvers say it with
-errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is the
-objective at a feasible point, its lower end follows from convexity or duality. `proved` computes
-both ends in fractions; the ends of `certified` hold up to the rounding of a few sums. Two unrelated
-solvers run, and their intervals are intersected.
+A solver's status "optimal" is not trusted: at default settings interior-point solvers report it
+with errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is
+the objective at a feasible point, its lower end follows from convexity or duality. `proved`
+computes both ends in fractions; the ends of `certified` hold up to the rounding of a few sums. Two
+unrelated solvers run, and their intervals are intersected.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ SOLVERS: dict[str, list[dict[str, Any]]] = {
 class Certified:
     """value_lower <= optimal value <= value_upper; point attains value_upper up to rounding.
 
-    solver says who found it and with which status.
+    `solver` names the solver that found it, with its status.
     """
 
     value_lower: float
@@ -101,8 +101,8 @@ def run(problem: cp.Problem, solver: str) -> str:
 
     Every attempt starts afresh: a warm start would keep the step size at which OSQP cycled.
 
-    cvxpy warns about inaccurate solutions. Here that is a status and no more: whatever a solver
-    finds, and whatever it calls it, is judged by its certificate.
+    cvxpy warns about inaccurate solutions. Here that is only a status: the certificate judges every
+    solution, whatever the solver calls it.
     """
     for settings in SOLVERS[solver]:
         with warnings.catch_warnings():

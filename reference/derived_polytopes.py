@@ -1,4 +1,4 @@
-"""The polytopes that the papers derive, as a second reference beside the definitions.
+"""Build the polytopes that the papers derive, a second reference beside the definitions.
 
     K19 (4), L15 Definition 1, T20 (2.11)    top-k simplex              topk_simplex
     T20 (2.10)                               simplex                    simplex
@@ -11,8 +11,8 @@ The level weights are rho'_l = rho_{k_l} - rho_{k_{l+1}}, rho' of the last level
 with k_1 < k_2 < ..: what K19 (41) needs.
 
 K19 Lemma 1 turns a polytope B into conjugate and effective domain of max over B of <beta, margins>:
-v is in the domain if its entries other than v_y are those of some beta in B and sum v = 0, and the
-conjugate there is -<v, delta>.
+v is in the domain if its entries other than v_y are the entries of some beta in B and sum v = 0,
+and the conjugate there is -<v, delta>.
 
 knapsack and permutahedron are here for the projections of L15 section 4 and their relatives.
 """
@@ -62,8 +62,10 @@ def usunier_simplex(m: int, k: int, r: Number = 1) -> Polytope:
 
 
 def weighted_topk(m: int, rho: ArrayLike) -> Polytope:
-    """Sums of lambda_l in the top-k_l simplex of radius k_l rho'_l, filled to a common fraction
-    zeta: sum lambda_l = zeta k_l rho'_l."""
+    """Return the set of the sums of lambda_l in the top-k_l simplex of radius k_l rho'_l.
+
+    Each is filled to a common fraction zeta: sum lambda_l = zeta k_l rho'_l.
+    """
     below: list[Bound] = []
     equal: list[Bound] = []
     steps = increments(padded(np.asarray(rho).tolist(), m))
@@ -150,7 +152,7 @@ def entries(m: int) -> list[Expression]:
 
 
 def topk_simplex_bounds(names: list[Any], k: int, r: Any) -> list[Bound]:
-    """The named variables lie in the top-k simplex of radius r."""
+    """Return rows: the named variables lie in the top-k simplex of radius r."""
     caps: list[Bound] = []
     for x in names:
         caps.append(({**total(names, -1), x: k - 1}, 0))  # k x <= sum

@@ -1,4 +1,4 @@
-"""Exact rational value, conjugate, domain and LMO of every loss, for a few classes.
+"""Compute value, conjugate, domain and LMO of every loss in exact fractions, for a few classes.
 
 The loss is a maximum of finitely many affine functions of the scores, read off its definition:
 
@@ -55,7 +55,7 @@ def pieces(loss: Loss, m: int, y: int, centred: bool = True) -> Pieces:
 
 @lru_cache(maxsize=64)
 def enumerated_pieces(loss: Loss, m: int, y: int, centred: bool) -> Pieces:
-    """The work of `pieces`, kept because the pieces of a weighted loss are many."""
+    """Return the result of `pieces`, kept because a weighted loss has many pieces."""
     delta = [Fraction(d) for d in loss.delta(m, y)]
     found: Pieces = {}
     for beta in set(loss.weightings(m, y)):
@@ -82,7 +82,7 @@ def inner(a: Iterable[Fraction], b: Iterable[Fraction]) -> Fraction:
 
 
 def rational(numbers: Iterable[Any], name: str) -> list[Fraction]:
-    """Fractions from ints and Fractions; anything else is refused, as it may carry rounding."""
+    """Return ints and Fractions as Fractions; anything else may be rounded and is refused."""
     given = plain(numbers)
     for i, x in enumerate(given):
         if not isinstance(x, Rational):

@@ -1,12 +1,12 @@
-"""Exact projections with a bias on the sum, in fractions, for a few entries.
+"""Project exactly, with a bias on the sum, in fractions, for a few entries.
 
     minimise |a - x|^2 + rho <1, x>^2   over a Region of L15 sections 4 and 5
 
 The minimiser lies inside exactly one face of the region, and minimises over the whole affine hull
-of that face. So the best feasible one among the minimisers over the faces' hulls is the answer: no
-optimality condition is used. A face says which entries are at their upper bound, which between and
-which at their lower bound, and whether the sum is at its bound: 2 * 3^d faces for d entries. On a
-face the objective is a parabola in the sum s alone.
+of that face. So the answer is the best feasible one among the minimisers over the faces' hulls, and
+no optimality condition is used. A face says which entries are at their upper bound, between the
+bounds or at their lower bound, and whether the sum is at its bound: 2 * 3^d faces for d entries. On
+a face the objective is a parabola in the sum s alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def topk_cone(k: int) -> Region:
 
 
 def topk_simplex(k: int, r: Fraction) -> Region:
-    """L15 Definition 1."""
+    """Return the top-k simplex of L15 Definition 1."""
     return Region(share=Fraction(1, k), total=r)
 
 
@@ -61,7 +61,7 @@ def knapsack_filled(upper: Fraction, r: Fraction) -> Region:
 
 @lru_cache(maxsize=4096)
 def project(a: Point, region: Region, rho: Fraction = Fraction(0)) -> Point:
-    """The minimiser; it is unique. An empty region raises."""
+    """Return the minimiser, which is unique. Raises ValueError for an empty region."""
     feasible = [x for x in face_minimisers(a, region, rho) if region.contains(x)]
     if not feasible:
         raise ValueError(f"{region} has no point with {len(a)} entries")

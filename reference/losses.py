@@ -1,4 +1,4 @@
-"""The seven losses, each written down as its paper defines it.
+"""Define the seven losses as their papers do.
 
 A loss of one sample with m classes, scores s and true class y is a convex, positively homogeneous
 function phi of the margins
@@ -11,10 +11,10 @@ Each class states phi three times, in three shapes that other modules need:
     rows         t >= phi(h) as linear inequalities with auxiliary variables, for LPs and QPs.
     weightings   the finite set of vectors beta with phi(h) = max over beta of <beta, h>.
 
-The shapes lean on three elementary facts: the sum of the k largest entries is
-min over r of k r + sum_j max(x_j - r, 0), and is also the largest sum over k-subsets; a sum of
-sorted entries with non-increasing weights is a sum of such sums (Abel), and is also the largest
-sum over permutations; max(x, 0) is the largest of x and 0.
+The shapes rely on three elementary facts: the sum of the k largest entries is min over r of k r +
+sum_j max(x_j - r, 0), and is also the largest sum over k-subsets; a sum of sorted entries with
+non-increasing weights is a sum of such sums (Abel), and is also the largest sum over permutations;
+max(x, 0) is the largest of x and 0.
 
 Sources: T20 (2.2) (2.4) max and structured hinge; K19 (3) top-k; K19 (31) pseudo top-k; L15 (5)
 Usunier; K19 (8) weighted top-k; T20 (2.8) weighted Usunier. Classes count from 0.
@@ -39,10 +39,10 @@ Beta = tuple[Fraction, ...]
 
 
 class Loss(ABC):
-    """What every loss shares. Rows of scores are sequences of m numbers; y counts from 0."""
+    """The base of all losses. Rows of scores are sequences of m numbers; y counts from 0."""
 
     def delta(self, m: int, y: int) -> list[Any]:
-        """The margin asked of each class, (m,): 1 for every class but the true one."""
+        """Return the margin asked of each class, (m,): 1 for every class except the true one."""
         return [int(j != y) for j in range(m)]
 
     def for_sample(self, i: int) -> Loss:
@@ -77,7 +77,9 @@ class Loss(ABC):
 
     @abstractmethod
     def rows(self, m: int, y: int) -> list[Row]:
-        """Rows that hold, for some values of the auxiliary variables, exactly if t >= phi(h)."""
+        """Return rows that hold, for some values of the auxiliary variables, exactly if t >=
+        phi(h).
+        """
 
     @abstractmethod
     def weightings(self, m: int, y: int) -> Iterator[Beta]:
@@ -271,8 +273,11 @@ def increments(rho: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
 
 
 def sum_of_largest(names: Sequence[Any], steps: Sequence[tuple[int, Fraction]]) -> Any:
-    """(expression, rows): the expression's least value under the rows is the sum over steps
-    (k, c) of c * (sum of the k largest of the named variables), by L15 Lemma 1."""
+    """Return (expression, rows) for a weighted sum of sums of largest variables, by L15 Lemma 1.
+
+    The expression's least value under the rows is the sum over steps (k, c) of
+    c * (sum of the k largest of the named variables).
+    """
     expression: Row = {}
     rows: list[Row] = []
     for k, c in steps:
@@ -285,13 +290,13 @@ def sum_of_largest(names: Sequence[Any], steps: Sequence[tuple[int, Fraction]]) 
 
 
 def joint_rows(names: Sequence[Any], steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
-    """t >= the weighted sum of sorted named variables, and t >= 0."""
+    """Return rows: t >= the weighted sum of sorted named variables, and t >= 0."""
     expression, rows = sum_of_largest(names, steps)
     return [*rows, {**expression, "t": -1}, {"t": -1}]
 
 
 def entrywise_rows(m: int, steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
-    """t >= the weighted sum of sorted positive parts p_j >= max(h_j, 0)."""
+    """Return rows: t >= the weighted sum of sorted positive parts p_j >= max(h_j, 0)."""
     expression, rows = sum_of_largest([("p", j) for j in range(m)], steps)
     parts = [{("h", j): 1, ("p", j): -1} for j in range(m)] + [{("p", j): -1} for j in range(m)]
     return [*parts, *rows, {**expression, "t": -1}]

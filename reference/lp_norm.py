@@ -1,4 +1,4 @@
-"""Training with a block norm (LP15), from its definitions, with certified optimal values.
+"""Train with a block norm (LP15), from its definitions, with certified optimal values.
 
     P(W) = lam/2 |W|_{2,p}^2 + (1/n) sum_i Phi_i(W x_i)
     D(A) = -lam/2 |V|_{2,q}^2 - (1/n) sum_i Phi_i*(-a_i),   V = A'X/(lam n),   1/p + 1/q = 1

@@ -1,12 +1,12 @@
-"""Polytopes in standard form, and the two linear programs asked of them.
+"""Solve two linear programs over polytopes in standard form.
 
     {M x : A x = b, x >= 0}
 
 Both the effective domain that LP duality gives (reference.epigraph) and the polytopes that the
 papers derive (reference.derived_polytopes) are sets of this shape. HiGHS solves the programs; it
 accepts violations of 1e-10, so the x it returns is corrected to satisfy A x = b, x >= 0 to
-rounding, and the points given back are points of the set to rounding. For what holds exactly see
-reference.rational.
+rounding, and the points given back are points of the set to rounding. reference.rational gives
+exact bounds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Polytope:
         return float(gradient @ point), point
 
     def multipliers(self, cost: np.ndarray) -> np.ndarray:
-        """l (e,) that maximise <b, l> subject to A' l <= cost, about."""
+        """Return l (e,) that maximise <b, l> subject to A' l <= cost, approximately."""
         return np.asarray(self.solved(cost).eqlin.marginals)
 
     def solved(self, cost: np.ndarray) -> OptimizeResult:
@@ -95,7 +95,7 @@ def exact_polytope(M: np.ndarray, A: np.ndarray, b: np.ndarray) -> Polytope:
 
 
 def solve(cost: np.ndarray, **constraints: Any) -> OptimizeResult:
-    """scipy's linprog with HiGHS at its tightest tolerances; other endings than the three raise."""
+    """Run scipy's linprog with HiGHS at its tightest tolerances; an unexpected ending raises."""
     options = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     result = linprog(cost, method="highs", options=options, **constraints)
     if result.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
@@ -113,9 +113,9 @@ def require_optimal(result: OptimizeResult) -> None:
 
 
 def refined(x: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """x >= 0 with A x = b to rounding, from an x that HiGHS is content with.
+    """Return x >= 0 with A x = b to rounding, from an x that HiGHS accepts.
 
-    The least-squares correction changes the support of x alone, where there is room on both sides.
+    The least-squares correction changes only the support of x, where there is room on both sides.
     """
     for threshold in (10 * TOLERANCE, 1e3 * TOLERANCE, 0.0):
         support = x > threshold

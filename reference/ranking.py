@@ -1,4 +1,4 @@
-"""Ranking machines of M20 from their definitions, with certified optimal values.
+"""Solve the ranking machines of M20 from their definitions, with certified optimal values.
 
     P(w) = 1/2 |w|^2 + C sum over positives of l(t - <w, phi_i>)                       M20 (4)
     t    = mean of the K largest scores of negatives (5), or the root of
@@ -47,7 +47,7 @@ class Ranking:
         return np.maximum(0.0, 1 + theta * s) ** self.power
 
     def threshold(self, scores: np.ndarray) -> float:
-        """t of the negatives' scores."""
+        """Return the threshold t of the negatives' scores."""
         if self.K is not None:
             return float(np.sort(scores)[::-1][: self.K].mean())
 
@@ -68,7 +68,7 @@ class Ranking:
         return float(w @ w) / 2 + self.C * float(losses.sum())
 
     def lagrangian(self, alpha: np.ndarray, beta: np.ndarray, delta: float) -> float:
-        """Least of the Lagrangian at feasible multipliers: a lower bound of P."""
+        """Return the least value of the Lagrangian at feasible multipliers, a lower bound of P."""
         w = self.positives.T @ alpha - self.negatives.T @ beta
         value = -float(w @ w) / 2 + self.least(alpha, self.C, self.theta)
         if self.K is not None:
@@ -76,7 +76,9 @@ class Ranking:
         return value + self.least(beta, delta, self.theta2) - delta * self.budget
 
     def least(self, slopes: np.ndarray, weight: float, theta: float) -> float:
-        """sum over v in slopes of min over s of weight l(s) - v s, 0 <= v (<= weight theta)."""
+        """Return the sum over the slopes v of min over s of weight l(s) - v s, 0 <= v (<= weight
+        theta).
+        """
         value = float(slopes.sum()) / theta
         if self.power == 2 and slopes.any():
             value -= float(slopes @ slopes) / (4 * weight * theta**2)
@@ -85,7 +87,7 @@ class Ranking:
     def feasible(
         self, alpha: np.ndarray, beta: np.ndarray, delta: float
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Multipliers near the given ones that meet all constraints."""
+        """Return multipliers near the given ones that meet all constraints."""
         alpha, beta = np.maximum(alpha, 0.0), np.maximum(beta, 0.0)
         if self.power == 1:
             alpha = np.minimum(alpha, self.C * self.theta)

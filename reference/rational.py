@@ -1,4 +1,4 @@
-"""Exact facts about a polytope, in fractions, from the floats of an LP solver.
+"""Prove facts about a polytope in fractions, from the floats of an LP solver.
 
     feasible   x >= 0 with A x = b, near floats that fulfil it almost
     least      a lower bound of <g, M x> over all such x, by weak duality
@@ -38,7 +38,7 @@ def inner(a: np.ndarray, b: np.ndarray) -> Fraction:
 
 
 def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
-    """Fractions (r,) near the floats x >= 0; ArithmeticError if none are found.
+    """Return Fractions (r,) near the floats x >= 0. Raises ArithmeticError if none are found.
 
     Entries below a threshold are noise, and start at 0.
     """
@@ -53,8 +53,8 @@ def corrected(polytope: Polytope, x: np.ndarray) -> np.ndarray | None:
     """x as Fractions, after a tiny correction that makes it feasible, if there is one.
 
     Gauss and Jordan solve A d = b - A x for a correction d of basic columns with large x, where
-    there is room on both sides. Where that leaves rows without such a column, entries that are 0
-    must grow: the exact simplex method finds the least of them.
+    there is room on both sides. If rows without such a column remain, entries that are 0 must grow:
+    the exact simplex method finds the least such entries.
     """
     exact, (A, b) = fractions(x), polytope.equations
     rest = [right - inner(row, exact) for row, right in zip(A, b, strict=True)]

@@ -1,9 +1,9 @@
-"""All vertices of the negated effective domain, in exact fractions, for a few classes.
+"""List all vertices of the negated effective domain, in exact fractions, for a few classes.
 
 The domain is the convex hull of the finitely many slopes of the loss (reference.exact). A slope is
-a vertex if it is no convex combination of the others, which an exact LP decides. No class other
-than the true one is special, so a permutation of the other entries maps vertices to vertices and
-one slope of each such orbit is enough to try.
+a vertex if it is no convex combination of the others, which an exact LP decides. All classes other
+than the true one are alike, so a permutation of their entries maps vertices to vertices. It is
+enough to try one slope of each such orbit.
 """
 
 from __future__ import annotations
