@@ -1,4 +1,4 @@
-"""Cases that many statements are tried on: sizes, weights, scores, labels and small data sets.
+"""Draw cases for many statements: sizes, weights, scores, labels and small data sets.
 
 Half of the numbers are small integers or fractions with small denominators, where ties are common
 and the exact reference decides; the others are normal random numbers.
@@ -46,7 +46,7 @@ def scored_rows(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def labels(rng: Rng, n: int, m: int) -> np.ndarray:
-    """n labels, each of the m classes at least once if n >= m."""
+    """Return n labels, with each of the m classes at least once if n >= m."""
     return rng.permutation(
         np.concatenate([np.arange(min(n, m)), rng.integers(0, m, max(0, n - m))])
     )

@@ -1,4 +1,4 @@
-"""The losses and the polytopes of the papers, for numbers and for symbols alike.
+"""Define the losses and the polytopes of the papers, for numbers and for symbols.
 
 Losses are functions of the margins h = 1 - e_y + s - s_y 1 (K19 (3), L15 section 2, T20 (2.2)); a
 test compares each with the reference. The weights rho are non-increasing and >= 0.

@@ -1,9 +1,9 @@
-"""Tables that `python -m figures` has made, for statements about published tables.
+"""Read the tables that `python -m figures` has made, for statements about published tables.
 
 Each is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
 one. The folder is the --out of that command: `--figures` here, else the environment variable
-FWLAB_FIGURES, else results/figures. The full size goes before the standard one; the quick one,
-whose numbers mean nothing, is never read.
+FWLAB_FIGURES, else results/figures. The full size is preferred to the standard size. The quick
+size, whose numbers mean nothing, is never read.
 """
 
 import csv
@@ -44,14 +44,16 @@ class StoredTable:
     lines: tuple[Line, ...]
 
     def matching(self, **entries: str) -> list[Line]:
-        """Lines with these entries; a blank in a column's name is written as _. Raises Untestable
-        if there is none."""
+        """Return the lines with these entries; a blank in a column's name is written as _.
+
+        Raises Untestable if there is none.
+        """
         wanted = {column.replace("_", " "): entry for column, entry in entries.items()}
         found = [x for x in self.lines if all(x[column] == wanted[column] for column in wanted)]
         return self._some(found, ", ".join(entries.values()))
 
     def line(self, **entries: str) -> Line:
-        """The first such line."""
+        """Return the first line with these entries."""
         return self.matching(**entries)[0]
 
     def beginning(self, column: str, text: str) -> list[Line]:
@@ -64,15 +66,19 @@ class StoredTable:
         return lines
 
     def kind(self, *entries: str) -> str:
-        """The kind of a case from these entries: the size, and whether a fit met its cap, which
-        the table marks by *."""
+        """Return the kind of a case from these entries.
+
+        It says the size, and whether a fit met its cap, which the table marks by an asterisk.
+        """
         met = " that met its cap" if any(entry.endswith("*") for entry in entries) else ""
         return f"{self.size} size{met}"
 
 
 def stored_table(name: str) -> StoredTable:
-    """A table by the name of its script in figures/. Raises Untestable if it is not there, or
-    has no line."""
+    """Return a table by the name of its script in figures/.
+
+    Raises Untestable if it is missing or has no line.
+    """
     folder = Path(os.environ.get(VARIABLE) or DEFAULT)
     for size in SIZES:
         path = folder / size / f"{name}.csv"
