@@ -69,12 +69,12 @@ class Certified:
         return self.value_upper - self.value_lower
 
     def contains(self, value: float | Fraction, slack: float = 0.0) -> bool:
-        """True if value lies in the interval widened by slack on both sides."""
+        """Return whether value lies in the interval widened by slack on both sides."""
         return self.value_lower - slack <= value <= self.value_upper + slack
 
 
 def proved(lower: Fraction, upper: Fraction, point: np.ndarray, solver: str) -> Certified:
-    """The interval between two exact ends, rounded outwards; point holds Fractions."""
+    """Return the interval between two exact ends, rounded outwards; point holds Fractions."""
     if lower > upper:
         raise ArithmeticError(
             f"a lower bound {float(lower)} above an upper bound {float(upper)} (by {solver})"
@@ -88,7 +88,7 @@ def proved(lower: Fraction, upper: Fraction, point: np.ndarray, solver: str) -> 
 
 
 def certified(lower: float, upper: float, size: float, point: np.ndarray, solver: str) -> Certified:
-    """The interval, widened by the rounding of sums of terms of the given size; never empty."""
+    """Return the interval widened by the rounding of sums of terms of this size; never empty."""
     allowance = float(ROUNDING * (1.0 + size))
     if not lower <= upper + 2 * allowance:
         raise ArithmeticError(f"a lower bound {lower} above an upper bound {upper} (by {solver})")
@@ -115,7 +115,7 @@ def run(problem: cp.Problem, solver: str) -> str:
 
 
 def found(variable: cp.Variable) -> np.ndarray:
-    """The value of a variable after `run`."""
+    """Return the value of a variable after `run`."""
     return np.asarray(variable.value, dtype=float)
 
 

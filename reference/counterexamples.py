@@ -20,7 +20,9 @@ from reference.losses import Loss
 
 
 def lhs(loss: Loss, v: Iterable[Any], y: int) -> Fraction | float:
-    """sup over s with s_y = 0 of <v, s> - phi(s; y): phi is affine in the other m - 1 scores."""
+    """Return sup over s with s_y = 0 of <v, s> - phi(s; y): phi is affine in the other m - 1
+    scores.
+    """
     v = rational(v, "v")
     affine = pieces(loss, len(v) + 1, y, centred=False)
     restricted = {slope[:y] + slope[y + 1 :]: b for slope, b in affine.items()}
@@ -28,7 +30,7 @@ def lhs(loss: Loss, v: Iterable[Any], y: int) -> Fraction | float:
 
 
 def rhs(loss: Loss, v: Iterable[Any], y: int) -> Fraction | float:
-    """phi*(v; y) with 0 put in as the y-th entry."""
+    """Return phi*(v; y) with 0 put in as the y-th entry."""
     v = rational(v, "v")
     affine = pieces(loss, len(v) + 1, y, centred=False)
     return conjugate_of_maximum(affine, [*v[:y], Fraction(0), *v[y:]])

@@ -46,17 +46,17 @@ Bound = tuple[Expression, Any]  # expression <= number, or expression == number
 
 
 def simplex(m: int, r: Number = 1) -> Polytope:
-    """{beta >= 0, sum beta <= r}."""
+    """Return {beta >= 0, sum beta <= r}."""
     return polytope(entries(m), below=[(total(range(m)), r)])
 
 
 def topk_simplex(m: int, k: int, r: Number = 1) -> Polytope:
-    """{beta >= 0, sum beta <= r, k beta_j <= sum beta}; for k > m that is {0}."""
+    """Return {beta >= 0, sum beta <= r, k beta_j <= sum beta}; for k > m that is {0}."""
     return polytope(entries(m), below=topk_simplex_bounds(list(range(m)), k, r))
 
 
 def usunier_simplex(m: int, k: int, r: Number = 1) -> Polytope:
-    """{beta >= 0, sum beta <= r, beta_j <= 1/k}."""
+    """Return {beta >= 0, sum beta <= r, beta_j <= 1/k}."""
     caps: list[Bound] = [({j: 1}, Fraction(1, k)) for j in range(m)]
     return polytope(entries(m), below=[(total(range(m)), r), *caps])
 
@@ -77,7 +77,9 @@ def weighted_topk(m: int, rho: ArrayLike) -> Polytope:
 
 
 def weighted_usunier(m: int, rho: ArrayLike) -> Polytope:
-    """{0 <= beta <= a sum of lambda_l with 0 <= lambda_l <= rho'_l, sum lambda_l <= k_l rho'_l}."""
+    """Return {0 <= beta <= a sum of lambda_l with 0 <= lambda_l <= rho'_l, sum lambda_l <= k_l
+    rho'_l}.
+    """
     below: list[Bound] = []
     steps = increments(padded(np.asarray(rho).tolist(), m))
     for k, step in steps:
@@ -88,7 +90,7 @@ def weighted_usunier(m: int, rho: ArrayLike) -> Polytope:
 
 
 def knapsack(m: int, r: Number = 1, upper: Number = 1, equality: bool = False) -> Polytope:
-    """{0 <= beta <= upper, sum beta <= r}, or sum beta = r."""
+    """Return {0 <= beta <= upper, sum beta <= r}, or sum beta = r."""
     capacity: list[Bound] = [(total(range(m)), r)]
     caps: list[Bound] = [({j: 1}, upper) for j in range(m)]
     if equality:
@@ -97,7 +99,7 @@ def knapsack(m: int, r: Number = 1, upper: Number = 1, equality: bool = False) -
 
 
 def permutahedron(rho: ArrayLike) -> Polytope:
-    """The convex hull of all permutations of rho: doubly stochastic matrices times rho."""
+    """Return the convex hull of all permutations of rho: doubly stochastic matrices times rho."""
     weights = np.asarray(rho).tolist()
     m = range(len(weights))
     columns: list[Bound] = [(total((i, j) for i in m), 1) for j in m]
@@ -106,7 +108,7 @@ def permutahedron(rho: ArrayLike) -> Polytope:
 
 
 def derived(loss: Loss, m: int, y: int) -> Polytope:
-    """The papers' B with Phi(s; y) = max over B of <beta, delta + s - s_y 1>."""
+    """Return the papers' B with Phi(s; y) = max over B of <beta, delta + s - s_y 1>."""
     match loss:
         case MaxHinge():  # and the structured hinge
             return simplex(m)
@@ -124,14 +126,14 @@ def derived(loss: Loss, m: int, y: int) -> Polytope:
 
 
 def derived_domain(loss: Loss, m: int, y: int) -> Polytope:
-    """dom Phi*(.; y) by K19 Lemma 1: beta with its y-th entry replaced so that the sum is 0."""
+    """Return dom Phi*(.; y) by K19 Lemma 1: beta with a y-th entry that makes the sum 0."""
     H = np.eye(m)
     H[y, :] -= 1  # v_y = -(sum of the others)
     return derived(loss, m, y).image(H)
 
 
 def derived_conjugate(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> float:
-    """Phi*(v; y) by K19 Lemma 1: -<v, delta> within tol of the domain, +inf elsewhere."""
+    """Return Phi*(v; y) by K19 Lemma 1: -<v, delta> within tol of the domain, +inf elsewhere."""
     v = np.asarray(v, dtype=float)
     if derived_domain(loss, len(v), y).nearest(v)[1] > tol:
         return math.inf
@@ -142,12 +144,12 @@ def derived_conjugate(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> fl
 
 
 def total(names: Any, coefficient: int = 1) -> Expression:
-    """coefficient * (sum of the named variables)."""
+    """Return coefficient * (sum of the named variables)."""
     return dict.fromkeys(names, coefficient)
 
 
 def entries(m: int) -> list[Expression]:
-    """The point whose entries are the variables 0..m-1 themselves."""
+    """Return the point whose entries are the variables 0..m-1 themselves."""
     return [{j: 1} for j in range(m)]
 
 
@@ -162,7 +164,7 @@ def topk_simplex_bounds(names: list[Any], k: int, r: Any) -> list[Bound]:
 def polytope(
     point: list[Expression], below: list[Bound] | None = None, equal: list[Bound] | None = None
 ) -> Polytope:
-    """{point : below, equal, variables >= 0}; each inequality gets a slack variable.
+    """Return {point : below, equal, variables >= 0}; each inequality gets a slack variable.
 
     The coefficients of the point are rounded to floats, the others are exact.
     """

@@ -53,7 +53,7 @@ class Epigraph:
 
 @lru_cache(maxsize=512)
 def epigraph(loss: Loss, m: int, y: int, centred: bool = True) -> Epigraph:
-    """The matrices of Phi(.; y) for m classes, or of phi(.; y) with centred=False."""
+    """Return the matrices of Phi(.; y) for m classes, or of phi(.; y) with centred=False."""
     rows = loss.rows(m, y)
     columns: dict[Any, int] = {("h", j): j for j in range(m)}
     columns["t"] = m

@@ -25,30 +25,32 @@ Pieces = dict[tuple[Fraction, ...], Fraction]  # slope -> intercept
 
 
 def value(loss: Loss, scores: Iterable[Any], y: int) -> Fraction:
-    """Phi(scores; y)."""
+    """Return Phi(scores; y)."""
     require_rational_loss(loss)
     return Fraction(loss.value(rational(scores, "scores"), y))
 
 
 def conjugate(loss: Loss, v: Iterable[Any], y: int) -> Fraction | float:
-    """Phi*(v; y); math.inf outside the effective domain."""
+    """Return Phi*(v; y); math.inf outside the effective domain."""
     v = rational(v, "v")
     return conjugate_of_maximum(pieces(loss, len(v), y), v)
 
 
 def in_domain(loss: Loss, v: Iterable[Any], y: int) -> bool:
-    """True if v is in dom Phi*(.; y)."""
+    """Return whether v is in dom Phi*(.; y)."""
     return conjugate(loss, v, y) != math.inf
 
 
 def lmo_value(loss: Loss, gradient: Iterable[Any], y: int) -> Fraction:
-    """The least <gradient, u> over u in -dom Phi*(.; y): the least over minus the slopes."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y): the least over minus the slopes."""
     g = rational(gradient, "gradient")
     return min(-inner(slope, g) for slope in pieces(loss, len(g), y))
 
 
 def pieces(loss: Loss, m: int, y: int, centred: bool = True) -> Pieces:
-    """The affine pieces of Phi(.; y); of phi(.; y), whose margins are delta + s, if not centred."""
+    """Return the affine pieces of Phi(.; y); of phi(.; y), whose margins are delta + s, if not
+    centred.
+    """
     require_rational_loss(loss)
     return enumerated_pieces(loss, m, y, centred)
 
@@ -67,7 +69,7 @@ def enumerated_pieces(loss: Loss, m: int, y: int, centred: bool) -> Pieces:
 
 
 def conjugate_of_maximum(affine: Pieces, v: Iterable[Fraction]) -> Fraction | float:
-    """The conjugate at v of the maximum of affine functions; math.inf outside its domain."""
+    """Return the conjugate at v of the maximum of affine functions; math.inf outside its domain."""
     slopes = list(affine)
     convex_combination = [
         [1] * len(slopes),

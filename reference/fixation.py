@@ -57,12 +57,12 @@ class OtherDual:
         return [int(label) for label in self.y]
 
     def weights(self, A: ArrayLike) -> np.ndarray:
-        """w(A), (m d,): W (m, d) read row by row."""
+        """Return w(A), (m d,): W (m, d) read row by row."""
         total = np.einsum("nm,nmd->d", np.asarray(A, dtype=float), self.features)
         return total / (self.lam * len(self.y))
 
     def value(self, A: ArrayLike) -> float:
-        """d(A), A (n, m); -inf outside the effective domain."""
+        """Return d(A), A (n, m); -inf outside the effective domain."""
         A = np.asarray(A, dtype=float)
         w = self.weights(A)
         terms = [
@@ -80,7 +80,7 @@ class OtherDual:
         return [f.negated_domain.with_zeros((y,)) for f, y in zip(forms, self.labels, strict=True)]
 
     def fixed_optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
-        """The largest d(A) subject to A[i, y_i] = 0; the point is A (n, m).
+        """Return the largest d(A) subject to A[i, y_i] = 0; the point is A (n, m).
 
         phi is the support function of its domain, taken at delta + s, so that phi*(-a) = <delta, a>
         on the domain and the objective is quadratic.

@@ -46,24 +46,24 @@ class Loss(ABC):
         return [int(j != y) for j in range(m)]
 
     def for_sample(self, i: int) -> Loss:
-        """The loss of sample i: the loss itself unless it has its own costs for each sample."""
+        """Return the loss of sample i: the loss itself unless it has costs for each sample."""
         return self
 
     def numbers(self) -> tuple[Any, ...]:
-        """The real parameters of the loss (weights, costs), as they were given."""
+        """Return the real parameters of the loss (weights, costs), as they were given."""
         return ()
 
     def margins(self, scores: Iterable[Any], y: int) -> list[Any]:
-        """h_j = delta_j + s_j - s_y, (m,)."""
+        """Return h_j = delta_j + s_j - s_y, (m,)."""
         s = plain(scores)
         return [d + s_j - s[y] for d, s_j in zip(self.delta(len(s), y), s, strict=True)]
 
     def value(self, scores: Iterable[Any], y: int) -> Any:
-        """Phi(scores; y): a float, or a Fraction where everything given is rational."""
+        """Return Phi(scores; y): a float, or a Fraction if everything given is rational."""
         return self.of_margins(self.margins(scores, y), y)
 
     def recession(self, direction: Iterable[Any], y: int) -> Any:
-        """lim Phi(tau direction; y)/tau, tau to infinity: phi with delta = 0.
+        """Return lim Phi(tau direction; y)/tau, tau to infinity: phi with delta = 0.
 
         It is the support function of the effective domain of the conjugate (Rockafellar,
         Convex Analysis, Theorem 13.3), so minus it is the LMO's value over the negated domain.
@@ -73,7 +73,7 @@ class Loss(ABC):
 
     @abstractmethod
     def of_margins(self, h: Sequence[Any], y: int) -> Any:
-        """phi(h)."""
+        """Return phi(h)."""
 
     @abstractmethod
     def rows(self, m: int, y: int) -> list[Row]:
@@ -83,7 +83,7 @@ class Loss(ABC):
 
     @abstractmethod
     def weightings(self, m: int, y: int) -> Iterator[Beta]:
-        """Vectors beta (repetitions allowed) with phi(h) = max over beta of <beta, h>."""
+        """Return vectors beta (repetitions allowed) with phi(h) = max over beta of <beta, h>."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,8 @@ class WeightedUsunier(Loss):
 
 
 def increments(rho: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
-    """Pairs (k, rho_k - rho_{k+1}) with a positive difference, rho_{m+1} = 0 (K19 (39)-(41)).
+    """Return pairs (k, rho_k - rho_{k+1}) with a positive difference, rho_{m+1} = 0 (K19
+    (39)-(41)).
 
     sum_j rho_j x_[j] is then the sum over the pairs of difference * (sum of the k largest x).
     """
@@ -306,7 +307,7 @@ def entrywise_rows(m: int, steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
 
 
 def plain(numbers: Iterable[Any]) -> list[Any]:
-    """A list of Python numbers (numpy scalars unpacked, Fractions kept)."""
+    """Return a list of Python numbers (numpy scalars unpacked, Fractions kept)."""
     return [x.item() if isinstance(x, np.generic) else x for x in numbers]
 
 
@@ -315,7 +316,7 @@ def descending(numbers: Iterable[Any]) -> list[Any]:
 
 
 def indicator(chosen: Sequence[int], m: int, k: int) -> Beta:
-    """1/k on the chosen classes, 0 elsewhere, (m,)."""
+    """Return 1/k on the chosen classes, 0 elsewhere, (m,)."""
     return tuple(Fraction(int(j in chosen), k) for j in range(m))
 
 
@@ -332,7 +333,7 @@ def checked_weights(rho: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def padded(rho: Sequence[Any], m: int) -> tuple[Fraction, ...]:
-    """rho as exact fractions, (m,), with zeros at the end."""
+    """Return rho as exact fractions, (m,), with zeros at the end."""
     if len(rho) > m:
         raise ValueError(f"rho has {len(rho)} weights; with {m} classes at most {m} are allowed")
     return tuple(Fraction(r) for r in rho) + (Fraction(0),) * (m - len(rho))

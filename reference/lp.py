@@ -33,7 +33,7 @@ def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
 
 
 def conjugate_bound(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, Fraction]:
-    """(w, bound) with Phi*(w; y) <= bound exactly, in Fractions, for a w (m,) near v.
+    """Return (w, bound) with Phi*(w; y) <= bound exactly, in Fractions, for a w (m,) near v.
 
     Multipliers mu >= 0 with T' mu = -1, R' mu = 0 give w = S' mu and the bound <q, mu>
     (reference.epigraph). The best multipliers for the point nearest to v make the bound tight.
@@ -49,22 +49,22 @@ def conjugate_bound(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, Fract
 
 
 def nearest_in_domain(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, float]:
-    """(point, distance): a point of dom Phi*(.; y) nearest to v in the maximum norm."""
+    """Return (point, distance): a point of dom Phi*(.; y) nearest to v in the maximum norm."""
     v = np.asarray(v, dtype=float)
     return epigraph(loss, len(v), y).domain.nearest(v)
 
 
 def in_domain(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> bool:
-    """True if a point of dom Phi*(.; y) lies within tol of v in the maximum norm."""
+    """Return whether a point of dom Phi*(.; y) lies within tol of v in the maximum norm."""
     return nearest_in_domain(loss, v, y)[1] <= tol
 
 
 def lmo(loss: Loss, gradient: ArrayLike, y: int) -> tuple[float, np.ndarray]:
-    """(value, point): the least <gradient, u> over u in -dom Phi*(.; y), and a point (m,)."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y), and a point (m,) attaining it."""
     g = np.asarray(gradient, dtype=float)
     return epigraph(loss, len(g), y).negated_domain.minimum(g)
 
 
 def lmo_value(loss: Loss, gradient: ArrayLike, y: int) -> float:
-    """The least <gradient, u> over u in -dom Phi*(.; y)."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y)."""
     return lmo(loss, gradient, y)[0]

@@ -28,7 +28,7 @@ class MarginLoss(Protocol):
     def value(self, t: np.ndarray) -> np.ndarray: ...
 
     def conjugate(self, s: np.ndarray) -> np.ndarray:
-        """sup over t of s t - l(t); +inf where that is not finite."""
+        """Return sup over t of s t - l(t); +inf where that is not finite."""
 
     def expression(self, t: cp.Expression) -> cp.Expression: ...
 

@@ -42,17 +42,17 @@ class Polytope:
         return self.exact or (fractions(self.A), fractions(self.b))
 
     def image(self, H: np.ndarray) -> Polytope:
-        """{H u : u in the set}."""
+        """Return {H u : u in the set}."""
         return replace(self, M=H @ self.M)
 
     def with_zeros(self, entries: tuple[int, ...]) -> Polytope:
-        """The points u of the set with u_j = 0 for the listed entries j."""
+        """Return the points u of the set with u_j = 0 for the listed entries j."""
         rows, (A, b) = self.M[list(entries)], self.equations
         zeros = fractions(np.zeros(len(rows)))
         return exact_polytope(self.M, np.vstack([A, fractions(rows)]), np.concatenate([b, zeros]))
 
     def minimum(self, gradient: np.ndarray) -> tuple[float, np.ndarray]:
-        """(value, point): the least <gradient, u> over the set, and where it is attained."""
+        """Return (value, point): the least <gradient, u> over the set, and where it is attained."""
         point = self.M @ refined(self.solved(self.M.T @ gradient).x, self.A, self.b)
         return float(gradient @ point), point
 
@@ -61,18 +61,18 @@ class Polytope:
         return np.asarray(self.solved(cost).eqlin.marginals)
 
     def solved(self, cost: np.ndarray) -> OptimizeResult:
-        """HiGHS's solution of: minimise <cost, x> subject to A x = b, x >= 0."""
+        """Return HiGHS's solution of: minimise <cost, x> subject to A x = b, x >= 0."""
         result = solve(cost, A_eq=self.A, b_eq=self.b, bounds=(0, None))
         require_optimal(result)
         return result
 
     def nearest(self, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """(point, distance): the point of the set nearest to v in the maximum norm."""
+        """Return (point, distance): the point of the set nearest to v in the maximum norm."""
         point = self.M @ self.nearest_x(v)
         return point, float(np.max(np.abs(point - v)))
 
     def nearest_x(self, v: np.ndarray) -> np.ndarray:
-        """x (r,) of the point nearest to v.
+        """Return x (r,) of the point nearest to v: it solves
 
         minimise e   subject to   |M x - v|_j <= e,   A x = b,   x >= 0
         """
@@ -90,7 +90,7 @@ class Polytope:
 
 
 def exact_polytope(M: np.ndarray, A: np.ndarray, b: np.ndarray) -> Polytope:
-    """The polytope of floats M (m, r), and of A (e, r) and b (e,) of Fractions."""
+    """Return the polytope of floats M (m, r), and of A (e, r) and b (e,) of Fractions."""
     return Polytope(M, A.astype(float), b.astype(float), (A, b))
 
 

@@ -33,7 +33,7 @@ INSIDE = 1e-9  # a candidate farther than this from the domain is no candidate
 def projection(
     loss: Loss, c: ArrayLike, y: int, solvers: Sequence[str] = tuple(SOLVERS)
 ) -> Certified:
-    """The least |u - c|^2 over the negated domain, and a point u (m,) of it that attains it."""
+    """Return the least |u - c|^2 over the negated domain, and a point u (m,) that attains it."""
     c = np.asarray(c, dtype=float)
     domain = epigraph(loss, len(c), y).negated_domain
 
@@ -66,7 +66,8 @@ def nearest_point(
     least_linear: Callable[[np.ndarray], Fraction] | None = None,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> Certified:
-    """The least |u - c|^2 + bias <1, u>^2 over a polytope, and a point of it that attains it.
+    """Return the least |u - c|^2 + bias <1, u>^2 over a polytope, and a point of it that attains
+    it.
 
     least_linear(g) is a lower bound of <g, u> over the polytope, in Fractions; by default it
     follows from weak duality of an LP.
@@ -117,7 +118,7 @@ def moreau(
     smoothing: float,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> Certified:
-    """The Moreau envelope's value, and a z (m,) that attains it."""
+    """Return the Moreau envelope's value, and a z (m,) that attains it."""
     s = np.asarray(scores, dtype=float)
     form = epigraph(loss, len(s), y)
 
@@ -135,7 +136,8 @@ def moreau(
 def moreau_interval(
     loss: Loss, s: np.ndarray, y: int, smoothing: float, v: np.ndarray, z: np.ndarray, solver: str
 ) -> Certified:
-    """The interval that approximate dual and primal solutions v and z prove, for any v and z.
+    """Return the interval that approximate dual and primal solutions v and z prove, for any v and
+    z.
 
     The envelope is at most Phi(x) + |s - x|^2 / (2 smoothing) for x = z and for s - smoothing v,
     and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain. All numbers are
@@ -153,6 +155,6 @@ def moreau_interval(
 
 
 def exact_value(loss: Loss, scores: np.ndarray, y: int) -> Fraction:
-    """Phi(scores; y) of Fractions, where the margins asked for may be floats."""
+    """Return Phi(scores; y) of Fractions; the margins asked for may be floats."""
     delta = fractions(loss.delta(len(scores), y))
     return Fraction(loss.of_margins(list(delta + scores - scores[y]), y))

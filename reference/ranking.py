@@ -24,7 +24,7 @@ FIRST = ("CLARABEL",)  # OSQP often finds nothing here, and cannot take a quadra
 
 
 def features_of(K: np.ndarray) -> np.ndarray:
-    """F with F F^T = K to rounding, for a positive semidefinite K (n, n)."""
+    """Return F with F F^T = K to rounding, for a positive semidefinite K (n, n)."""
     values, vectors = np.linalg.eigh(K)
     seen = values > len(K) * np.finfo(float).eps * values[-1]
     return vectors[:, seen] * np.sqrt(values[seen])
@@ -62,7 +62,7 @@ class Ranking:
         return low if low == high else float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))
 
     def primal(self, w: np.ndarray) -> float:
-        """P(w)."""
+        """Return P(w)."""
         t = self.threshold(self.negatives @ w)
         losses = self.surrogate(t - self.positives @ w, self.theta)
         return float(w @ w) / 2 + self.C * float(losses.sum())
@@ -103,7 +103,7 @@ class Ranking:
         return alpha, beta, float(np.sqrt(beta @ beta / (4 * self.theta2**2 * self.budget)))
 
     def optimum(self) -> Certified:
-        """An interval with the optimal value in it, and a w with P(w) at its upper end."""
+        """Return an interval with the optimal value in it, and a w with P(w) at its upper end."""
         try:
             return by_all_solvers(self.solved_by, FIRST)
         except ArithmeticError:  # too wide an interval
@@ -132,6 +132,6 @@ class Ranking:
         return certified(self.lagrangian(*multipliers), upper, abs(upper), point, status)
 
     def total(self, s: cp.Variable, theta: float) -> cp.Expression:
-        """sum of l(s) as cvxpy sees it."""
+        """Return sum of l(s) as cvxpy sees it."""
         inside = cp.pos(1 + theta * s)
         return cp.sum(inside) if self.power == 1 else cp.sum_squares(inside)

@@ -25,7 +25,7 @@ Row = dict[int, Fraction]
 
 
 def fractions(numbers: Iterable) -> np.ndarray:
-    """An object array of the same shape that holds the numbers as Fractions."""
+    """Return an object array of the same shape that holds the numbers as Fractions."""
     given = np.asarray(numbers)
     exact = np.empty(given.shape, dtype=object)
     exact.ravel()[:] = [Fraction(x) for x in given.ravel().tolist()]
@@ -33,7 +33,7 @@ def fractions(numbers: Iterable) -> np.ndarray:
 
 
 def inner(a: np.ndarray, b: np.ndarray) -> Fraction:
-    """<a, b> of two object arrays; zeros are common and cost nothing."""
+    """Return <a, b> of two object arrays; zeros are common and cost nothing."""
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction())
 
 
@@ -50,7 +50,7 @@ def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
 
 
 def corrected(polytope: Polytope, x: np.ndarray) -> np.ndarray | None:
-    """x as Fractions, after a tiny correction that makes it feasible, if there is one.
+    """Return x as Fractions, after a tiny correction that makes it feasible, if there is one.
 
     Gauss and Jordan solve A d = b - A x for a correction d of basic columns with large x, where
     there is room on both sides. If rows without such a column remain, entries that are 0 must grow:
@@ -94,7 +94,7 @@ def eliminated(rows: list[Row], rest: list[Fraction], columns: Sequence[int]) ->
 
 
 def least(polytope: Polytope, gradient: np.ndarray) -> Fraction:
-    """A lower bound of <gradient, u> over the set, for Fractions (m,).
+    """Return a lower bound of <gradient, u> over the set, for Fractions (m,).
 
     With c = M' gradient and any multipliers l,
 
@@ -110,7 +110,7 @@ def least(polytope: Polytope, gradient: np.ndarray) -> Fraction:
 
 
 def largest_sum(polytope: Polytope) -> Fraction:
-    """An upper bound of sum(x) over the x >= 0 with A x = b.
+    """Return an upper bound of sum(x) over the x >= 0 with A x = b.
 
     Multipliers l with A' l >= s > 0 in every entry give s sum(x) <= <A' l, x> = <b, l>.
     """
@@ -125,7 +125,7 @@ def largest_sum(polytope: Polytope) -> Fraction:
 def weak_duality(
     polytope: Polytope, c: np.ndarray, multipliers: np.ndarray
 ) -> tuple[Fraction, np.ndarray]:
-    """<b, multipliers> and c - A' multipliers."""
+    """Return <b, multipliers> and c - A' multipliers."""
     A, b = polytope.equations
     slacks = [cost - inner(column, multipliers) for cost, column in zip(c, A.T, strict=True)]
     return inner(b, multipliers), np.array(slacks)

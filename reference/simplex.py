@@ -19,7 +19,7 @@ def minimise(
     A: Sequence[Sequence[Fraction | int]],
     b: Sequence[Fraction | int],
 ) -> Fraction | None:
-    """The least value, or None where no x >= 0 has A x = b. An unbounded problem raises."""
+    """Return the least value, or None where no x >= 0 has A x = b. An unbounded problem raises."""
     x = minimiser(cost, A, b)
     if x is None:
         return None
@@ -31,7 +31,7 @@ def minimiser(
     A: Sequence[Sequence[Fraction | int]],
     b: Sequence[Fraction | int],
 ) -> list[Fraction] | None:
-    """An x that attains the least value, or None where no x >= 0 has A x = b."""
+    """Return an x that attains the least value, or None where no x >= 0 has A x = b."""
     tableau, basis = first_basis(A, b)
     artificial = len(cost)
     pivot_until_optimal(tableau, basis, [0] * artificial + [1] * len(b), artificial + len(b))
@@ -47,7 +47,7 @@ def minimiser(
 
 
 def first_basis(A: Sequence[Sequence], b: Sequence) -> tuple[Tableau, list[int]]:
-    """Rows [A | identity | b] with b >= 0, and the basis of the artificial variables."""
+    """Return rows [A | identity | b] with b >= 0, and the basis of the artificial variables."""
     rows, columns = len(b), len(A[0])
     tableau = []
     for i, (a, right) in enumerate(zip(A, b, strict=True)):

@@ -49,24 +49,24 @@ class Training:
         return np.ones(self.n) if self.sample_weight is None else np.asarray(self.sample_weight)
 
     def scores(self, w: ArrayLike) -> np.ndarray:
-        """Psi_i w, (n, m)."""
+        """Return Psi_i w, (n, m)."""
         return self.features @ np.asarray(w, dtype=float).ravel()
 
     def weights(self, A: ArrayLike) -> np.ndarray:
-        """w(A) = (1/(lam n)) sum_i Psi_i' a_i, (D,)."""
+        """Return w(A) = (1/(lam n)) sum_i Psi_i' a_i, (D,)."""
         return np.einsum("nm,nmd->d", np.asarray(A, dtype=float), self.features) / (
             self.lam * self.n
         )
 
     def loss_value(self, i: int, scores: np.ndarray) -> float:
-        """Phi_i(scores), or its Moreau envelope's certified upper value."""
+        """Return Phi_i(scores), or the certified upper value of its Moreau envelope."""
         loss, y = self.loss.for_sample(i), int(self.y[i])
         if self.smoothing == 0:
             return float(loss.value(scores, y))
         return moreau(loss, scores, y, self.smoothing).value_upper
 
     def primal(self, w: ArrayLike) -> float:
-        """P(w); w (D,), or W (m, d) for joint_features."""
+        """Return P(w); w (D,), or W (m, d) for joint_features."""
         w = np.asarray(w, dtype=float).ravel()
         losses = [
             omega * self.loss_value(i, s) if omega else 0.0
@@ -75,14 +75,14 @@ class Training:
         return self.lam / 2 * float(w @ w) + math.fsum(losses) / self.n
 
     def dual(self, A: ArrayLike) -> float:
-        """D(A), A (n, m); -inf where a row lies outside omega_i times the negated domain."""
+        """Return D(A), A (n, m); -inf where a row lies outside omega_i times the negated domain."""
         A = np.asarray(A, dtype=float)
         w = self.weights(A)
         terms = [self.conjugate_term(i, a) for i, a in enumerate(A)]
         return -self.lam / 2 * float(w @ w) - sum(terms) / self.n
 
     def conjugate_term(self, i: int, a: np.ndarray) -> float:
-        """omega_i (Phi_i*(-a/omega_i) + smoothing/2 |a/omega_i|^2)."""
+        """Return omega_i (Phi_i*(-a/omega_i) + smoothing/2 |a/omega_i|^2)."""
         omega = float(self.omega[i])
         if omega == 0:
             return 0.0 if not np.any(a) else math.inf
@@ -91,7 +91,7 @@ class Training:
         return omega * (value + self.smoothing / 2 * float(v @ v))
 
     def optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
-        """An interval with the optimal value in it, and a w (D,) with P(w) at its upper end."""
+        """Return an interval that holds the optimal value, and a w (D,) with P(w) as its end."""
         return by_all_solvers(self.solved_by, solvers)
 
     def solved_by(self, solver: str) -> Certified:
@@ -119,7 +119,7 @@ class Training:
         return self.interval(found(w), -self.n * np.array(multipliers), status)
 
     def feasible(self, A: np.ndarray) -> np.ndarray:
-        """A with each row moved to the nearest point of omega_i times the negated domain."""
+        """Return a with each row moved to the nearest point of omega_i times the negated domain."""
         rows = []
         for i, (omega, a) in enumerate(zip(self.omega, A, strict=True)):
             if omega == 0:

@@ -19,7 +19,7 @@ Point = tuple[Fraction, ...]
 
 
 def vertices(loss: Loss, m: int, y: int) -> list[Point]:
-    """The vertices of -dom Phi*(.; y), sorted."""
+    """Return the vertices of -dom Phi*(.; y), sorted."""
     slopes = set(pieces(loss, m, y))
     orbits: dict[Point, list[Point]] = {}
     for slope in slopes:
@@ -35,11 +35,11 @@ def vertices(loss: Loss, m: int, y: int) -> list[Point]:
 
 
 def is_extreme(point: Point, points: set[Point]) -> bool:
-    """True if the point is no convex combination of the other points."""
+    """Return whether the point is no convex combination of the other points."""
     others = dict.fromkeys(points - {point}, Fraction(0))
     return not others or conjugate_of_maximum(others, point) == inf
 
 
 def orbit_size(entries: Point) -> int:
-    """The number of distinct permutations of the entries."""
+    """Return the number of distinct permutations of the entries."""
     return factorial(len(entries)) // prod(factorial(c) for c in Counter(entries).values())
