@@ -60,7 +60,7 @@ def side_conditions() -> Iterator[SideConditions]:
 
 
 def is_symbolic(*values: Any) -> bool:
-    """Whether a symbol or a formula is among the values, or inside a sequence among them."""
+    """Return whether a symbol or a formula is among the values, or inside a sequence among them."""
     return any(
         is_symbolic(*value) if isinstance(value, list | tuple) else isinstance(value, Symbolic)
         for value in values
@@ -161,27 +161,27 @@ def divide(numerator: Real, denominator: Real, zero_over_zero: Real | None = Non
 
 
 def equals(left: Real, right: Real) -> Truth:
-    """Whether two numbers are equal; with floats, equal bit for bit."""
+    """Return whether two numbers are equal; with floats, equal bit for bit."""
     return all_of(left <= right, left >= right)
 
 
 def all_of(*conditions: Truth) -> Truth:
-    """Whether all of the conditions are true."""
+    """Return whether all of the conditions are true."""
     return reduce(and_, map(truth_value, conditions), True)
 
 
 def any_of(*conditions: Truth) -> Truth:
-    """Whether one of the conditions is true."""
+    """Return whether one of the conditions is true."""
     return reduce(or_, map(truth_value, conditions), False)
 
 
 def negation(condition: Truth) -> Truth:
-    """Whether the condition is false."""
+    """Return whether the condition is false."""
     return condition.negated() if isinstance(condition, Symbolic) else not condition  # type: ignore[attr-defined]
 
 
 def implies(premise: Truth, conclusion: Truth) -> Truth:
-    """Whether the conclusion is true if the premise is."""
+    """Return whether the conclusion is true if the premise is."""
     return any_of(negation(premise), conclusion)
 
 

@@ -16,7 +16,7 @@ Rows = list[list[Fraction]]
 
 
 def largest(polytope: Polytope, x: Sequence[Fraction]) -> Fraction:
-    """The maximum of <x, point> over the points of a polytope that is not empty."""
+    """Return the maximum of <x, point> over the points of a polytope that is not empty."""
     images = as_fractions(polytope.M)
     columns = range(polytope.M.shape[1])
     cost = [-sum(x_j * row[c] for x_j, row in zip(x, images, strict=True)) for c in columns]

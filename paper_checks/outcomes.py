@@ -144,7 +144,7 @@ def formula_of(outcome: Outcome) -> Truth:
 
 
 def all_equal(left: Any, right: Any) -> Truth:
-    """Whether two symbolic numbers, or two vectors entry by entry, are equal."""
+    """Return whether two symbolic numbers, or two vectors entry by entry, are equal."""
     if isinstance(left, list | tuple) and isinstance(right, Sequence) and len(left) == len(right):
         return all_of(*(all_equal(a, b) for a, b in zip(left, right, strict=True)))
     return equals(left, right)

@@ -174,7 +174,7 @@ def summary(sizes: Iterable[str]) -> str:
 
 
 def symbolic_sizes(largest_m: int, smallest_m: int = 2) -> Iterator[tuple[int, int]]:
-    """All (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, small ones first."""
+    """Yield all (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, small ones first."""
     for m in range(smallest_m, largest_m + 1):
         for k in range(1, m + 1):
             yield m, k

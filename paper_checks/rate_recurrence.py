@@ -59,8 +59,8 @@ def prove_for_every_numerator(factor: Number = 1) -> bool:
 def prove_constant_is_least() -> bool:
     """Return whether the recurrence proves no rate with a smaller constant.
 
-    A smaller constant is a c below ell^2/(2 (ell - 1)) in h_t <= c C/(t + s), t >= 1. Whatever s is,
-    the induction step then fails for large t.
+    A smaller constant is a c below ell^2/(2 (ell - 1)) in h_t <= c C/(t + s), t >= 1. The induction
+    step then fails for large t, whatever s is.
 
     So a smaller constant needs more than the recurrence; see performance_estimation.py.
     """

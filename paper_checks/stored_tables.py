@@ -28,7 +28,7 @@ class Line:
     entries: Mapping[str, str | None]
 
     def __getitem__(self, column: str) -> str:
-        """The entry of a column. Raises Untestable if there is none."""
+        """Return the entry of a column. Raises Untestable if there is none."""
         entry = self.entries.get(column)
         if entry is None:
             raise Untestable(f"the stored table {self.table} has a line without {column!r}")
@@ -57,7 +57,7 @@ class StoredTable:
         return self.matching(**entries)[0]
 
     def beginning(self, column: str, text: str) -> list[Line]:
-        """Lines whose entry begins with the text. Raises Untestable if there is none."""
+        """Return lines whose entry begins with the text. Raises Untestable if there is none."""
         return self._some([x for x in self.lines if x[column].startswith(text)], f"{text} ..")
 
     def _some(self, lines: list[Line], wanted: str) -> list[Line]:
@@ -95,7 +95,7 @@ def stored_table(name: str) -> StoredTable:
 
 
 def number(entry: str) -> float:
-    """A number of a table, without its mark. Raises Untestable where the table has none."""
+    """Return a number of a table, without its mark. Raises Untestable where the table has none."""
     try:
         return float(entry.removesuffix("*"))
     except ValueError:

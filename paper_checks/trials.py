@@ -193,7 +193,7 @@ def evidence(case: Case, outcome: Outcome) -> Tier:
 
 
 def has_floats(value: Any) -> bool:
-    """Whether a float is among the numbers of a value."""
+    """Return whether a float is among the numbers of a value."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind == "f" or (value.dtype == object and has_floats(value.tolist()))
     if isinstance(value, list | tuple):

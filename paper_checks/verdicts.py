@@ -220,7 +220,7 @@ class Judge:
 
 
 def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, Any]) -> bool:
-    """Whether a form fails, or breaks, with a planted defect in a function of fwlab."""
+    """Return whether a form fails, or breaks, with a planted defect in a function of fwlab."""
     with planted_in(name):
         try:
             return try_form(form, cases, changes).failed > 0
@@ -237,7 +237,7 @@ def split(experiment: Experiment | None, cases: list[Case]) -> tuple[list[Case],
 
 
 def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
-    """The verdict, by the first rule that applies."""
+    """Return the verdict, by the first rule that applies."""
 
     def true(name: str) -> bool:
         return name in trials and trials[name].holds
@@ -258,7 +258,7 @@ def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
 
 
 def decide_experiment(printed: Trial) -> Verdict:
-    """The verdict on an experiment: an inconclusive case never refutes."""
+    """Return the verdict on an experiment: an inconclusive case never refutes."""
     if printed.failed:
         return Verdict.NOT_REPRODUCED
     return Verdict.INCONCLUSIVE if printed.undecided else Verdict.REPRODUCED
@@ -285,7 +285,7 @@ def tier_of(found: Finding) -> Tier | None:
 
 
 def true_tier(found: Finding, trial: Trial) -> Tier:
-    """The tier of a version that is true."""
+    """Return the tier of a version that is true."""
     if found.proved:
         return Tier.PROVED
     tried = [tier for tier in (strongest(trial.tiers), *found.planted) if tier is not None]
