@@ -18,7 +18,7 @@ from paper_checks.run import claims, run, tried
 
 
 def path_of(accuracy, Cs, n_columns):
-    """What accuracy_path stores, the same for every C and k."""
+    """Return the result of accuracy_path, equal for every C and k."""
     fit = {"accuracy": [accuracy] * n_columns, "gap": 1e-4, "own_gap": None, "status": "0 capped"}
     return [{"C": C, **fit} for C in Cs]
 
@@ -87,7 +87,9 @@ def verdict_on(id, holds):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    """make(names, numbers, holds, size): tables of planted numbers in the folder that is read."""
+    """Provide make(names, numbers, holds, size): tables of planted numbers in the folder that is
+    read.
+    """
     monkeypatch.setenv(stored_tables.VARIABLE, str(tmp_path))
 
     def make(names, numbers, holds, size="standard"):
