@@ -1,6 +1,7 @@
 """Format tables, durations, and short descriptions of losses, problems and outcomes.
 
-It also suggests the name that a misspelt one was meant to be."""
+It also suggests the name that a misspelt one was meant to be.
+"""
 
 from __future__ import annotations
 

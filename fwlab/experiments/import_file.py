@@ -107,7 +107,7 @@ def _check_neighbours(path: str, name: str) -> None:
 
 
 def _line(error: BaseException, path: str) -> str:
-    """Return the line of a file that raised an error, as words; "" if it is unknown."""
+    """Return the position in a file of the code that raised an error, as words; "" if unknown."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == os.path.abspath(path)]
     return f" in line {lines[-1]}" if lines else ""

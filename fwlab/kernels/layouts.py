@@ -199,7 +199,7 @@ class Candidates(NamedTuple):
 
     length: int  # sorted ones and crowd
     head: int  # sorted ones
-    mean: float  # of the crowd, each entry of which counts as large
+    mean: float  # of the crowd; it replaces each entry
 
 
 class ProjectionScratch(NamedTuple):

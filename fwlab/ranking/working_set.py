@@ -31,7 +31,7 @@ FINEST = 1e-11
 # does not depend on other positives, while one new negative can make the next one unnecessary
 POSITIVES, NEGATIVES = 1.0, 0.15
 STEPS = 500
-STEPS_BETWEEN = 25 # after this number of steps, rounding errors may keep the gap from the goal
+STEPS_BETWEEN = 25  # after this number of steps, rounding errors may keep the gap from the goal
 
 
 @dataclass(eq=False)

@@ -200,7 +200,7 @@ class Newton(Method):
             self.give_up_if_slower(passes, state, workspace)
 
     def progress(self, state: State, workspace: NewtonWorkspace) -> float:
-        """Return the progress of the first phase, and 0 in the second to judge every Newton step."""
+        """Return the progress of the first phase; in the second 0, to judge every Newton step."""
         return Ascent(EXACT).progress(state, workspace.ascent) if workspace.inner is None else 0.0
 
     def warm_up(self, state: State) -> None:

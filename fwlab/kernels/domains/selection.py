@@ -148,7 +148,7 @@ def kth_largest(values, k):
 
 @compiled
 def kth_of_row(row, k, index, values, sample):
-    """Return the k-th largest entry of a row, and the number of entries in `values`.
+    """Return the k-th largest entry of the row, and the number of entries in `values`.
 
     Its last k entries are the k largest of the row. index and values are as long as the row, sample
     has 64 entries.
