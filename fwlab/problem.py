@@ -297,8 +297,21 @@ class Problem:
     ) -> Certificate:
         """Return primal, dual and gaps at the feasible dual point A and a primal point.
 
-        The primal point is the combination of `coefficients` (n, m), or W(A) without them. link and
-        scores belong to the coefficients, or to A; they are recomputed if absent.
+        Parameters
+        ----------
+        A : array (n, m)
+            A feasible dual point.
+        link : array (m, d), optional
+            The link of the coefficients, or of A without them; recomputed if absent.
+        scores : array (n, m), optional
+            The scores of that link; recomputed if absent.
+        coefficients : array (n, m), optional
+            The primal point is their combination; W(A) by default.
+
+        Returns
+        -------
+        Certificate
+            Without a bound of its rounding error.
         """
         C = A if coefficients is None else coefficients
         link = self.link(C) if link is None else link

@@ -155,10 +155,18 @@ def cell_records(
     backend: str = "loky",
     scheduler: str | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return {cell name: record}; arguments and errors are as for `run_cells`.
+    """Return {cell name: record}, computed or read from the folder.
 
-    A record holds the "value", the "seconds" that it took, and "made_by": the code and the machine
-    that computed it.
+    Parameters
+    ----------
+    cells, folder, n_jobs, backend, scheduler
+        As for `run_cells`, which also lists the errors.
+
+    Returns
+    -------
+    dict of dict
+        A record holds the "value", the "seconds" that it took, and "made_by": the code and the
+        machine that computed it.
     """
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
     check_backend(backend, scheduler)

@@ -49,8 +49,19 @@ class Failure:
 class Settings:
     """The arguments that every run of a comparison has in common.
 
-    rng is a seed and not a generator, so that each run can be repeated. Raises TypeError or
-    ValueError as `solve` does.
+    Parameters
+    ----------
+    tol, relative, max_iter, time_limit, check_every
+        As for `solve`.
+    rng : int
+        A seed and not a generator, so that each run can be repeated.
+    method_options : dict
+        Options of the methods, by name of method.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve` does.
     """
 
     tol: float

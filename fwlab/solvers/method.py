@@ -166,16 +166,29 @@ class RunState:
 class State(RunState):
     """The state of a training run; a method changes it in place.
 
-    A (n, m) is the dual point. link is its link V(A), which is W(A) except with an LpNorm, and A^T
-    K / (lam n) with a Gram matrix. A method changes both together, for instance by `move`. `needs`
-    names the further arrays. rng is the generator for all random choices. The trace shows n_lmo,
-    n_steps, active (atoms held) and step; a method counts them.
-
-    problem is given_problem, or gram_problem, which takes its products from the Gram matrix.
-    own_problem is the problem with the method's own loss. max_memory is the number of bytes that
-    the Gram matrix may take, 0 unless the method needs it. judged holds n_steps and the certificate
-    of the last judgement. infeasibility is the infeasibility of A when it was last certified, None
-    if it has to be computed.
+    Attributes
+    ----------
+    problem : Problem
+        `given_problem`, or `gram_problem`, which takes its products from the Gram matrix.
+    A : array (n, m)
+        The dual point.
+    rng : numpy.random.Generator
+        The generator for all random choices.
+    needs : Needs
+        The further arrays that the method needs.
+    max_memory : int
+        Bytes that the Gram matrix may take; 0 unless the method needs it.
+    link : array (m, d), or (m, n) with a Gram matrix
+        V(A), which is W(A) except with an LpNorm; A^T K / (lam n) with a Gram matrix. A method
+        changes A and link together, for instance by `move`.
+    n_lmo, n_steps, active, step : int, int, int, float
+        The counters that the trace shows, kept by the method; `active` counts the atoms held.
+    own_problem : Problem or None
+        The problem with the method's own loss.
+    judged : tuple or None
+        n_steps and the certificate of the last judgement.
+    infeasibility : float or None
+        The infeasibility of A when it was last certified; None if it has to be computed.
     """
 
     problem: Problem

@@ -25,8 +25,20 @@ from fwlab.text import describe
 class Direction:
     """A direction of the dual variable, as a step rule sees it.
 
-    iteration counts the iterations before this one, 0 at first. slope is the derivative of the dual
-    at step 0, limit the largest feasible step. Everything else is computed when it is first read.
+    The properties are computed when they are first read.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of iterations before this one, 0 at first.
+    slope : float
+        The derivative of the dual at step 0.
+    limit : float
+        The largest feasible step.
+    state : State
+        The state of the run.
+    measure_curvature, measure_square : callable
+        Compute `curvature` and `square_norm`.
     """
 
     iteration: int
