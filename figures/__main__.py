@@ -2,24 +2,31 @@
 
 One's own, from a file outside: python -m figures --file my_figure.py [--quick | --full].
 Each has a script: its cells are computed and stored, its plot reads and draws them. An interrupted
-or killed run goes on where it was. OUT/SIZE/README.md shows everything that is made;
-`python -m figures page` writes figures/GALLERY.md from it.
+or killed run goes on where it was. OUT/SIZE/README.md shows everything that is made.
+`scoreboard` says which of the papers' figures come out again. `keep` copies results from OUT into
+figures/results, from where --plot-only draws what OUT lacks; `page` writes figures/GALLERY.md.
 """
 
 import argparse
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from figures.kit.kept import keep
 from figures.kit.listing import listing, spell
 from figures.kit.page import update_gallery, write_page
+from figures.kit.scoreboard import scores, terminal_scoreboard
 from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
 from fwlab.experiments import BACKENDS, CellsFailed, check_backend, sigterm_interrupts
+from fwlab.text import did_you_mean
 
 DEFAULT_OUT = "results/figures"
+# what they need is not in the quick size, whose numbers mean nothing
+NOT_QUICK = ("keep", "scoreboard")
 
 
 class Parser(argparse.ArgumentParser):
@@ -37,35 +44,53 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, TypeError, OSError, ImportError) as error:
         _complain(error)
         return 2
-    if options.names == ["page"]:
-        return 0 if put_page(update_gallery, Path(options.out)) else 1
+    show = _shows(options)
+    if show is not None:
+        return 0 if put(show) else 1
     names = script_names() if options.names == ["all"] else options.names
-    if names in ([], ["list"]):
-        print(listing())
-        return 0
-    studies = [_study(name, options) for name in names]
-    if options.size == "full" or len(studies) > 1:
-        print(f"estimated: {spell(estimated(studies))} on two cores", file=sys.stderr)
+    return _make_all([_study(name, options) for name in names], options.plot_only)
+
+
+def _make_all(studies: Sequence[Study], plot_only: bool) -> int:
+    """Make all figures and the page that shows them; return the exit code."""
+    made: list[bool] = []
+    began = time.perf_counter()
     try:
         with sigterm_interrupts():
-            made = [make(study, options.plot_only) for study in studies]
+            for done, study in enumerate(studies):
+                left = "" if plot_only else time_left(studies, done, time.perf_counter() - began)
+                count = f", {done + 1} of {len(studies)}" if len(studies) > 1 else ""
+                print(f"{study.name} ({study.size}){count}{left}", file=sys.stderr)
+                made.append(make(study, plot_only))
     except KeyboardInterrupt:
-        _complain("interrupted; finished cells are kept, and the same command goes on from there.")
+        folder = studies[0].folder
+        _complain(
+            f"interrupted; {sum(made)} of {len(studies)} figures are in {folder}, finished cells "
+            f"in {folder.parent / 'cells'}; the same command goes on from there."
+        )
         return 130
-    paged = not any(made) or put_page(write_page, studies[0].folder)
+    paged = not any(made) or put(lambda: write_page(studies[0].folder))
     return 0 if all(made) and paged else 1
+
+
+def time_left(studies: Sequence[Study], done: int, seconds: float) -> str:
+    """Return how long the studies from `done` on will take, as the end of a sentence.
+
+    Estimates are for two cores and no stored cells; the time of the others so far corrects them.
+    """
+    before, after = estimated(studies[:done]), estimated(studies[done:])
+    if not before:
+        return f"; about {spell(after)} on two cores"
+    return f"; about {spell(after * seconds / before)} left"
 
 
 def make(study: Study, plot_only: bool = False) -> bool:
     """Compute and plot one figure; return False, with a sentence on stderr, if that failed."""
-    print(f"{study.name} ({study.size})", file=sys.stderr)
     try:
         one = script(study.name)
         if not plot_only:
             one.compute(study)
-        files = one.plot(study)
-        if not isinstance(files, list):
-            raise ValueError(f"plot must return the list of files that it wrote; got {files!r}.")
+        files = one.draw(study)
     except (CellsFailed, OSError, ValueError, ImportError) as error:
         _complain(f"{study.name}: {error}")
         return False
@@ -74,14 +99,26 @@ def make(study: Study, plot_only: bool = False) -> bool:
     return True
 
 
-def put_page(write: Callable[[Path], Path], folder: Path) -> bool:
-    """Write a page of a folder; return False, with a sentence on stderr, if that failed."""
+def put(show: Callable[[], object]) -> bool:
+    """Print what `show` returns; return False, with a sentence on stderr, if that failed."""
     try:
-        print(write(folder))
+        print(show())
     except OSError as error:
         _complain(error)
         return False
     return True
+
+
+def _shows(options: Any) -> Callable[[], object] | None:
+    """Return what makes the answer to a word that is no figure, None for figures."""
+    out = Path(options.out)
+    words: dict[str, Callable[[], object]] = {
+        "list": lambda: listing(out),
+        "page": lambda: update_gallery(out),
+        "scoreboard": lambda: terminal_scoreboard(scores(out, options.size)),
+        "keep": lambda: "\n".join(map(str, keep(out, options.size, script_names()))),
+    }
+    return words.get(options.names[0] if options.names else "list")
 
 
 def estimated(studies: Sequence[Study]) -> float:
@@ -91,7 +128,7 @@ def estimated(studies: Sequence[Study]) -> float:
 
 def _options(argv: Sequence[str] | None) -> Any:
     parser = Parser(prog="python -m figures", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="list, all, page, or names")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(RESERVED)}, or names")
     parser.add_argument(
         "--file",
         action="append",
@@ -114,7 +151,7 @@ def _options(argv: Sequence[str] | None) -> Any:
         raise ValueError(f"jobs must be at least 1; got {options.jobs}.")
     check_backend(options.backend, options.scheduler)
     _choose_names(options)
-    if options.names not in ([], ["list"]):
+    if options.names not in ([], ["list"], ["scoreboard"]):
         _check_folder(Path(options.out))
     return options
 
@@ -122,9 +159,11 @@ def _options(argv: Sequence[str] | None) -> Any:
 def _choose_names(options: Any) -> None:
     """Check the names, and put the names of --file where none are given."""
     if len(options.names) > 1 and {*RESERVED} & {*options.names}:
-        raise ValueError(f"list, all and page stand alone; got {' '.join(options.names)!r}.")
-    if options.file and options.names == ["page"]:
-        raise ValueError("page writes the gallery of this repository and takes no --file.")
+        raise ValueError(f"{', '.join(RESERVED)} stand alone; got {' '.join(options.names)!r}.")
+    if options.file and options.names in (["page"], ["keep"]):
+        raise ValueError(f"{options.names[0]} is for this repository and takes no --file.")
+    if options.size == "quick" and {*NOT_QUICK} & {*options.names}:
+        raise ValueError(f"{options.names[0]} takes no --quick, whose numbers mean nothing.")
     try:
         own = add_files(options.file)
     except ValueError as error:
@@ -132,8 +171,10 @@ def _choose_names(options: Any) -> None:
     options.names = options.names or own
     unknown = [n for n in options.names if n not in {*RESERVED, *script_names()}]
     if unknown:
+        known = [*RESERVED, *script_names()]
         raise ValueError(
-            f"no figure is named {', '.join(unknown)}; there are: {', '.join(script_names())}."
+            f"no figure is named {unknown[0]!r}.{did_you_mean(unknown[0], known)} "
+            "python -m figures list prints all names."
         )
 
 

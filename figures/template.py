@@ -10,7 +10,7 @@ from typing import Any
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import light_grid, new_figure, series
+from figures.kit.style import light_grid, new_figure, series, state
 from fwlab.experiments import Cell, DataName
 
 KS = {"quick": (1, 2), "standard": (1, 2, 3, 5, 8), "full": (1, 2, 3, 5, 8)}
@@ -35,5 +35,6 @@ def plot(study: Study) -> list[Path]:  # draws study.values, {name of a cell: it
     ax = figure.add_subplot(xlabel="k", ylabel="iterations")
     ax.plot([v["k"] for v in values], [v["iterations"] for v in values], **series(0))
     light_grid(ax)
+    state(figure, f"At most {max(v['iterations'] for v in values)} iterations, whatever k")
     said = f"No paper shows this; at most {max(v['iterations'] for v in values)} iterations."
     return study.save_figure(figure, Caption("Gap and k", "To 1e-3.", "lam = 1/n", said))

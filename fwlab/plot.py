@@ -18,31 +18,36 @@ from fwlab.files import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# (colour, marker, line), fixed so that a method looks the same in every figure. Markers and lines
-# tell the methods apart in greyscale too.
-STYLES = {
-    "fw": ("#4d4d4d", "^", "--"),
-    "fw-open-loop": ("#999999", "v", ":"),
-    "afw": ("#009e73", "D", "--"),
-    "pfw": ("#cc79a7", "P", "--"),
-    "bafw": ("#117733", "d", "-."),
-    "bpfw": ("#aa4499", "X", "-."),
+Style = tuple[str, Any, Any]
+LONG, DASH_DOT_DOT = (0, (8, 2)), (0, (6, 1.5, 1.2, 1.5, 1.2, 1.5))
+# (colour, marker, line), fixed so that a method looks the same in every figure. A family has a
+# hue: grey and green for steps of all rows at once, blue for blocks and bent paths, red and brown
+# for methods that end exactly, pink for the pseudo top-k. A search found colours with the largest
+# CIEDE2000 distances in normal vision, protanopia, deuteranopia and tritanopia. Lines that share
+# dashes are farthest apart. Markers and dashes tell the methods apart in greyscale too.
+STYLES: dict[str, Style] = {
+    "fw": ("#706c7d", "^", "--"),
+    "fw-open-loop": ("#5a464e", "v", "-"),
+    "afw": ("#45652f", "D", LONG),
+    "pfw": ("#1b370c", "P", "--"),
+    "blended-pairwise": ("#219215", "$\\clubsuit$", DASH_DOT_DOT),
+    "fcfw": ("#6b8575", (8, 1, 0), ":"),
+    "bafw": ("#0300f0", "d", "-."),
+    "bpfw": ("#41293b", "X", LONG),
     "bcfw": ("#0072b2", "s", "-"),
-    "bcafw": ("#56b4e9", "<", "-"),
-    "bcpfw": ("#332288", ">", "-"),
+    "bcafw": ("#3f0b87", "<", DASH_DOT_DOT),
+    "bcpfw": ("#9c8fad", ">", DASH_DOT_DOT),
+    "bbpfw": ("#1294fe", "$\\spadesuit$", "--"),
+    "dicg": ("#30576d", "H", ":"),
     "ascent": ("#d55e00", "o", "-"),
-    "subgradient": ("#e69f00", "*", ":"),
-    "sdca-lapin": ("#882255", "h", "-."),
-    "sdca-chu-newton": ("#44aa99", "p", "-."),
-    "sdca-chu-fixing": ("#999933", "H", "-."),
-    "newton": ("#661100", "8", "--"),
-    "auto": ("#000000", "x", "-"),
-    "alternate": ("#6699cc", "1", "-."),
-    "direct": ("#888888", "2", "-."),
-    "bbpfw": ("#ef6548", "$\\spadesuit$", "-"),
-    "dicg": ("#8c6d31", "$\\heartsuit$", "-"),
-    "fcfw": ("#0a9396", ".", "--"),
-    "blended-pairwise": ("#b2182b", "$\\clubsuit$", "--"),
+    "alternate": ("#683935", (3, 1, 0), DASH_DOT_DOT),
+    "direct": ("#a52d07", (6, 1, 0), ":"),
+    "newton": ("#96675a", "8", "-."),
+    "auto": ("#000000", (4, 1, 0), "-"),
+    "subgradient": ("#b58d62", "*", "--"),
+    "sdca-lapin": ("#f53ff8", "h", ":"),
+    "sdca-chu-newton": ("#571051", "p", "-."),
+    "sdca-chu-fixing": ("#c523b6", (4, 1, 45), LONG),
 }
 OTHER = ("#000000", "+", "-")
 # methods without a style of their own, in the order in which a figure meets them
@@ -71,7 +76,7 @@ class Gaps(NamedTuple):
     gap: Any
 
 
-def styles(methods: Iterable[str]) -> dict[str, tuple[str, str, str]]:
+def styles(methods: Iterable[str]) -> dict[str, Style]:
     """Return the style of each method; those without one of their own get different ones."""
     others = cycle(OTHERS)
     return {method: STYLES.get(method) or next(others) for method in methods}
@@ -92,7 +97,7 @@ def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
 def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
     """Write path.png and path.pdf, and return both paths.
 
-    `path` may end in .png or .pdf, or in neither.
+    `path` may end in .png or .pdf, or in neither. Both files name the figure's title.
     """
     from matplotlib import rc_context
 
@@ -100,12 +105,16 @@ def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:
     png, pdf = (stem.with_name(stem.name + ending) for ending in (".png", ".pdf"))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # both files keep the layout computed above
-    write_atomically(png, lambda file: figure.savefig(file, format="png", dpi=200))
+    about = {"Title": figure.get_suptitle().replace("\n", " ")}
+    write_atomically(png, lambda file: figure.savefig(file, format="png", dpi=200, metadata=about))
     # Without a date the same comparison gives the same bytes. With font type 42, text in the PDF
     # stays text.
     with rc_context({"pdf.fonttype": 42}):
         write_atomically(
-            pdf, lambda file: figure.savefig(file, format="pdf", metadata={"CreationDate": None})
+            pdf,
+            lambda file: figure.savefig(
+                file, format="pdf", metadata={"CreationDate": None, **about}
+            ),
         )
     return png, pdf
 
@@ -120,7 +129,7 @@ def log_axes(ax: Any, xlabel: str) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: tuple[str, str, str]) -> bool:
+def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: Style) -> bool:
     """Draw the gaps of one run from iteration 1 on.
 
     The floor is one unit of rounding of the objectives. A gap below it, which rounding can make
@@ -134,7 +143,7 @@ def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: tuple[str, str, str]) -> bool:
         The columns of the run's trace.
     x : array (checkpoints,)
         Abscissa of each checkpoint, for example gaps.seconds. Only positive ones are drawn.
-    style : tuple of str
+    style : Style
         (colour, marker, line), see STYLES.
 
     Returns
@@ -157,7 +166,7 @@ def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: tuple[str, str, str]) -> bool:
     return bool(at_floor.any())
 
 
-def line_style(style: tuple[str, str, str]) -> dict[str, Any]:
+def line_style(style: Style) -> dict[str, Any]:
     """Return keyword arguments of matplotlib's `plot` for a (colour, marker, line) of STYLES."""
     color, marker, line = style
     return {
@@ -171,9 +180,15 @@ def line_style(style: tuple[str, str, str]) -> dict[str, Any]:
     }
 
 
-def marked(x: Floats) -> list[int]:
-    """Return the indices of markers, evenly spread on a logarithmic axis, with the last point."""
+def marked(x: Floats, shift: float = 0.0) -> list[int]:
+    """Return the indices of markers, evenly spread on a logarithmic axis, with the last point.
+
+    `shift` moves all but the last, as a part of the way to the next one: coincident curves with
+    different shifts show the markers of all.
+    """
     if len(x) == 0:
         return []
-    places = np.geomspace(x[0], x[-1], MARKERS_PER_LINE)
-    return sorted({*np.searchsorted(x, places).clip(max=len(x) - 1).tolist(), len(x) - 1})
+    last = len(x) - 1
+    parts = (np.arange(MARKERS_PER_LINE) + shift) / (MARKERS_PER_LINE - 1)
+    places = x[0] * (x[last] / x[0]) ** parts[parts <= 1]
+    return sorted({*np.searchsorted(x, places).clip(max=last).tolist(), last})

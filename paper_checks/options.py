@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from paper_checks.modules import PAPERS
-from paper_checks.stored_tables import DEFAULT, VARIABLE
+from paper_checks.stored_tables import VARIABLE
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -58,7 +58,7 @@ def add_effort(made: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="DIR",
         help="where `python -m figures --out DIR` has put the published tables "
-        f"({VARIABLE}, else {DEFAULT})",
+        f"({VARIABLE}, else figures/results, where the repository has them)",
     )
     made.add_argument("--keep", type=Path, metavar="FILE", help="keep records; resume from them")
 

@@ -75,6 +75,14 @@ def prove_open_loop(
 
 @lru_cache(maxsize=128)
 def certificate(steps: Steps, bound: Fraction, functions: str = "smooth") -> RateCertificate | None:
+    """Return a certificate of the bound that passes the exact check, or None; once computed, it is
+    kept."""
+    return find_certificate(steps, bound, functions)
+
+
+def find_certificate(
+    steps: Steps, bound: Fraction, functions: str = "smooth"
+) -> RateCertificate | None:
     """Return a certificate of the bound that passes the exact check, or None."""
     if steps[0] != 1:
         return None  # a part of x_0 remains, and f(x_0) - min f has no bound

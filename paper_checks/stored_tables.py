@@ -1,21 +1,26 @@
-"""Read the tables that `python -m figures` has made, for statements about published tables.
+"""Read tables and figures that `python -m figures` has made, for statements about published ones.
 
-Each is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
-one. The folder is the --out of that command: `--figures` here, else the environment variable
-FWLAB_FIGURES, else results/figures. The full size is preferred to the standard size. The quick
-size, whose numbers mean nothing, is never read.
+A table is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
+one. A figure is read from its JSON, which holds the values of its cells. The folder is `--figures`
+(the --out of that command), else the environment variable FWLAB_FIGURES, else figures/results,
+which is part of the repository. The full size is preferred to the standard size. The quick size,
+whose numbers mean nothing, is never read.
 """
 
 import csv
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from figures.kit.findings import FigureFinding
+from figures.kit.script import script
 from paper_checks.ledger import Untestable
 
 VARIABLE = "FWLAB_FIGURES"
-DEFAULT = "results/figures"
+DEFAULT = Path(__file__).parents[1] / "figures" / "results"
 SIZES = ("full", "standard")
 PAPER = " (paper)"
 
@@ -57,7 +62,7 @@ class StoredTable:
         return self.matching(**entries)[0]
 
     def beginning(self, column: str, text: str) -> list[Line]:
-        """Return lines whose entry begins with the text. Raises Untestable if there is none."""
+        """Return the lines whose entry begins with the text. Raises Untestable if there is none."""
         return self._some([x for x in self.lines if x[column].startswith(text)], f"{text} ..")
 
     def _some(self, lines: list[Line], wanted: str) -> list[Line]:
@@ -74,24 +79,63 @@ class StoredTable:
         return f"{self.size} size{met}"
 
 
+@dataclass(frozen=True)
+class StoredFigure:
+    """The values of a figure's cells, the finding from them, and the size of the study."""
+
+    size: str
+    values: dict[str, Any]
+    finding: FigureFinding
+
+    def run(self, name: str) -> Any:
+        """Return the value of a cell under the reading that the figure has chosen."""
+        return self.values[f"{self.finding.reading}|{name}"]
+
+    @property
+    def kind(self) -> str:
+        """The kind of a case: the reading and the size."""
+        return f"{self.finding.reading}, {self.size} size"
+
+
 def stored_table(name: str) -> StoredTable:
     """Return a table by the name of its script in figures/.
 
     Raises Untestable if it is missing or has no line.
     """
-    folder = Path(os.environ.get(VARIABLE) or DEFAULT)
+    size, path = stored_file(f"{name}.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = tuple(Line(name, entries) for entries in csv.DictReader(file))
+    if not lines:
+        raise Untestable(f"the stored table {name} has no lines")
+    return StoredTable(name, size, lines)
+
+
+def stored_figure(name: str) -> StoredFigure:
+    """Return a figure by the name of its script in figures/.
+
+    Raises Untestable if it is missing or has no finding.
+    """
+    size, path = stored_file(f"{name}.json")
+    values, finding = json.loads(path.read_text("utf-8"))["values"], script(name).finding
+    if finding is None or not values:
+        raise Untestable(f"the stored figure {name} has no finding")
+    return StoredFigure(size, values, finding(values, size))
+
+
+def stored_file(file: str) -> tuple[str, Path]:
+    """Return the largest size that figures/ has made, and the path of that file.
+
+    Raises Untestable if there is none.
+    """
+    folder, name = Path(os.environ.get(VARIABLE) or DEFAULT), file.partition(".")[0]
     for size in SIZES:
-        path = folder / size / f"{name}.csv"
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                lines = tuple(Line(name, entries) for entries in csv.DictReader(file))
-            if not lines:
-                raise Untestable(f"the stored table {name} has no lines")
-            return StoredTable(name, size, lines)
-    raise Untestable(
-        f"its table is not in the folder {folder}: `python -m figures {name} --out {folder}` "
-        "makes it"
-    )
+        if (path := folder / size / file).is_file():
+            return size, path
+    if folder == DEFAULT:
+        makes = f"`python -m figures {name}` and `python -m figures keep` put it there"
+    else:
+        makes = f"`python -m figures {name} --out {folder}` makes it"
+    raise Untestable(f"{file} is not in the folder {folder}: {makes}")
 
 
 def number(entry: str) -> float:

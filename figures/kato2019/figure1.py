@@ -13,15 +13,26 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import SERIES, light_grid, new_figure, series
+from figures.kit.style import SERIES, ink, label_curves, light_grid, new_figure, series, state
 from fwlab.experiments import Cell
 
 M, K, N, D, LAM, SEED = 3, 2, 8, 4, 0.1, 2
 RUNS = {"sdca-lapin": "SDCA, pseudo top-2", "ascent": "ascent, true top-2"}
+# what the animation shows of the runs: method, column, name
+GAPS = (
+    ("ascent", "gap", "ascent: gap of the true loss"),
+    ("sdca-lapin", "gap", "SDCA: gap of the true loss"),
+    ("sdca-lapin", "own_gap", "SDCA: gap of its own loss"),
+)
 ITERATIONS = {"quick": 5, "standard": 24, "full": 24}
 GRID = 33
 SECONDS = {"quick": 5, "standard": 10, "full": 10}
+# least ratio of a gap that stays to a gap that vanishes
+CLEARLY = 100
 
 
 def cells(size: str) -> list[Cell]:
@@ -68,7 +79,7 @@ def runs(size: int) -> dict[str, Any]:
         own = result.trace.own_gap
         found[method] = {
             "block": [plane(training, A)[row] for A in path],
-            "dual": [surface(training, A, row) for A in path],
+            "dual": [quadratic(training, A, row) for A in path],
             "gap": result.trace.gap,
             "own_gap": None if own is None else own,
         }
@@ -84,18 +95,23 @@ def plane(training: fwlab.Problem, A: np.ndarray) -> np.ndarray:
     return np.array([-a[others(y)] for a, y in zip(A, training.y, strict=True)])
 
 
-def surface(training: fwlab.Problem, A: np.ndarray, row: int) -> np.ndarray:
-    """The dual where this row's block goes through the square, (GRID, GRID): a quadratic
+def quadratic(training: fwlab.Problem, A: np.ndarray, row: int) -> np.ndarray:
+    """The dual where this row's block goes through the square: the coefficients of a quadratic
     function, found from nine of its values."""
-    few, many = square(3), square(GRID)
-    values = []
+    few, values = square(3), []
     for first, second in few:
         moved = A.copy()
         moved[row, others(training.y[row])] = (-first, -second)
         moved[row, training.y[row]] = first + second
         values.append(training.dual(moved))
-    quadratic = np.linalg.lstsq(monomials(few), np.array(values), rcond=None)[0]
-    return (monomials(many) @ quadratic).reshape(GRID, GRID)
+    coefficients: np.ndarray = np.linalg.lstsq(monomials(few), np.array(values), rcond=None)[0]
+    return coefficients
+
+
+def surface(coefficients: Any) -> np.ndarray:
+    """A quadratic function on the square, (GRID, GRID)."""
+    values: np.ndarray = monomials(square(GRID)) @ np.asarray(coefficients)
+    return values.reshape(GRID, GRID)
 
 
 def square(n: int) -> np.ndarray:
@@ -109,13 +125,37 @@ def monomials(points: np.ndarray) -> np.ndarray:
     return np.column_stack([np.ones_like(u), u, v, u * u, u * v, v * v])
 
 
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Judge what the sketch says: a subset of the feasible region can miss the optimum."""
+    true, pseudo = (
+        {tuple(np.round(corner, 9)) for corner in values["domains"][name]}
+        for name in ("true", "pseudo")
+    )
+    sdca, ascent = (values["runs"][method] for method in ("sdca-lapin", "ascent"))
+    statements = {
+        "the broken region lies in the solid one": pseudo < true,
+        "over it the optimum is not attained": sdca["gap"][-1] > CLEARLY * sdca["own_gap"][-1],
+        "over the solid one it is": CLEARLY * ascent["gap"][-1] < sdca["gap"][-1],
+    }
+    tried = Tried(
+        Reading("", source="K19 Figure 1"),
+        {what: truth_distance(s) for what, s in statements.items()},
+    )
+    return judge([tried], 0.0, "statements of the sketch hold", claims=("K19-positive-gap",))
+
+
 def plot(study: Study) -> list[Path]:
     values = study.values
     sets, found = values["domains"], values["runs"]
-    figure = new_figure(4.6)
+    figure = new_figure(4.8)
     ax = figure.add_subplot()
     draw_domains(ax, sets)
-    ax.legend(loc="upper left", frameon=False)
+    gaps = [found[method]["gap"][-1] for method in RUNS]
+    state(
+        figure,
+        f"SDCA stays on the diagonal and leaves a gap of {gaps[0]:.1g}; "
+        f"on the whole square it is {gaps[1]:.0e}",
+    )
     files = study.save_figure(figure, caption(found, study.size))
     return [*files, animate(study, sets, found)]
 
@@ -124,10 +164,12 @@ def draw_domains(ax: Any, sets: dict[str, Any]) -> None:
     true, pseudo = np.array(sets["true"]), np.array(sets["pseudo"])
     blue, red = SERIES[0][0], SERIES[1][0]
     ax.fill(*true.T, color=blue, alpha=0.15, zorder=0)
-    ax.plot(*np.vstack([true, true[:1]]).T, "o-", color=blue, label="true: top-2 hinge")
-    ax.plot(*pseudo.T, "s--", color=red, linewidth=2.5, label="pseudo top-2, used by SDCA")
+    ax.plot(*np.vstack([true, true[:1]]).T, "o-", color=blue)
+    ax.plot(*pseudo.T, "s--", color=red, linewidth=2.5)
+    ax.text(0.17, 0.35, "true:\ntop-2 hinge", color=blue, ha="center")
+    ax.text(0.27, 0.2, "pseudo top-2,\nused by SDCA", color=ink(red))
     light_grid(ax)
-    ax.set(aspect="equal", xlim=(-0.05, 0.75), ylim=(-0.05, 0.75))
+    ax.set(aspect="equal", xlim=(-0.05, 0.55), ylim=(-0.05, 0.55))
     ax.set(xlabel="$-a_1$", ylabel="$-a_2$    (with $a_3 = -a_1 - a_2$, $y = 3$)")
 
 
@@ -138,13 +180,15 @@ def animate(study: Study, sets: dict[str, Any], found: dict[str, Any]) -> Path:
     squares = dict(zip(RUNS, above.subplots(1, 2), strict=True))
     gaps = below.subplots()
     frames = len(found["ascent"]["block"])
+    past = draw_gaps(gaps, found)
 
     def draw(frame: int) -> None:
         for method, ax in squares.items():
             ax.clear()
             draw_square(ax, sets, found, method, frame)
-        gaps.clear()
-        draw_gaps(gaps, found, frame)
+        for line, (method, column, _) in zip(past, GAPS, strict=True):
+            seen = found[method][column][: frame + 1]
+            line.set_data(np.arange(len(seen)), seen)
 
     return study.save_animation(draw, frames, figure, "animation")
 
@@ -155,7 +199,7 @@ def draw_square(
     value = found[method]
     step = min(frame, len(value["block"]) - 1)
     side = np.linspace(0.0, 1 / K, GRID)
-    ax.contour(side, side, value["dual"][step], levels=9, cmap="Greys", linewidths=0.8)
+    ax.contour(side, side, surface(value["dual"][step]), levels=9, cmap="Greys", linewidths=0.8)
     own = np.array(sets["pseudo" if method.startswith("sdca") else "true"])
     ax.plot(
         *np.vstack([own, own[:1]]).T, color=SERIES[0 if method == "ascent" else 1][0], alpha=0.6
@@ -168,20 +212,19 @@ def draw_square(
     ax.set_title(f"{RUNS[method]}\niteration {step}", fontsize=10)
 
 
-def draw_gaps(ax: Any, found: dict[str, Any], frame: int) -> None:
-    curves = (
-        ("ascent", "gap", "ascent: gap of the true top-2 loss"),
-        ("sdca-lapin", "gap", "SDCA: gap of the true top-2 loss"),
-        ("sdca-lapin", "own_gap", "SDCA: gap of the pseudo top-2 loss"),
-    )
-    for index, (method, column, label) in enumerate(curves):
-        shown = np.array(found[method][column])[: frame + 1]
-        ax.plot(np.arange(len(shown)), np.maximum(shown, 1e-12), **series(index), label=label)
+def draw_gaps(ax: Any, found: dict[str, Any]) -> list[Any]:
+    """Draw whole runs faintly, and return lines for what a frame shows of each."""
+    past = []
+    for index, (method, column, label) in enumerate(GAPS):
+        gaps = np.array(found[method][column])
+        ax.plot(np.arange(len(gaps)), gaps, color=SERIES[index][0], alpha=0.25, label=label)
+        past += ax.plot([], [], **series(index))
     longest = max(len(found[method]["gap"]) for method in RUNS) - 1
     ax.set(yscale="log", xlim=(-0.5, longest + 0.5), ylim=(1e-9, 1e5), xlabel="iteration")
     ax.set_ylabel("certified gap")
     light_grid(ax)
-    ax.legend(loc="upper right", fontsize="small")
+    label_curves([ax])
+    return past
 
 
 def caption(found: dict[str, Any], size: str) -> Caption:
@@ -199,8 +242,7 @@ def caption(found: dict[str, Any], size: str) -> Caption:
             f"seed {SEED}; {ITERATIONS[size]} iterations."
         ),
         agreement=(
-            "As the paper says, the pseudo domain is a part of the true one and misses the "
-            f"optimum: the dual at the optimum is {found['dual']:.4f} (gap {found['gap']:.0e}); "
+            f"The dual at the optimum is {found['dual']:.4f} (gap {found['gap']:.0e}); "
             f"SDCA ends with a gap of {sdca['gap'][-1]:.1e} of the true loss and "
             f"{sdca['own_gap'][-1]:.1e} of its own, ascent with {ascent['gap'][-1]:.1e}."
         ),

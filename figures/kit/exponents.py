@@ -38,6 +38,21 @@ class Growth:
     times: Sequence[Sequence[float]]
 
 
+def bound_distances(
+    axes: Sequence[str], factors: Sequence[float], growths: Sequence[Growth]
+) -> dict[str, float]:
+    """Return how far each measured exponent, less its interval, lies above the stated bound.
+
+    A bound O(n) is not broken from below.
+    """
+    found = {}
+    for growth in growths:
+        for axis, stated, times in zip(axes, growth.stated, growth.times, strict=True):
+            slope, half = exponent(factors, times)
+            found[f"{', '.join(growth.labels)}: {axis}"] = max(0.0, slope - half - stated)
+    return found
+
+
 def exponent_table(
     header: Sequence[str], axes: Sequence[str], factors: Sequence[float], growths: Sequence[Growth]
 ) -> tuple[Table, str]:

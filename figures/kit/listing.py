@@ -1,19 +1,34 @@
 """The list of all scripts, for the command line and for the gallery."""
 
+from pathlib import Path
+
 from figures.kit.script import script, script_names
-from figures.kit.study import SIZES
+from figures.kit.study import SIZES, NotRun, Study
 from fwlab.text import format_table
 
 HEADER = ("name", *SIZES, "what it shows")
 
 
-def listing() -> str:
-    """Return a table of names, estimated times and what is shown."""
-    return format_table(HEADER, rows())
+def listing(out: Path) -> str:
+    """Return a table of names, estimated times, what is stored and what is shown."""
+    header = (*HEADER[:-1], "stored", HEADER[-1])
+    return format_table(header, [[*row[:-1], stored(row[0], out), row[-1]] for row in rows()])
+
+
+def stored(name: str, out: Path) -> str:
+    """Return the sizes of which values are stored, each with a mark if other code made them."""
+    told = []
+    for size in SIZES:
+        study = Study(name, size, out)
+        try:
+            told.append(f"{size} (stale)" if script(name).is_stale(study) else size)
+        except NotRun:
+            continue
+    return ", ".join(told) or "-"
 
 
 def markdown_list() -> str:
-    """Return the same table as Markdown."""
+    """Return names, estimated times and what is shown as Markdown."""
     lines = [HEADER, ("---",) * len(HEADER)]
     lines += [(f"`{name}`", *rest) for name, *rest in rows()]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

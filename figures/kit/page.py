@@ -1,22 +1,33 @@
 """Markdown pages that show figures and tables with their captions.
 
 `write_page` writes a page of one size beside its files. `update_gallery` writes this folder's
-GALLERY.md: the list of scripts, then both larger sizes, with smaller copies of the pictures.
+GALLERY.md: the scoreboard, the list of scripts, then both larger sizes, with smaller copies of the
+pictures.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from figures.kit.listing import markdown_list
+from figures.kit.scoreboard import markdown_scoreboard, scores
+from figures.kit.script import script_names
 from fwlab.files import write_atomically, write_text_atomically
 
 HERE = Path(__file__).parents[1]
 HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size\n"}
 HEAD = """# Gallery
 
-Every figure and table with its caption, data and settings. `python -m figures page` writes this
-file; [README.md](README.md) says how to make and to add figures. Times in the list are estimates
-for two quiet cores; "quick" only shows that everything runs.
+Which figures and tables of the five papers come out again, and why the others differ. A figure
+*agrees* if nine of ten of its numbers are as near as its caption says. Where a paper leaves a
+choice open, several readings are tried; the best of them agrees only if the paper's text allows it
+and numbers that had no part in the choice confirm it, otherwise it *could agree*.
+
+"""
+LIST = """## The scripts
+
+`python -m figures page` writes this file; [README.md](README.md) says how to make and to add
+figures. Times are estimates for two quiet cores; "quick" only shows that everything runs.
+
 """
 CAPTION = ".caption.md"
 # longer tables are folded up
@@ -39,7 +50,8 @@ def update_gallery(out: Path, here: Path = HERE) -> Path:
     """
     if not any((out / "standard").glob(f"*{CAPTION}")):
         raise FileNotFoundError(f"{out} holds no figures; python -m figures all makes them.")
-    text = f"{HEAD}\n{markdown_list()}\n"
+    board = markdown_scoreboard(scores(out, "standard"), anchors(out / "standard"))
+    text = f"{HEAD}{board}\n{LIST}{markdown_list()}\n"
     for size, heading in HEADINGS.items():
         pictures = here / "pictures" / size
         keep_pictures(out / size, pictures)
@@ -48,6 +60,16 @@ def update_gallery(out: Path, here: Path = HERE) -> Path:
     page = here / "GALLERY.md"
     write_text_atomically(page, text)
     return page
+
+
+def anchors(folder: Path) -> dict[str, str]:
+    """Return for each script the anchor of its first entry on the page."""
+    found = {}
+    for name in script_names():
+        stems = {*folder.glob(f"{name}{CAPTION}"), *folder.glob(f"{name}_*{CAPTION}")}
+        if stems:
+            found[name] = min(stems).name.removesuffix(CAPTION)
+    return found
 
 
 def keep_pictures(folder: Path, target: Path) -> None:
@@ -72,18 +94,30 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
     """
     for path in sorted(folder.glob(f"*{CAPTION}")):
         stem = path.name.removesuffix(CAPTION)
-        title, shows, agreement, details = path.read_text("utf-8").split("\n\n", 3)
+        above, details = path.read_text("utf-8").split("\n\n- ", 1)
+        title, *said = above.split("\n\n")
         table = folder / f"{stem}.md"
         if table.exists():
             body = folded(table.read_text("utf-8"))
         else:
             names = [n for n in (f"{stem}.png", f"{stem}_animation.gif") if (pictures / n).exists()]
-            body = "".join(f"![{title.strip('*')}]({link}{name})\n" for name in names)
+            text = alt(title.strip("*"), folder / f"{stem}.png")
+            body = "".join(f"![{text}]({link}{name})\n" for name in names)
         details = (
-            f"<details><summary>Data and settings</summary>\n\n{details.strip()}\n\n</details>"
+            f"<details><summary>Data and settings</summary>\n\n- {details.strip()}\n\n</details>"
         )
-        yield "\n\n".join([f"### {title.strip('*')}", body.rstrip(), shows, agreement, details])
+        heading = f'<a id="{stem}"></a>\n\n### {title.strip("*")}'
+        yield "\n\n".join([heading, body.rstrip(), *said, details])
         yield "\n\n"
+
+
+def alt(title: str, picture: Path) -> str:
+    """Return a picture's text for those who cannot see it: its caption's title and its finding."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        finding = image.info.get("Title", "")
+    return f"{title}. {finding}" if finding else title
 
 
 def folded(table: str) -> str:

@@ -1,7 +1,8 @@
 """Scripts by name: each makes one figure or one table.
 
-A module of a paper's folder, or of `own`, is a script if it has `SECONDS`, `cells` and `plot`;
-with `ALONE = True` its cells are computed one after the other, because their times are compared.
+A module of a paper's folder, or of `own`, is a script if it has `SECONDS`, `cells` and `plot`; a
+paper's also has `finding`. With `ALONE = True` its cells are computed one after the other, because
+their times are compared.
 A module that makes several figures or tables in one way has them all in `SCRIPTS` instead,
 {name: Script}. A script's name begins with its folder, except in `own`: kato2019_figure3, rates.
 A file from outside is a script, or has SCRIPTS, in the same way; its own name is the script's.
@@ -15,8 +16,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import figures
+from figures.kit.findings import FigureFinding, no_data
+from figures.kit.kept import is_stale
 from figures.kit.study import SIZES, Study
 from fwlab.experiments import Cell, import_file, importable
 
@@ -24,7 +28,7 @@ OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
 NO_SCRIPTS = ("kit", "benchmarks")
 # what the command line takes for something else than a script
-RESERVED = ("list", "all", "page")
+RESERVED = ("list", "all", "page", "scoreboard", "keep")
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,9 @@ class Script:
         Function of the size, returns the cells to compute.
     plot
         Function of the study, draws the stored values and returns the written files.
+    finding
+        Function of the stored values and the size, returns how far the figure agrees with its
+        paper; None for a figure that no paper has.
     alone
         Whether to compute one cell after the other in this process, because times are compared.
     file
@@ -51,6 +58,7 @@ class Script:
     seconds: Mapping[str, float]
     cells: Callable[[str], Sequence[Cell]]
     plot: Callable[[Study], list[Path]]
+    finding: Callable[[dict[str, Any], str], FigureFinding] | None = None
     alone: bool = False
     file: str = ""
 
@@ -61,9 +69,10 @@ class Script:
                 f"SECONDS must be a dict with a number for each of {', '.join(SIZES)}; "
                 f"got {self.seconds!r}."
             )
-        for part in ("cells", "plot"):
-            if not callable(getattr(self, part)):
-                raise ValueError(f"{part} must be a function; got {getattr(self, part)!r}.")
+        for part in ("cells", "plot", "finding"):
+            given = getattr(self, part)
+            if not callable(given) and not (part == "finding" and given is None):
+                raise ValueError(f"{part} must be a function; got {given!r}.")
 
     def compute(self, study: Study) -> None:
         """Compute the cells of the study's size and store what `plot` reads."""
@@ -71,6 +80,27 @@ class Script:
         if not isinstance(found, Sequence) or not all(isinstance(cell, Cell) for cell in found):
             raise ValueError(f"cells must return a list of Cell; got {found!r}.")
         study.compute(found, self.alone)
+
+    def found(self, study: Study) -> FigureFinding | None:
+        """Return the finding that the stored values give, None for a figure that no paper has.
+
+        The quick size, whose data are not the paper's, has none.
+        """
+        if self.finding is None or study.size == "quick":
+            return None
+        values = study.values
+        return self.finding(values, study.size) if values else no_data()
+
+    def is_stale(self, study: Study) -> bool:
+        """Return whether the stored values were made by other code, or other settings, than now."""
+        return is_stale(study.record, self.cells(study.size))
+
+    def draw(self, study: Study) -> list[Path]:
+        """Draw the stored values and return the written files."""
+        files = self.plot(replace(study, finding=self.found(study), stale=self.is_stale(study)))
+        if not isinstance(files, list):
+            raise ValueError(f"plot must return the list of files that it wrote; got {files!r}.")
+        return files
 
 
 def script_names() -> list[str]:
@@ -86,8 +116,8 @@ def script(name: str) -> Script:
 def script_of(module: ModuleType) -> Script:
     """Return the script that a module is."""
     shows = (module.__doc__ or "").split("\n")[0]
-    alone = getattr(module, "ALONE", False)
-    return Script(shows, module.SECONDS, module.cells, module.plot, alone)
+    finding, alone = getattr(module, "finding", None), getattr(module, "ALONE", False)
+    return Script(shows, module.SECONDS, module.cells, module.plot, finding, alone)
 
 
 def add_files(paths: Sequence[str]) -> list[str]:
@@ -127,7 +157,7 @@ def _added(path: str, found: Mapping[str, Script]) -> list[str]:
 @cache
 def _scripts() -> dict[str, Script]:
     """Return {name: script} for all folders."""
-    found = {}
+    found: dict[str, Script] = {}
     for folder in pkgutil.iter_modules(figures.__path__):
         if folder.ispkg and folder.name not in NO_SCRIPTS:
             prefix = "" if folder.name == OWN else f"{folder.name}_"

@@ -2,9 +2,11 @@
 
 `compute` writes the values of a script's cells, with all that a caption needs, to
 OUT/SIZE/NAME.json. A script draws from `values` alone: drawing needs neither data nor solvers.
+If OUT has none, they are read from figures/results, which is part of the repository.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -15,14 +17,16 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption, caption_text
+from figures.kit.findings import FigureFinding
 from figures.kit.tables import Table
-from fwlab.experiments import Cell, DataName, cell_records
+from fwlab.experiments import Cell, DataName, cell_records, syntax_digest
 from fwlab.files import write_text_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
 from fwlab.text import describe
 
 SIZES = ("quick", "standard", "full")
+KEPT = Path(__file__).parents[1] / "results"
 COMMANDS = {"quick": " --quick", "standard": "", "full": " --full"}
 
 
@@ -46,6 +50,10 @@ class Study:
         Where the cells are computed; see `fwlab.experiments.run_cells`.
     file
         Path of the script's file if it is from outside, else "".
+    finding
+        What its captions say of the agreement with the paper, None if nothing.
+    stale
+        Whether other code than today's has made the stored values.
     """
 
     name: str
@@ -55,6 +63,8 @@ class Study:
     backend: str = "loky"
     scheduler: str | None = None
     file: str = ""
+    finding: FigureFinding | None = None
+    stale: bool = False
 
     @property
     def command(self) -> str:
@@ -78,6 +88,8 @@ class Study:
             "size": self.size,
             "command": self.command,
             "version": describe_makers(one["made_by"] for one in records.values()),
+            "date": max((one["made_by"]["date"][:10] for one in records.values()), default=""),
+            "code": code_of(cells),
             "data": sorted(map(describe_data, data)),
             "settings": {cell.name: readable(cell.settings) for cell in cells},
             "values": {name: one["value"] for name, one in records.items()},
@@ -86,16 +98,18 @@ class Study:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Return what `compute` wrote. Raises NotRun if there is nothing."""
-        try:
-            return json.loads(self._file(".json").read_text("utf-8"))
-        except FileNotFoundError:
-            raise NotRun(f"{self.name} has no stored results of size {self.size}.") from None
+        """Return what `compute` wrote, here or for the repository. Raises NotRun if neither is."""
+        for folder in (self.out, KEPT):
+            path = folder / self.size / f"{self.name}.json"
+            if path.exists():
+                record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+                return record
+        raise NotRun(f"{self.name} has no stored results of size {self.size}.")
 
     @property
     def values(self) -> dict[str, Any]:
         """Return {cell name: result} as stored."""
-        return self.record["values"]
+        return dict(self.record["values"])
 
     def save_figure(self, figure: Any, caption: Caption, part: str = "") -> list[Path]:
         """Write NAME[_part].png, .pdf and the caption."""
@@ -119,7 +133,8 @@ class Study:
         return path
 
     def _save_caption(self, caption: Caption, part: str) -> Path:
-        return self._write(".caption.md", part, caption_text(caption, self.record))
+        text = caption_text(caption, self.record, self.finding, self.stale)
+        return self._write(".caption.md", part, text)
 
     def _write(self, ending: str, part: str, text: str) -> Path:
         path = self._file(ending, part)
@@ -128,6 +143,17 @@ class Study:
 
     def _file(self, ending: str, part: str = "") -> Path:
         return self.folder / f"{self.name}{f'_{part}' if part else ''}{ending}"
+
+
+def part_name(title: str) -> str:
+    """Return a title as a part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
+
+
+def code_of(cells: Iterable[Cell]) -> str:
+    """Return a hash of the syntax of fwlab's solvers and of what the cells call, "" without any."""
+    functions = {cell.function for cell in cells}
+    return syntax_digest(functions) if functions else ""
 
 
 def describe_data(name: DataName) -> str:

@@ -8,7 +8,9 @@ import numpy as np
 import fwlab
 from fwlab.experiments import Cell, DataName
 
-POINTS = 150
+POINTS = 100
+# what is drawn
+COLUMNS = ("iteration", "seconds", "primal", "dual", "gap")
 
 
 def trace_cells(
@@ -61,7 +63,7 @@ def trace(
     places = np.geomspace(1, last, POINTS) if last > 0 else [0]
     kept = np.union1d([0, last], np.asarray(places).round()).astype(int)
     return {
-        **{name: column[kept] for name, column in columns.items()},
+        **{name: column[kept] for name, column in columns.items() if name in COLUMNS},
         "reached": reached(result.trace),
         "status": result.status.name,
         "last_gap": result.gap,
@@ -86,6 +88,22 @@ def first_below(value: dict[str, Any], tol: float) -> int | None:
     """Return the iteration at which the stored run's gap first was at most tol, a power of ten."""
     found = value["reached"].get(f"1e{round(np.log10(tol))}")
     return None if found is None else int(found[0])
+
+
+def arrival(value: dict[str, Any], tol: float) -> tuple[float, bool]:
+    """Return the seconds of the first gap below tol, a power of ten, and True.
+
+    If the stored run ended before, return its seconds and False.
+    """
+    found = value["reached"].get(f"1e{round(np.log10(tol))}")
+    return (value["seconds"][-1], False) if found is None else (found[1], True)
+
+
+def sooner(first: tuple[float, bool], second: tuple[float, bool]) -> bool | None:
+    """Return whether the first of two arrivals is sooner, None if the ends of runs hide it."""
+    if first[1] and first[0] < second[0]:
+        return True
+    return False if second[1] and second[0] <= first[0] else None
 
 
 def best_so_far(value: dict[str, Any], column: str = "gap") -> tuple[np.ndarray, np.ndarray]:

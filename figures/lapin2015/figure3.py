@@ -8,8 +8,12 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption
+from figures.kit.exponents import NEAR, exponent
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried, told_failures
 from figures.kit.study import Study
-from figures.kit.style import line, log_axes, new_figure, series
+from figures.kit.style import curves, label_curves, log_axes, new_figure, series, state
 from fwlab.experiments import Cell
 
 KS = (1, 5, 10)
@@ -22,6 +26,10 @@ DIMENSIONS = {
 POINTS = {"quick": 50, "standard": 1000, "full": 1000}
 # entries of a batch that are held at once, and repetitions of each
 ENTRIES, REPEATS, SEED = 10**7, 5, 0
+# from this length on the calls themselves take no time that counts
+LONG = 1000
+# two times that differ by less than this factor are essentially the same
+SAME = 2.0
 SECONDS = {"quick": 3, "standard": 60, "full": 600}
 ALONE = True  # times are compared
 
@@ -54,22 +62,50 @@ def project(rows: np.ndarray, name: str) -> np.ndarray:
     return fwlab.project_topk_simplex(rows, int(name.split()[0].removeprefix("top-")), 1.0)
 
 
-def plot(study: Study) -> list[Path]:
-    values = study.values
+def columns(values: dict[str, Any]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the dimensions, and the times of each set."""
     dimensions = np.array([float(name.removeprefix("d = ")) for name in values])
+    return dimensions, {name: np.array([v[name] for v in values.values()]) for name in SETS}
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: exponents are 1 and the times of all sets the same.
+
+    A distance is in units of what is allowed: NEAR for an exponent less its interval, the factor
+    SAME for a time.
+    """
+    dimensions, times = columns(values)
+    long, cells = dimensions >= LONG, {}
+    for name, found in times.items():
+        slope, half = exponent(dimensions[long], found[long])
+        cells[f"exponent of {name}"] = max(0.0, abs(slope - 1) - half) / NEAR
+    for name in SETS[1:]:
+        ratios = np.abs(np.log(times[name] / times["knapsack"])) / np.log(SAME)
+        for d, ratio in zip(dimensions[long], ratios[long], strict=True):
+            cells[f"{name}, d = {d:.0f}"] = float(ratio)
+    what = f"exponents within {NEAR:g} of 1, and times within a factor of {SAME:g} of the knapsack"
+    one = [Tried(Reading("", source="L15 section 6.1"), cells)]
+    return judge(one, 1.0, what, told_failures(one, 1.0), ("L15-scaling",))
+
+
+def plot(study: Study) -> list[Path]:
+    dimensions, times = columns(study.values)
     figure = new_figure(4.3)
     ax = figure.add_subplot()
     log_axes(ax, "dimension $d$")
-    times = {name: np.array([v[name] for v in values.values()]) for name in SETS}
-    for index, name in enumerate(SETS):
-        line(ax, dimensions, times[name], series(index), name)
+    curves(ax, {name: (dimensions, times[name], series(index)) for index, name in enumerate(SETS)})
     ax.set_ylabel(f"CPU milliseconds for {POINTS[study.size]} points")
-    ax.legend(loc="upper left")
+    slowest = max(np.max(times[name] / times["knapsack"]) for name in SETS[1:])
+    state(
+        figure,
+        f"A top-k simplex costs {slowest:.2g} times the knapsack at most, whatever k",
+    )
+    label_curves([ax])
     return study.save_figure(figure, caption(dimensions, times, study.size))
 
 
 def caption(dimensions: np.ndarray, times: dict[str, Any], size: str) -> Caption:
-    tail = dimensions >= 1000 if (dimensions >= 1000).sum() > 1 else dimensions > 0
+    tail = dimensions >= LONG if (dimensions >= LONG).sum() > 1 else dimensions > 0
     slopes = {
         name: np.polyfit(np.log(dimensions[tail]), np.log(found[tail]), 1)[0]
         for name, found in times.items()

@@ -1,9 +1,14 @@
 """LP15 Table 1: classes, rows and attributes of the data sets, ours beside theirs."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from figures.kit.captions import Caption
+from figures.kit.findings import FigureFinding, no_data
+from figures.kit.judge import judge
 from figures.kit.own_files import available, missing
+from figures.kit.readings import Reading, Tried
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Entry, Table
 from fwlab.experiments import Cell, DataName
@@ -31,21 +36,33 @@ def sizes(data: DataName) -> list[int]:
     return [part.n_classes, len(part.y_train), len(part.y_test), part.X_train.shape[1]]
 
 
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding; News 20, which is made anew, is not the paper's data."""
+    cells = {
+        f"{data}: {column}": float(abs(ours - theirs))
+        for data, numbers in values.items()
+        if data != NEWS
+        for column, ours, theirs in zip(COLUMNS, numbers, PRINTED[data], strict=True)
+    }
+    same = sum(a == b for a, b in zip(values[NEWS], PRINTED[NEWS], strict=True))
+    told = f"{same} of {len(COLUMNS)} numbers of a News 20 made anew are the printed ones"
+    if not cells:
+        return replace(no_data(), measured=told)
+    one = Tried(Reading("", source="LP15 Table 1"), cells)
+    return judge([one], 0.0, f"numbers are the printed ones; {told}")
+
+
 def plot(study: Study) -> list[Path]:
     rows: list[list[Entry]] = []
     for data, printed in PRINTED.items():
         ours = study.values.get(data, [None] * len(COLUMNS))
         numbers = zip(ours, printed, strict=True)
         rows.append([data, *(Compared(own, theirs, ".0f") for own, theirs in numbers)])
-    news = zip(COLUMNS, study.values[NEWS], PRINTED[NEWS], strict=True)
-    other = [column for column, ours, theirs in news if ours != theirs]
-    same = f"{len(COLUMNS) - len(other)} of {len(COLUMNS)} numbers of News 20 are the printed ones"
-    why = f"; {' and '.join(other)} differ, as the corpus is made anew from the raw messages"
     lacking = [data for data in PRINTED if data not in study.values]
     caption = Caption(
         title="LP15 Table 1: the data sets" + (" (digits alone)" * (study.size == "quick")),
         shows=f"Ours (the paper's, difference). {missing(lacking)}",
         settings="word counts as stored.",
-        agreement=same + (why if other else "") + ".",
+        agreement="News 20 is made anew from the raw messages.",
     )
     return study.save_table(Table(["data", *COLUMNS], rows), caption)

@@ -15,6 +15,12 @@ def data_name(size: str) -> str:
     return fits.DIGITS if size == "quick" else fits.FASHION
 
 
+def rows(size: str) -> str:
+    """Return what a finding calls the data."""
+    count = fits.FASHION_ROWS.get(size)
+    return data_name(size) if count is None else f"{count} rows of {data_name(size)}"
+
+
 def cells(size: str) -> list[Cell]:
     """Return the cells of all fits; the Gaussian kernel has SIGMA alone."""
     return fits.cells(data_name(size), size, (SIGMA,))

@@ -6,15 +6,41 @@ from typing import Any
 import numpy as np
 
 from figures.kit.captions import Caption
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Tried, told_failures, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import SERIES, legend_below, light_grid, new_figure
+from figures.kit.style import SERIES, label_curves, light_grid, new_figure, state
 from figures.macha2020 import fashion
 from figures.macha2020.fashion import KERNELS
-from figures.macha2020.fits import PREPROCESSING
+from figures.macha2020.fits import PREPROCESSING, READINGS
 
 MACHINES = ("TopPush", "TopPushK, K = 5", "Pat&Mat, tau = 0.05")
 SECONDS = fashion.SECONDS
 cells = fashion.cells
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: TopPush and TopPushK choose the features, Pat&Mat confirms them."""
+    tried = []
+    for preprocessing, reading in READINGS.items():
+        parts: tuple[dict[str, float], dict[str, float]] = {}, {}
+        for machine, (linear, gauss) in overlaps(values, size, preprocessing).items():
+            parts[machine.startswith("Pat")][machine] = truth_distance(gauss < linear)
+        tried.append(Tried(reading, *parts))
+    what = f"machines on {fashion.rows(size)} overlap less with the Gaussian kernel"
+    return judge(tried, 0.0, what, told_failures(tried, 0.0))
+
+
+def overlaps(values: dict[str, Any], size: str, preprocessing: str) -> dict[str, list[float]]:
+    """Return the overlap of each machine with the linear and with the Gaussian kernel."""
+    return {
+        machine: [
+            overlap(fashion.chosen(values, size, preprocessing, machine, kernel)["density"])
+            for kernel in KERNELS
+        ]
+        for machine in MACHINES
+    }
 
 
 def plot(study: Study) -> list[Path]:
@@ -32,7 +58,13 @@ def plot(study: Study) -> list[Path]:
             row[0].set_ylabel("density")
         for ax in axes[-1]:
             ax.set_xlabel("score minus threshold")
-        legend_below(figure, axes[0, 0], 3)
+        less = [linear > rbf for linear, rbf in overlaps(values, size, preprocessing).values()]
+        state(
+            figure,
+            f"{preprocessing.capitalize()} features: with the Gaussian kernel the classes overlap "
+            f"less for {sum(less)} of {len(less)} machines",
+        )
+        label_curves(axes.flat, fontsize=7.0)
         files += study.save_figure(figure, caption(values, size, preprocessing), preprocessing)
     return files
 
@@ -54,13 +86,7 @@ def overlap(density: dict[str, Any]) -> float:
 
 
 def caption(values: dict[str, Any], size: str, preprocessing: str) -> Caption:
-    found = {
-        machine: [
-            overlap(fashion.chosen(values, size, preprocessing, machine, kernel)["density"])
-            for kernel in KERNELS
-        ]
-        for machine in MACHINES
-    }
+    found = overlaps(values, size, preprocessing)
     shown = "; ".join(f"{m} {linear:.3f} and {rbf:.3f}" for m, (linear, rbf) in found.items())
     better = sum(rbf < linear for linear, rbf in found.values())
     return Caption(

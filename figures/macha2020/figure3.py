@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from figures.kit.captions import Caption
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import legend_below, light_grid, log_axes, marked, new_figure, series
+from figures.kit.style import label_curves, light_grid, log_axes, marked, new_figure, series, state
+from figures.macha2020.fits import LOOPS
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName
 
@@ -22,14 +26,14 @@ OBJECTIVES = {
 }
 METHODS = ("pairwise", "subgradient", "interior-point")
 C, TOL = 1.0, 1e-10
-LOOPS = 20_000  # of Algorithm 3.1, as in M20 4.2
 MAX_ITER = {"quick": 10, "standard": 2000, "full": 20_000}
 # the data and the positive class
 DATA = {size: (DataName("ionosphere"), 1) for size in ("standard", "full")}
 DATA["quick"] = (DataName("digits", "unit", rows=100), 0)
 COLUMNS = ("iteration", "primal", "dual", "gap")
 POINTS = 400
-CLOSED = 1e-6
+# a relative gap that nobody sees in a figure
+CLOSED = 1e-3
 SECONDS = {"quick": 3, "standard": 15, "full": 120}
 
 
@@ -64,9 +68,24 @@ def solved(
     return {name: columns[name][kept] for name in COLUMNS}
 
 
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: primal and dual meet for TopPush and TopPushK, not for Pat&Mat."""
+    cells, told = {}, []
+    for name in OBJECTIVES:
+        gap = min(values[f"{name}|{method}"]["gap"][-1] for method in METHODS)
+        meet = not name.startswith("Pat&Mat")
+        said = "primal and dual meet" if meet else "a gap remains"
+        cells[f"{name}: {said}"] = truth_distance((gap <= CLOSED) == meet)
+        if cells[f"{name}: {said}"]:
+            told.append(f"of {name} the certified relative gap is {gap:.0e}")
+    one = Tried(Reading("", source="M20 4.4, Figure 3"), cells)
+    claims = ("M20-fig3-patmat", "M20-fig3-increments")
+    return judge([one], 0.0, "statements hold", "; ".join(told), claims)
+
+
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(9.0)
+    figure = new_figure(7.6)
     axes = figure.subplots(len(OBJECTIVES), 2, sharex=True)
     for (left, right), name in zip(axes, OBJECTIVES, strict=True):
         for method in METHODS:
@@ -80,7 +99,14 @@ def plot(study: Study) -> list[Path]:
     axes[0, 1].set_title("relative certified gap", fontsize="medium")
     for ax in axes[-1]:
         ax.set_xlabel("iteration")
-    legend_below(figure, axes[0, 1], len(METHODS))
+    gaps = [values[f"{name}|pairwise"]["gap"][-1] for name in OBJECTIVES]
+    closed = sum(gap <= CLOSED for gap in gaps)
+    state(
+        figure,
+        f"Pairwise ascent closes the gap to {CLOSED:g} for {closed} of {len(gaps)} objectives "
+        f"(largest {max(gaps):.0e})",
+    )
+    label_curves(axes[:, 1], fontsize=7.5)
     return study.save_figure(figure, caption(values, study.size))
 
 
@@ -99,8 +125,6 @@ def caption(values: dict[str, Any], size: str) -> Caption:
         f"{name}: " + ", ".join(f"{method} {gaps[f'{name}|{method}']:.0e}" for method in METHODS)
         for name in OBJECTIVES
     ]
-    patmat = [name for name in OBJECTIVES if name.startswith("Pat&Mat")]
-    closed = all(gaps[f"{name}|pairwise"] <= CLOSED for name in patmat)
     return Caption(
         title="M20 Figure 3: primal and dual values, linear kernel",
         shows=(
@@ -114,8 +138,6 @@ def caption(values: dict[str, Any], size: str) -> Caption:
             f"a relative gap of {TOL:g}."
         ),
         agreement=(
-            f"Last relative gaps: {'; '.join(told)}. The gap that M20 sees for Pat&Mat is "
-            f"{'closed' if closed else 'not closed'} by pairwise ascent to {CLOSED:g} here, with "
-            "the best delta after each step."
+            f"Last relative gaps: {'; '.join(told)}. Delta is the best one after each pair step."
         ),
     )

@@ -5,13 +5,17 @@ after the other.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from figures.benchmarks.pair_steps import loop_parts
 from figures.benchmarks.timing import milliseconds
 from figures.kit.captions import Caption
-from figures.kit.exponents import Growth, exponent_table
+from figures.kit.exponents import NEAR, Growth, bound_distances, exponent_table
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried
 from figures.kit.study import Study
 from figures.macha2020.printed import TABLE_1
 from fwlab import ranking
@@ -62,19 +66,30 @@ def cells(size: str) -> list[Cell]:
     ]
 
 
-def plot(study: Study) -> list[Path]:
-    values, factors = study.values, GROWTH[study.size]
-    growths = [
+def growths(values: dict[str, Any], size: str) -> list[Growth]:
+    """Return the times of all parts of a loop as n and d grow."""
+    return [
         Growth(
             (kernel, part),
             stated,
-            [[values[f"{kernel}|{axis}|{f}"][part] for f in factors] for axis in AXES],
+            [[values[f"{kernel}|{axis}|{f}"][part] for f in GROWTH[size]] for axis in AXES],
         )
         for kernel, bounds in TABLE_1.items()
         for part, stated in bounds.items()
     ]
-    header = ("kernel matrix", "part of a loop")
-    table, agreement = exponent_table(header, AXES, factors, growths)
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: no measured exponent is above the stated one."""
+    distances = bound_distances(AXES, GROWTH[size], growths(values, size))
+    what = f"exponents with an interval that is at most {NEAR:g} above the stated bound"
+    one = Tried(Reading("", source="M20 Table 1"), distances)
+    return judge([one], NEAR, what, claims=("M20-complexity",))
+
+
+def plot(study: Study) -> list[Path]:
+    header, found = ("kernel matrix", "part of a loop"), growths(study.values, study.size)
+    table, agreement = exponent_table(header, AXES, GROWTH[study.size], found)
     return study.save_table(table, caption(study.size, agreement))
 
 

@@ -20,7 +20,7 @@ from figures.benchmarks.growth import (
 )
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import legend_below, log_axes, new_figure, series
+from figures.kit.style import label_curves, log_axes, new_figure, series, state
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
@@ -54,7 +54,10 @@ def plot(study: Study) -> list[Path]:
         draw(ax, name, stored[name])
     for ax in figure.axes[::2]:
         ax.set_ylabel("CPU milliseconds")
-    legend_below(figure, figure.axes[0], 3)
+    last = {name: exponents(stored[name], decades(list(stored[name]))[-1]) for name in LINEAR}
+    powers = ", ".join(f"{name}^{found['later'][0]:.2f}" for name, found in last.items())
+    state(figure, f"In the grey decades a later pass of ascent grows like {powers}")
+    label_curves(figure.axes, fontsize=7.0)
     caption = caption_of(stored, REPEATS[study.size])
     return [
         *study.save_figure(figure, caption),

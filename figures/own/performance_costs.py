@@ -11,13 +11,14 @@ import fwlab
 from figures.benchmarks.projections import batch, contenders, microseconds
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import log_axes, method_line, new_figure, series
+from figures.kit.style import label_curves, log_axes, method_line, new_figure, series, state
 from fwlab.experiments import Cell
 
 MEMORY_METHODS = ("fw", "afw", "pfw", "bafw", "bpfw", "bcfw", "bcpfw", "ascent")
 LENGTHS = {"quick": (100, 1000), "standard": (100, 1000, 10_000, 100_000)}
 LENGTHS["full"] = LENGTHS["standard"]
 SELECTED = 5
+REGIMES = {"sum": "entries N(0, 1)", "cone": "about 20 positive entries"}
 REPEATS = {"quick": 3, "standard": 9, "full": 25}
 SECONDS = {"quick": 10, "standard": 120, "full": 400}
 ALONE = True  # times are compared
@@ -53,7 +54,7 @@ def cells(size: str) -> list[Cell]:
             projection_times,
             {"d": d, "regime": regime, "quick": quick, "repeats": repeats},
         )
-        for regime in ("sum", "cone")
+        for regime in REGIMES
         for d in LENGTHS[size]
     ]
     return peaks + projections
@@ -61,37 +62,54 @@ def cells(size: str) -> list[Cell]:
 
 def plot(study: Study) -> list[Path]:
     values = study.values
-    figure = new_figure(10.4)
-    memory_axes, *axes = figure.subplots(3, 1)
-    draw_memory(memory_axes, values)
-    for ax, regime in zip(axes, ("sum", "cone"), strict=True):
-        draw_projections(ax, values, regime)
-    return study.save_figure(figure, caption(study.size))
+    figure = new_figure(3.6)
+    draw_memory(figure, values)
+    files = study.save_figure(figure, caption(study.size), "memory")
+    figure = new_figure(7.2)
+    draw_projections(figure, values)
+    return [*files, *study.save_figure(figure, caption(study.size), "projections")]
 
 
-def draw_memory(ax: Any, values: dict[str, Any]) -> None:
+def draw_memory(figure: Any, values: dict[str, Any]) -> None:
+    """Draw a bar per method."""
     arrays = {c.split("|")[1]: v["arrays"] for c, v in values.items() if c.startswith("memory|")}
+    least, most = (choose(arrays, key=arrays.__getitem__) for choose in (min, max))
+    state(
+        figure,
+        f"{least} holds {arrays[least]:.1f} arrays of A's size, "
+        f"{most} {arrays[most] / arrays[least]:.1f} times as much",
+    )
+    ax = figure.add_subplot()
     for place, (method, count) in enumerate(arrays.items()):
         ax.barh(place, count, color=method_line(method)["color"])
         ax.annotate(f"{count:.1f}", (count, place), (4, 0), textcoords="offset points", va="center")
     ax.set_yticks(range(len(arrays)), list(arrays))
     ax.invert_yaxis()
     ax.set_xlabel("largest memory of 30 iterations beyond the data, in arrays of A's size")
-    ax.set_title("memory")
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def draw_projections(ax: Any, values: dict[str, Any], regime: str) -> None:
-    prefix = f"projection|{regime}|"
-    stored = {int(c.removeprefix(prefix)): v for c, v in values.items() if c.startswith(prefix)}
-    log_axes(ax, "length of the vector")
-    meaning = {"sum": "N(0, 1)", "cone": "about 20 positive entries"}[regime]
-    ax.set_title(f"projections, {meaning}, k = {SELECTED}")
-    ax.set_ylabel("microseconds a vector")
-    for index, name in enumerate(next(iter(stored.values()))):
-        y = [value[name] for value in stored.values()]
-        ax.plot(list(stored), y, **series(index), label=f"np.{name}" if index == 0 else name)
-    ax.legend(fontsize="small")
+def draw_projections(figure: Any, values: dict[str, Any]) -> None:
+    """Draw a panel per regime."""
+    axes, ratios = figure.subplots(len(REGIMES), 1, sharex=True), []
+    for ax, (regime, meaning) in zip(axes, REGIMES.items(), strict=True):
+        prefix = f"projection|{regime}|"
+        stored = {int(c.removeprefix(prefix)): v for c, v in values.items() if c.startswith(prefix)}
+        log_axes(ax, "")
+        ax.set_title(f"{meaning}, k = {SELECTED}", fontsize="medium")
+        ax.set_ylabel("microseconds per vector")
+        for index, name in enumerate(next(iter(stored.values()))):
+            y = [value[name] for value in stored.values()]
+            label = f"np.{name}" if name in ("partition", "argsort") else name
+            ax.plot(list(stored), y, **series(index), label=label)
+        ratios += [v["top-k simplex"] / v["partition"] for v in stored.values()]
+    axes[-1].set_xlabel("length of the vector")
+    state(
+        figure,
+        f"A projection onto the top-k simplex costs {min(ratios):.1f} to {max(ratios):.1f} times "
+        "one np.partition",
+    )
+    label_curves(axes, fontsize=7.5)
 
 
 def caption(size: str) -> Caption:

@@ -9,15 +9,21 @@ from typing import Any
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.study import Study
-from figures.kit.style import legend_below, method_line, panels
+from figures.kit.study import Study, part_name
+from figures.kit.style import label_curves, method_line, panels, state
 from figures.kit.traces import data_names, trace_cells
 from fwlab.experiments import Cell, DataName
 
-METHODS = (
-    *("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw", "bafw", "bpfw"),
-    *("bcfw", "bcafw", "bcpfw", "bbpfw", "dicg", "subgradient", "ascent", "newton", "auto"),
-)
+PANELS = {
+    "steps of all rows at once": (
+        *("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw"),
+    ),
+    "Frank-Wolfe row by row, or along a bent path": (
+        *("bcfw", "bcafw", "bcpfw", "bbpfw", "dicg", "bafw", "bpfw"),
+    ),
+    "other methods": ("subgradient", "ascent", "newton", "auto"),
+}
+METHODS = tuple(method for methods in PANELS.values() for method in methods)
 DATA = {
     "A (synthetic)": DataName("synthetic-a", "unit"),
     "B (synthetic)": DataName("synthetic-b", "unit"),
@@ -48,15 +54,46 @@ def cells(size: str) -> list[Cell]:
 def plot(study: Study) -> list[Path]:
     values = study.values
     names = data_names(values)
-    seconds_label = "seconds (one thread, judging excluded)"
-    figure, axes = panels(names, (4.0, 1.2), "certified gap", seconds_label)
-    for name, ax in axes.items():
-        ax.set_xlim(2e-2, 5e-10)
-        for method in METHODS:
-            gaps, seconds = reached(values[f"{name}|{method}"])
-            ax.plot(gaps, seconds, **method_line(method), label=method)
-    legend_below(figure, axes[names[0]], 3)
-    return study.save_figure(figure, caption(values, names, study.size))
+    seconds_label = "seconds, one thread"
+    text = caption(values, names, study.size)
+    files = []
+    for name in names:
+        figure, axes = panels(
+            tuple(PANELS), (2.5, 0.6), "certified gap", seconds_label, shared=True
+        )
+        for title, ax in axes.items():
+            ax.set_xlim(2e-2, 5e-10)
+            ax.plot(*fastest(values, name), color="#bbbbbb", linewidth=6, label="fastest of all")
+            for method in PANELS[title]:
+                gaps, seconds = reached(values[f"{name}|{method}"])
+                ax.plot(gaps, seconds, **method_line(method), label=method)
+        state(figure, title_of(values, name))
+        label_curves(axes.values())
+        files += study.save_figure(figure, text, part_name(name))
+    return files
+
+
+def title_of(values: dict[str, Any], name: str) -> str:
+    """Return who is first at the smallest gap that any method reached, and how many reach it."""
+    for power in reversed(POWERS):
+        times = times_to(values, name, power)
+        if times:
+            first = min(times, key=times.__getitem__)
+            there = f"{len(times)} of {len(METHODS)} methods get to {power}"
+            return f"{name}: {there}, {first} first ({times[first]:.2g} s)"
+    return f"{name}: no method gets to {POWERS[0]}"
+
+
+def fastest(values: dict[str, Any], name: str) -> tuple[list[float], list[float]]:
+    """Return the gaps that any method reached, and the least seconds to each."""
+    times = {power: times_to(values, name, power).values() for power in POWERS}
+    return [float(p) for p in POWERS if times[p]], [min(times[p]) for p in POWERS if times[p]]
+
+
+def times_to(values: dict[str, Any], name: str, power: str) -> dict[str, float]:
+    """Return the seconds to a gap of all methods that reached it."""
+    runs = {method: values[f"{name}|{method}"]["reached"] for method in METHODS}
+    return {method: found[power][1] for method, found in runs.items() if power in found}
 
 
 def reached(value: dict[str, Any]) -> tuple[list[float], list[float]]:
@@ -86,11 +123,7 @@ def firsts(values: dict[str, Any], name: str) -> str:
     """Who is first at 1e-3, 1e-5 and 1e-9."""
     told = []
     for power in ("1e-3", "1e-5", "1e-9"):
-        times = {
-            method: values[f"{name}|{method}"]["reached"][power][1]
-            for method in METHODS
-            if power in values[f"{name}|{method}"]["reached"]
-        }
+        times = times_to(values, name, power)
         best = min(times, key=times.__getitem__, default=None)
         told.append(f"{power} {best} ({times[best]:.2g} s)" if best else f"{power} none")
     return ", ".join(told)

@@ -12,19 +12,20 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.study import Study
-from figures.kit.style import legend_below, method_line, new_figure
+from figures.kit.study import Study, part_name
+from figures.kit.style import label_curves, light_grid, method_line, new_figure, state
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
-METHODS = (
-    *("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw"),
-    *("bcfw", "bbpfw", "dicg", "ascent"),
-)
+PANELS = {
+    "all rows": ("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw"),
+    "row by row": ("bcfw", "bbpfw", "dicg", "ascent"),
+}
+METHODS = tuple(method for family in PANELS.values() for method in family)
 ITERATIONS = {"quick": 100, "standard": 20_000, "full": 20_000}
 SECONDS = {"quick": 3, "standard": 40, "full": 40}
 # points of a curve that are kept, on a linear and on a logarithmic axis
-POINTS = 300
+POINTS = 100
 # below this fraction of |D*| an error is rounding
 FLOOR = 1e-13
 # below the rounding floor, where runs end
@@ -138,30 +139,53 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 def plot(study: Study) -> list[Path]:
     """Left against log t, where powers are straight; right against t, where geometric rates are."""
     values = study.values
-    figure = new_figure(2.5 * len(values) + 0.8)
-    axes = figure.subplots(len(values), 2, sharey=True)
-    table = []
-    for pair, (name, value) in zip(axes, values.items(), strict=True):
-        for method, found in value["methods"].items():
+    caption = _caption(values, ITERATIONS[study.size])
+    files = []
+    for name, value in values.items():
+        figure = new_figure(5.6)
+        draw(figure, value["methods"])
+        state(figure, title_of(name, value["methods"]))
+        label_curves(figure.axes, fontsize=7.5)
+        files += study.save_figure(figure, caption, part_name(name))
+    rows = [
+        [name, method, *found["fit"]]
+        for name, value in values.items()
+        for method, found in value["methods"].items()
+    ]
+    return [*files, *study.save_table(Table(COLUMNS, rows), caption, "table")]
+
+
+def title_of(name: str, methods: dict[str, Any]) -> str:
+    """Return which methods converge geometrically."""
+    names = [method for method, found in methods.items() if found["fit"][4] == "geometric"]
+    return f"{name}: geometric rates for {', '.join(names) or 'no method'}"
+
+
+def last_geometric(found: list[dict[str, Any]]) -> float:
+    """Return the last iteration of the geometric runs, of all if there are none."""
+    ends = {run["iteration"][-1]: run["fit"][4] == "geometric" for run in found}
+    return float(max([end for end, geometric in ends.items() if geometric] or ends))
+
+
+def draw(figure: Any, methods: dict[str, Any]) -> None:
+    """Draw a row of panels per family of methods."""
+    axes = figure.subplots(len(PANELS), 2, sharey=True)
+    for pair, family in zip(axes, PANELS.values(), strict=True):
+        for method in family:
+            found = methods[method]
             errors = np.array(found["error"])
             shown = np.where(errors > FLOOR, errors, np.nan)
-            table.append([name, method, *found["fit"]])
             for ax, places in zip(pair, (np.geomspace, np.linspace), strict=True):
                 marks = np.searchsorted(found["iteration"], places(1, found["iteration"][-1], 7))
-                style = {**method_line(method), "linewidth": 1.2, "markersize": 5}
-                style["markevery"] = marks.tolist()
+                style = {**method_line(method), "markevery": marks.tolist()}
                 ax.plot(found["iteration"], shown, **style, label=method)
         powers, rates = pair
-        powers.set(title=name, xscale="log", yscale="log", ylabel="dual error / |D*|")
-        rates.set(yscale="log")
-    axes[-1, 0].set_xlabel("iteration (logarithmic)")
-    axes[-1, 1].set_xlabel("iteration")
-    legend_below(figure, axes[0, 0], 3)
-    caption = _caption(values, ITERATIONS[study.size])
-    return [
-        *study.save_figure(figure, caption),
-        *study.save_table(Table(COLUMNS, table), caption, "table"),
-    ]
+        rates.set_xlim(0, 1.1 * last_geometric([methods[method] for method in family]))
+        powers.set(xscale="log", yscale="log", ylabel="dual error / |D*|")
+        light_grid(powers)
+        light_grid(rates)
+    axes[-1, 0].set_xlabel("iteration (powers are straight)")
+    axes[-1, 1].set_xlabel("iteration (rates are straight)")
 
 
 def _caption(values: dict[str, Any], iterations: int) -> Caption:

@@ -1,9 +1,14 @@
-"""What the figures and tables of T20 share: data sets, loss and methods.
+"""Data sets, readings of the rows, loss and methods of the figures and tables of T20.
 
-Unit rows: T20 states no preprocessing.
+T20 names no scaling of the rows: "pixel intensities" and "word counts" are taken as they are, or
+each row is scaled to length 1.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import fwlab
+from figures.kit.readings import Reading
 from fwlab.experiments import DataName
 
 METHODS = {"PG": "subgradient", "StdFW": "fw-open-loop", "LSFW": "fw"}
@@ -13,6 +18,13 @@ HERE = {
     "Caltech101": DataName("caltech101_sil16_derived", "unit", join_valid=True),
     "News20": DataName("news20_svd1024", "unit"),
 }
+UNIT = Reading("rows of length 1", {"normalize": "unit"})
+RAW = Reading(
+    "rows as they are, pixels in [0, 1]", {"normalize": None}, "T20 section 3.1, the features"
+)
+READINGS = (RAW, UNIT)
+# the stored pixels are 0..255: features s x with lam are the machine of x with lam / s^2
+PIXEL = {"Caltech101": 1 / 255}
 NOT_TO_BE_HAD = ("CUB200", "Flower102", "Indoor67")
 DIGITS = {"digits": DataName("digits", "unit", rows=200)}
 LACKING = f"The VGG16 features of {', '.join(NOT_TO_BE_HAD)} are not to be had here."
@@ -27,5 +39,16 @@ REMADE = (
 
 
 def data(size: str) -> dict[str, DataName]:
-    """The paper's sets that are at hand; a few digits in the quick size."""
+    """Return the paper's sets that can be loaded; a few digits in the quick size."""
     return DIGITS if size == "quick" else HERE
+
+
+def under(reading: Reading, sets: Mapping[str, DataName]) -> dict[str, DataName]:
+    """Return the data sets with their rows scaled as the reading has them."""
+    normalize = reading.settings["normalize"]
+    return {name: replace(source, normalize=normalize) for name, source in sets.items()}
+
+
+def weight(reading: Reading, name: str, C: float = 1.0) -> float:
+    """Return the C of the stored features that stands for C of the features as read."""
+    return C if reading == UNIT else C * PIXEL.get(name, 1.0) ** 2

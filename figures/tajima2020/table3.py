@@ -6,12 +6,16 @@ Each line is one numpy expression on arrays of the paper's shapes, for general j
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from figures.benchmarks.timing import milliseconds
 from figures.kit.captions import Caption
-from figures.kit.exponents import Growth, exponent_table
+from figures.kit.exponents import NEAR, Growth, bound_distances, exponent_table
+from figures.kit.findings import FigureFinding
+from figures.kit.judge import judge
+from figures.kit.readings import Reading, Tried
 from figures.kit.study import Study
 from figures.tajima2020.machines import LOSS
 from figures.tajima2020.printed import LINE_6, TABLE_3
@@ -55,7 +59,7 @@ def general_lines(rng: np.random.Generator, A: np.ndarray, d: int) -> Lines:
 
 
 def special_lines(rng: np.random.Generator, A: np.ndarray, d: int) -> Lines:
-    """The same with x_i in R^{d/m} and a weight vector a class."""
+    """Lines 3, 5 and 9 with x_i in R^{d/m} and one weight vector per class."""
     n, m = A.shape
     X, W = rng.standard_normal((n, d // m)), rng.standard_normal((m, d // m))
     return {3: lambda: A.T @ X, 5: lambda: X @ W.T - SMOOTHING * A, 9: lambda: A.T @ X}
@@ -94,18 +98,30 @@ def cells(size: str) -> list[Cell]:
     return found
 
 
-def plot(study: Study) -> list[Path]:
-    values, factors = study.values, GROWTH[study.size]
-    growths = [
+def growths(values: dict[str, Any], size: str) -> list[Growth]:
+    """Return the times of all lines as each size grows."""
+    return [
         Growth(
             (kind, f"Line {number}"),
             bounds.get(number, LINE_6),
-            [[values[f"{kind}|{axis}|{f}"][str(number)] for f in factors] for axis in AXES],
+            [[values[f"{kind}|{axis}|{f}"][str(number)] for f in GROWTH[size]] for axis in AXES],
         )
         for kind, bounds in TABLE_3.items()
         for number in sorted({*bounds, 6})
     ]
-    table, agreement = exponent_table(("case", "line"), AXES, factors, growths)
+
+
+def finding(values: dict[str, Any], size: str) -> FigureFinding:
+    """Return the finding: no measured exponent is above the stated one."""
+    distances = bound_distances(AXES, GROWTH[size], growths(values, size))
+    what = f"exponents with an interval that is at most {NEAR:g} above the stated bound"
+    one = Tried(Reading("", source="T20 Table 3"), distances)
+    return judge([one], NEAR, what, claims=("T20-table3",))
+
+
+def plot(study: Study) -> list[Path]:
+    found = growths(study.values, study.size)
+    table, agreement = exponent_table(("case", "line"), AXES, GROWTH[study.size], found)
     return study.save_table(table, caption(study.size, agreement))
 
 

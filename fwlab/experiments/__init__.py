@@ -22,6 +22,7 @@ from fwlab.experiments.cross_validation import (
 )
 from fwlab.experiments.import_file import import_file, importable, source_files
 from fwlab.experiments.runs import Failure, Settings
+from fwlab.experiments.syntax import syntax_digest
 from fwlab.solvers.interrupt import sigterm_interrupts
 
 __all__ = [
@@ -48,4 +49,5 @@ __all__ = [
     "source_files",
     "split",
     "sweep_cells",
+    "syntax_digest",
 ]

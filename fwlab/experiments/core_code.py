@@ -42,7 +42,7 @@ def core_identity() -> tuple[str, list[tuple[str, Any]]]:
 def states() -> dict[Path, tuple[int, int, int]]:
     """Return size and times of each source of the core."""
     found = {}
-    for file in _sources():
+    for file in core_sources():
         now = file.stat()
         found[file] = now.st_size, now.st_mtime_ns, now.st_ctime_ns
     return found
@@ -52,7 +52,7 @@ def states() -> dict[Path, tuple[int, int, int]]:
 def core_digest() -> str:
     """Return a hash of the syntax of the core's sources, without comments and docstrings."""
     hasher = hashlib.sha256()
-    for file in _sources():
+    for file in core_sources():
         tree = undocumented(file.read_text("utf-8"))
         hasher.update(f"{_module_name(file)}:{ast.dump(tree)};".encode())
     return hasher.hexdigest()[:DIGITS]
@@ -106,7 +106,8 @@ def _module_name(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _sources() -> list[Path]:
+def core_sources() -> list[Path]:
+    """Return the files of the core, sorted."""
     return [file for file in sorted(FOLDER.rglob("*.py")) if is_core(_module_name(file))]
 
 

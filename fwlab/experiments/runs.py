@@ -56,7 +56,7 @@ class Settings:
     rng : int
         A seed and not a generator, so that each run can be repeated.
     method_options : dict
-        Options of the methods, by name of method.
+        Further options of the methods that are given by name.
 
     Raises
     ------

@@ -31,7 +31,7 @@ LAYERS = (
         "fwlab.provenance",
         "fwlab.kernels*",
     ),
-    ("fwlab.checks*", "fwlab.plot"),
+    ("fwlab.checks*", "fwlab.plot", "fwlab.plot_labels"),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
     ("fwlab.proved",),
     ("fwlab.result",),
@@ -56,7 +56,7 @@ FORBIDDEN = {
     "paper_checks",
     "tests",
 }
-DRAWS = {"fwlab.plot", "fwlab.experiments.figure"}
+DRAWS = {"fwlab.plot", "fwlab.plot_labels", "fwlab.experiments.figure"}
 LOADED_ON_DEMAND = {"matplotlib", "pandas", "sklearn", "joblib", "pooch", "tqdm", "cvxpy", "flint"}
 # together a third of what remains of the time of `import fwlab`
 SLOW = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse.linalg", "fwlab.testing"}

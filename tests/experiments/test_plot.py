@@ -10,7 +10,7 @@ import pytest
 import fwlab
 from fwlab.experiments import Comparison, Failure, Settings
 from fwlab.experiments.figure import NOTHING, comparison_figure
-from fwlab.plot import OTHER, STYLES, plot_gaps, save_figure
+from fwlab.plot import plot_gaps, save_figure
 from fwlab.result import Result, Status, Trace
 
 SETTINGS = Settings(1e-5, False, 100, None, 0, 1)
@@ -156,13 +156,6 @@ def test_short_axes_show_two_powers_of_ten() -> None:
     )
     low, high = figure.axes[0].get_xlim()
     np.testing.assert_allclose([low, high], [0.01, 0.1])
-
-
-def test_every_method_has_its_own_look() -> None:
-    assert len(set(fwlab.methods()) - set(STYLES)) <= 1  # that one alone looks like OTHER
-    assert OTHER not in STYLES.values()
-    assert len({color for color, _, _ in STYLES.values()}) == len(STYLES)
-    assert len({marker for _, marker, _ in STYLES.values()}) == len(STYLES)
 
 
 def test_an_unknown_method_is_drawn_too() -> None:

@@ -20,6 +20,7 @@ from figures.kit.captions import Caption, caption_text
 from figures.kit.script import script, script_names
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Table, agreement
+from fwlab.experiments import syntax_digest
 from fwlab.experiments.cells import Cell, DataName
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +43,10 @@ def test_the_list_has_every_script(capsys):
     assert command.main(["list"]) == 0
     listed = capsys.readouterr().out
     papers = {f"{folder}_{name}" for folder, names in PAPERS.items() for name in names.split()}
-    own = {"bent_path", "growth", "rates", "performance_costs", "performance_gaps"}
+    own = {
+        *("bent_path", "growth", "performance_costs", "performance_gaps", "performance_profiles"),
+        *("proved_labels", "pseudo_topk", "rates", "which_method", "worst_case"),
+    }
     scripts = papers | own
     assert scripts == set(script_names())
     for name in scripts:
@@ -63,16 +67,24 @@ def test_times_are_measured_one_after_the_other():
         "macha2020_table4",
         "performance_costs",
         "performance_gaps",
+        "performance_profiles",
         "tajima2020_table2",
         "tajima2020_table3",
+        "which_method",
     }
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nothing"], "no figure is named nothing; there are: bent_path"),
-        (["all", "rates"], "list, all and page stand alone; got 'all rates'."),
+        (["nothing"], "no figure is named 'nothing'. python -m figures list prints all names."),
+        (["rate"], "no figure is named 'rate'. Did you mean 'rates'?"),
+        (["kato2019_fig3"], "Did you mean 'kato2019_figure3'?"),
+        (["lisst"], "Did you mean 'list'?"),
+        (["all", "rates"], "list, all, page, scoreboard, keep stand alone; got 'all rates'."),
+        (["scoreboard", "--quick"], "scoreboard takes no --quick, whose numbers mean nothing."),
+        (["keep", "--quick"], "keep takes no --quick"),
+        (["keep"], "standard holds no results; python -m figures all makes them."),
         (["page"], "results/figures holds no figures; python -m figures all makes them"),
         (["rates", "--quick", "--full"], "not allowed with argument --quick"),
         (["rates", "--large"], "unrecognized arguments: --large"),
@@ -98,7 +110,16 @@ def test_estimates_are_spelled_in_their_unit():
 def test_the_full_size_says_first_how_long_it_takes(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "make", lambda study, plot_only: True)
     assert command.main(["rates", "--full", "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().err.startswith("estimated: ")
+    assert capsys.readouterr().err == "rates (full); about 40 s on two cores\n"
+
+
+def test_time_left_follows_the_time_so_far(tmp_path):
+    studies = [Study(name, "standard", tmp_path) for name in ("rates", "lapin2015_figure3")]
+    first, second = (script(one.name).seconds["standard"] for one in studies)
+    assert command.time_left(studies, 0, 0.0).endswith(
+        f"{command.spell(first + second)} on two cores"
+    )
+    assert command.time_left(studies, 1, 2 * first) == f"; about {command.spell(2 * second)} left"
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence(capsys, tmp_path, monkeypatch):
@@ -108,7 +129,7 @@ def test_a_page_that_cannot_be_written_is_one_sentence(capsys, tmp_path, monkeyp
     monkeypatch.setattr(command, "make", lambda study, plot_only: True)
     monkeypatch.setattr(command, "write_page", full)
     assert command.main(["rates", "--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().err == "figures: No space left on device\n"
+    assert capsys.readouterr().err.splitlines()[-1] == "figures: No space left on device"
 
 
 def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
@@ -118,7 +139,9 @@ def test_ctrl_c_is_one_sentence(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "make", interrupted)
     assert command.main(["rates", "--out", str(tmp_path)]) == 130
     assert capsys.readouterr().err.splitlines() == [
-        "figures: interrupted; finished cells are kept, and the same command goes on from there."
+        "rates (standard); about 40 s on two cores",
+        f"figures: interrupted; 0 of 1 figures are in {tmp_path}/standard, finished cells in "
+        f"{tmp_path}/cells; the same command goes on from there.",
     ]
 
 
@@ -141,7 +164,7 @@ def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
         time.sleep(1.0)
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate()
-    assert first == "rates (standard)\n" and run.returncode == 130
+    assert first.startswith("rates (standard); about ") and run.returncode == 130
     assert errors.strip().splitlines()[-1].endswith("the same command goes on from there.")
     assert "Traceback" not in errors
 
@@ -174,6 +197,7 @@ def test_a_record_holds_all_that_drawing_needs(tmp_path):
     assert record["command"] == "python -m figures example --quick"
     assert "the first 20 rows" in record["data"][0] and "UCI" in record["data"][0]
     assert record["settings"]["cell"] == {"x": 1, "data": ["digits"]}
+    assert record["code"] == syntax_digest([with_data]) and len(record["date"]) == 10
     with pytest.raises(_study.NotRun, match="example has no stored results of size full"):
         _ = Study("example", "full", tmp_path).values
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from figures import __main__ as command
 from figures.kit.captions import Caption
 from figures.kit.listing import markdown_list
-from figures.kit.page import HEAD, HEADINGS, update_gallery, write_page
+from figures.kit.page import HEAD, HEADINGS, LIST, update_gallery, write_page
 from figures.kit.study import Study
-from figures.kit.style import new_figure
+from figures.kit.style import new_figure, state
 from figures.kit.tables import Table
 from fwlab.experiments.cells import Cell
 
@@ -17,11 +17,11 @@ README = (FOLDER / "README.md").read_text()
 GALLERY = (FOLDER / "GALLERY.md").read_text()
 
 
-def test_the_gallery_begins_with_the_list_of_all_scripts():
-    head, _, rest = GALLERY.partition("| name |")
-    assert head == f"{HEAD}\n"
+def test_the_gallery_lists_all_scripts_below_the_scoreboard():
+    head, _, rest = GALLERY.partition(LIST)
+    assert head.startswith(HEAD) and "| figure | outcome |" in head
     # `python -m figures page` writes it; a row of a new script can be added by hand
-    assert f"| name |{rest}".startswith(f"{markdown_list()}\n{next(iter(HEADINGS.values()))}")
+    assert rest.startswith(f"{markdown_list()}\n{next(iter(HEADINGS.values()))}")
 
 
 def test_the_readme_is_a_page_that_leads_to_the_gallery():
@@ -57,7 +57,9 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
     first, second = HEADINGS.values()
     (here / "GALLERY.md").write_text("Old.\n")
     text = update_gallery(made.out, here).read_text()
-    assert text.startswith(f"{HEAD}\n{markdown_list()}\n{first}\n### A title\n")
+    assert text.startswith(HEAD) and "| figure | outcome |" in text
+    anchor = '<a id="example"></a>'
+    assert f"{LIST}{markdown_list()}\n{first}\n{anchor}\n\n### A title\n" in text
     assert "Old." not in text
     assert text.count("](pictures/standard/example") == 2 and second not in text
     pictures = sorted((here / "pictures").glob("*/*"))
@@ -75,3 +77,13 @@ def test_the_page_shows_each_figure_and_table_of_a_folder(tmp_path):
 
 def nothing():
     return {}
+
+
+def test_the_finding_is_the_text_for_those_who_cannot_see_the_picture(tmp_path):
+    made = Study("example", "standard", tmp_path)
+    made.compute([Cell("cell", nothing, {})])
+    figure = new_figure(2.0)
+    state(figure, "One method is first on every data set of this example, and by a factor of two")
+    made.save_figure(figure, Caption("A title", "What it shows.", "seed 0."))
+    alt = "A title. One method is first on every data set of this example, and by a factor of two"
+    assert f"![{alt}](example.png)" in write_page(made.folder).read_text()

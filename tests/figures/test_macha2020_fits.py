@@ -51,3 +51,13 @@ def test_the_parts_of_a_set_without_validation_rows_are_disjoint():
     assert abs(found["valid"].positive.sum() - share) < 1
     assert sorted(map(tuple, rows)) == sorted(map(tuple, whole.X_train))
     assert found["test"].positive.sum() == (whole.y_test == 8).sum()
+
+
+def test_a_stored_linear_kernel_matrix_changes_nothing(monkeypatch):
+    data = macha.source(macha.DIGITS, "raw", "quick")
+    arguments = (data, macha.MACHINES["TopPush"], "linear", None, 1.0, 100)
+    stored = macha.fit_by_loops(*arguments)
+    monkeypatch.setattr(macha, "MOST_STORED", 0)
+    plain = macha.fit_by_loops(*arguments)
+    assert stored["gap"] == pytest.approx(plain["gap"], rel=1e-6)
+    assert stored["test"] == pytest.approx(plain["test"])

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import fwlab
 from figures.kato2019 import figure1 as kato2019_figure1
 from figures.kato2019 import figure2 as kato2019_figure2
-from figures.kato2019 import tables as kato2019_tables
+from figures.kato2019 import machines as kato2019_machines
 from figures.kato2019.printed import TABLE_1, TABLES
 from figures.kit import own_files
 from figures.kit.script import script
@@ -50,7 +50,7 @@ def test_sdca_stops_on_the_diagonal_and_ascent_at_the_optimum():
     assert blocks["ascent"][-1] == pytest.approx(found["optimum"], abs=1e-3)
     assert found["sdca-lapin"]["own_gap"][-1] < 1e-6 < 0.1 < found["sdca-lapin"]["gap"][-1]
     # where SDCA ends, the dual still rises away from the diagonal
-    last = np.array(found["sdca-lapin"]["dual"][-1])
+    last = kato2019_figure1.surface(found["sdca-lapin"]["dual"][-1])
     assert last.max() > last.diagonal().max() + 1e-3
 
 
@@ -58,7 +58,7 @@ def test_the_surface_goes_through_the_block():
     training, last = kato2019_figure1.problem(), kato2019_figure1.GRID - 1
     A = fwlab.solve(training, tol=1e-9, max_iter=500).A
     for row, y in enumerate(training.y):
-        values = kato2019_figure1.surface(training, A, row)
+        values = kato2019_figure1.surface(kato2019_figure1.quadratic(training, A, row))
         assert values.max() <= training.dual(A) + 1e-8
         moved = A.copy()
         first, second = kato2019_figure1.others(y)
@@ -161,9 +161,9 @@ def test_risk_and_bounds_are_those_of_one_machine():
 
 
 def test_at_k_1_all_weightings_are_one_machine():
-    found = kato2019_tables.machines(kato2019_tables.grid("quick"))
+    found = kato2019_machines.machines(kato2019_machines.grid("quick"))
     assert sum("k=1" in name and name[0] in "ole" for name in found) == 1
-    assert kato2019_tables.machine("exp", 1, 0.1) == kato2019_tables.machine("ours", 1, 0.1)
+    assert kato2019_machines.machine("exp", 1, 0.1) == kato2019_machines.machine("ours", 1, 0.1)
     assert isinstance(found["linear k=3 smoothing=0"]["loss"], fwlab.WeightedTopK)
 
 
@@ -175,8 +175,8 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
         np.savez(tmp_path / file, **parts)
     monkeypatch.setenv("FWLAB_DATA", str(tmp_path))
     assert list(own_files.own_data(["ALOI", "CUB"])) == ["CUB"]
-    assert all(c.name.startswith("CUB, ") for c in kato2019_tables.cells("standard", ["CUB"]))
-    assert list(kato2019_tables.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
+    assert all(c.name.startswith("CUB, ") for c in kato2019_machines.cells("standard", ["CUB"]))
+    assert list(kato2019_machines.sources("standard", ["ALOI", "CUB"])) == ["CUB"]
     (cell,) = (c for c in script("lei2015_table1").cells("standard") if c.name == "Sector")
     assert cell.function(**cell.settings) == [5, 20, 10, 4]
     assert any(
@@ -191,7 +191,13 @@ def test_the_readers_own_features_join_the_tables(tmp_path, monkeypatch):
 
 def store_planted(study, cells, alone=False):
     """In place of Study.compute: the same accuracy everywhere."""
-    fit = {"accuracy": [0.5] * 6, "gap": 1e-4, "own_gap": None, "status": "0 of 5 capped"}
+    fit = {
+        "accuracy": [0.5] * 6,
+        "gap": 1e-4,
+        "own_gap": None,
+        "status": "0 of 5 capped",
+        "n_test": 100,
+    }
     values = {
         cell.name: [{"C": C, **fit} for C in cell.settings.get("Cs", cell.settings["protocol"].Cs)]
         for cell in cells

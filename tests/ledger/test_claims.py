@@ -9,6 +9,7 @@ from paper_checks.run import claims, tried
 from paper_checks.stored_tables import VARIABLE
 from paper_checks.trials import Tier
 from paper_checks.verdicts import Verdict
+from tests.ledger.captions import contradictions
 
 IDS = [claim.id for claim in claims()]
 PLAIN = [id for id in IDS if CLAIMS[id].experiment is None and not CLAIMS[id].from_table]
@@ -42,6 +43,7 @@ def test_a_claim_has_a_verdict_with_evidence(id, tmp_path, monkeypatch):
     if verdict in WRONG and claim.experiment is None:
         assert claim.erratum is not None
     assert record["library_failed"] == 0
+    assert contradictions(id, verdict) == []
     if claim.proofs:
         assert record["proof_sizes"] and record["proof_catches"]
     else:

@@ -15,17 +15,20 @@ from figures.kit.study import Study
 from paper_checks import stored_tables
 from paper_checks.__main__ import main
 from paper_checks.run import claims, run, tried
+from tests.ledger.test_stored_figures import FIGURES
 
 
 def path_of(accuracy, Cs, n_columns):
     """Return the result of accuracy_path, equal for every C and k."""
     fit = {"accuracy": [accuracy] * n_columns, "gap": 1e-4, "own_gap": None, "status": "0 capped"}
+    fit["n_test"] = 100
     return [{"C": C, **fit} for C in Cs]
 
 
 def of_kato(settings, holds):
     proposed = not settings.get("method", "").startswith("sdca")
-    return path_of(0.7 if proposed == holds else 0.6, settings["protocol"].Cs, 4)
+    fits = path_of(0.7 if proposed == holds else 0.6, settings["protocol"].Cs, 4)
+    return [{**fit, "n_test": 1000} for fit in fits]
 
 
 def of_lapin(settings, holds):
@@ -182,8 +185,9 @@ def test_a_kept_claim_is_tried_again_on_another_table(store, tmp_path):
 def test_claims_that_read_tables_say_so():
     for claim in claims():
         cases = getattr(claim.cases, "func", claim.cases)
-        assert claim.from_table == ("stored_table" in cases.__code__.co_names), claim.id
-    assert {claim.id for claim in claims() if claim.from_table} == set(CLAIMS)
+        reads = {"stored_table", "stored_figure"} & {*cases.__code__.co_names}
+        assert claim.from_table == bool(reads), claim.id
+    assert {claim.id for claim in claims() if claim.from_table} == {*CLAIMS, *FIGURES}
 
 
 def test_a_table_without_the_numbers_is_untestable(store, tmp_path):

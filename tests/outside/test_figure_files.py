@@ -85,7 +85,7 @@ def test_figures_are_made_in_workers_resumed_after_a_kill_and_made_again_after_a
     caption = (tmp_path / "results/figures/quick/own.caption.md").read_text()
     assert "`python -m figures --file 'other place/own.py' own --quick`" in caption
     page = (tmp_path / "results/figures/quick/README.md").read_text()
-    assert "![Gap and k](my_figure.png)" in page and "| second | 2 |" in page
+    assert "![Gap and k" in page and "](my_figure.png)" in page and "| second | 2 |" in page
     record = json.loads((tmp_path / "results/figures/quick/my_figure.json").read_text())
     assert all(value["gap"] <= 1e-3 for value in record["values"].values())
     assert not list(tmp_path.rglob("__pycache__"))
@@ -167,8 +167,8 @@ def test_parts_that_return_nothing_are_one_sentence(text, sentence, visitor, cap
         (["--file", "rates.py"], "--file rates.py: there is a figure named rates already"),
         (["--file", "all.py"], "--file all.py: there is a figure named all already"),
         (["--file", "my figure.py"], "a figure's name must be of letters, digits, '_', '-'"),
-        (["page", "--file", "own_page.py"], "page writes the gallery of this repository"),
-        (["nothing", "--file", "own_name.py"], "no figure is named nothing; there are: bent_path"),
+        (["page", "--file", "own_page.py"], "page is for this repository and takes no --file"),
+        (["nothing", "--file", "own_name.py"], "no figure is named 'nothing'."),
     ],
 )
 def test_names_that_clash_are_one_sentence(arguments, sentence, visitor, capsys):

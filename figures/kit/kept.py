@@ -1,0 +1,80 @@
+"""Results in the repository: figures/results has compact copies of what a run has computed.
+
+A visitor reads all numbers there and draws all pictures again without data or computing.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from figures.kit.study import KEPT, code_of, readable
+from fwlab.experiments import Cell
+from fwlab.files import write_text_atomically
+
+# digits of a number; differences of objective values are drawn, which need more
+DIGITS, OBJECTIVE_DIGITS = 6, 12
+OBJECTIVES = ("primal", "dual")
+
+
+def keep(out: Path, size: str, names: Iterable[str], kept: Path = KEPT) -> list[Path]:
+    """Copy results and tables of the named scripts to the repository and return the copies.
+
+    The copies of a script without results stay. Raises FileNotFoundError if there are no results.
+    """
+    source, target = out / size, kept / size
+    copied = []
+    for name in names:
+        if (source / f"{name}.json").exists():
+            record = json.loads((source / f"{name}.json").read_text("utf-8"))
+            for old in tables(target, name):
+                old.unlink()
+            texts = {f"{name}.json": compact(record)}
+            texts |= {path.name: path.read_text("utf-8") for path in tables(source, name)}
+            for file, text in texts.items():
+                write_text_atomically(target / file, text)
+                copied.append(target / file)
+    if not copied:
+        raise FileNotFoundError(f"{source} holds no results; python -m figures all makes them.")
+    return copied
+
+
+def tables(folder: Path, name: str) -> list[Path]:
+    """Return the tables of a script in a folder."""
+    return sorted({*folder.glob(f"{name}.csv"), *folder.glob(f"{name}_*.csv")})
+
+
+def compact(record: dict[str, Any]) -> str:
+    """Return a record as JSON with rounded values, a line per cell."""
+    values = {name: rounded(value) for name, value in record["values"].items()}
+    lines = [f"{json.dumps(name)}: {_line(value)}" for name, value in values.items()]
+    inner = ",\n".join(lines)
+    rest = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items() if k != "values"]
+    return '{{\n{},\n"values": {{\n{}\n}}\n}}\n'.format(",\n".join(rest), inner)
+
+
+def rounded(value: Any, digits: int = DIGITS) -> Any:
+    """Return a value of a cell with its floats rounded to significant digits."""
+    if isinstance(value, dict):
+        return {name: rounded(entry, _digits(name, digits)) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [rounded(entry, digits) for entry in value]
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def _digits(name: str, digits: int) -> int:
+    return OBJECTIVE_DIGITS if any(word in name for word in OBJECTIVES) else digits
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def is_stale(record: dict[str, Any], cells: Sequence[Cell]) -> bool:
+    """Return whether the cells of a stored record have other settings or other code by now."""
+    stored = record["settings"]
+    now = {cell.name: cell for cell in cells if cell.name in stored}
+    if now.keys() != stored.keys():
+        return True
+    settings = {name: json.loads(json.dumps(readable(c.settings))) for name, c in now.items()}
+    return settings != stored or record.get("code") != code_of(now.values())

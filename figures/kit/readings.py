@@ -1,0 +1,82 @@
+"""Readings of a paper where its text leaves a choice open, and how far each lies from the paper.
+
+A cell is a printed number, a point of a curve or a statement. Its distance from the paper is
+computed from stored values; for a statement it is 0 where the statement holds and 1 where not.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a paper.
+
+    Parameters
+    ----------
+    name
+        What is read, as a table shows it: "C = 1e-3, rows of length 1".
+    settings
+        What the script needs to compute it.
+    source
+        Place in the paper whose text allows it, "" if none does: "K19 section 7.1".
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A reading with the distances of its cells from the paper, by name.
+
+    choose: the cells by which one of several readings is chosen; confirm: all others. A single
+    reading needs no choice: all its cells may stand in either.
+    """
+
+    reading: Reading
+    choose: Mapping[str, float]
+    confirm: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if shared := self.choose.keys() & self.confirm.keys():
+            raise ValueError(
+                f"{self.reading.name}: a cell must either choose or confirm; {sorted(shared)} do "
+                "both."
+            )
+        if wrong := {name: d for name, d in self.cells.items() if not d >= 0}:
+            raise ValueError(f"{self.reading.name}: a distance must be at least 0; got {wrong}.")
+
+    @property
+    def cells(self) -> dict[str, float]:
+        """Return the distances of all cells."""
+        return {**self.choose, **self.confirm}
+
+
+def truth_distance(holds: bool) -> float:
+    """Return the distance of a statement: 0 if it holds, else 1."""
+    return 0.0 if holds else 1.0
+
+
+def within(cells: Mapping[str, float], tolerance: float) -> int:
+    """Return the number of cells that lie within the tolerance."""
+    return sum(d <= tolerance for d in cells.values())
+
+
+def told_failures(tried: Sequence[Tried], tolerance: float) -> str:
+    """Return the names of the cells beyond the tolerance, for each reading that has some."""
+    told = []
+    for one in tried:
+        far = [name for name, d in one.cells.items() if d > tolerance]
+        under = f"under {one.reading.name!r} " if len(tried) > 1 else ""
+        if far:
+            told.append(f"{under}not so: {', '.join(far)}")
+    return "; ".join(told)
+
+
+def distance(cells: Mapping[str, float]) -> float:
+    """Return the least distance that nine of ten cells stay within; of at least one cell."""
+    return sorted(cells.values())[math.ceil(9 * len(cells) / 10) - 1]

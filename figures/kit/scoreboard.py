@@ -1,0 +1,95 @@
+"""The scoreboard: every figure and table of the papers, and whether it comes out again."""
+
+import re
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+
+from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.script import script, script_names
+from figures.kit.study import NotRun, Study
+from fwlab.text import format_table
+
+HEADER = ("figure", "outcome", "the number that says so", "reading", "why")
+# figures that have no numbers, and why
+WITHOUT_SCRIPT = {"L15 Figure 1": "photographs of SUN 397"}
+NARROW = 30  # columns of a terminal for the last column, at least
+
+
+@dataclass(frozen=True)
+class Score:
+    """A line of the scoreboard. script: "" for a figure that has none; finding: None if its values
+    are not stored."""
+
+    figure: str
+    script: str
+    finding: FigureFinding | None
+    stale: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """Return the outcome, or "not computed", with a mark if other code made the values."""
+        told = str(self.finding.outcome) if self.finding else "not computed"
+        return f"{told} (stale)" if self.stale else told
+
+    def texts(self) -> tuple[str, ...]:
+        """Return the entries of the line."""
+        if self.finding is None:
+            return self.figure, self.outcome, "", "", ""
+        found = self.finding
+        return self.figure, self.outcome, found.measured, found.under, found.because
+
+
+def scores(out: Path, size: str) -> list[Score]:
+    """Return a line for each figure and table of a paper, from what is stored."""
+    found = [
+        Score(figure, "", FigureFinding(Agreement.NO_DATA, "0 numbers", why))
+        for figure, why in WITHOUT_SCRIPT.items()
+    ]
+    for name in script_names():
+        one = script(name)
+        if one.finding is not None:
+            study, figure = Study(name, size, out), label(one.shows)
+            try:
+                found.append(Score(figure, name, one.found(study), one.is_stale(study)))
+            except NotRun:
+                found.append(Score(figure, name, None))
+    return sorted(found, key=lambda score: score.figure)
+
+
+def label(shows: str) -> str:
+    """Return the paper and the number of its figure or table from a script's first line."""
+    found = re.match(r"\w+ (?:Figure|Table) \d+", shows)
+    return found[0] if found else shows.split(":")[0]
+
+
+def summary(found: list[Score]) -> str:
+    """Return a sentence that counts the outcomes."""
+    counts = Counter(score.finding.outcome for score in found if score.finding)
+    told = [f"{outcome}: {counts[outcome]}" for outcome in Agreement]
+    missing = sum(score.finding is None for score in found)
+    told += [f"not computed: {missing}"] * bool(missing)
+    return f"Of {len(found)} results: {', '.join(told)}."
+
+
+def terminal_scoreboard(found: list[Score]) -> str:
+    """Return the scoreboard for a terminal; the last column is cut to its width."""
+    rows = [score.texts() for score in found]
+    others = sum(max(map(len, column)) + 2 for column in [*zip(HEADER, *rows, strict=True)][:-1])
+    width = max(NARROW, shutil.get_terminal_size().columns - others)
+    cut = [(*row[:-1], shorten(row[-1], width, placeholder=" ..")) for row in rows]
+    return f"{format_table(HEADER, cut)}\n\n{summary(found)}"
+
+
+def markdown_scoreboard(found: list[Score], anchors: dict[str, str]) -> str:
+    """Return the scoreboard as Markdown. anchors: where on the page a script's results begin."""
+    lines = [HEADER, ("---",) * len(HEADER)]
+    for score in found:
+        figure, *rest = score.texts()
+        anchor = anchors.get(score.script)
+        lines.append((f"[{figure}](#{anchor})" if anchor else figure, *rest))
+    cells = [[text.replace("|", "\\|") for text in line] for line in lines]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in cells)
+    return f"{summary(found)}\n\n{table}"

@@ -1,0 +1,165 @@
+"""The scoreboard: a line for each figure of the papers, made of findings alone."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from figures.kit import study as _study
+from figures.kit.captions import Caption
+from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.judge import judge
+from figures.kit.page import HEAD, write_page
+from figures.kit.readings import Reading, Tried
+from figures.kit.scoreboard import (
+    WITHOUT_SCRIPT,
+    Score,
+    label,
+    markdown_scoreboard,
+    scores,
+    summary,
+    terminal_scoreboard,
+)
+from figures.kit.script import Script, _scripts, script, script_names
+from figures.kit.study import Study
+from figures.kit.tables import Table
+from fwlab.experiments.cells import Cell
+
+ROOT = Path(__file__).parents[2]
+SECONDS = {"quick": 1, "standard": 1, "full": 1}
+# the captions of the five papers
+FIGURES = {
+    "K19": ("Figure 1-4", "Table 1-7"),
+    "L15": ("Figure 1-3", "Table 1-2"),
+    "LP15": ("Table 1-2",),
+    "M20": ("Figure 1-3", "Table 1-4"),
+    "T20": ("Figure 1-2", "Table 1-3"),
+}
+
+
+def figures_of_the_papers():
+    for paper, groups in FIGURES.items():
+        for group in groups:
+            kind, last = group.split()[0], int(group[-1])
+            yield from (f"{paper} {kind} {number}" for number in range(1, last + 1))
+
+
+def near(x):
+    return {"distance": x}
+
+
+def finding(values, size):
+    reading = Reading("rows of length 1", source="section 7")
+    return judge([Tried(reading, {n: v["distance"] for n, v in values.items()})], 0.1)
+
+
+@pytest.fixture
+def board(tmp_path, monkeypatch):
+    """board(distances): all lines, if one script alone is of a paper and its cells have these."""
+
+    def make(distances, size="standard"):
+        cells = [Cell(str(i), near, {"x": d}) for i, d in enumerate(distances)]
+        one = Script("X20 Table 1: shows.", SECONDS, lambda size: cells, lambda study: [], finding)
+        for name in script_names():
+            monkeypatch.setitem(_scripts(), name, replace(script(name), finding=None))
+        monkeypatch.setitem(_scripts(), "x2020_table1", one)
+        monkeypatch.setattr(_study, "KEPT", tmp_path / "none")
+        if distances is not None:
+            one.compute(Study("x2020_table1", size, tmp_path))
+        return scores(tmp_path, size)
+
+    return make
+
+
+def line(found):
+    return next(score for score in found if score.figure == "X20 Table 1").texts()
+
+
+def test_each_figure_of_the_papers_has_a_line():
+    named = {label(script(name).shows) for name in script_names()}
+    assert {*figures_of_the_papers()} - named - {*WITHOUT_SCRIPT} == set()
+
+
+def test_the_line_follows_from_the_stored_values(board):
+    assert line(board([0.05, 0.01])) == (
+        "X20 Table 1", "agrees", "2 of 2 cells within 0.1", "rows of length 1", "",
+    )  # fmt: skip
+    assert line(board([0.05, 0.5]))[1:3] == ("disagrees", "1 of 2 cells within 0.1")
+    assert line(board([], "full"))[1] == "data not to be had"
+
+
+def test_what_is_not_stored_is_not_computed(board, tmp_path):
+    found = board([0.05])
+    (tmp_path / "standard" / "x2020_table1.json").unlink()
+    assert line(scores(tmp_path, "standard"))[1] == "not computed"
+    assert "agrees: 1" in summary(found) and "not computed: 1" in summary(scores(tmp_path, "full"))
+
+
+def test_other_code_is_marked(board, tmp_path, monkeypatch):
+    board([0.05])
+    cells = [Cell("0", near, {"x": 0.06})]
+    changed = replace(script("x2020_table1"), cells=lambda size: cells)
+    monkeypatch.setitem(_scripts(), "x2020_table1", changed)
+    assert line(scores(tmp_path, "standard"))[1] == "agrees (stale)"
+
+
+def test_the_summary_counts_every_line():
+    found = [
+        Score("a", "", FigureFinding(outcome, "")) for outcome in (*Agreement, Agreement.AGREES)
+    ]
+    assert summary(found) == (
+        "Of 5 results: agrees: 2, could agree: 1, disagrees: 1, data not to be had: 1."
+    )
+
+
+def test_the_reading_says_of_how_many():
+    tried = [Tried(Reading(name), {"a": d}, {"b": d}) for name, d in (("R", 0.0), ("S", 0.3))]
+    texts = Score("K19 Figure 3", "k", judge(tried, 0.1)).texts()
+    assert texts[3] == "R (1 of 2)" and texts[1] == "could agree"
+    assert "does not say" in texts[4]
+
+
+def test_lines_of_the_page_lead_to_their_figures():
+    one = Score("K19 Figure 3", "kato2019_figure3", FigureFinding(Agreement.AGREES, "|gap| small"))
+    text = markdown_scoreboard([one, replace(one, figure="x", script="")], {one.script: "anchor"})
+    assert "| [K19 Figure 3](#anchor) | agrees | \\|gap\\| small |" in text
+    assert "| x | agrees" in text
+
+
+def test_lines_of_a_terminal_end_with_its_edge(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    why = FigureFinding(Agreement.DISAGREES, "1 of 2 cells", "because " * 60)
+    text = terminal_scoreboard([Score("K19 Figure 3", "k", why)])
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_the_gallery_opens_with_the_scoreboard():
+    gallery = (ROOT / "figures" / "GALLERY.md").read_text()
+    assert gallery.startswith(f"{HEAD}Of ")
+    named = re.findall(r"^\| \[?([A-Z0-9]+ (?:Figure|Table) \d)", gallery, re.MULTILINE)
+    assert {*figures_of_the_papers()} <= {*named}
+
+
+def test_a_caption_has_the_finding_and_a_table_of_the_readings(tmp_path):
+    tried = [
+        Tried(Reading(name, source=source), {"a": d}, {"b": d, "c": 0.5})
+        for name, d, source in (("R", 0.0, "section 7"), ("S", 0.3, ""))
+    ]
+    study = Study("example", "standard", tmp_path, finding=judge(tried, 0.1))
+    study.compute([Cell("cell", near, {"x": 0.0})])
+    caption = Caption("A title", "Shows this.", "seed 0.", "Computed besides.")
+    text = study.save_table(Table(["k"], [["1"]]), caption)[-1].read_text()
+    assert "*Agreement*: Disagrees under the reading R (1 of 2); 2 of 3 cells within 0.1;" in text
+    assert "Computed besides.\n" in text
+    assert "| **R** | section 7 | 1 of 1 near, nine of ten by 0 | 1 of 2 near" in text
+    assert "| S | no | 0 of 1 near, nine of ten by 0.3 |" in text
+    page = write_page(study.folder).read_text()
+    assert page.index("Computed besides.") < page.index("| **R** |") < page.index("<details>")
+
+
+def test_the_quick_size_has_no_finding(tmp_path):
+    one = Script("X20 Table 1: shows.", SECONDS, lambda size: [], lambda study: [], finding)
+    study = Study("x2020_table1", "quick", tmp_path)
+    one.compute(study)
+    assert one.found(study) is None
