@@ -66,9 +66,7 @@ class Balls:
         return self.fraction(*float(number).as_integer_ratio())
 
     def _repaired(self, a: Floats, y: int, omega: Any) -> list[Any]:
-        """Return the point a' of omega times the negated domain, (m,) fractions, and prove that it
-        is one.
-        """
+        """Return a proved point a' of omega times the negated domain, (m,) fractions."""
         zero = self.fraction(0)
         if not a.any() or omega == 0:
             return [zero] * len(a)

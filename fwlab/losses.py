@@ -69,8 +69,7 @@ class Loss(ABC):
         return None
 
     def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
-        """Return costs (r, m), and the row of costs of each label in y (n,). By default all costs
-        are 1.
+        """Return costs (r, m), by default ones, and the row of each label in y (n,).
 
         The cost of a sample's true class is not read.
         """

@@ -133,9 +133,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> "Model":
-        """Read a file that `save` or `fwlab solve --save` wrote. Raises ValueError for any other
-        file.
-        """
+        """Read a file of `save` or `fwlab solve --save`. Raises ValueError for any other file."""
         with saved_arrays(path, "Model") as stored:
             own = {n.removeprefix(PREFIX): v for n, v in stored.items() if n.startswith(PREFIX)}
             scaling = {n[8:]: v for n, v in own.items() if n.startswith("scaling_")}

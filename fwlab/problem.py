@@ -140,9 +140,7 @@ class Problem:
 
     @property
     def row_polytopes(self) -> RowPolytopes:
-        """Return the polytopes for compiled methods. Raises TypeError if the loss is not of the
-        family.
-        """
+        """The polytopes for compiled methods. Raises TypeError if the loss is not of the family."""
         if not isinstance(self.polytopes, RowPolytopes):
             raise TypeError(f"loss must be a fwlab.Loss here; got {self.loss!r}.")
         return self.polytopes
@@ -241,9 +239,7 @@ class Problem:
 
     @property
     def at_data(self) -> "Problem":
-        """Return this problem with products taken from X: a copy with kernel="linear", otherwise
-        itself.
-        """
+        """Return this problem with products from X: a copy with kernel="linear", else itself."""
         if self.kernel != "linear":
             return self
         other = copy(self)
@@ -297,21 +293,8 @@ class Problem:
     ) -> Certificate:
         """Return primal, dual and gaps at the feasible dual point A and a primal point.
 
-        Parameters
-        ----------
-        A : array (n, m)
-            A feasible dual point.
-        link : array (m, d), optional
-            The link of the coefficients, or of A without them; recomputed if absent.
-        scores : array (n, m), optional
-            The scores of that link; recomputed if absent.
-        coefficients : array (n, m), optional
-            The primal point is their combination; W(A) by default.
-
-        Returns
-        -------
-        Certificate
-            Without a bound of its rounding error.
+        The primal point is the combination of `coefficients` (n, m), or W(A) without them. `link`
+        and `scores` (n, m) belong to the coefficients, or to A; they are recomputed if absent.
         """
         C = A if coefficients is None else coefficients
         link = self.link(C) if link is None else link

@@ -19,8 +19,7 @@ from fwlab.operators.sums import MARGIN, UNDERFLOW, gamma, norms_above
 
 
 def proved_labels(W: Floats, distance: float, X: Any) -> np.ndarray:
-    """Return, per row of X, whether the exact optimum is proved to predict the same class, (n,)
-    bool.
+    """Return whether the exact optimum is proved to predict each label too, (n,) bool.
 
     W (m, d) is the machine and `distance` a bound of |W - W*|_F.
     """

@@ -90,9 +90,7 @@ def _row_errors(
 
 
 def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
-    """Return the largest sum of entries without the true class's, and the number of terms of a
-    loss.
-    """
+    """Return the largest sum of entries of the wrong classes, and the terms of a loss."""
     if isinstance(polytopes, RowPolytopes):
         return float(polytopes.upper.sum()), polytopes.support
     directions = np.random.default_rng(0).normal(size=(DIRECTIONS, 1, scores.shape[1]))

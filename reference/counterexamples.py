@@ -20,9 +20,7 @@ from reference.losses import Loss
 
 
 def lhs(loss: Loss, v: Iterable[Any], y: int) -> Fraction | float:
-    """Return sup over s with s_y = 0 of <v, s> - phi(s; y): phi is affine in the other m - 1
-    scores.
-    """
+    """Return sup of <v, s> - phi(s; y) over s with s_y = 0, where phi is piecewise affine."""
     v = rational(v, "v")
     affine = pieces(loss, len(v) + 1, y, centred=False)
     restricted = {slope[:y] + slope[y + 1 :]: b for slope, b in affine.items()}

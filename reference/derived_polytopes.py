@@ -77,8 +77,9 @@ def weighted_topk(m: int, rho: ArrayLike) -> Polytope:
 
 
 def weighted_usunier(m: int, rho: ArrayLike) -> Polytope:
-    """Return {0 <= beta <= a sum of lambda_l with 0 <= lambda_l <= rho'_l, sum lambda_l <= k_l
-    rho'_l}.
+    """Return the set of all beta between 0 and a sum of lambda_l.
+
+    0 <= lambda_l <= rho'_l, and sum lambda_l <= k_l rho'_l.
     """
     below: list[Bound] = []
     steps = increments(padded(np.asarray(rho).tolist(), m))

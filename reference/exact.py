@@ -48,9 +48,7 @@ def lmo_value(loss: Loss, gradient: Iterable[Any], y: int) -> Fraction:
 
 
 def pieces(loss: Loss, m: int, y: int, centred: bool = True) -> Pieces:
-    """Return the affine pieces of Phi(.; y); of phi(.; y), whose margins are delta + s, if not
-    centred.
-    """
+    """Return the affine pieces of Phi(.; y), or, if not centred, of phi(.; y)."""
     require_rational_loss(loss)
     return enumerated_pieces(loss, m, y, centred)
 

@@ -77,9 +77,7 @@ class Loss(ABC):
 
     @abstractmethod
     def rows(self, m: int, y: int) -> list[Row]:
-        """Return rows that hold, for some values of the auxiliary variables, exactly if t >=
-        phi(h).
-        """
+        """Return rows that some auxiliary variables satisfy exactly if t >= phi(h)."""
 
     @abstractmethod
     def weightings(self, m: int, y: int) -> Iterator[Beta]:
@@ -263,8 +261,7 @@ class WeightedUsunier(Loss):
 
 
 def increments(rho: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
-    """Return pairs (k, rho_k - rho_{k+1}) with a positive difference, rho_{m+1} = 0 (K19
-    (39)-(41)).
+    """Return the pairs (k, rho_k - rho_{k+1} > 0), with rho_{m+1} = 0 (K19 (39)-(41)).
 
     sum_j rho_j x_[j] is then the sum over the pairs of difference * (sum of the k largest x).
     """

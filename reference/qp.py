@@ -66,8 +66,7 @@ def nearest_point(
     least_linear: Callable[[np.ndarray], Fraction] | None = None,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> Certified:
-    """Return the least |u - c|^2 + bias <1, u>^2 over a polytope, and a point of it that attains
-    it.
+    """Return the least |u - c|^2 + bias <1, u>^2 over a polytope, and a point attaining it.
 
     least_linear(g) is a lower bound of <g, u> over the polytope, in Fractions; by default it
     follows from weak duality of an LP.
@@ -136,8 +135,7 @@ def moreau(
 def moreau_interval(
     loss: Loss, s: np.ndarray, y: int, smoothing: float, v: np.ndarray, z: np.ndarray, solver: str
 ) -> Certified:
-    """Return the interval that approximate dual and primal solutions v and z prove, for any v and
-    z.
+    """Return the interval that any approximate dual and primal solutions v and z prove.
 
     The envelope is at most Phi(x) + |s - x|^2 / (2 smoothing) for x = z and for s - smoothing v,
     and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain. All numbers are

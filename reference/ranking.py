@@ -76,8 +76,9 @@ class Ranking:
         return value + self.least(beta, delta, self.theta2) - delta * self.budget
 
     def least(self, slopes: np.ndarray, weight: float, theta: float) -> float:
-        """Return the sum over the slopes v of min over s of weight l(s) - v s, 0 <= v (<= weight
-        theta).
+        """Return the sum over the slopes v of min over s of weight l(s) - v s.
+
+        For a finite result 0 <= v, and with p = 1 also v <= weight theta.
         """
         value = float(slopes.sum()) / theta
         if self.power == 2 and slopes.any():

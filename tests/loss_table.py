@@ -112,9 +112,7 @@ def sample_costs(m: int, y: Iterable[int]) -> np.ndarray:
 
 
 def batch(m: int, seed: object) -> tuple[np.ndarray, np.ndarray]:
-    """Return four rows, half of them rich in ties, and labels that include the first and last
-    class.
-    """
+    """Return four rows, two of them rich in ties, and labels with the first and last class."""
     rng = np.random.default_rng(crc32(str(seed).encode()))
     tied = rng.integers(-3, 4, (2, m)) / 2
     return np.vstack([1.5 * rng.standard_normal((2, m)), tied]), labels(m)

@@ -70,9 +70,7 @@ class DataName:
         return _load(self, _file_state(self.name))
 
     def identity(self) -> tuple[Any, ...]:
-        """Return the entry of a key that stands for the data: these fields and a hash of the
-        numbers.
-        """
+        """Return the entry of a key for the data: these fields and a hash of the numbers."""
         return *astuple(self), _data_digest(self, _file_state(self.name))
 
 

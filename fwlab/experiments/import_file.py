@@ -60,9 +60,7 @@ def import_file(path: str, name: str) -> ModuleType:
 
 
 def source_files(name: str) -> list[Path]:
-    """Return the sources of a loaded module and of all modules that it imports, except installed
-    ones.
-    """
+    """Return the sources of a loaded module and of all imports that are not installed."""
     found: dict[str, Path] = {}
     waiting = [name]
     while waiting:

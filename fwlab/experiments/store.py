@@ -134,9 +134,7 @@ def load_record(path: Path) -> dict[str, Any] | None:
 
 
 def record_of(value: Any, seconds: float) -> dict[str, Any]:
-    """Return the record of a cell: its value, its seconds, and the code and machine that computed
-    it.
-    """
+    """Return the record of a cell: its value, its seconds, and what made it."""
     return {"value": value, "seconds": seconds, "made_by": provenance()}
 
 

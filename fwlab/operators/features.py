@@ -75,19 +75,14 @@ class Features(Protocol):
 
         Parameters
         ----------
-        W : array (m, width)
-            A link.
-        other : array (m, width)
-            The link of A.
-        A : array (n, m)
-            The dual point of `other`.
-        lam_n : float
-            lam times n.
+        W, other : array (m, width)
+            A link, and the link of A.
+        A, lam_n : array (n, m), float
+            The dual point of `other`, and lam times n.
 
         Returns
         -------
-        array (m,)
-            One product per class.
+        array (m,), one product per class
 
         """
 
@@ -117,10 +112,8 @@ class Features(Protocol):
             The products that block_grams(b) returned.
         link, A : array (m, width), (n, m)
             The link and the dual point.
-        dual : BlockDual
-            The dual problem.
-        record : StepRecord
-            Receives gaps and moves, and holds the active sets.
+        dual, record : BlockDual, StepRecord
+            The dual problem; `record` receives gaps and moves, and holds the active sets.
 
         """
 
@@ -135,10 +128,8 @@ class Features(Protocol):
             Rows to visit.
         link, A : array (m, width), (n, m)
             The link and the dual point.
-        dual : BlockDual
-            The dual problem.
-        norm : BlockNorm
-            Class weights or squares, which follow the steps.
+        dual, norm : BlockDual, BlockNorm
+            The dual problem, and class weights or squares, which follow the steps.
 
         """
 
@@ -163,10 +154,8 @@ class Features(Protocol):
             The directions.
         moving, rested : array (m, width)
             Links of the blocks that move and of the blocks at their limit.
-        square : float
-            |moving|^2 before.
-        lam, lam_n : float
-            lam, and lam times n.
+        square, lam, lam_n : float
+            |moving|^2 before, lam, and lam times n.
 
         """
 

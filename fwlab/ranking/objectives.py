@@ -13,9 +13,7 @@ LEAST_TAU = 1e-15  # below, rounding of the scores hides the budget
 
 
 class Objective(Protocol):
-    """A surrogate loss, summed over the positives, and the threshold that their scores have to
-    pass.
-    """
+    """A surrogate loss, summed over the positives, and the threshold of their scores."""
 
     @property
     def loss(self) -> Surrogate:

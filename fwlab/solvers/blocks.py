@@ -161,9 +161,7 @@ class BlockMethod(Method):
         )
 
     def _block_size(self, problem: Problem) -> int:
-        """Return the rows per block: at most 2 m, so that grams takes at most twice the memory of
-        A.
-        """
+        """Return the rows per block, at most 2 m: grams takes at most twice the memory of A."""
         if self.order in ROW_BY_ROW:
             return 1
         size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)

@@ -148,9 +148,7 @@ class RunState:
 
     @property
     def checkpoint_cost(self) -> float:
-        """An upper bound of the operations of a checkpoint, divided by the operations of an
-        iteration.
-        """
+        """An upper bound of the operations of a checkpoint per operation of an iteration."""
         return 1.0
 
     def judge(self) -> Certificate:
@@ -224,9 +222,7 @@ class State(RunState):
 
     @property
     def gradient(self) -> Floats:
-        """Return minus n times the gradient of the dual at A, (n, m); the state must keep the
-        scores.
-        """
+        """Minus n times the gradient of the dual at A, (n, m), if the state keeps the scores."""
         return self.problem.polytopes.add_costs(self.problem.shifted_scores(self.A, self.scores))
 
     def move(self, D: Floats, link: Floats, step: float) -> None:

@@ -31,9 +31,7 @@ def products(left: Floats, right: Floats) -> Floats:
 
 
 def answers(tried: TriedLoss, inputs: Inputs) -> None:
-    """Check the shapes, dtypes and numbers of costs, value and lmo, and that they change no
-    argument.
-    """
+    """Check that costs, value and lmo return proper arrays and change no argument."""
     points, y = inputs.points["scores"], inputs.y
     tried.costs(y, inputs.n_classes)
     tried.value(points, y)

@@ -105,8 +105,7 @@ def is_best(case: Case, A: Rows, dual: Any, corners: list[Point]) -> Outcome:
 def objective_is_the_projections(
     deep: bool, fenchel: bool = False, rho: int = 1, radius_times_lam: bool = False
 ) -> bool:
-    """Return whether D, as a function of one block, is the projection's objective, for every m and
-    k.
+    """Return whether D in one block is the projection's objective, for every m and k.
 
     With x = -a without y, S = <1, x>, N = <x, x>, Q = <q without y, x>, K = <x_i, x_i>: the terms
     of D in the block, by Proposition 2 and Theorem 1, equal the terms of |b - x|^2 + rho S^2. The

@@ -73,9 +73,7 @@ class Search:
         return (left < right) - (left > right)
 
     def fits(self, a: list[float], sums: list[float], U: int, end: int) -> bool:
-        """Return whether (7) and (8) hold with the first U entries in U and the next up to `end` in
-        M.
-        """
+        """Return whether (7) and (8) hold for the first U entries in U and the next in M."""
         self.tried += 1
         k, rho, M, in_U, in_M = self.k, self.rho, end - U, sums[U], sums[end] - sums[U]
         D = (k - U) ** 2 + (U + rho * k**2) * M

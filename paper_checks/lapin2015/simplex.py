@@ -38,9 +38,7 @@ def bounded_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def positive_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the points whose projection is not 0, where u and t are determined as far as they
-    matter.
-    """
+    """Yield the points whose projection is not 0, so that u and t are determined if they matter."""
     return (case for case in bounded_points(rng, deep) if any(projected(case)))
 
 

@@ -169,9 +169,7 @@ class CountedLoop:
         return length, -(step.slope + step.bend * length / 2) * length
 
     def run(self, k: int) -> tuple[int, int, float]:
-        """Return the operations of the loop, of its most expensive candidate, and the gain of its
-        step.
-        """
+        """Return the operations of the loop and its costliest candidate, and its gain."""
         Counted.operations, dearest = 0, 0
         column, largest = self.column(k), self.two_largest()
         best: Any = None

@@ -72,9 +72,7 @@ def test_lmo_value_on_a_whole_grid(m, entry):
 
 
 def domain_candidates(reference, m, y):
-    """Yield points of the domain, on its boundary, and beyond; the last ones have another sum than
-    0.
-    """
+    """Yield points of the domain, on its boundary, and beyond; the last sums are not 0."""
     rng = np.random.default_rng([m, y])
     slopes = list(exact.pieces(reference, m, y))
     for stretch in (Fraction(1), Fraction(1, 2), Fraction(9, 8)):

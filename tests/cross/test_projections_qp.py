@@ -77,9 +77,7 @@ def knapsack_polytope(d, r, upper, equality):
 
 
 def permutahedron_polytope(rho):
-    """Return the set of all x in which no subset of j entries exceeds the sum of the j largest
-    weights.
-    """
+    """Return the set of all x in which no j entries sum to more than the j largest weights."""
     d = len(rho)
     sums = np.cumsum(np.sort(rho)[::-1])
     rows = np.array([s for s in itertools.product([0.0, 1.0], repeat=d) if 0 < sum(s) < d])

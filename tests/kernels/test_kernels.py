@@ -38,9 +38,7 @@ SHAPES_ONLY = {
 
 
 def all_kernels():
-    """Return {"folder.module.name": compiled kernel} of all folders; empty where numba's JIT is
-    off.
-    """
+    """Return {"folder.module.name": compiled kernel}; it is empty if numba's JIT is off."""
     found = {}
     for info in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
         module = importlib.import_module(info.name)

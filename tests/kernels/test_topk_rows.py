@@ -66,9 +66,7 @@ def assert_clipped(a, out, thresholds, exact=None):
 
 
 def exact_thresholds(row, k, r, bias):
-    """Return the equations of kernels.simplices.topk_simplex in fractions, solved by trying all
-    pieces.
-    """
+    """Solve the equations of kernels.simplices.topk_simplex in fractions, trying all pieces."""
     entries = sorted(map(Fraction, row), reverse=True)
     bias, pivot = Fraction(bias), entries[k - 1]
     cap = Fraction(r) / k if r < np.inf else None

@@ -90,9 +90,7 @@ def verdict_on(id, holds):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    """Provide make(names, numbers, holds, size): tables of planted numbers in the folder that is
-    read.
-    """
+    """Provide make(names, numbers, holds, size), which stores tables of planted numbers."""
     monkeypatch.setenv(stored_tables.VARIABLE, str(tmp_path))
 
     def make(names, numbers, holds, size="standard"):

@@ -76,9 +76,7 @@ def test_outside_the_domain_the_conjugate_is_infinite(case):
 
 @given(cases(), seeds, st.sampled_from([1e-6, 1e-3]))
 def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, seed, tol):
-    """A move that changes no partial sum by more than the tolerance is allowed; a larger one is
-    not.
-    """
+    """A move may change partial sums by the tolerance, and not by more."""
     rng, allowed = np.random.default_rng(seed), 0.9 * tol * case.entry.weight_sum
     vertex = case.loss.subgradient(case.scores, case.y)
     push = rng.standard_normal(vertex.shape)

@@ -57,8 +57,9 @@ def row_error(L, A, D, f, g, x, v):
 
 
 def error_bound(n, width):
-    """Return the error that refinement must reach for D x + L u + A^T v = f, L^T x - u = 0, A x =
-    g.
+    """Return the error that refinement must reach on a system.
+
+    The rows are D x + L u + A^T v = f, L^T x - u = 0, A x = g.
 
     Let e be the largest error of a row in units of its terms, eps the unit of rounding, and
     gamma = k eps/(1 - k eps). No term of a row passes more than k = max(n, width) + 2 roundings,

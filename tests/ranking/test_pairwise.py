@@ -15,9 +15,7 @@ from tests.ranking.instances import random_instance
 
 
 def random_point(problem: Problem, rng: np.random.Generator) -> Point:
-    """Return a point between an inner point and a subgradient's dual point, which is on the
-    boundary.
-    """
+    """Return a point between an inner point and a subgradient's point on the boundary."""
     inner = inner_point(problem)
     edge, share = subgradient_point(problem, inner), rng.choice([0.0, 0.5, 1.0])
     alpha = inner.alpha + share * (edge.alpha - inner.alpha)

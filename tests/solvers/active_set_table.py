@@ -130,9 +130,7 @@ def best_slope(method, g, a, weights, atoms, case, i):
 
 
 def exact_gains(method, g, a, weights, atoms, curvature, case, i):
-    """Return gains of the exact steps along all directions whose slope is the steepest, to
-    rounding.
-    """
+    """Return the gains of the exact steps along all directions of steepest slope, to rounding."""
     points = np.vstack([all_vertices(case, i), atoms])
     lows = points[points @ g <= (points @ g).min() + 1e-11]
     worst = np.flatnonzero(atoms @ g >= (atoms @ g).max() - 1e-11)

@@ -120,9 +120,7 @@ class Case:
         )
 
     def orthogonal(self) -> fwlab.Problem:
-        """Return the problem with orthogonal samples: each row sees the gradient at the pass's
-        start.
-        """
+        """Return the problem with orthogonal samples: rows see the gradient at a pass's start."""
         return fwlab.Problem(
             np.diag(np.linspace(0.5, 2.0, self.n)),
             self.y,

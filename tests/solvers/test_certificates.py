@@ -87,9 +87,7 @@ def primal_by_hand(case: Case, W: np.ndarray) -> float:
 
 
 def block_gaps(case: Case, A: np.ndarray) -> np.ndarray:
-    """Return (1/n) max over u in omega_i times the negated domain of <n grad_i D(A), u - a_i>,
-    (n,).
-    """
+    """Return (1/n) max <n grad_i D(A), u - a_i>, u in omega_i times the negated domain."""
     W = A.T @ case.X / (case.lam * case.n)
     gradient = case.X @ W.T + costs(case) + ridge(case) * A
     vertices = case.omega[:, None] * case.entry.loss.lmo(gradient, case.y)

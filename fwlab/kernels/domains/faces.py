@@ -162,9 +162,7 @@ def largest_step_inside(beta, direction, wanted, weights, scratch):
 
 @compiled(inline=True)
 def root(step, before, after):
-    """Return the step at which a bound holds with equality, violated by `before` at 0, `after` at
-    step.
-    """
+    """Return the step of equality in a bound violated by `before` at 0, `after` at step."""
     return step * before / (before - after) if before < 0.0 else 0.0
 
 

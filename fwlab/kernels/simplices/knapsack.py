@@ -95,9 +95,7 @@ def sorted_threshold(values, r, upper, bias, equality):
 
 @compiled
 def step_to_root(t, mean, full, moving, r, upper, bias, equality):
-    """Return the distance of the root of a linear piece from t; `mean` is the mean of its entries
-    less t.
-    """
+    """Return the distance of a linear piece's root from t; `mean` is of its entries less t."""
     step = mean - rest_of(r, full, upper) / moving
     if equality:
         return step

@@ -113,9 +113,7 @@ class Reader:
             raise ValueError(f"{token} is missing before {self.next() or 'the end'}")
 
     def symbol(self, token: str) -> tuple[str, str]:
-        """Return the kind and text of the symbol that begins with a token just read, without
-        scripts.
-        """
+        """Return the kind and text of the symbol that a token begins, without scripts."""
         if token == r"\arg" and self.next() in (r"\max", r"\min"):
             return "limit", f"arg\N{THIN SPACE}{self.take()[1:]}"
         if token in CHARACTERS:
