@@ -53,6 +53,7 @@ class TopPushK:
         return Surrogate(self.surrogate, float(self.theta))
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        """Return the threshold. Raises ValueError if there are too few negatives."""
         if self.K > n_negative:
             raise ValueError(f"K must be at most the {n_negative} negatives; got {self.K}.")
         return MeanOfLargest(int(self.K))
@@ -108,6 +109,7 @@ class PatMat:
         return Surrogate(self.surrogate, float(self.theta))
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        """Return the threshold. Raises ValueError if there are too few negatives."""
         theta2 = self.theta if self.theta2 is None else self.theta2
         rows = n_negative + (n_positive if self.budget == "all" else 0)
         budget = float(self.tau) * rows
