@@ -1,7 +1,7 @@
-"""A trained machine in a file, with all that predicting from raw features needs.
+"""Store a trained machine in a file, with everything that predicting from raw features needs.
 
-The file holds arrays and JSON texts alone, no pickle: the machine, the class labels, the
-normalisation with its fitted arrays, feature names, settings, versions and the certificate.
+The file holds only arrays and JSON texts, no pickle: the machine, the class labels, the
+normalisation with its fitted arrays, the feature names, settings, versions and the certificate.
 """
 
 import json
@@ -31,10 +31,24 @@ CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 class Model:
     """A linear machine that predicts labels from raw features.
 
-    W (m, d) and intercept (m,) are the machine; classes (m,) the labels; scaling the normalisation
-    that `scores` applies to its samples; feature_names (d,) and label_name, or None; settings what
-    it was trained with; certificate primal, dual, gap, gap_error and the bound `distance` of
-    |W - W*|; made_by versions, commit, processor and date.
+    Attributes
+    ----------
+    W, intercept : array (m, d), (m,)
+        The machine.
+    classes : array (m,)
+        The class labels.
+    scaling : Scaling
+        The normalisation that `scores` applies to its samples.
+    feature_names : tuple of str (d,), or None
+        The names of the features.
+    label_name : str or None
+        The name of the column of labels.
+    settings : dict
+        The settings of the training run.
+    certificate : dict
+        primal, dual, gap, gap_error, and the bound `distance` of |W - W*|.
+    made_by : dict
+        Versions, commit, processor and date.
     """
 
     W: Floats
@@ -125,7 +139,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> "Model":
-        """Read a file of `save`, or of `fwlab solve --save`. Raises ValueError for another one."""
+        """Read a file of `save` or `fwlab solve --save`. Raises ValueError for any other file."""
         with saved_arrays(path, "Model") as stored:
             own = {n.removeprefix(PREFIX): v for n, v in stored.items() if n.startswith(PREFIX)}
             scaling = {n[8:]: v for n, v in own.items() if n.startswith("scaling_")}

@@ -1,4 +1,4 @@
-"""The training problem and its Fenchel dual: the mathematics, one equation per line.
+"""Define the training problem and its Fenchel dual: the mathematics, one equation per line.
 
     P(W) = lam/2 |W|^2 + (1/n) sum_i omega_i Phi_i(W x_i)                      K19 (1), T20 (2.1)
     D(A) = -lam/2 |W(A)|^2 - (1/n) sum_i (<delta_i, a_i> + r_i/2 |a_i|^2)      K19 (2), T20 (2.3)
@@ -53,12 +53,12 @@ class Problem:
     X : array or scipy.sparse matrix (n, d)
         The samples; with kernel="precomputed" their Gram matrix (n, n).
     y : array (n,)
-        Labels of any kind; `problem.classes` are their distinct values in ascending order, and
-        `problem.y` their places there.
+        Labels of any kind; `problem.classes` holds their distinct values in ascending order, and
+        `problem.y` the index of each label in it.
     loss : Loss or PolytopeLoss
         One of fwlab's losses, or your own.
     lam, C : float
-        The regularisation constant, positive; or C instead of it, which means lam = 1 / (C n).
+        The regularisation constant, positive. C may be given instead: lam = 1 / (C n).
     smoothing : float
         Constant of the Moreau envelope, at least 0.
     kernel : None, "linear" or "precomputed"
@@ -236,7 +236,7 @@ class Problem:
 
     @property
     def at_data(self) -> "Problem":
-        """This problem with products taken from X: with kernel="linear" a copy, else itself."""
+        """Return this problem with products from X: a copy with kernel="linear", else itself."""
         if self.kernel != "linear":
             return self
         other = copy(self)
@@ -290,8 +290,8 @@ class Problem:
     ) -> Certificate:
         """Return primal, dual and gaps at the feasible dual point A and a primal point.
 
-        The primal point is the combination of `coefficients` (n, m), or W(A) without them. link and
-        scores belong to the coefficients, or to A; they are recomputed if absent.
+        The primal point is the combination of `coefficients` (n, m), or W(A) without them. `link`
+        and `scores` (n, m) belong to the coefficients, or to A; they are recomputed if absent.
         """
         C = A if coefficients is None else coefficients
         link = self.link(C) if link is None else link

@@ -25,8 +25,8 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the features (n, d) and labels (n,) of a file.
 
     A header may name the label column y, label or class; otherwise the label is the last column.
-    Labels are numbers or strings. Commas, semicolons or tabs separate the cells: whichever the
-    first line has most of.
+    Labels are numbers or strings. The separator of the cells is the comma, semicolon or tab that is
+    most frequent in the first line.
     """
     rows = csv_rows(path)
     line, first = next(rows, (0, []))
@@ -67,7 +67,7 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _refuse_label_first(path: Path, first: np.ndarray, last: np.ndarray) -> None:
-    """Raise ValueError if the labels seem to stand in the first column and not in the last one.
+    """Raise ValueError if the labels seem to be in the first column and not in the last one.
 
     The first column then holds few whole numbers, and the last one a single number, fractions, or
     too many different numbers.
@@ -122,7 +122,7 @@ def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> 
     """Return whether the first row is a header.
 
     It is a header if none of its cells is a number, or if a cell names the label column. If only
-    the last cell does, the row is no header when other rows have the same label.
+    the last cell does, and other rows have the same label, the row is no header.
     """
     if not any(is_number(cell) for cell in first):
         return True
@@ -153,9 +153,9 @@ def _floats(path: Path, line: int, row: list[str], label_column: int, unnamed: b
 def floats_of_row(
     path: Path, line: int, row: list[str], columns: list[int], unnamed: bool = False
 ) -> np.ndarray:
-    """Return the cells of these columns as numbers. Raises ValueError for one that is none.
+    """Return the cells of these columns as numbers. Raises ValueError for a cell that is no number.
 
-    unnamed: whether no header names the label, so that one of the columns may be meant as it.
+    `unnamed` says that no header names the label, so that one of the columns may be meant as it.
     """
     cells = [row[column] for column in columns]
     try:
@@ -187,7 +187,7 @@ def _advice(cell: str, column: int, unnamed: bool) -> str:
 
 
 def label_array(labels: list[str]) -> np.ndarray:
-    """Return the labels as integers or floats if all of them can be read so, else as strings."""
+    """Return the labels as integers or floats if all of them are such numbers, else as strings."""
     strings = np.array(labels)
     if all(is_number(label) for label in labels):
         try:

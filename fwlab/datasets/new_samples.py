@@ -1,7 +1,7 @@
-"""Read samples to predict: features in the order of a trained machine, labels where there are some.
+"""Read samples to predict: features in the order of a trained machine, and labels if there are any.
 
-A file with labels is one that `read_file` reads. A .csv file may also hold the features alone, and
-an .npz file an array X alone.
+A file with labels has the format that `read_file` reads. A .csv file may also hold only the
+features, and an .npz file only an array X.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def read_samples(
 ) -> tuple[Any, np.ndarray | None]:
     """Return features (n, n_features), and labels (n,) if the file has them, else None.
 
-    names, label_name: the features and the label that the machine was trained on; a .csv file whose
-    header has them may hold them in any order, beside other columns. Raises ValueError, with one
-    sentence, if the features are not there or if their number is another one, FileNotFoundError if
-    there is no such file.
+    `names` and `label_name` are the features and the label of the trained machine. A .csv file whose
+    header has them may hold the columns in any order, beside other columns. Raises ValueError, with
+    one sentence, if features are missing or their number is wrong, and FileNotFoundError if there is
+    no such file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
@@ -66,7 +66,7 @@ def read_samples(
 
 
 def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.ndarray]:
-    """Return sparse samples with at least n_features columns: their last ones may all be 0."""
+    """Return sparse samples with at least n_features columns: the last columns may be all 0."""
     X, labels = part
     if X.shape[1] < n_features:
         X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))

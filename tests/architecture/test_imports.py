@@ -78,13 +78,13 @@ def modules() -> frozenset[str]:
 
 @cache
 def imports(file: Path) -> frozenset[str]:
-    """Full names of all that a file imports, in functions and for type checkers too."""
+    """Return the full names of all imports, in functions and for type checkers too."""
     return frozenset(name for node in ast.walk(tree(file)) for name in names_in(node))
 
 
 @cache
 def imports_at_run_time(file: Path) -> frozenset[str]:
-    """Full names of all that a file imports, without the imports for type checkers alone."""
+    """Return the full names of all imports, except for type checkers only."""
     unread = {
         name
         for node in ast.walk(tree(file))
@@ -118,7 +118,7 @@ def packages(file: Path) -> set[str]:
 
 @cache
 def reached(module: str) -> frozenset[str]:
-    """All modules of fwlab that a module imports, directly or through others."""
+    """Return all modules of fwlab that a module imports, directly or through others."""
     files = {module_name(file): file for file in FWLAB}
     seen, open_ = set(), [module]
     while open_:

@@ -1,4 +1,4 @@
-"""`compare --again` repeats a stored comparison, `--resume` goes on with an interrupted one."""
+"""Test that `compare --again` repeats a stored comparison and `--resume` continues one."""
 
 import json
 import re

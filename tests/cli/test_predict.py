@@ -33,7 +33,7 @@ def labelled(rows):
 
 @pytest.fixture(params=["none", "unit", "standard"])
 def trained(request, tmp_path):
-    """A stored model, the folder, and the labels that the run itself gives to the new samples."""
+    """Provide a stored model, the folder, and the run's own labels of the new samples."""
     train = write(tmp_path / "train.csv", [*FEATURES, "class"], labelled(TRAIN))
     model = tmp_path / "model.npz"
     options = ["--normalize", request.param, "--loss", "usunier", "-k", "2", "--tol", "1e-6"]

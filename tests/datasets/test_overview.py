@@ -1,4 +1,4 @@
-"""What a data set shows before training: classes, scales and repeated rows, counted by hand."""
+"""Test the overview of a data set: classes, scales and repeated rows, counted by hand."""
 
 from dataclasses import replace
 

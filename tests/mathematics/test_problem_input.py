@@ -23,7 +23,7 @@ def build(**change):
 
 
 def refused(call, kind, name, shown):
-    """The call raises `kind` with one sentence that begins with the name and shows the value."""
+    """Assert that the call raises one sentence that names the argument and the value."""
     with warnings.catch_warnings(), pytest.raises(kind) as caught:
         warnings.simplefilter("error")
         call()

@@ -1,4 +1,4 @@
-"""What callers may hand to solve, what they see meanwhile, and what is refused."""
+"""Test the arguments of solve: accepted ones, refused ones, and the progress that callers see."""
 
 import signal
 import sys
