@@ -44,10 +44,10 @@ def read_samples(
 ) -> tuple[Any, np.ndarray | None]:
     """Return features (n, n_features), and labels (n,) if the file has them, else None.
 
-    `names` and `label_name` are the features and the label of the trained machine. A .csv file whose
-    header has them may hold the columns in any order, beside other columns. Raises ValueError, with
-    one sentence, if features are missing or their number is wrong, and FileNotFoundError if there is
-    no such file.
+    `names` and `label_name` are the features and the label of the trained machine. A .csv file
+    whose header has them may hold the columns in any order, beside other columns. Raises
+    ValueError, with one sentence, if features are missing or their number is wrong, and
+    FileNotFoundError if there is no such file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
