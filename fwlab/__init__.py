@@ -1,5 +1,6 @@
 """A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -105,5 +106,18 @@ def __getattr__(name: str) -> Any:
     if name == "testing":
         return import_module("fwlab.testing")
     if name in ESTIMATORS:
-        return getattr(import_module("fwlab.estimators"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            return getattr(import_module("fwlab.estimators"), name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "sklearn":
+                raise
+            sentence = f"fwlab.{name} needs scikit-learn: pip install scikit-learn."
+            raise ImportError(sentence) from error
+    # with both, Python's traceback suggests a name
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message, name=name, obj=sys.modules[__name__])
+
+
+def __dir__() -> list[str]:
+    """List what is imported on demand, too, for completion in notebooks."""
+    return sorted({*globals(), *__all__})

@@ -1,10 +1,10 @@
-"""The certificate of a training run in ball arithmetic.
+"""Compute the certificate of a training run in ball arithmetic.
 
-The primal is that of the machine as it is stored, W or the coefficients. The dual is that of A', a
-point in the exact domain next to A: fwlab.operators.repair states it, `_repaired` computes it in
-fractions, and `_belongs` proves that it lies in the domain. Only the guess of the gradient of an
-envelope comes from the kernels; it is repaired alike. The data, lam, the smoothing, the weights of
-the loss and its costs count as exact numbers, as they are stored.
+The primal is taken at the stored machine, W or the coefficients. The dual is taken at A', a point
+of the exact domain next to A: fwlab.operators.repair defines it, `_repaired` computes it in
+fractions, and `_belongs` proves that it lies in the domain. The kernels supply only a guess of the
+gradient of an envelope, which is repaired in the same way. The data, lam, the smoothing, the
+weights of the loss and its costs count as exact numbers, as they are stored.
 
 The loss is Lipschitz: it changes by at most the sum of `upper` times the largest change of a
 margin. It is therefore computed at the margins rounded to float64, exactly, and its ball widened.
@@ -28,7 +28,7 @@ SECONDS = 3.0  # before a progress bar shows
 
 
 def enclose(flint: Any, problem: Problem, result: Result) -> tuple[Any, Any, Any]:
-    """Return balls that hold the exact primal, dual and gap; flint is python-flint."""
+    """Return balls that hold the exact primal, dual and gap; `flint` is python-flint's module."""
     with flint.ctx.workprec(PRECISION):
         return Balls(flint, problem, result).enclosure()
 
@@ -66,7 +66,7 @@ class Balls:
         return self.fraction(*float(number).as_integer_ratio())
 
     def _repaired(self, a: Floats, y: int, omega: Any) -> list[Any]:
-        """Return the point a' of omega times the negated domain, (m,) fractions; proves it."""
+        """Return a proved point a' of omega times the negated domain, (m,) fractions."""
         zero = self.fraction(0)
         if not a.any() or omega == 0:
             return [zero] * len(a)
@@ -85,7 +85,7 @@ class Balls:
         return row
 
     def _range_of_zeta(self, rest: list[Any]) -> tuple[Any, Any]:
-        """Return the least zeta that the largest entries allow, and the most (None: no bound)."""
+        """Return the least and the largest zeta that the entries allow (None: no upper bound)."""
         least, most = self.fraction(0), None
         top = top_bound = bottom = bottom_bound = self.fraction(0)
         ordered = sorted(rest, reverse=True)
@@ -137,7 +137,7 @@ class Balls:
         return scores, squares, dual_squares
 
     def _gram_products(self) -> tuple[list[list[Any]], list[Any], list[Any]]:
-        """Return the same for a Gram matrix: K C / (lam n), and the norms from <c, K c>."""
+        """Return the products with a Gram matrix: K C / (lam n), and the norms from <c, K c>."""
         result = self.result
         C = result.A if result.coefficients is None else result.coefficients
         own = [[self.arb(v) for v in row] for row in C.tolist()]

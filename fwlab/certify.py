@@ -1,8 +1,8 @@
-"""The certificate of a dual point and a machine, with a bound of its rounding error.
+"""Compute the certificate of a dual point and a machine, with a bound of its rounding error.
 
 fwlab.rounding derives the bound. The machine is W (m, d), or with a precomputed kernel the
 combination of coefficients C (n, m); by default it is W(A). With kernel="linear" all products are
-those with X, as the Gram matrix holds rounding errors of its own.
+made with X, because the Gram matrix has rounding errors.
 
 The gap bounds how far W is from the machine W* of the optimum. P is lam-strongly convex, and D(A)
 = D(A*) + <grad D(A*), A - A*> - lam/2 |W(A) - W*|^2 - .., where the product is not positive. Hence
@@ -54,12 +54,12 @@ def certify(
     scores : array (n, m), optional
         The scores of the link, if the caller has them; not read with kernel="linear" either.
     coefficients : array (n, m), optional
-        The coefficients C of the machine with a precomputed kernel; those of W(A) by default.
+        The coefficients C of the machine with a precomputed kernel; by default W(A) has them.
 
     Returns
     -------
     Certificate
-        With gap_error, a bound of the error of the gap, and distance, a bound of |W - W*|.
+        It includes gap_error, a bound of the error of the gap, and distance, a bound of |W - W*|.
     """
     if problem.kernel == "linear":
         problem, link, scores = problem.at_data, None, None
@@ -72,7 +72,7 @@ def certify(
 def _of_machine(
     problem: Problem, A: Floats, W: Floats | None, link: Floats, scores: Floats | None
 ) -> Certificate:
-    """Return the certificate where X is known."""
+    """Return the certificate of a problem with X."""
     norm, at_link = problem.regularizer, W is None and problem.regularizer.plain
     if W is None:
         W = link if norm.plain else norm.representer(link)
@@ -141,13 +141,13 @@ def _of_gram(
 ) -> Certificate:
     """Return the certificate with a Gram matrix K of the samples.
 
-    An entry of K c is right to gamma_c sum_i kappa_i |c_i|, with kappa_i the largest entry of row i
-    in size. A class's |v_j|^2 = <a_j, K a_j> / (lam n)^2 follows, and with a relative error of
-    eps / |v_j|^2 its |v_j|.
+    An entry of K c is right to gamma_c sum_i kappa_i |c_i|, where kappa_i is the largest absolute
+    entry of row i. This bounds the error eps of |v_j|^2 = <a_j, K a_j> / (lam n)^2 for each class,
+    and |v_j| then has a relative error of at most eps / |v_j|^2.
 
     Weak duality needs a positive semidefinite matrix, which K + mu I is proved to be
-    (fwlab.checks.gram). The gap of that problem counts, too: with it, |v_j| grows by at most
-    sqrt(mu) |a_j| / (lam n) and a score by mu |c_ij| / (lam n).
+    (fwlab.checks.gram). The gap of the problem with K + mu I is bounded too: there, |v_j| grows by
+    at most sqrt(mu) |a_j| / (lam n) and a score by mu |c_ij| / (lam n).
     """
     C = problem.expansion(A) if C is None else C
     machine_link = link if C is A else problem.link(C)
@@ -241,9 +241,9 @@ def _certificate(
     error: float,
     rho: Floats,
 ) -> Certificate:
-    """Return the certificate of these values; nothing is certified if A is infeasible.
+    """Return the certificate of these values, which certifies nothing if A is infeasible.
 
-    rho (n,) bounds the distances to a feasible point; where they are small, that is the test.
+    rho (n,) bounds the distances to a feasible point. Small distances prove that A is feasible.
     """
     polytopes, omega = problem.polytopes, problem.sample_weight
     near = problem.in_family and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()

@@ -28,7 +28,7 @@ def is_command(argv: Sequence[str]) -> bool:
 
 
 def end_quietly(number: int, frame: FrameType | None) -> None:
-    """End the process at once: nothing is open yet, and imports can swallow exceptions."""
+    """End the process at once, because nothing is open yet and imports can swallow exceptions."""
     os.write(2, b"fwlab: interrupted.\n")
     os._exit(INTERRUPTED)
 

@@ -40,7 +40,7 @@ class Loss(ABC):
 
     Example
     -------
-    Hinges of weights 1, 1/2, 1/3, .. on the sorted margins, a quarter of that where negative::
+    The sorted margins weigh 1, 1/2, 1/3, .., and a quarter of that where they are negative::
 
         @dataclass(frozen=True)
         class Harmonic(fwlab.Loss):
@@ -55,12 +55,12 @@ class Loss(ABC):
     def polytope_weights(self, m: int) -> tuple[Any, Any]:
         """Return the weight vectors (upper, lower) of the polytope for m classes, each (m - 1,).
 
-        With the margins of the wrong classes sorted downwards, the loss is 0 or, if that is more,
+        With the margins of the wrong classes in descending order, the loss is the maximum of 0 and
 
             sum_j (upper_j if h_[j] > 0 else lower_j) h_[j].
 
-        Both are non-increasing, upper >= lower >= 0, and upper is not 0. Everything else is
-        refused; kernels.domains.vertices says why the kernels need no more.
+        Both vectors are non-increasing, upper >= lower >= 0, and upper is not 0. All other weights
+        are refused; kernels.domains.vertices explains why the kernels need no other form.
         """
 
     @property
@@ -69,7 +69,7 @@ class Loss(ABC):
         return None
 
     def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
-        """Return costs (r, m) and for each label in y (n,) its row of them; by default all ones.
+        """Return costs (r, m), by default ones, and the row of each label in y (n,).
 
         The cost of a sample's true class is not read.
         """
@@ -209,8 +209,8 @@ def moreau_envelope(
 
         smoothing/2 |g|^2 - <s + delta, g>
 
-    over the effective domain. The value is Phi(z) + smoothing/2 |g|^2 at z = s - smoothing g: never
-    below the envelope, whatever the rounding error of g.
+    over the effective domain. The value is Phi(z) + smoothing/2 |g|^2 at z = s - smoothing g, which
+    is never below the envelope, whatever the rounding error of g.
     """
     gradients = 0.0 - nearest_to_scores(polytopes, polytopes.add_costs(scores), smoothing)
     values = polytopes.values(scores - smoothing * gradients)
@@ -334,7 +334,7 @@ class StructuredHinge(Loss):
         return MaxHinge().polytope_weights(m)
 
     def cost_table(self, y: Integers, m: int) -> tuple[Any, Any]:
-        """Return the costs and for each label in y (n,) its row of them."""
+        """Return the costs, and the row of costs of each label in y (n,)."""
         rows = np.arange(len(y)) if self.per_sample else y
         shape = (len(y), m) if self.per_sample else (m, m)
         if self.costs.shape != shape:

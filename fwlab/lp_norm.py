@@ -1,4 +1,4 @@
-"""The block-norm regulariser of Lei, Dogan, Binder and Kloft (2015), LP15.
+"""Define the block-norm regulariser of Lei, Dogan, Binder and Kloft (2015), LP15.
 
 With |W|_{2,p} = (sum_j |w_j|^p)^{1/p} over the classes and 1/p + 1/q = 1,
 

@@ -56,7 +56,7 @@ def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
 
 @dataclass(frozen=True)
 class TopKScorer:
-    """The top-k accuracy of a fitted classifier, as scikit-learn's `scoring` takes it.
+    """A scorer for scikit-learn's `scoring`: the top-k accuracy of a fitted classifier.
 
     A label that the classifier has not met counts as wrong.
     """
@@ -76,7 +76,7 @@ class TopKScorer:
 
 
 def make_topk_scorer(k: int) -> TopKScorer:
-    """Return a scorer for GridSearchCV and its kin, whose score is `topk_accuracy` with this k.
+    """Return a scorer for GridSearchCV and similar tools; its score is `topk_accuracy` with this k.
 
     The classifier needs `decision_function` and `classes_`, in ascending order.
     """

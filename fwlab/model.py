@@ -1,7 +1,7 @@
-"""A trained machine in a file, with all that predicting from raw features needs.
+"""Store a trained machine in a file, with everything that predicting from raw features needs.
 
-The file holds arrays and JSON texts alone, no pickle: the machine, the class labels, the
-normalisation with its fitted arrays, feature names, settings, versions and the certificate.
+The file holds only arrays and JSON texts, no pickle: the machine, the class labels, the
+normalisation with its fitted arrays, the feature names, settings, versions and the certificate.
 """
 
 import json
@@ -31,10 +31,24 @@ CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 class Model:
     """A linear machine that predicts labels from raw features.
 
-    W (m, d) and intercept (m,) are the machine; classes (m,) the labels; scaling the normalisation
-    that `scores` applies to its samples; feature_names (d,) or None; settings what it was trained
-    with; certificate primal, dual, gap, gap_error and the bound `distance` of |W - W*|; made_by
-    versions, commit, processor and date.
+    Attributes
+    ----------
+    W, intercept : array (m, d), (m,)
+        The machine.
+    classes : array (m,)
+        The class labels.
+    scaling : Scaling
+        The normalisation that `scores` applies to its samples.
+    feature_names : tuple of str (d,), or None
+        The names of the features.
+    label_name : str or None
+        The name of the column of labels.
+    settings : dict
+        The settings of the training run.
+    certificate : dict
+        primal, dual, gap, gap_error, and the bound `distance` of |W - W*|.
+    made_by : dict
+        Versions, commit, processor and date.
     """
 
     W: Floats
@@ -45,6 +59,7 @@ class Model:
     settings: Mapping[str, Any] = field(default_factory=dict)
     certificate: Mapping[str, float] = field(default_factory=dict)
     made_by: Mapping[str, str] = field(default_factory=provenance)
+    label_name: str | None = None
 
     def __repr__(self) -> str:
         m, d = self.W.shape
@@ -63,6 +78,7 @@ class Model:
         scaling: Scaling | None = None,
         feature_names: tuple[str, ...] | None = None,
         settings: Mapping[str, Any] | None = None,
+        label_name: str | None = None,
     ) -> "Model":
         """Return the model of a training run. Raises ValueError with a precomputed kernel."""
         if result.W is None:
@@ -76,6 +92,7 @@ class Model:
             settings or {},
             {name: float(getattr(result, name)) for name in CERTIFICATE},
             result.made_by,
+            label_name,
         )
 
     def scores(self, X: Any) -> Floats:
@@ -109,6 +126,7 @@ class Model:
             "settings": dict(self.settings),
             "certificate": dict(self.certificate),
             "made_by": dict(self.made_by),
+            "label_name": self.label_name,
         }
         arrays: dict[str, Any] = {
             "W": self.W,
@@ -121,7 +139,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> "Model":
-        """Read a file of `save`, or of `fwlab solve --save`. Raises ValueError for another one."""
+        """Read a file of `save` or `fwlab solve --save`. Raises ValueError for any other file."""
         with saved_arrays(path, "Model") as stored:
             own = {n.removeprefix(PREFIX): v for n, v in stored.items() if n.startswith(PREFIX)}
             scaling = {n[8:]: v for n, v in own.items() if n.startswith("scaling_")}
@@ -137,4 +155,5 @@ class Model:
                 json.loads(own["settings"].item()),
                 json.loads(own["certificate"].item()),
                 json.loads(own["made_by"].item()),
+                json.loads(own["label_name"].item()) if "label_name" in own else None,
             )

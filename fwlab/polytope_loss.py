@@ -1,4 +1,4 @@
-"""The base class of losses outside the family, whose polytope is known by its vertices alone."""
+"""Define the base class of losses outside the family, known only by their functions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class PolytopeLoss(ABC):
     Attributes
     ----------
     contains : None or a method contains(v, y) -> (n,) bool
-        Whether each row of v (n, m) lies in the effective domain, to about 1e-9. Problem.dual,
+        Says whether each row of v (n, m) lies in the effective domain, to about 1e-9. Problem.dual,
         Problem.gap and a start A0 need it. Without it, the start is a vertex, and every iterate is
         feasible because it is a convex combination of vertices.
     project : None or a method project(c, y) -> (n, m)

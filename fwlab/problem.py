@@ -1,4 +1,4 @@
-"""The training problem and its Fenchel dual: the mathematics, one equation per line.
+"""Define the training problem and its Fenchel dual: the mathematics, one equation per line.
 
     P(W) = lam/2 |W|^2 + (1/n) sum_i omega_i Phi_i(W x_i)                      K19 (1), T20 (2.1)
     D(A) = -lam/2 |W(A)|^2 - (1/n) sum_i (<delta_i, a_i> + r_i/2 |a_i|^2)      K19 (2), T20 (2.3)
@@ -53,12 +53,12 @@ class Problem:
     X : array or scipy.sparse matrix (n, d)
         The samples; with kernel="precomputed" their Gram matrix (n, n).
     y : array (n,)
-        Labels of any kind; `problem.classes` are their distinct values in ascending order, and
-        `problem.y` their places there.
+        Labels of any kind; `problem.classes` holds their distinct values in ascending order, and
+        `problem.y` the index of each label in it.
     loss : Loss or PolytopeLoss
         One of fwlab's losses, or your own.
     lam, C : float
-        The regularisation constant, positive; or C instead of it, which means lam = 1 / (C n).
+        The regularisation constant, positive. C may be given instead: lam = 1 / (C n).
     smoothing : float
         Constant of the Moreau envelope, at least 0.
     kernel : None, "linear" or "precomputed"
@@ -110,10 +110,7 @@ class Problem:
         if self.smoothing and not self.polytopes.projects:
             lacks(loss, "project", "smoothing")
         self.features = features_of(self.X, kernel)
-        squares = self.features.square_norms()
-        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
-        # minus the second derivative of n D along a unit vector in row i, without smoothing
-        self.curvatures = squares / self.lam_n
+        self.curvatures = self._checked_curvatures()
 
     def __repr__(self) -> str:
         return in_brackets("Problem", problem_facts(self))
@@ -239,7 +236,7 @@ class Problem:
 
     @property
     def at_data(self) -> "Problem":
-        """This problem with products taken from X: with kernel="linear" a copy, else itself."""
+        """Return this problem with products from X: a copy with kernel="linear", else itself."""
         if self.kernel != "linear":
             return self
         other = copy(self)
@@ -250,7 +247,7 @@ class Problem:
         """Return this problem with another lam; both share the data."""
         other = copy(self)
         other.lam = as_real("lam", lam, positive=True)
-        other.curvatures = self.features.square_norms() / other.lam_n
+        other.curvatures = other._checked_curvatures()
         return other
 
     def combination(self, C: Floats) -> Floats:
@@ -293,8 +290,8 @@ class Problem:
     ) -> Certificate:
         """Return primal, dual and gaps at the feasible dual point A and a primal point.
 
-        The primal point is the combination of `coefficients` (n, m), or W(A) without them. link and
-        scores belong to the coefficients, or to A; they are recomputed if absent.
+        The primal point is the combination of `coefficients` (n, m), or W(A) without them. `link`
+        and `scores` (n, m) belong to the coefficients, or to A; they are recomputed if absent.
         """
         C = A if coefficients is None else coefficients
         link = self.link(C) if link is None else link
@@ -381,20 +378,21 @@ class Problem:
     def augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
         """Return the primal of the problem with the same dual in d + n dimensions   (K19 (27))."""
         ridge = self.ridge()
-        values = np.concatenate(
-            [
-                polytopes.values(scores[rows] + ridge[rows] * A[rows])
-                for rows, polytopes in self.chunks()
-            ]
-        )
+        values = [p.values(scores[rows] + ridge[rows] * A[rows]) for rows, p in self.chunks()]
         norm = self.lam / 2 * square_norm + self.ridge_term(A)
-        return norm + mean_in_parts(self.sample_weight * values)
+        return norm + mean_in_parts(self.sample_weight * np.concatenate(values))
 
     def ridge_term(self, A: Floats) -> float:
         """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""
         if not self.smoothing:
             return 0.0
         return float(np.vdot(self.ridge()[:, 0], np.einsum("ij,ij->i", A, A))) / 2 / len(A)
+
+    def _checked_curvatures(self) -> Floats:
+        """Return minus the second derivative of n D along a unit vector in row i, (n,)."""
+        squares = self.features.square_norms()
+        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
+        return squares / self.lam_n
 
     def _checked_dual(self, A: Any) -> Floats:
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))

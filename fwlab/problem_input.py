@@ -40,9 +40,9 @@ def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
 
 
 def checked_data(X: Any, kernel: str | None, storage: str) -> tuple[Any, float]:
-    """Return X as a finite array or CSR matrix, or as a Gram matrix with the shift of checked_gram.
+    """Return X as a finite array or CSR matrix, or as a Gram matrix, and the shift of checked_gram.
 
-    The shift is 0 where X holds samples.
+    The shift is 0 if X holds samples.
     """
     if kernel == "precomputed":
         return checked_gram(X)

@@ -1,4 +1,4 @@
-"""Euclidean projections of L15 section 4, and the projection onto a permutahedron.
+"""Project onto the sets of L15 section 4 and onto a permutahedron, in the Euclidean norm.
 
 `Loss.project` is the projection onto the domain of a loss (kernels.domains.projection).
 
@@ -32,17 +32,22 @@ def project_topk_simplex(a: Any, k: int, r: float = 1.0, bias: float = 0.0) -> F
 
     Parameters
     ----------
-    a : (d,) or (n, d) finite real numbers.
-    k : integer >= 1; for k > d the set is {0}.
-    r, bias : numbers from 0 to 1e150.
+    a : array (d,) or (n, d)
+        Finite real numbers, at most 1e150 in size.
+    k : int
+        At least 1; for k > d the set is {0}.
+    r, bias : float
+        Numbers from 0 to 1e150.
 
     Returns
     -------
-    x shaped as `a`, in its units.
+    array
+        The projection x, of the shape of `a` and in its units.
 
     Raises
     ------
-    ValueError or TypeError on any other argument.
+    TypeError, ValueError
+        For any other argument.
 
     """
     return _project_topk(a, k, as_real("r", r, positive=False), bias)
@@ -51,7 +56,8 @@ def project_topk_simplex(a: Any, k: int, r: float = 1.0, bias: float = 0.0) -> F
 def project_topk_cone(a: Any, k: int, bias: float = 0.0) -> Floats:
     """Project onto {x >= 0, x_i <= (sum x)/k}, the top-k cone (L15 4.2).
 
-    Takes the arguments of project_topk_simplex except r, and returns and raises the same.
+    It takes the arguments of project_topk_simplex except r, returns x likewise, and raises the same
+    errors.
     """
     return _project_topk(a, k, np.inf, bias)
 
@@ -79,17 +85,22 @@ def project_knapsack(
 
     Parameters
     ----------
-    a : (d,) or (n, d) finite real numbers.
-    r, upper, bias : numbers from 0 to 1e150.
-    equality : bool; the sum is r, which needs r <= upper * d. The bias then has no effect.
+    a : array (d,) or (n, d)
+        Finite real numbers, at most 1e150 in size.
+    r, upper, bias : float
+        Numbers from 0 to 1e150.
+    equality : bool
+        Whether the sum is r, which needs r <= upper * d. The bias then has no effect.
 
     Returns
     -------
-    x shaped as `a`, in its units.
+    array
+        The projection x, of the shape of `a` and in its units.
 
     Raises
     ------
-    ValueError or TypeError on any other argument.
+    TypeError, ValueError
+        For any other argument.
 
     """
     r = as_real("r", r, positive=False)
@@ -112,20 +123,24 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
     """Project onto the convex hull of all permutations of the vector rho.
 
     Sort a, subtract the sorted rho, fit the nearest non-increasing vector, subtract it from the
-    sorted a, undo the sort.
+    sorted a, and undo the sort.
 
     Parameters
     ----------
-    a : (d,) or (n, d) finite real numbers.
-    rho : (d,) finite real numbers, in any order.
+    a : array (d,) or (n, d)
+        Finite real numbers, at most 1e150 in size.
+    rho : array (d,)
+        Finite real numbers, in any order.
 
     Returns
     -------
-    x shaped as `a`, in the units of rho.
+    array
+        The projection x, of the shape of `a` and in the units of rho.
 
     Raises
     ------
-    ValueError or TypeError on any other argument.
+    TypeError, ValueError
+        For any other argument.
 
     """
     points = _as_points(a)

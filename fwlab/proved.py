@@ -1,12 +1,12 @@
-"""Predictions that a certificate proves to be the exact optimum's.
+"""Find the predictions that a certificate proves to be the predictions of the exact optimum.
 
 Let |W - W*|_F <= r, with W* the machine of the exact optimum (`Result.distance`). For two classes c
 and j and a sample x
 
     |<w_c - w_j, x> - <w*_c - w*_j, x>| <= |x| (|w_c - w*_c| + |w_j - w*_j|) <= sqrt(2) |x| r,
 
-so the two machines order c and j alike if the scores differ by more than this and the rounding
-errors of both scores.
+so the two machines order c and j alike if the scores differ by more than this bound plus the
+rounding errors of both scores.
 """
 
 from typing import Any, cast
@@ -19,7 +19,7 @@ from fwlab.operators.sums import MARGIN, UNDERFLOW, gamma, norms_above
 
 
 def proved_labels(W: Floats, distance: float, X: Any) -> np.ndarray:
-    """Return whether the largest score of each row of X is the exact optimum's too, (n,) bool.
+    """Return whether the exact optimum is proved to predict each label too, (n,) bool.
 
     W (m, d) is the machine and `distance` a bound of |W - W*|_F.
     """

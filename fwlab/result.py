@@ -1,4 +1,4 @@
-"""The outcome of a run: certificate, status, trace and result, with saving and loading."""
+"""Define the outcome of a run: certificate, status, trace and result, with saving and loading."""
 
 import json
 from collections.abc import Mapping
@@ -26,11 +26,24 @@ if TYPE_CHECKING:
 class Certificate:
     """Values that bound each other: primal >= optimum >= dual, gap = primal - dual.
 
-    augmented_gap is the gap of the problem in d + n dimensions that has the same dual
-    (K19 (27)); without smoothing it is the gap. own_gap is the gap of the problem that a method
-    solves, if that may be another one. from_scratch says that nothing which a method tracked
-    entered: all numbers were computed from the dual point alone. contradiction says how a loss from
-    outside the family contradicts itself, and is empty otherwise.
+    Attributes
+    ----------
+    primal, dual, gap : float
+        The values at the primal and the dual point.
+    augmented_gap : float
+        The gap of the problem in d + n dimensions that has the same dual (K19 (27)); without
+        smoothing it is the gap.
+    own_gap : float or None
+        The gap of the problem that a method solves, if that may be another problem.
+    from_scratch : bool
+        Whether all numbers were computed from the dual point, and none was tracked by a method.
+    contradiction : str
+        How a loss from outside the family contradicts itself; empty otherwise.
+    gap_error : float
+        A bound of the rounding error of the gap.
+    distance : float
+        A bound of |W - W*|, with W* the machine of the exact optimum.
+
     """
 
     primal: float
@@ -45,11 +58,11 @@ class Certificate:
 
     @property
     def proved_gap(self) -> float:
-        """gap + gap_error, which the exact gap does not exceed."""
+        """An upper bound of the exact gap: gap + gap_error."""
         return self.gap + self.gap_error
 
     def checked(self) -> "Certificate":
-        """Return the certificate, with a contradiction if rounding does not explain its gap."""
+        """Return this certificate, with a contradiction if rounding does not explain its gap."""
         if self.contradiction or not self.gap < -self.gap_error:
             return self
         found = (
@@ -58,7 +71,7 @@ class Certificate:
         return self.contradicted(found)
 
     def contradicted(self, found: str) -> "Certificate":
-        """Return the certificate with this contradiction, which leaves no bound of |W - W*|."""
+        """Return this certificate with a contradiction, and so without a bound of |W - W*|."""
         return replace(self, contradiction=found, distance=np.inf) if found else self
 
 
@@ -81,10 +94,26 @@ class Status(Enum):
 class Trace:
     """The checkpoints of a run: every column is an array with one entry per checkpoint.
 
-    iteration; seconds (solver time, judging excluded); primal, dual and gap; n_lmo, calls of the
-    LMO for one sample; n_steps, block or whole-matrix steps; active, atoms held (0 for methods that
-    hold none); step, the last step size (nan if there is none). augmented_gap exists only with
-    smoothing, own_gap only for methods that solve another problem; elsewhere they are None.
+    Attributes
+    ----------
+    iteration : array
+        Iterations so far.
+    seconds : array
+        Time of the method, without judging.
+    primal, dual, gap : array
+        The values of the certificate.
+    n_lmo : array
+        Calls of the LMO, counted per sample.
+    n_steps : array
+        Steps, of one block or of the whole matrix.
+    active : array
+        Atoms held; 0 for methods that hold none.
+    step : array
+        The last step size; nan if there is none.
+    augmented_gap : array or None
+        The augmented gap; None without smoothing.
+    own_gap : array or None
+        The gap of the problem that the method solves; None if that is the given problem.
     """
 
     iteration: Integers
@@ -124,7 +153,7 @@ class Trace:
 
     @property
     def gaps(self) -> Gaps:
-        """The columns that a curve of gaps needs."""
+        """Columns that a curve of gaps needs."""
         return Gaps(self.iteration, self.seconds, self.primal, self.dual, self.gap)
 
 
@@ -132,17 +161,35 @@ class Trace:
 class Result:
     """The outcome of `solve`; every number is recomputed from A at the end of the run.
 
-    W (m, d) is problem.weights(A), with these exceptions: None with a precomputed kernel; the
-    method's own iterate for `subgradient` and `alternate`, and for `direct` below LpNorm(1.04);
-    the best primal point seen for `newton` and `auto`. A (n, m). gap = primal - dual, both
-    recomputed, with the primal at W; problem.gap(A) is the gap at weights(A). infeasibility is the
-    largest distance of an entry of A from its domain. success says whether gap + gap_error is at
-    most tol. nit counts iterations. wall_seconds is the time of the whole call, seconds the
-    method's own, without judging and compiling. lam_n is lam times n. coefficients (n, m) are the
-    coefficients of the machine with a precomputed kernel if they are not A (the subgradient method,
-    LpNorm), otherwise None. classes (m,) are the labels behind
-    the classes 0 .. m-1, None for those integers themselves. made_by holds versions, commit,
-    processor and date (`fwlab.provenance`).
+    Attributes
+    ----------
+    W : array (m, d), or None
+        The machine: problem.weights(A), with these exceptions. It is None with a precomputed
+        kernel, the method's own iterate for `subgradient` and `alternate` and for `direct` below
+        LpNorm(1.04), and the best primal point seen for `newton` and `auto`.
+    A : array (n, m)
+        The dual point.
+    primal, dual, gap : float
+        P(W), D(A), and their difference. problem.gap(A) is the gap at weights(A) instead.
+    infeasibility : float
+        The largest distance of an entry of A from its domain.
+    success : bool
+        Whether gap + gap_error is at most tol.
+    nit : int
+        Number of iterations.
+    wall_seconds : float
+        Time of the whole call.
+    seconds : float
+        Time of the method, without judging and compiling.
+    lam_n : float
+        lam times n.
+    coefficients : array (n, m), or None
+        The coefficients of the machine with a precomputed kernel if they are not A (the subgradient
+        method, LpNorm), otherwise None.
+    classes : array (m,), or None
+        The labels of the classes 0 .. m-1; None if they are these integers.
+    made_by : dict
+        Versions, commit, processor and date (`fwlab.provenance`).
     """
 
     W: Floats | None
@@ -183,10 +230,10 @@ class Result:
         return best if self.classes is None else np.asarray(self.classes[best])
 
     def proved(self, X_new: Any) -> np.ndarray:
-        """Return whether each predicted label is certainly the exact optimum's, (n_new,) bool.
+        """Return whether the exact optimum is proved to predict each label too, (n_new,) bool.
 
-        X_new is (n_new, d). fwlab.proved has the derivation. No label is proved with an LpNorm(p)
-        of p > 2 or p = 1, where no bound of |W - W*| is known. Raises ValueError with a
+        X_new is (n_new, d). fwlab.proved holds the derivation. With an LpNorm(p) of p > 2 or p = 1
+        no label is proved, because no bound of |W - W*| is known. Raises ValueError with a
         precomputed kernel.
         """
         W, rows = self._machine_and_rows("proved", X_new)
@@ -195,9 +242,9 @@ class Result:
     def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.
 
-        X_new is (n_new, d) and y (n_new,); fwlab.metrics.topk_accuracy defines the accuracy, and a
-        label that is none of `classes` counts as wrong. Raises ValueError with a precomputed
-        kernel, or if an argument is not as described.
+        X_new is (n_new, d) and y (n_new,). fwlab.metrics.topk_accuracy defines the accuracy; a
+        label that is not in `classes` counts as wrong. Raises ValueError with a precomputed kernel,
+        or if an argument is not as described.
         """
         W, rows = self._machine_and_rows("proved_accuracy", X_new)
         k = as_integer("k", k, low=1, high=len(W))
@@ -211,7 +258,7 @@ class Result:
         return low * float(known.mean()), high * float(known.mean())
 
     def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:
-        """Write everything to an .npz file; with the arrays of a model that predicts from it."""
+        """Write everything to an .npz file, with the arrays of a model that predicts from it."""
         save_result(self, path, model)
 
     @classmethod
@@ -266,7 +313,7 @@ def save_result(result: Any, path: str | Path, more: Mapping[str, Any] | None = 
     """Write all fields of a result, a dataclass with a trace and a status, to an .npz file.
 
     Columns of the trace are called trace_iteration and so on; parts of any other field that has
-    `as_dict` are named likewise. A field that is None is left out. more: further arrays.
+    `as_dict` are named likewise. A field that is None is left out. `more` holds further arrays.
     """
     arrays: dict[str, Any] = dict(more or {})
     for name in (column.name for column in fields(result)):

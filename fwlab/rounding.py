@@ -1,4 +1,4 @@
-"""A rigorous bound of the rounding error of a certificate.
+"""Bound the rounding error of a certificate rigorously.
 
 The certificate of a dual point A and a machine W computes P(W) and D(A). As the rows of A hardly
 ever sum to 0, D is compared at the repaired point A' (fwlab.operators.repair). This module
@@ -26,13 +26,13 @@ class's do not exceed. The errors are
     costs    1/n sum_i max_j |delta_ij| (gamma_m |a_i|_1 + rho_i)
     ridge    1/n sum_i r_i (gamma_m |a_i|^2 / 2 + |a_i| rho_i + rho_i^2 / 2)
 
-and gamma_c of every sum times the sum of its terms. In a column of a sparse X, c is the number of
-its entries. The envelope's value is that at z = s - smoothing g, never below the envelope for any
-g; it is compared with <s + delta, g> - smoothing/2 |g|^2, not above it for g in the domain, and
-their difference counts as an error.
+and gamma_c of every sum times the sum of its terms. For a column of a sparse X, c is the number of
+its entries. The envelope is computed at z = s - smoothing g, where the value is never below the
+envelope for any g. The value <s + delta, g> - smoothing/2 |g|^2 is never above the envelope for g
+in the domain. The difference of the two counts as an error.
 
-The weights of the loss, lam, the smoothing, the costs and X are exact: the problem as it is stored.
-For a PolytopeLoss, whose functions are its author's, this is no proof: they are taken to be right
+The weights of the loss, lam, the smoothing, the costs and X count as exact, as they are stored. For
+a PolytopeLoss this is no proof, because its functions are its author's: they are taken to be right
 to GIVEN times the size of their terms, and R is the largest vertex in some random directions.
 """
 
@@ -90,7 +90,7 @@ def _row_errors(
 
 
 def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
-    """Return the largest sum of entries but the true class's, and the number of terms of a loss."""
+    """Return the largest sum of entries of the wrong classes, and the terms of a loss."""
     if isinstance(polytopes, RowPolytopes):
         return float(polytopes.upper.sum()), polytopes.support
     directions = np.random.default_rng(0).normal(size=(DIRECTIONS, 1, scores.shape[1]))

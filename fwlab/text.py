@@ -1,5 +1,7 @@
-"""Format tables and durations, describe a loss, a problem or an outcome in a few lines, and guess
-what a name was to be."""
+"""Format tables, durations, and short descriptions of losses, problems and outcomes.
+
+It also suggests the name that a misspelt one was meant to be.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,7 @@ def problem_facts(problem: Problem) -> list[str]:
 
 
 def in_brackets(name: str, facts: Sequence[str]) -> str:
-    """Return "name(fact, fact, ..)", in lines that end between facts; long ones are shortened."""
+    """Return "name(fact, fact, ..)" in lines that end between facts; long facts are shortened."""
     shown = [shorten(fact, MOST_LETTERS, placeholder=" ..") for fact in facts]
     lines = wrap(
         f"{name}({', '.join(fact.replace(' ', NO_BREAK) for fact in shown)})",
@@ -110,7 +112,7 @@ def in_brackets(name: str, facts: Sequence[str]) -> str:
 
 
 def outcome_facts(result: Any) -> dict[str, str]:
-    """Return what matters of a result, as names and short texts.
+    """Return the main facts of a result, as names and short texts.
 
     result has method, status, gap, gap_error, primal, dual, nit and wall_seconds.
     """

@@ -1,4 +1,4 @@
-"""Write TOML: strings, numbers, booleans, lists of these, and tables by name; tomllib reads it."""
+"""Write strings, numbers, booleans, lists of these, and named tables as TOML; tomllib reads it."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""An enclosure of a certificate in ball arithmetic, whatever a run said (extra "verify").
+"""Enclose a certificate in ball arithmetic, independently of the run (extra "verify").
 
 fwlab.balls computes it for training, fwlab.ranking.verify for ranking.
 """
@@ -28,8 +28,8 @@ class Enclosure:
 def verify(problem: Problem | ranking.Problem, result: Result | ranking.Result) -> Enclosure:
     """Enclose the primal, the dual and the gap of a result in ball arithmetic.
 
-    It takes some ten seconds per 10^8 products of an entry of X with a class, and shows a progress
-    bar on a terminal if that is long.
+    It takes about ten seconds per 10^8 products of an entry of X with a class. A long computation
+    shows a progress bar on a terminal.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ def verify(problem: Problem | ranking.Problem, result: Result | ranking.Result) 
     Returns
     -------
     Enclosure
-        The primal is that of the machine as it is stored, or of its coefficients with a precomputed
-        kernel. The dual is that of a point next to the stored one in the exact domain.
+        The primal is taken at the stored machine, or at its coefficients with a precomputed kernel.
+        The dual is taken at a point of the exact domain next to the stored one.
 
     Raises
     ------
     ImportError
         Without python-flint, which the extra "verify" installs.
     ValueError, TypeError
-        With one sentence, if the result is not one of the problem.
+        With one sentence, if the result does not belong to the problem.
     """
     flint = imported_flint()
     if isinstance(problem, ranking.Problem):

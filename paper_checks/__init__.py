@@ -1,1 +1,1 @@
-"""Statements of the papers, each with the code that tries it and the verdict the code computes."""
+"""Try the statements of the papers, each by code that computes its verdict."""

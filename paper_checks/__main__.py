@@ -25,15 +25,15 @@ from paper_checks.run import Record, run
 from paper_checks.stored_tables import VARIABLE
 
 ROOT = Path(__file__).parents[1]
-# as many claims, asked for by --id, are printed in full
+# up to this number of claims, selected by --id, are printed in full
 FEW = 5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0 if every check ran; 1 if one broke or a page cannot be written; 2 for bad input; 130 after
-    Ctrl-C or SIGTERM.
+    The exit code is 0 if every check ran, 1 if a check broke or a page cannot be written, 2 for bad
+    input, and 130 after Ctrl-C or SIGTERM.
     """
     options = parser(__doc__).parse_args(arguments)
     try:
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def printed(records: Sequence[Record], options: argparse.Namespace) -> str:
-    """Return what goes to the terminal."""
+    """Return the text for the terminal."""
     if options.json:
         return json.dumps(records, indent=1)
     return details(records) if options.id and len(records) <= FEW else table(records)
@@ -85,7 +85,7 @@ def write_reports(records: Sequence[Record], options: argparse.Namespace, comman
 
 
 def files_of(options: argparse.Namespace) -> list[ClaimFile]:
-    """Import the files of --file. Raises ValueError for one that has no claims to try."""
+    """Import the files of --file. Raises ValueError for a file without claims."""
     try:
         return claim_files(options.file)
     except ValueError as error:
@@ -93,7 +93,7 @@ def files_of(options: argparse.Namespace) -> list[ClaimFile]:
 
 
 def selected(options: argparse.Namespace, files: Sequence[ClaimFile]) -> list[str]:
-    """Return the ids of the claims to try: of --paper, else of --file, else all; of these --id."""
+    """Return the ids of the claims to try, by --paper, else --file, else all, and by --id."""
     all_claims = claims()
     papers = list(dict.fromkeys(claim.paper for claim in all_claims))
     for paper in options.paper:
@@ -119,7 +119,7 @@ def no_such_claim(id: str, chosen: Sequence[str]) -> str:
 
 
 def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
-    """Raise ValueError for what cannot be read or written, before any work."""
+    """Raise ValueError, before any work, for a path that cannot be read or written."""
     if options.figures is not None:
         if not options.figures.is_dir():
             raise ValueError(f"--figures {options.figures}: no such folder")
@@ -152,7 +152,7 @@ def check_formulas(id: str) -> None:
 
 
 def why_not_a_file(path: Path) -> str:
-    """Why nothing can be written to this path; "" if nothing speaks against it."""
+    """Return the reason why nothing can be written to this path, or ""."""
     if path.is_dir():
         return "it is a folder, not a file"
     return "" if path.resolve().parent.is_dir() else "its folder does not exist"
@@ -161,7 +161,7 @@ def why_not_a_file(path: Path) -> str:
 def in_order(
     chosen: list[str], options: argparse.Namespace, files: Sequence[ClaimFile]
 ) -> list[Record]:
-    """The records of the chosen claims, in their order, with progress on the error stream."""
+    """Return the records of the chosen claims, in their order; progress goes to stderr."""
     found = {}
     work = run(chosen, options.seed, options.deep, options.jobs, options.keep, files)
     counts: Counter[str] = Counter()

@@ -1,9 +1,10 @@
-"""Operations that mean the same in fractions, in float64 and in symbols for real numbers.
+"""Provide operations that mean the same in fractions, in float64 and in symbols for real numbers.
 
-A form written with them is tried on numbers and proved for all real numbers: it is one expression.
-Python's own would lie about symbols: `max`, `sorted`, `if` and `and` ask a comparison for its truth
-value, which a symbolic one does not have (it raises TypeError), and a quotient by a symbol needs a
-condition. The usual +, -, *, <=, <, >=, > work as they stand; `equals` stands for ==.
+A form written with them is one expression that is tried on numbers and proved for all real numbers.
+Python's own functions would be wrong on symbols: `max`, `sorted`, `if` and `and` ask a comparison
+for its truth value, which a symbolic comparison does not have (it raises TypeError), and a quotient
+by a symbol needs a condition. The operators +, -, *, <=, <, >=, > can be used directly; `equals`
+replaces ==.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ class Undefined(ArithmeticError):
 
 
 class Symbolic:
-    """Base of what is known by its formula alone (paper_checks.symbols)."""
+    """The base of objects that are known only by their formula (paper_checks.symbols)."""
 
     __slots__ = ()
 
@@ -36,8 +37,8 @@ class Symbolic:
 class SideConditions:
     """The conditions that the evaluation of a form relies on.
 
-    defined: conditions under which its symbolic quotients are defined. conventions: the number of
-    quotients 0/0 that were given a value by convention.
+    `defined` holds the conditions under which its symbolic quotients are defined, and `conventions`
+    the number of quotients 0/0 that were given a value by convention.
     """
 
     defined: list[Truth] = field(default_factory=list)
@@ -49,7 +50,7 @@ _CONDITIONS: ContextVar[SideConditions | None] = ContextVar("side conditions", d
 
 @contextmanager
 def side_conditions() -> Iterator[SideConditions]:
-    """Collect the side conditions of what is evaluated inside."""
+    """Collect the side conditions of the expressions evaluated inside."""
     found = SideConditions()
     token = _CONDITIONS.set(found)
     try:
@@ -59,7 +60,7 @@ def side_conditions() -> Iterator[SideConditions]:
 
 
 def is_symbolic(*values: Any) -> bool:
-    """Whether a symbol or a formula is among the values, or inside a sequence among them."""
+    """Return whether a symbol or a formula is among the values, or inside a sequence among them."""
     return any(
         is_symbolic(*value) if isinstance(value, list | tuple) else isinstance(value, Symbolic)
         for value in values
@@ -136,7 +137,7 @@ def pick(values: Sequence[Real], index: int) -> Real:
 def divide(numerator: Real, denominator: Real, zero_over_zero: Real | None = None) -> Real:
     """Return the quotient.
 
-    zero_over_zero: the value of 0/0 by convention; each use on numbers is counted. Any other
+    `zero_over_zero` is the value of 0/0 by convention; each use on numbers is counted. Any other
     quotient by 0 raises Undefined, and a symbolic one adds the condition that it is defined.
     """
     found = _CONDITIONS.get()
@@ -160,27 +161,27 @@ def divide(numerator: Real, denominator: Real, zero_over_zero: Real | None = Non
 
 
 def equals(left: Real, right: Real) -> Truth:
-    """Whether two numbers are equal; with floats, equal bit for bit."""
+    """Return whether two numbers are equal; with floats, equal bit for bit."""
     return all_of(left <= right, left >= right)
 
 
 def all_of(*conditions: Truth) -> Truth:
-    """Whether all of the conditions are true."""
+    """Return whether all of the conditions are true."""
     return reduce(and_, map(truth_value, conditions), True)
 
 
 def any_of(*conditions: Truth) -> Truth:
-    """Whether one of the conditions is true."""
+    """Return whether one of the conditions is true."""
     return reduce(or_, map(truth_value, conditions), False)
 
 
 def negation(condition: Truth) -> Truth:
-    """Whether the condition is false."""
+    """Return whether the condition is false."""
     return condition.negated() if isinstance(condition, Symbolic) else not condition  # type: ignore[attr-defined]
 
 
 def implies(premise: Truth, conclusion: Truth) -> Truth:
-    """Whether the conclusion is true if the premise is."""
+    """Return whether the conclusion is true if the premise is."""
     return any_of(negation(premise), conclusion)
 
 

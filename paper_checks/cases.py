@@ -1,4 +1,4 @@
-"""Cases that many statements are tried on: sizes, weights, scores, labels and small data sets.
+"""Draw cases for many statements: sizes, weights, scores, labels and small data sets.
 
 Half of the numbers are small integers or fractions with small denominators, where ties are common
 and the exact reference decides; the others are normal random numbers.
@@ -16,27 +16,27 @@ Rng = np.random.Generator
 
 
 def sizes(largest_m: int, smallest_k: int = 1) -> Iterator[tuple[int, int]]:
-    """All (m, k) with 2 <= m <= largest_m and smallest_k <= k <= m."""
+    """Yield all (m, k) with 2 <= m <= largest_m and smallest_k <= k <= m."""
     for m in range(2, largest_m + 1):
         for k in range(smallest_k, m + 1):
             yield m, k
 
 
 def fractions(rng: Rng, size: int, largest: int = 3, denominator: int = 2) -> tuple[Fraction, ...]:
-    """Multiples of 1/denominator from -largest to largest; ties are common."""
+    """Return multiples of 1/denominator from -largest to largest; ties are common."""
     steps = rng.integers(-largest * denominator, largest * denominator + 1, size)
     return tuple(Fraction(int(step), denominator) for step in steps)
 
 
 def decreasing_weights(rng: Rng, m: int) -> tuple[Fraction, ...]:
-    """Admissible weights rho: m of them, not all 0, with ties and zeros at the end common."""
+    """Return m admissible weights rho, not all 0; ties and zeros at the end are common."""
     steps = rng.integers(0, 3, m)
     steps[rng.integers(m)] += 1
     return tuple(Fraction(int(total), 4) for total in np.cumsum(steps[::-1])[::-1])
 
 
 def scored_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """One row of scores with its class y: m, k, rho, y, scores; exact with ties, and normal."""
+    """Yield m, k, rho, y and one row of scores with class y: exact with ties, and normal."""
     for m, k in sizes(6 if deep else 5):
         for _ in range(4 if deep else 2):
             y, rho = int(rng.integers(m)), decreasing_weights(rng, m)
@@ -46,12 +46,12 @@ def scored_rows(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def labels(rng: Rng, n: int, m: int) -> np.ndarray:
-    """n labels, each of the m classes at least once if n >= m."""
+    """Return n labels, with each of the m classes at least once if n >= m."""
     return rng.permutation(
         np.concatenate([np.arange(min(n, m)), rng.integers(0, m, max(0, n - m))])
     )
 
 
 def changed(case: Case, **changes: Any) -> Case:
-    """The case with some quantities changed or added."""
+    """Return the case with some quantities changed or added."""
     return Case(**{**vars(case), **changes})

@@ -1,4 +1,4 @@
-"""Real data for the statements about training."""
+"""Load real data for the statements about training."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from paper_checks.ledger import Untestable
 
 @lru_cache(maxsize=8)
 def data_set(name: str, normalize: str | None = "unit") -> fwlab.datasets.Dataset:
-    """A data set of fwlab.datasets; where its file is missing the statement is untestable."""
+    """Return a data set of fwlab.datasets. Raises Untestable if its file is missing."""
     try:
         return fwlab.datasets.load(name, normalize=normalize)
     except FileNotFoundError as missing:

@@ -1,4 +1,4 @@
-"""The losses and the polytopes of the papers, for numbers and for symbols alike.
+"""Define the losses and the polytopes of the papers, for numbers and for symbols.
 
 Losses are functions of the margins h = 1 - e_y + s - s_y 1 (K19 (3), L15 section 2, T20 (2.2)); a
 test compares each with the reference. The weights rho are non-increasing and >= 0.
@@ -60,21 +60,21 @@ def weighted_usunier(h: Vector, rho: Vector) -> Real:
 
 
 def admissible(rho: Vector) -> Truth:
-    """Whether weights are non-increasing and >= 0."""
+    """Return whether weights are non-increasing and >= 0."""
     steps = [a >= b for a, b in pairwise(rho)]
     return all_of(*steps, rho[-1] >= 0)
 
 
 def in_simplex(b: Vector, r: Real = ONE) -> Truth:
-    """Whether b >= 0 sums to at most r."""
+    """Return whether b >= 0 sums to at most r."""
     return all_of(*(x >= 0 for x in b), total(b) <= r)
 
 
 def in_topk_simplex(b: Vector, k: int, r: Real = ONE) -> Truth:
-    """Whether b is in the simplex and no entry is above sum(b) / k (L15 Definition 1)."""
+    """Return whether b is in the simplex and no entry is above sum(b) / k (L15 Definition 1)."""
     return all_of(in_simplex(b, r), *(k * x <= total(b) for x in b))
 
 
 def in_usunier_simplex(b: Vector, k: int, r: Real = ONE) -> Truth:
-    """Whether b is in the simplex and no entry is above r / k (L15 (9))."""
+    """Return whether b is in the simplex and no entry is above r / k (L15 (9))."""
     return all_of(in_simplex(b, r), *(k * x <= r for x in b))

@@ -1,7 +1,7 @@
-"""Linear programs over a reference Polytope in exact fractions, for sets with dyadic numbers.
+"""Solve linear programs over a reference Polytope in exact fractions, for dyadic numbers.
 
-reference.derived_polytopes builds its sets in float64. Where k is an integer and the weights are
-multiples of 1/4, those floats carry no rounding, and neither does anything here.
+reference.derived_polytopes builds its sets in float64. If k is an integer and the weights are
+multiples of 1/4, these floats are exact, and so is everything here.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ Rows = list[list[Fraction]]
 
 
 def largest(polytope: Polytope, x: Sequence[Fraction]) -> Fraction:
-    """The maximum of <x, point> over the points of a polytope that is not empty."""
+    """Return the maximum of <x, point> over the points of a polytope that is not empty."""
     images = as_fractions(polytope.M)
     columns = range(polytope.M.shape[1])
     cost = [-sum(x_j * row[c] for x_j, row in zip(x, images, strict=True)) for c in columns]
@@ -27,7 +27,7 @@ def largest(polytope: Polytope, x: Sequence[Fraction]) -> Fraction:
 
 
 def contains(polytope: Polytope, v: Sequence[Fraction], free: Collection[int] = ()) -> bool:
-    """True if some point of the polytope equals v in all entries but the free ones."""
+    """Return whether some point of the polytope equals v in all entries except the free ones."""
     held = [j for j in range(len(v)) if j not in free]
     images = as_fractions(polytope.M)
     A = [*as_fractions(polytope.A), *[images[j] for j in held]]

@@ -1,4 +1,4 @@
-"""Records kept in a file, one per line, each with a hash of the code that made it."""
+"""Keep records in a file, one per line, each with a hash of the code that made it."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ from paper_checks.records import Record
 from paper_checks.verdicts import Verdict
 
 JUDGE = "paper_checks.verdicts"
-# the judge's, too, but imported by the first search alone
+# part of the judge, too, but imported only by the first search
 SEARCH = Path(__file__).with_name("search.py")
 
 
 def code_hash(module: str) -> str:
-    """Return a hash of the judge's sources and of all that a module imports, as they are now."""
+    """Return a hash of the current sources of the judge and of everything that a module imports."""
     hasher = hashlib.sha256()
     for file in sorted({*source_files(JUDGE), *source_files(module), SEARCH}):
         hasher.update(file.read_bytes() if file.exists() else b"")
@@ -24,10 +24,10 @@ def code_hash(module: str) -> str:
 
 
 def usable(path: Path | None, seed: int, deep: bool, codes: Mapping[str, str]) -> dict[str, Record]:
-    """Return {id: record} of what a run with this seed, depth and code need not try again.
+    """Return {id: record} of the claims that a run with this seed, depth and code can skip.
 
-    Untestable claims are tried again, as what they lack may be there by now, and so are claims
-    from a table, which may be another by now. codes: {id: hash of the code of its claim}.
+    Untestable claims are tried again, because the missing files may exist by now, and so are claims
+    from a table, which may have changed. `codes` is {id: hash of the code of its claim}.
     """
     found = {}
     for kept in stored(path):

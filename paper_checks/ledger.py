@@ -1,9 +1,9 @@
-"""The ledger: claims, how one is tried, and how its verdict follows from what was found.
+"""Define claims and register them in the ledger.
 
 A claim is one statement of one paper. Its form is a function of a case that says by how much the
-statement holds there (an Outcome); the numbers in the statement are keyword arguments of the form,
+statement holds there (an Outcome). The numbers in the statement are keyword arguments of the form,
 so that a derived, relaxed, corrected or wrong version is the same code with other numbers. The
-verdict is computed from the outcomes alone, by the rules in `paper_checks.verdicts`.
+verdict is computed only from the outcomes, by the rules in `paper_checks.verdicts`.
 """
 
 import inspect
@@ -34,7 +34,7 @@ __all__ = [
     "version",
 ]
 
-# a short name of the source, a dash, and a name of one's own
+# a short name of the source, a dash, and a name of the statement
 ID = re.compile(r"[A-Za-z0-9]+-[A-Za-z0-9._-]+")
 
 
@@ -44,8 +44,10 @@ class Untestable(Exception):
 
 @dataclass(frozen=True)
 class Version:
-    """Another version of a statement: the form (the printed one's if None) with changed numbers,
-    tried on its own cases, or on the printed statement's if None. formula: in mathtext."""
+    """Another version of a statement: a form with changed numbers, tried on cases.
+
+    If form or cases is None, the printed statement's is taken. formula is in mathtext.
+    """
 
     text: str
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -61,13 +63,13 @@ def version(
     formula: str = "",
     **changes: Any,
 ) -> Version:
-    """A Version whose changed numbers are written as keyword arguments."""
+    """Return a Version whose changed numbers are given as keyword arguments."""
     return Version(text, changes, form, cases, formula)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition, named, under which a statement that is false as printed may be true."""
+    """A named condition under which a statement that is false as printed may be true."""
 
     text: str
     meets: Callable[[Case], Any]
@@ -77,9 +79,13 @@ class Condition:
 class WhereRight:
     """The place where the paper itself has the correct form of a misprint.
 
-    place: the id of another row, whose formula `form` compares with the correction in a case; or,
-    without a form, the place in the paper where its prose says so. at: the formula of that row
-    that is right, if the row has several.
+    Attributes
+    ----------
+    place : str
+        The id of another row, whose formula `form` compares with the correction in a case; or,
+        without a form, the place in the paper where its prose says so.
+    at : str
+        The formula of that row that is right, if the row has several.
     """
 
     place: str
@@ -99,8 +105,11 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Library:
-    """The functions of fwlab that a row exercises, by dotted names, and the form that compares
-    them with the true version of the statement; None if the claim's own form calls them."""
+    """The functions of fwlab that a row exercises, by dotted names.
+
+    The form compares them with the true version of the statement; it is None if the claim's own
+    form calls them.
+    """
 
     names: tuple[str, ...]
     form: Form | None = None
@@ -109,8 +118,11 @@ class Library:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A note for the paper's margin: the page, the formula as printed and as it should be
-    (mathtext), the proof in about three sentences, and what the error breaks elsewhere."""
+    """A note for the paper's margin.
+
+    It has the page, the formula as printed and as it should be (mathtext), the proof in about three
+    sentences, and the consequences of the error elsewhere.
+    """
 
     page: str
     printed: str
@@ -123,12 +135,30 @@ class Erratum:
 class Claim:
     """One statement of one paper.
 
-    where: the place in the paper; statement: in our own words; formula: in mathtext, "" if words
-    say it all; shapes: of the quantities; judged: which of several printed readings was judged;
-    assumed: conditions that the statement needs and the paper does not print beside it.
-    cases(rng, deep) yields what the form is tried on; from_table: they are read from a table that
-    figures/ has made. planted: wrong versions, which the same check must refute. sides: what
-    `left` and `right` are in a witness. not_proved: why there is no proof, in one line.
+    Attributes
+    ----------
+    where : str
+        The place in the paper.
+    statement : str
+        The statement in our own words.
+    formula : str
+        The statement in mathtext; "" if words say it all.
+    shapes : str
+        The shapes of the quantities.
+    judged : str
+        The reading that was judged, if the print allows several.
+    assumed : str
+        Conditions that the statement needs and the paper does not print beside it.
+    cases : callable
+        cases(rng, deep) yields the cases on which the form is tried.
+    from_table : bool
+        Whether the cases are read from a table that figures/ has made.
+    planted : tuple of Version
+        Wrong versions, which the same check must refute.
+    sides : tuple of str
+        The meaning of `left` and `right` in a witness.
+    not_proved : str
+        The reason why there is no proof, in one line.
     """
 
     id: str
@@ -160,7 +190,7 @@ class Claim:
 
     @property
     def versions(self) -> dict[str, Version]:
-        """The versions that may be true in place of the printed one, by their names here."""
+        """The versions that may be true in place of the printed one, by name of field."""
         named = {"derived": self.derived, "relaxed": self.relaxed, "corrected": self.corrected}
         return {name: other for name, other in named.items() if other is not None}
 
@@ -183,7 +213,7 @@ def claim(id: str, where: str, statement: str, **parts: Any) -> Callable[[Form],
 
 
 def check_claim(claim: Claim) -> None:
-    """Raise TypeError or ValueError for an id that is none, and for versions that cannot run."""
+    """Raise TypeError or ValueError for a malformed id and for versions that cannot run."""
     if not ID.fullmatch(claim.id):
         raise ValueError(
             "an id must be SOURCE-NAME, in letters, digits, dots, dashes and underscores; "

@@ -1,7 +1,7 @@
-"""Planted defects in fwlab: a function whose results are a thousandth off, everywhere it is used.
+"""Plant defects in fwlab: make the results of a function a thousandth off wherever it is used.
 
-A row of the ledger that exercises the function has to fail then; otherwise it would not see a real
-defect either.
+A row of the ledger that exercises the function must then fail; otherwise it would miss a real
+defect, too.
 """
 
 import sys
@@ -65,7 +65,7 @@ def users_of(function: Any, attribute: str) -> list[Any]:
 
 
 def wrong(original: Any) -> Any:
-    """Return the function with results that are off."""
+    """Return the function with wrong results."""
     if isinstance(original, property) and original.fget is not None:
         return property(wrong(original.fget))
     if isinstance(original, staticmethod | classmethod):

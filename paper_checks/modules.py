@@ -1,4 +1,4 @@
-"""The modules that claims come from: a package for each paper, and files from outside."""
+"""Import the modules of claims: a package for each paper, and files from outside."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ class ClaimFile:
 
 
 def claims(paper: str | None = None) -> list[Claim]:
-    """Return all claims, or those of one paper, in the order of their files."""
+    """Return all claims, or the claims of one paper, in the order of their files."""
     for module in INSIDE.values():
         import_module(module)
     return [claim for claim in CLAIMS.values() if paper in (None, claim.paper)]
 
 
 def claim_files(paths: Sequence[str]) -> list[ClaimFile]:
-    """Import files from outside after the papers' claims, and return what they are.
+    """Import files from outside after the papers' claims; return one ClaimFile per file.
 
     Raises ValueError, with a sentence that begins with the path, if a file cannot be imported or
     registers no claim.

@@ -1,4 +1,4 @@
-"""The options of `python -m paper_checks`."""
+"""Define the options of `python -m paper_checks`."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from paper_checks.stored_tables import VARIABLE
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Return what reads the options."""
+    """Return the parser of the options."""
     made = argparse.ArgumentParser("python -m paper_checks", description=description)
     add_choice(made)
     add_effort(made)
@@ -19,7 +19,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def add_choice(made: argparse.ArgumentParser) -> None:
-    """Add what chooses among the claims."""
+    """Add the options that choose the claims."""
     made.add_argument(
         "--file",
         action="append",
@@ -47,7 +47,7 @@ def add_choice(made: argparse.ArgumentParser) -> None:
 
 
 def add_effort(made: argparse.ArgumentParser) -> None:
-    """Add how thoroughly they are tried."""
+    """Add the options for the depth of the trials."""
     made.add_argument("--deep", action="store_true", help="more and larger cases")
     made.add_argument("--seed", type=whole_number(0), default=0, help="of the random cases (0)")
     made.add_argument(
@@ -64,14 +64,14 @@ def add_effort(made: argparse.ArgumentParser) -> None:
 
 
 def add_output(made: argparse.ArgumentParser) -> None:
-    """Add what is printed and written."""
+    """Add the options for the output."""
     made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     made.add_argument("--markdown", type=Path, metavar="FILE", help="write the same as Markdown")
     made.add_argument("--json", action="store_true", help="print records instead of a table")
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """What turns text into an int that is at least this."""
+    """Return a function that converts text to an int of at least `least`."""
 
     def read(text: str) -> int:
         if not text.lstrip("-").isdecimal() or int(text) < least:

@@ -1,4 +1,4 @@
-"""How a form says whether its statement holds: equality, inequality, membership.
+"""Say whether a statement holds: equality, inequality, membership.
 
 On symbols the answer is a formula, to be proved (paper_checks.proofs).
 """
@@ -19,8 +19,11 @@ ROUNDING = 1e-9
 
 
 def equal(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outcome:
-    """left = right, entry by entry: exactly for ints and Fractions, else up to `allowed` times the
-    largest entry. Infinities must agree, and so must shapes."""
+    """State that left = right, entry by entry.
+
+    Ints and Fractions must be equal exactly, other numbers up to `allowed` times the largest entry.
+    Infinities must agree, and so must shapes.
+    """
     if is_symbolic(left, right):
         return stated(all_equal(left, right))
     seen = {**seen, "left": left, "right": right}
@@ -40,8 +43,11 @@ def equal(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outc
 
 
 def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outcome:
-    """left <= right, two numbers: exactly for ints and Fractions, else up to `allowed` times the
-    larger one. The margin is right - left, relative likewise."""
+    """State that left <= right for two numbers.
+
+    Ints and Fractions are compared exactly, other numbers up to `allowed` times the larger one. The
+    margin is right - left, relative likewise.
+    """
     if is_symbolic(left, right):
         return stated(left <= right)
     seen = {**seen, "left": left, "right": right}
@@ -54,7 +60,7 @@ def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Ou
 
 
 def less(left: Any, right: Any, **seen: Any) -> Outcome:
-    """left < right, by more than rounding."""
+    """State that left < right, by more than rounding."""
     if is_symbolic(left, right):
         return stated(left < right)
     if not (math.isfinite(left) and math.isfinite(right)):
@@ -67,7 +73,7 @@ def less(left: Any, right: Any, **seen: Any) -> Outcome:
 
 
 def both(*outcomes: Outcome) -> Outcome:
-    """All of these statements: the one that holds least, in the weakest tier if all hold."""
+    """Join statements: return the one that holds least, in the weakest tier if all hold."""
     if any(outcome.formula is not None for outcome in outcomes):
         return stated(all_of(*(formula_of(outcome) for outcome in outcomes)))
     worst = min(outcomes, key=lambda outcome: float(outcome.margin) + outcome.allowed)
@@ -84,8 +90,11 @@ def arithmetic_of(outcome: Outcome) -> Tier:
 
 
 def truth(condition: Truth, tier: Tier | None = None, **seen: Any) -> Outcome:
-    """A statement that is true or false, with nothing to measure. tier: if not given, exact for a
-    case of exact numbers; a condition on rounded numbers needs Tier.FLOAT."""
+    """State a condition that is true or false, with nothing to measure.
+
+    By default the tier is exact for a case of exact numbers; a condition on rounded numbers needs
+    Tier.FLOAT.
+    """
     if is_symbolic(condition):
         return stated(condition)
     return Outcome(Fraction(0) if condition else Fraction(-1), 0.0, seen, tier)
@@ -100,23 +109,25 @@ def false(**seen: Any) -> Outcome:
 
 
 def counted(left: int, right: float | Fraction, **seen: Any) -> Outcome:
-    """left <= right, a number of operations that instrumented code has counted and its bound."""
+    """State that left <= right: operations that instrumented code has counted, and their bound."""
     return replace(at_most(left, right, **seen), tier=Tier.COUNTED)
 
 
 def published(outcome: Outcome) -> Outcome:
-    """A statement about numbers that a paper prints."""
+    """State a condition on numbers that a paper prints."""
     return replace(outcome, tier=Tier.PUBLISHED)
 
 
 def estimated(low: float, high: float, least: float = 0.0, **seen: Any) -> Outcome:
-    """A mean is at least `least`, by a Monte Carlo estimate with the interval [low, high]: false
-    if the whole interval lies below, undecided if it lies on both sides."""
+    """State that a mean is at least `least`, by a Monte Carlo estimate in the interval [low, high].
+
+    It is false if the whole interval lies below, and undecided if it lies on both sides.
+    """
     return replace(effect(low - least, high - least), seen={"interval": (low, high), **seen})
 
 
 def effect(low: float, high: float, tier: Tier = Tier.MONTE_CARLO, **seen: Any) -> Outcome:
-    """An effect is positive, by its confidence interval [low, high]: undecided if that has 0."""
+    """State that an effect is positive, by its confidence interval; undecided if that holds 0."""
     undecided = bool(low <= 0 <= high)
     margin = 0.0 if undecided else (low if low > 0 else high)
     seen = {"interval": (low, high), **seen}
@@ -133,12 +144,12 @@ def formula_of(outcome: Outcome) -> Truth:
 
 
 def all_equal(left: Any, right: Any) -> Truth:
-    """Whether two symbolic numbers, or two vectors entry by entry, are equal."""
+    """Return whether two symbolic numbers, or two vectors entry by entry, are equal."""
     if isinstance(left, list | tuple) and isinstance(right, Sequence) and len(left) == len(right):
         return all_of(*(all_equal(a, b) for a, b in zip(left, right, strict=True)))
     return equals(left, right)
 
 
 def is_exact(value: Any) -> bool:
-    """Made of ints and Fractions alone."""
+    """Return whether a value consists only of ints and Fractions."""
     return all(isinstance(entry, int | Fraction) for entry in np.asarray(value, object).ravel())

@@ -1,12 +1,11 @@
-"""The worst case of Frank-Wolfe with given steps, as a semidefinite program with exact proofs.
+"""Find the worst case of Frank-Wolfe with given steps by a semidefinite program; prove it exactly.
 
 The program (Drori and Teboulle 2014; Taylor, Hendrickx and Glineur 2017) looks for multipliers of
-the inequalities of rate_certificate.py: the least bound is the sum of those of the diameter, the
-coefficients of phi_i and l_v agree, and what is left is a positive semidefinite form. A solver
-finds them in floats. They are rounded, the equalities are solved again in fractions, and the
-exact check of rate_certificate.py decides; so nothing here needs to be trusted.
-
-The set of inequalities is sufficient, not complete: it loses less than one part in a thousand.
+the inequalities of rate_certificate.py: the least bound is the sum of the multipliers of the
+diameter, the coefficients of phi_i and l_v agree, and the remainder is a positive semidefinite
+form. A solver finds them in floats. They are rounded, the equalities are solved again in fractions,
+and the exact check of rate_certificate.py decides; so nothing here needs to be trusted. The set of
+inequalities is sufficient but not complete: it loses less than one part in a thousand.
 """
 
 import warnings
@@ -40,7 +39,7 @@ DENOMINATORS = (12, 100)
 DECIMALS = (4, 6, 8, 10)
 # a form that lacks no more than this may be semidefinite, with null directions
 TOLERANCE = 1e-6
-# multipliers below this part of the largest are taken for zeros of the solver
+# multipliers below this part of the largest count as zeros of the solver
 SMALL = 1e-7
 
 
@@ -66,8 +65,10 @@ def prove_open_loop(
     shift: Fraction | int = 2,
     functions: str = "smooth",
 ) -> bool:
-    """Return whether the steps numerator/(i + offset), i = 1 .. t, are proved to give an error of
-    at most constant L D^2/(t + shift)."""
+    """Return whether open-loop steps are proved to have an error bound.
+
+    The steps are numerator/(i + offset), i = 1 .. t, and the bound is constant L D^2/(t + shift).
+    """
     steps = open_loop_steps(t, numerator, offset)
     return prove(steps, Fraction(constant) / (t + shift), functions)
 
@@ -105,7 +106,7 @@ def least_bound(steps: Steps, functions: str = "smooth") -> float:
 
 
 def multipliers(steps: Steps, functions: str, bound: Fraction) -> dict[Inequality, float]:
-    """Return multipliers for a bound whose form is as far from indefinite as can be; {} if none.
+    """Return multipliers for a bound whose form is as far from indefinite as possible; {} if none.
 
     A bound above the least one leaves the form no null direction; then rounding leaves it definite.
     """

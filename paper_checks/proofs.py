@@ -1,9 +1,9 @@
-"""Proofs: a form decided for all real numbers at given sizes, or a theorem for every size.
+"""Prove a form for all real numbers at given sizes, or a theorem for every size.
 
-A form that is written with paper_checks.arithmetic says of a case with symbols what has to be
-proved. The solver z3 looks for real numbers that contradict it; if there are none, the statement is
-proved at that size. Otherwise the numbers are made simple, and the form refutes itself on them in
-fractions, without the solver.
+On a case with symbols, a form that is written with paper_checks.arithmetic returns the formula to
+be proved. The solver z3 looks for real numbers that contradict it; if there are none, the statement
+is proved at that size. Otherwise the numbers are made simple, and the form refutes itself on them
+in fractions, without the solver.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ MOST_WORK = 2_000_000
 
 @dataclass(frozen=True)
 class Proof:
-    """Base of the proofs. catches: what this proof would have caught that cases may miss."""
+    """The base of the proofs; `catches` names errors that this proof finds and cases may miss."""
 
     catches: str
 
@@ -31,8 +31,11 @@ def no_assumption(case: Case) -> Truth:
 
 @dataclass(frozen=True)
 class BySolver(Proof):
-    """The claim's form, decided on symbols. cases(deep) yields cases with symbols, small ones
-    first; assuming(case) are their assumptions; sized_by names their sizes."""
+    """A proof by the solver: the claim's form, decided on symbols.
+
+    cases(deep) yields cases with symbols, small ones first. assuming(case) returns their
+    assumptions, and sized_by names their sizes.
+    """
 
     cases: Callable[[bool], Iterable[Case]]
     assuming: Callable[[Case], Truth] = no_assumption
@@ -41,8 +44,11 @@ class BySolver(Proof):
 
 @dataclass(frozen=True)
 class ByTheorem(Proof):
-    """A proof of its own: prove(deep, **changes) says whether the version of the statement with
-    these changed numbers is proved, for these sizes."""
+    """A separate proof for all sizes given.
+
+    prove(deep, `**changes`) returns whether the version of the statement with these changed numbers
+    is proved, for these sizes.
+    """
 
     prove: Callable[..., bool]
     sizes: str = "all sizes"
@@ -50,8 +56,11 @@ class ByTheorem(Proof):
 
 @dataclass(frozen=True)
 class Decision:
-    """The outcome of deciding one version: the sizes where it is proved, and where it stays open;
-    a case that refutes it, or None."""
+    """The outcome of deciding one version of a statement.
+
+    It holds the sizes where the version is proved, the sizes where it stays open, and a case that
+    refutes it, or None.
+    """
 
     proved: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
@@ -93,8 +102,10 @@ class Unknown:
 
 
 def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:
-    """Return what has to be proved of symbols: that the form is defined, and true; False where it
-    is undefined whatever the numbers are."""
+    """Return the formula to be proved: the form is defined, and true.
+
+    It is False if the form is undefined whatever the numbers are.
+    """
     with side_conditions() as conditions:
         try:
             outcome = form(case, **changes)
@@ -131,18 +142,22 @@ def sizes(cases: Iterable[Case], proof: BySolver) -> tuple[str, ...]:
 
 
 def contradiction(formula: Truth, case: Case) -> Case | Unknown | None:
-    """Return the case with simple rational numbers that satisfy the formula; None if there are
-    none, Unknown if that stays open."""
+    """Return the case with simple rational numbers that satisfy the formula.
+
+    None if there are none, Unknown if that stays open.
+    """
     if formula is False:
         return None
-    from paper_checks.search import simple_solution  # z3 is needed here alone
+    from paper_checks.search import simple_solution  # only this function needs z3
 
     return simple_solution(formula, case)
 
 
 def summary(sizes: Iterable[str]) -> str:
-    """Return sizes as one text: "2 <= m <= 4; 1 <= k <= 4 (9 sizes)"; values that are not three
-    integers in a row, or more, are listed."""
+    """Return sizes as one text: "2 <= m <= 4; 1 <= k <= 4 (9 sizes)".
+
+    Values that are not three or more consecutive integers are listed.
+    """
     listed = [dict(part.split(" = ") for part in size.split(", ")) for size in sizes if size]
     if not listed:
         return ""
@@ -159,7 +174,7 @@ def summary(sizes: Iterable[str]) -> str:
 
 
 def symbolic_sizes(largest_m: int, smallest_m: int = 2) -> Iterator[tuple[int, int]]:
-    """All (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, small ones first."""
+    """Yield all (m, k) with smallest_m <= m <= largest_m and 1 <= k <= m, small ones first."""
     for m in range(smallest_m, largest_m + 1):
         for k in range(1, m + 1):
             yield m, k

@@ -1,4 +1,4 @@
-"""Certificates for the worst case of Frank-Wolfe with given steps, checked in exact fractions.
+"""Check certificates for the worst case of Frank-Wolfe with given steps in exact fractions.
 
 Frank-Wolfe minimises f over a convex set from a point x_0 of it, with the steps gamma_0, ..; here
 g_i = f'(x_i):
@@ -18,7 +18,8 @@ Proof. Divide f by L D^2 and lengths by D; so L = D = 1. Let g* = f'(x*), and
 
     h_i = g_i - g*,   phi_i = f(x_i) - f(x*) - <g*, x_i - x*>,   l_v = <g*, v - x*>
 
-for the vertices v: number 0 is x_0, number i + 1 is s_i, number STAR is x*. These hold always:
+for the vertices v: number 0 is x_0, number i + 1 is s_i, number STAR is x*. The following
+inequalities always hold:
 
     smooth i, j     phi_i - phi_j - <h_j, x_i - x_j> - |h_i - h_j|^2 / 2 >= 0
     lmo i, v        <h_i, v - s_i> + l_v - l_{s_i} >= 0
@@ -210,7 +211,7 @@ def weakness(certificate: RateCertificate) -> str:
 
 
 def malformation(certificate: RateCertificate) -> str:
-    """Return what is wrong with the parts of a certificate, or ""."""
+    """Return the defect of a certificate's parts, or ""."""
     numbers = (*certificate.steps, certificate.bound, *certificate.multipliers.values())
     if not all(isinstance(number, Fraction) for number in numbers):
         return "a number is not a Fraction"

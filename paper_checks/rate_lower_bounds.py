@@ -1,4 +1,4 @@
-"""Two training problems of one sample on which Frank-Wolfe is proved not to converge linearly.
+"""Prove that Frank-Wolfe does not converge linearly on two training problems of one sample.
 
 Both duals are strongly concave, with or without smoothing, and both runs start from A = 0. The
 loss is the max hinge (top-1), with n = d = 1. The recurrences are identities that sympy verifies;
@@ -42,8 +42,10 @@ from paper_checks.rate_recurrence import Number, exact, is_nonnegative
 
 
 def prove_fixed_steps_are_not_linear(numerator: Number = 2, offset: Number = 1) -> bool:
-    """Return whether the steps numerator/(t + offset), t = 1, 2, .., are proved not to converge
-    linearly, by the sum that is odd infinitely often."""
+    """Return whether the steps numerator/(t + offset) are proved not to converge linearly.
+
+    The proof is the sum that is odd infinitely often.
+    """
     t, u, e = symbols("t u e", positive=True)
     step = exact(numerator) / (t + exact(offset))
     after = t * (t + 1) / 2 * ((1 - step) * u + step * e)

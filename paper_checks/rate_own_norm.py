@@ -1,12 +1,12 @@
-"""The rate of Frank-Wolfe on every dual of T20 and K19, in the norm of that dual.
+"""Evaluate the rate of Frank-Wolfe on every dual of T20 and K19, in the norm of that dual.
 
 On its domain the conjugate of every loss of these papers is linear. So with f = -D, for feasible
 A and B,
 
     f(B) = f(A) + <f'(A), B - A> + |B - A|^2/2,   |V|^2 = lambda |w(V)|^2 + smoothing/n |V|_F^2.
 
-f is a convex quadratic with L = 1, and the largest squared distance of two points of the domain
-is the curvature C, which T20 2C/(t+2) is about. Hence a certificate of rate_certificate.py for
+f is a convex quadratic with L = 1, and the largest squared distance of two points of the domain is
+the curvature C of T20's bound 2C/(t+2). Hence a certificate of rate_certificate.py for
 "quadratic" functions proves max D - D(A_t) <= bound C for every data set, of every size, with and
 without smoothing. This module evaluates such a proof, term by term, on a given small problem: a
 check of the signs in rate_certificate.py on real runs, not a part of the proof.
@@ -163,9 +163,9 @@ def made(
 
 @dataclass(frozen=True)
 class ProofTerms:
-    """The terms of a certificate on one run: error <= bound * C because
+    """The terms of a certificate on one run, which show that error <= bound * C.
 
-    bound * C - error = sum of the terms + form,   all of them at least 0.
+    bound * C - error is the sum of the terms and of the form, and all of them are at least 0.
     """
 
     bound: Fraction
@@ -182,7 +182,7 @@ class ProofTerms:
 def proof_on(certificate: RateCertificate, dual: OwnNorm, best: DualPoint) -> ProofTerms:
     """Evaluate a certificate for quadratic functions on the run of Frank-Wolfe on a dual.
 
-    best: a feasible point to compare with, in place of the optimum; the proof holds for each.
+    `best` is a feasible point to compare with, in place of the optimum; the proof holds for each.
     """
     steps, functions = certificate.steps, certificate.functions
     iterates, taken = dual.run(steps)

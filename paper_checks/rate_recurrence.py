@@ -1,7 +1,8 @@
-"""Rates of Frank-Wolfe for every number of steps, by induction that sympy verifies exactly.
+"""Prove rates of Frank-Wolfe for every number of steps, by induction that sympy verifies exactly.
 
-Let h_t = f(x_t) - min f, and let C be the curvature of f: for smooth f and a set of diameter D at
-most L D^2, for a quadratic f the largest <s - a, H (s - a)>. For every step gamma in [0, 1]
+Let h_t = f(x_t) - min f, and let C be the curvature of f. For smooth f on a set of diameter D it is
+at most L D^2; for a quadratic f it is the largest <s - a, H (s - a)>. For every step gamma in [0,
+1]
 
     f(x + gamma (s - x)) <= f(x) + gamma <f'(x), s - x> + gamma^2 C/2,   <f'(x), s - x> <= -h,
 
@@ -12,8 +13,8 @@ the second because s minimises <f'(x), .> and f is convex. In units of C this is
 With an exact line search h_{t+1} is at most the right side for any gamma_t; so each bound that is
 proved here for fixed steps holds for the line search, too.
 
-Every inequality here is a polynomial in symbols >= 0 none of whose coefficients is negative, which
-is a proof for all values of the symbols.
+Every inequality here states that a polynomial in symbols >= 0 is not negative. No coefficient of
+the polynomial is negative, which proves it for all values of the symbols.
 """
 
 from collections.abc import Iterable
@@ -30,8 +31,9 @@ TIME = Symbol("t", nonnegative=True)
 def prove_for_all_steps(
     numerator: Number = 2, offset: Number = 1, constant: Number = 2, shift: Number = 2
 ) -> bool:
-    """Return whether the steps numerator/(t + offset), t = 1, 2, .., are proved to give errors
-    h_t <= constant C/(t + shift) for all t >= 1.
+    """Return whether the steps numerator/(t + offset), t = 1, 2, .., are proved to have a rate.
+
+    The rate is h_t <= constant C/(t + shift) for all t >= 1.
 
     The default is the guarantee of T20 3.1, h_t <= 2 C/(t + 2). A bound that is larger than one
     with an induction of its own, constant ell^2/(2 (ell - 1)) and shift ell, is proved by that one.
@@ -43,8 +45,9 @@ def prove_for_all_steps(
 
 
 def prove_for_every_numerator(factor: Number = 1) -> bool:
-    """Return whether h_t <= factor ell^2/(2 (ell - 1)) C/(t + ell), t >= 1, is proved for the steps
-    ell/(t + ell - 1), t = 1, 2, .., for every real ell > 1 at once.
+    """Return whether the rate of the steps ell/(t + ell - 1) is proved for every real ell > 1.
+
+    The rate is h_t <= factor ell^2/(2 (ell - 1)) C/(t + ell) for all t >= 1.
 
     For ell = 2 this is 2 C/(t + 2). The factor 1 is the least: see `prove_constant_is_least`.
     """
@@ -54,8 +57,10 @@ def prove_for_every_numerator(factor: Number = 1) -> bool:
 
 
 def prove_constant_is_least() -> bool:
-    """Return whether the recurrence alone proves no h_t <= c C/(t + s), t >= 1, with c below
-    ell^2/(2 (ell - 1)), whatever s is: the induction step fails for large t.
+    """Return whether the recurrence proves no rate with a smaller constant.
+
+    A smaller constant is a c below ell^2/(2 (ell - 1)) in h_t <= c C/(t + s), t >= 1. The induction
+    step then fails for large t, whatever s is.
 
     So a smaller constant needs more than the recurrence; see performance_estimation.py.
     """
@@ -72,8 +77,11 @@ def usual_constant(ell: Any) -> Any:
 
 
 def is_inductive(ell: Any, c: Any, s: Any, others: Iterable[Symbol] = ()) -> bool:
-    """Return whether h_1 <= 1/2 <= c/(1 + s), and h_t <= c/(t + s) gives h_{t+1} <= c/(t + 1 + s)
-    for all t >= 1."""
+    """Return whether the induction for h_t <= c/(t + s) holds.
+
+    It starts with h_1 <= 1/2 <= c/(1 + s), and h_t <= c/(t + s) must give
+    h_{t+1} <= c/(t + 1 + s) for all t >= 1.
+    """
     first = c / (1 + s) - Rational(1, 2)
     step = slack_of_step(ell, c, s).subs(TIME, TIME + 1)
     return is_nonnegative(first, *others) and is_nonnegative(step, TIME, *others)
@@ -93,13 +101,14 @@ def is_smaller(c: Any, s: Any, other_c: Any, other_s: Any) -> bool:
 
 
 def prove_linear_inside(share: Number = 1) -> bool:
-    """Return whether Frank-Wolfe with exact line search is proved to converge linearly if the
-    optimum is inside: h_{t+1} <= max(1/2, 1 - share r^2/C) h_t for all t.
+    """Return whether exact line search is proved to converge linearly to an optimum inside.
+
+    The rate is h_{t+1} <= max(1/2, 1 - share r^2/C) h_t for all t.
 
     f is quadratic, and the set holds all points within r of the optimum in the affine hull, r in
     the norm of f, where f(x) = min f + |x - x*|^2/2. With s = x* - r (x - x*)/|x - x*| the gap
     g = max <f'(x), x - s> is at least |x - x*|^2 + r |x - x*|; so g >= h and g^2 >= 2 r^2 h.
-    A step gamma gives h - gamma g + gamma^2 C/2, and the line search at most that of
+    A step gamma gives h - gamma g + gamma^2 C/2, and the line search at most the value of
     * gamma = 1 if g = C + b, b >= 0:  h/2 - (h - g + C/2) >= 0, as g = h + a, a >= 0;
     * gamma = g/C if not:              h (1 - r^2/C) - (h - g^2/(2 C)) >= 0, as g^2 = 2 r^2 h + e.
     """
@@ -113,7 +122,7 @@ def prove_linear_inside(share: Number = 1) -> bool:
 def is_nonnegative(expression: Any, *variables: Symbol) -> bool:
     """Return whether no coefficient of numerator and denominator is negative, for variables >= 0.
 
-    Sufficient, not necessary.
+    The condition is sufficient, not necessary.
     """
     numerator, denominator = sympy.fraction(sympy.cancel(sympy.together(expression)))
     if not variables:

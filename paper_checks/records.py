@@ -1,4 +1,4 @@
-"""Records: what was found of a claim, as a plain dictionary for JSON, the page and the terminal."""
+"""Write a finding about a claim as a plain dictionary for JSON, the page and the terminal."""
 
 import inspect
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ UNIT_ROUNDOFF = 2.0**-53
 
 
 def record(finding: Finding) -> Record:
-    """Return a finding as a dictionary; `cases` counts, `kinds` says of what kind they were.
+    """Return a finding as a dictionary; `cases` counts the cases, `kinds` counts them by kind.
 
     `file` is empty until `run` fills it in for a claim from outside.
     """
@@ -52,7 +52,7 @@ def record(finding: Finding) -> Record:
 
 
 def trial_parts(printed: Trial | None) -> Record:
-    """Return what was found of the printed statement."""
+    """Return the finding about the printed statement."""
     if printed is None:
         printed = Trial({}, 0, None)
     uses = printed.conventions
@@ -70,7 +70,7 @@ def trial_parts(printed: Trial | None) -> Record:
 
 
 def witness_parts(witness: Witness) -> list[Record]:
-    """Return the numbers of a witness, each with its name and what it is: given or seen."""
+    """Return the numbers of a witness, each with its name and its origin: given or seen."""
     sides = (("given", witness.given), ("seen", witness.seen))
     return [
         {"name": name, "side": side, "value": value}
@@ -106,7 +106,7 @@ def corrected(finding: Finding) -> tuple[str, str, Trial | None]:
 
 
 def proof_parts(finding: Finding) -> Record:
-    """Return the proofs of the true version: sizes, and what they would have caught."""
+    """Return the proofs of the true version: sizes, and the errors that they would have found."""
     proved = [summary_of(decision.proved) for _, decision in finding.proved]
     undecided = [size for _, decision in finding.proved for size in decision.undecided]
     return {
@@ -123,7 +123,7 @@ def summary_of(sizes: tuple[str, ...]) -> str:
 
 
 def planted_parts(finding: Finding) -> Record:
-    """Return the planted versions, and whether the check refuted each."""
+    """Return the planted versions, each with whether the check refuted it."""
     planted = finding.claim.planted
     tiers = finding.planted or (None,) * len(planted)
     caught = [tier is not None for tier in tiers]
@@ -157,7 +157,7 @@ def library_parts(finding: Finding) -> Record:
 
 
 def where_right_at(claim: Claim) -> str:
-    """Return where in the paper the row named by `where_right` has the correct form."""
+    """Return the place in the paper with the correct form, of the row named by `where_right`."""
     where = claim.where_right
     if where is None or where.form is None:
         return ""
@@ -165,7 +165,7 @@ def where_right_at(claim: Claim) -> str:
 
 
 def where_right_tier(finding: Finding) -> str:
-    """Return how it is known that the paper has the correct form elsewhere."""
+    """Return the evidence that the paper has the correct form elsewhere."""
     where = finding.claim.where_right
     if where is None or finding.verdict != Verdict.MISPRINT:
         return ""
@@ -174,7 +174,7 @@ def where_right_tier(finding: Finding) -> str:
 
 
 def tier_detail(finding: Finding) -> str:
-    """Return what a reader has to know of the tier: sizes, number of cases, tolerance."""
+    """Return the details of the tier: sizes, number of cases, tolerance."""
     if finding.tier is None:
         return ""
     if finding.tier == Tier.PROVED:
@@ -189,7 +189,7 @@ def tier_detail(finding: Finding) -> str:
 
 
 def decisive_trial(finding: Finding) -> Trial:
-    """Return the trial of the version that is true, of the printed one if there is none."""
+    """Return the trial of the true version, or of the printed one if there is none."""
     trials: Mapping[str, Trial] = finding.trials
     printed = trials["printed"] if trials["printed"].cases else trials["other data"]
     true = trials.get(finding.true_name)
@@ -197,7 +197,7 @@ def decisive_trial(finding: Finding) -> Trial:
 
 
 def source(claim: Claim) -> str:
-    """Return the file and the line of the check; of a file from outside its path."""
+    """Return the file and the line of the check; for a file from outside, its path."""
     try:
         path = Path(inspect.getsourcefile(claim.form) or "").resolve()
         line = inspect.getsourcelines(claim.form)[1]
@@ -208,7 +208,7 @@ def source(claim: Claim) -> str:
 
 
 def on_other_data(trial: Trial | None) -> str:
-    """Return what was found on other data than the paper's."""
+    """Return the finding on data other than the paper's."""
     if trial is None:
         return ""
     kinds = ", ".join(trial.kinds)

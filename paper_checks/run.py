@@ -25,11 +25,11 @@ def run(
     keep: Path | None = None,
     files: Sequence[ClaimFile] = (),
 ) -> Iterator[Record]:
-    """Yield the records of the claims with these ids, each as soon as it is there.
+    """Yield the records of the claims with these ids as they are finished.
 
-    keep: a file of records. Those found there under the same seed, depth and code are not tried
-    again, if they are testable and not from a table; each new one is added at once, unless its
-    code was edited since the run began. files: what `claim_files` has imported.
+    `keep` is a file of records. Claims with a record of the same seed, depth and code are not tried
+    again if they are testable and not from a table. Each new record is added at once, unless its
+    code was edited since the run began. `files` are the files that `claim_files` has imported.
     """
     claims()
     paths = {id: file.path for file in files for id in file.ids}

@@ -1,4 +1,4 @@
-"""The search for numbers that satisfy a formula, by z3, and for simple ones among them."""
+"""Search for numbers that satisfy a formula, by z3, and for simple ones among them."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -12,7 +12,7 @@ from paper_checks.symbols import Formula, Symbol, as_formula, variables
 from paper_checks.trials import FOUND, Case
 
 LONGEST = 60_000  # milliseconds
-# what a variable is tried with, in this order, before any other number
+# numbers that a variable is tried with, in this order, before any other number
 SIMPLE = [
     Fraction(sign * over, under)
     for under in (1, 2, 3, 4)
@@ -23,8 +23,11 @@ SIMPLE = [
 
 
 def simple_solution(formula: Any, case: Case) -> Case | Unknown | None:
-    """Return the case with rational numbers for its symbols that satisfy the formula: zeros
-    where possible, simple numbers elsewhere. None if there are none; Unknown if that stays open."""
+    """Return the case with rational numbers for its symbols that satisfy the formula.
+
+    They are zeros where possible, and simple numbers elsewhere. None if there are none; Unknown if
+    that stays open.
+    """
     context = z3.Context()  # of its own: what was asked before must not change the answer
     solver = solver_of(as_formula(formula), context)
     answer = solver.check()
@@ -58,8 +61,10 @@ def solver_of(formula: Formula, context: Any) -> Any:
 
 
 def simple_values(solver: Any, names: list[Any]) -> list[Fraction] | None:
-    """Return a value for each variable, fixing one after the other; None if the last ones are
-    irrational in every solution found."""
+    """Return a value for each variable, fixing one after the other.
+
+    None if the last variables are irrational in every solution found.
+    """
     values: dict[int, Fraction] = {}
     for place, name in enumerate(names):
         if fixed(solver, name, Fraction(0)):
@@ -77,7 +82,7 @@ def simple_values(solver: Any, names: list[Any]) -> list[Fraction] | None:
 
 
 def fixed(solver: Any, name: Any, value: Fraction) -> bool:
-    """Fix a variable at a value if that leaves a solution; say whether it does."""
+    """Fix a variable at a value if that leaves a solution; return whether it does."""
     solver.push()
     solver.add(name == z3.RatVal(value.numerator, value.denominator, ctx=solver.ctx))
     if solver.check() == z3.sat:

@@ -1,12 +1,12 @@
-"""Training problems of one sample on which Frank-Wolfe is slow, run in exact fractions.
+"""Run Frank-Wolfe in exact fractions on training problems of one sample on which it is slow.
 
 T20's dual (2.3) of one sample, with the structured hinge (2.4), lambda = 1 and psi(x, y) = 0, is
 
     D(b) = <costs, b> - |sum_j b_j features_j|^2 / 2,   b in the simplex of the m classes,
 
 and A = 0 is b = e_y. Every convex quadratic on a simplex is -D of such a problem, up to a constant,
-if the vertex y only serves as the start. So what no proof of performance_estimation.py can settle
-is settled by running Frank-Wolfe on one of these.
+if the vertex y only serves as the start. A bound that performance_estimation.py cannot prove is
+therefore refuted by running Frank-Wolfe on such a problem.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,11 @@ Point = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Training:
-    """features: psi(x, j) of each class; costs: Delta_j >= 0. The true class is number 0, and
-    both are 0 there."""
+    """A training problem of one sample.
+
+    features holds psi(x, j) of each class, and costs holds Delta_j >= 0. The true class is number
+    0, where both are 0.
+    """
 
     features: tuple[Point, ...]
     costs: Point

@@ -1,10 +1,10 @@
-"""Tables and figures that `python -m figures` has made, for statements about published ones.
+"""Read tables and figures that `python -m figures` has made, for statements about published ones.
 
 A table is read from its CSV, where the columns "X" and "X (paper)" hold our number and the printed
-one; a figure from its JSON, the values of its cells. The folder is `--figures`, which is the --out
-of that command, else the environment variable FWLAB_FIGURES, else figures/results, which is part of
-the repository. The full size goes before the standard one; the quick one, whose numbers mean
-nothing, is never read.
+one. A figure is read from its JSON, which holds the values of its cells. The folder is `--figures`
+(the --out of that command), else the environment variable FWLAB_FIGURES, else figures/results,
+which is part of the repository. The full size is preferred to the standard size. The quick size,
+whose numbers mean nothing, is never read.
 """
 
 import csv
@@ -33,7 +33,7 @@ class Line:
     entries: Mapping[str, str | None]
 
     def __getitem__(self, column: str) -> str:
-        """The entry of a column. Raises Untestable if there is none."""
+        """Return the entry of a column. Raises Untestable if there is none."""
         entry = self.entries.get(column)
         if entry is None:
             raise Untestable(f"the stored table {self.table} has a line without {column!r}")
@@ -49,18 +49,20 @@ class StoredTable:
     lines: tuple[Line, ...]
 
     def matching(self, **entries: str) -> list[Line]:
-        """Lines with these entries; a blank in a column's name is written as _. Raises Untestable
-        if there is none."""
+        """Return the lines with these entries; a blank in a column's name is written as _.
+
+        Raises Untestable if there is none.
+        """
         wanted = {column.replace("_", " "): entry for column, entry in entries.items()}
         found = [x for x in self.lines if all(x[column] == wanted[column] for column in wanted)]
         return self._some(found, ", ".join(entries.values()))
 
     def line(self, **entries: str) -> Line:
-        """The first such line."""
+        """Return the first line with these entries."""
         return self.matching(**entries)[0]
 
     def beginning(self, column: str, text: str) -> list[Line]:
-        """Lines whose entry begins with the text. Raises Untestable if there is none."""
+        """Return the lines whose entry begins with the text. Raises Untestable if there is none."""
         return self._some([x for x in self.lines if x[column].startswith(text)], f"{text} ..")
 
     def _some(self, lines: list[Line], wanted: str) -> list[Line]:
@@ -69,22 +71,24 @@ class StoredTable:
         return lines
 
     def kind(self, *entries: str) -> str:
-        """The kind of a case from these entries: the size, and whether a fit met its cap, which
-        the table marks by *."""
+        """Return the kind of a case from these entries.
+
+        It says the size, and whether a fit met its cap, which the table marks by an asterisk.
+        """
         met = " that met its cap" if any(entry.endswith("*") for entry in entries) else ""
         return f"{self.size} size{met}"
 
 
 @dataclass(frozen=True)
 class StoredFigure:
-    """The values of a figure's cells, what follows from them, and the size of the study."""
+    """The values of a figure's cells, the finding from them, and the size of the study."""
 
     size: str
     values: dict[str, Any]
     finding: FigureFinding
 
     def run(self, name: str) -> Any:
-        """The value of a cell under the reading that the figure has chosen."""
+        """Return the value of a cell under the reading that the figure has chosen."""
         return self.values[f"{self.finding.reading}|{name}"]
 
     @property
@@ -94,8 +98,10 @@ class StoredFigure:
 
 
 def stored_table(name: str) -> StoredTable:
-    """A table by the name of its script in figures/. Raises Untestable if it is not there, or
-    has no line."""
+    """Return a table by the name of its script in figures/.
+
+    Raises Untestable if it is missing or has no line.
+    """
     size, path = stored_file(f"{name}.csv")
     with path.open(encoding="utf-8", newline="") as file:
         lines = tuple(Line(name, entries) for entries in csv.DictReader(file))
@@ -105,8 +111,10 @@ def stored_table(name: str) -> StoredTable:
 
 
 def stored_figure(name: str) -> StoredFigure:
-    """A figure by the name of its script in figures/. Raises Untestable if it is not there, or
-    nothing follows from it."""
+    """Return a figure by the name of its script in figures/.
+
+    Raises Untestable if it is missing or has no finding.
+    """
     size, path = stored_file(f"{name}.json")
     values, finding = json.loads(path.read_text("utf-8"))["values"], script(name).finding
     if finding is None or not values:
@@ -115,8 +123,10 @@ def stored_figure(name: str) -> StoredFigure:
 
 
 def stored_file(file: str) -> tuple[str, Path]:
-    """The largest size and the path of what figures/ has made. Raises Untestable if there is
-    none."""
+    """Return the largest size that figures/ has made, and the path of that file.
+
+    Raises Untestable if there is none.
+    """
     folder, name = Path(os.environ.get(VARIABLE) or DEFAULT), file.partition(".")[0]
     for size in SIZES:
         if (path := folder / size / file).is_file():
@@ -129,7 +139,7 @@ def stored_file(file: str) -> tuple[str, Path]:
 
 
 def number(entry: str) -> float:
-    """A number of a table, without its mark. Raises Untestable where the table has none."""
+    """Return a number of a table, without its mark. Raises Untestable where the table has none."""
     try:
         return float(entry.removesuffix("*"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Symbols for real numbers and formulas about them, for the solver z3.
+"""Define symbols for real numbers, and formulas about them, for the solver z3.
 
 The truth value of a formula is not known before it is decided, so that asking for it raises
 TypeError: no form can branch on a symbol by mistake. Floats are refused, since they are rounded.

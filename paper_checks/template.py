@@ -1,8 +1,8 @@
-"""A claim of your own: copy this file, change it, and run
+"""Start a claim of your own: copy this file, change it, and run
 
     python -m paper_checks --file my_claims.py
 
-Every claim is tried on its cases; the verdict follows from what its form says of each of them. A
+Every claim is tried on its cases; the verdict follows from the outcome of its form on each case. A
 form that is written with paper_checks.arithmetic is also proved, for all real numbers at the sizes
 of its symbolic cases.
 """
@@ -20,20 +20,21 @@ from paper_checks.symbols import reals
 from reference import TopK, exact
 
 
-# What the statement is tried on. `deep` is --deep; `rng` depends on --seed and the claim's id.
+# The cases on which the statement is tried. `deep` is --deep; `rng` depends on --seed and the
+# claim's id.
 def scored(rng: Rng, deep: bool) -> Iterator[Case]:
     for m, k in sizes(7 if deep else 5):
         yield Case(kind="exact", k=k, y=int(rng.integers(m)), scores=fractions(rng, m))
 
 
-# What it is proved on: any scores of m classes, one of which is the true one.
+# The cases on which it is proved: any scores of m classes, one of which is the true one.
 def any_scores(deep: bool) -> Iterator[Case]:
     for m, k in symbolic_sizes(4):
         yield Case(kind="symbols", m=m, k=k, y=0, scores=reals("s", m))
 
 
-# The id is SOURCE-NAME: a short name of the source, as you like, a dash, a name of its own.
-# Each planted version is wrong; the check must refute it, or it would see no error at all.
+# The id is SOURCE-NAME: a short name of the source, a dash, and a name of the statement. Each
+# planted version is wrong; the check must refute it, or it would see no error at all.
 @claim(
     "MY-order",
     "Lapin et al. 2015, section 2.2",

@@ -1,4 +1,4 @@
-"""Trying a form on cases: what one case says, what a run over many found, and its evidence."""
+"""Try a form on cases: the outcome of one case, the findings of many, and their evidence."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -44,8 +44,10 @@ def strongest(tiers: Iterable[Tier]) -> Tier | None:
 
 
 class Case(SimpleNamespace):
-    """One instance of a statement's quantities: `kind` says what sort of case it is. Names that
-    begin with an underscore help a proof and are not shown."""
+    """One instance of a statement's quantities; `kind` names the sort of case.
+
+    Names that begin with an underscore help a proof and are not shown.
+    """
 
     kind: str
 
@@ -53,7 +55,7 @@ class Case(SimpleNamespace):
         return ", ".join(f"{name} = {text}" for name, text in self.given().items())
 
     def given(self) -> dict[str, str]:
-        """Return the quantities, as a reader would write them; of a problem, its own."""
+        """Return the quantities as a reader would write them; a problem contributes its own."""
         given = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         if is_dataclass(problem := given.get("problem")):
             del given["problem"]
@@ -65,10 +67,19 @@ class Case(SimpleNamespace):
 class Outcome:
     """The statement holds in a case if margin >= -allowed, unless `formula` says it.
 
-    seen: numbers for the witness. tier: the arithmetic in which the margin was found; None for
-    exact if margin and allowed are, else float. formula: on symbols, what has to be proved.
-    undecided: an experiment whose interval allows either answer. undefined: why the printed
-    expression has no value in this case.
+    Attributes
+    ----------
+    seen : dict
+        Numbers for the witness.
+    tier : Tier or None
+        The arithmetic in which the margin was found; None means exact if margin and allowed are
+        exact, else float.
+    formula : Formula or None
+        The formula to be proved, on symbols.
+    undecided : bool
+        Whether an experiment's interval allows either answer.
+    undefined : str
+        The reason why the printed expression has no value in this case.
     """
 
     margin: float | Fraction
@@ -94,7 +105,7 @@ Cases = Callable[[np.random.Generator, bool], Iterable[Case]]
 
 @dataclass(frozen=True)
 class Witness:
-    """A case in which a statement fails: its quantities, and what was seen there, as texts."""
+    """A case in which a statement fails: its quantities, and the values seen there, as texts."""
 
     kind: str = ""
     given: Mapping[str, str] = field(default_factory=dict)
@@ -110,7 +121,7 @@ class Witness:
 
 
 def witness(case: Case, outcome: Outcome) -> Witness:
-    """Return a case and what was seen there."""
+    """Return the witness of a case and the values seen there."""
     seen = {name: shown(value) for name, value in outcome.seen.items()}
     if outcome.undefined:
         seen["undefined"] = outcome.undefined
@@ -121,10 +132,22 @@ def witness(case: Case, outcome: Outcome) -> Witness:
 class Trial:
     """The outcome of trying one version.
 
-    kinds: the number of cases by kind; failed, undefined, undecided: how many are; worst: the
-    worst margin; witness: the failing case that is shortest to write down; tiers, failed_tiers: the
-    number of cases in each tier, judged and failed; allowed: the largest relative error allowed;
-    conventions: uses of the convention for 0/0.
+    Attributes
+    ----------
+    kinds : dict
+        The number of cases by kind.
+    failed, undefined, undecided : int
+        The numbers of such cases.
+    worst : number or None
+        The worst margin.
+    witness : Witness or None
+        The failing case that is shortest to write down.
+    tiers, failed_tiers : dict
+        The number of cases in each tier, judged and failed.
+    allowed : float
+        The largest relative error allowed.
+    conventions : int
+        Uses of the convention for 0/0.
     """
 
     kinds: Mapping[str, int]
@@ -150,7 +173,7 @@ class Trial:
 def evaluated(
     form: Form, case: Case, changes: Mapping[str, Any] | None = None
 ) -> tuple[Outcome, int]:
-    """Return what a form says of a case, and how often it gave 0/0 a value by convention."""
+    """Return the outcome of a form in a case, and how often it gave 0/0 a value by convention."""
     with side_conditions() as conditions:
         try:
             outcome = form(case, **(changes or {}))
@@ -170,7 +193,7 @@ def evidence(case: Case, outcome: Outcome) -> Tier:
 
 
 def has_floats(value: Any) -> bool:
-    """Whether a float is among the numbers of a value."""
+    """Return whether a float is among the numbers of a value."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind == "f" or (value.dtype == object and has_floats(value.tolist()))
     if isinstance(value, list | tuple):
@@ -229,7 +252,7 @@ def refuting_tier(form: Form, cases: Iterable[Case], changes: Mapping[str, Any])
 
 
 def shown(value: Any) -> str:
-    """A value as a reader would write it; of a large array the shape alone."""
+    """Return a value as a reader would write it; only the shape of a large array."""
     if isinstance(value, np.ndarray):
         return shown(value.tolist()) if value.size <= MOST_SHOWN else f"array {value.shape}"
     if isinstance(value, list | tuple):

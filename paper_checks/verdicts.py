@@ -1,4 +1,4 @@
-"""The verdict on a claim, and how strong it is: both follow from trials and proofs alone."""
+"""Decide the verdict on a claim and its strength, from trials and proofs only."""
 
 import zlib
 from collections.abc import Iterator, Mapping
@@ -56,11 +56,18 @@ TRUE_VERSION = {
 class Finding:
     """A claim's verdict with its evidence.
 
-    trials: of the versions, by the field of Claim, "printed", "met" and "not met" for the two sides
-    of a condition, "where_right" and "library". proofs: each proof with its decision on the true
-    version. planted: for each planted version the strongest tier of a case that refutes it, None if
-    there is none. library_defects: whether the row saw the defect in each function of fwlab; empty
-    unless deep.
+    Attributes
+    ----------
+    trials : dict
+        Trials of the versions, by the field of Claim, "printed", "met" and "not met" for the two
+        sides of a condition, "where_right" and "library".
+    proved : tuple
+        Each proof with its decision on the true version.
+    planted : tuple
+        For each planted version the strongest tier of a case that refutes it, None if there is
+        none.
+    library_defects : tuple of bool
+        For each function of fwlab whether the row saw the defect; empty unless deep.
     """
 
     claim: Claim
@@ -86,8 +93,10 @@ class Finding:
 
     @property
     def true_name(self) -> str:
-        """The name of the version that is true: "corrected" of a failing claim may be "derived"
-        where the paper has the correct form nowhere."""
+        """The name of the true version.
+
+        "corrected" of a failing claim may be "derived" if the paper has the correct form nowhere.
+        """
         name = TRUE_VERSION.get(self.verdict, "printed")
         derived = self.trials.get("derived")
         if self.verdict == Verdict.FAILS and derived is not None and derived.holds:
@@ -166,12 +175,12 @@ class Judge:
     def refuting(
         self, form: Form, changes: Mapping[str, Any], cases: list[Case], meets: Any = no_assumption
     ) -> list[Case]:
-        """Return the cases and those that the solver finds to refute a version."""
+        """Return the cases, and further cases by which the solver refutes a version."""
         found = (decide_form(proof, form, changes, self.deep, meets) for proof in self.solvers())
         return cases + [d.counterexample for d in found if d.counterexample is not None]
 
     def try_version(self, name: str, other: Version, cases: list[Case]) -> Trial:
-        """Try another version on its own cases, or on these; a derived one on fresh ones, too."""
+        """Try another version on its own cases or on these; a derived one also on fresh cases."""
         chosen = cases if other.cases is None else self.drawn(other.cases)
         if name == "derived":
             chosen = chosen + self.drawn(other.cases or self.claim.cases, FRESH)
@@ -179,7 +188,7 @@ class Judge:
         return try_form(form, self.refuting(form, other.changes, chosen), other.changes)
 
     def sides(self, meets: Any, cases: list[Case]) -> tuple[list[Case], list[Case]]:
-        """Return the cases that meet a condition, with the solver's, and those that do not."""
+        """Return the cases that meet a condition, with the solver's, and the cases that do not."""
         met = [case for case in cases if meets(case)]
         return self.refuting(self.claim.form, {}, met, meets), [c for c in cases if not meets(c)]
 
@@ -211,7 +220,7 @@ class Judge:
 
 
 def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, Any]) -> bool:
-    """Whether a form fails, or breaks, with a planted defect in a function of fwlab."""
+    """Return whether a form fails, or breaks, with a planted defect in a function of fwlab."""
     with planted_in(name):
         try:
             return try_form(form, cases, changes).failed > 0
@@ -220,7 +229,7 @@ def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, 
 
 
 def split(experiment: Experiment | None, cases: list[Case]) -> tuple[list[Case], list[Case]]:
-    """Return the cases that decide, and an experiment's cases of other data than the paper's."""
+    """Return the cases that decide, and an experiment's cases on data other than the paper's."""
     if experiment is None:
         return cases, []
     papers = [case for case in cases if case.data in experiment.data]
@@ -228,7 +237,7 @@ def split(experiment: Experiment | None, cases: list[Case]) -> tuple[list[Case],
 
 
 def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
-    """The verdict, by the first rule that applies."""
+    """Return the verdict, by the first rule that applies."""
 
     def true(name: str) -> bool:
         return name in trials and trials[name].holds
@@ -249,14 +258,14 @@ def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
 
 
 def decide_experiment(printed: Trial) -> Verdict:
-    """The verdict on an experiment: an inconclusive case never refutes."""
+    """Return the verdict on an experiment: an inconclusive case never refutes."""
     if printed.failed:
         return Verdict.NOT_REPRODUCED
     return Verdict.INCONCLUSIVE if printed.undecided else Verdict.REPRODUCED
 
 
 def tier_of(found: Finding) -> Tier | None:
-    """The tier of a verdict: of its weaker half, where one half is a refutation.
+    """Return the tier of a verdict: the tier of its weaker half, if one half is a refutation.
 
     A refutation by exact numbers is final, so that the true version decides if there is one. A
     true version is proved, or has the strongest tier whose cases alone refute all planted versions.
@@ -276,7 +285,7 @@ def tier_of(found: Finding) -> Tier | None:
 
 
 def true_tier(found: Finding, trial: Trial) -> Tier:
-    """The tier of a version that is true."""
+    """Return the tier of a version that is true."""
     if found.proved:
         return Tier.PROVED
     tried = [tier for tier in (strongest(trial.tiers), *found.planted) if tier is not None]

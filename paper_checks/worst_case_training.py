@@ -1,8 +1,8 @@
-"""The training problem of one sample on which Frank-Wolfe with given steps is slowest.
+"""Find the training problem of one sample on which Frank-Wolfe with given steps is slowest.
 
-The primal side of performance_estimation.py for quadratics: the products of the vertices and the
-slopes there are the unknowns of a semidefinite program, whose solution is a training problem of
-slow_training.py. It is rounded to fractions, and an exact run decides what it shows.
+This is the primal side of performance_estimation.py for quadratics. The products of the vertices
+and the slopes there are the unknowns of a semidefinite program, whose solution is a training
+problem of slow_training.py. It is rounded to fractions, and an exact run decides.
 """
 
 from collections.abc import Sequence
@@ -45,8 +45,11 @@ def refute_open_loop(
     constant: Fraction | int = 2,
     shift: Fraction | int = 2,
 ) -> Training | None:
-    """Return a training problem on which the steps numerator/(i + offset), i = 1 .. t, leave an
-    error above constant * curvature/(t + shift), or None."""
+    """Return a training problem that refutes the bound of open-loop steps, or None.
+
+    The steps numerator/(i + offset), i = 1 .. t, leave an error above
+    constant * curvature/(t + shift).
+    """
     steps = open_loop_steps(t, numerator, offset)
     return refute(steps, Fraction(constant) / (t + shift))
 
@@ -60,7 +63,7 @@ def slowest(steps: Steps, lead: float) -> tuple[np.ndarray, np.ndarray] | None:
     None if there is no such problem.
     """
     t = len(steps)
-    unit = np.eye(t + 2)[: t + 1]  # x_0, s_0, ..; the last coordinate is that of x* = 0
+    unit = np.eye(t + 2)[: t + 1]  # x_0, s_0, ..; the last coordinate belongs to x* = 0
     vertices = np.vstack([unit, np.zeros(t + 2)])[:, : t + 1]
     products = cp.Variable((t + 1, t + 1), PSD=True)
     slopes = cp.hstack([cp.Variable(t + 1, nonneg=True), np.zeros(1)])

@@ -1,13 +1,13 @@
-"""The independent reference: slow, and written from the definitions of the papers.
+"""Compute everything a second time: slow, and written from the definitions of the papers.
 
 A loss (reference.losses) is its formula, linear rows for t >= loss, and a finite set of weightings.
 From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
 projection, Moreau envelope) and certified training problems (training, fixation, and lp_norm;
-margin_losses has those of differentiable losses of the margin). From the weightings follow the
-exact rational versions (exact, vertices, counterexamples). The polytopes that the papers derive
-(derived_polytopes) stand apart, to be compared, and so do the projections of L15 onto some of them
-in fractions (exact_projection). Everything works on one row of scores with a label that counts from
-0. Nothing here imports or copies the library under test.
+margin_losses has the problems with differentiable losses of the margin). From the weightings follow
+the exact rational versions (exact, vertices, counterexamples). The polytopes that the papers derive
+(derived_polytopes) are separate, to be compared with them, and so are the projections of L15 onto
+some of them in fractions (exact_projection). Everything works on one row of scores, with labels
+that count from 0. Nothing here imports or copies the library under test.
 """
 
 from reference import counterexamples as counterexamples

@@ -1,10 +1,10 @@
-"""Certified optimal values, and the two QP solvers behind them.
+"""Certify optimal values, found by two QP solvers.
 
-A solver's word "optimal" is not taken: at default settings interior-point solvers say it with
-errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is the
-objective at a feasible point, its lower end follows from convexity or duality. `proved` computes
-both ends in fractions; the ends of `certified` hold up to the rounding of a few sums. Two unrelated
-solvers run, and their intervals are intersected.
+A solver's status "optimal" is not trusted: at default settings interior-point solvers report it
+with errors of 1e-5. A Certified holds an interval that contains the true optimum: its upper end is
+the objective at a feasible point, its lower end follows from convexity or duality. `proved`
+computes both ends in fractions; the ends of `certified` hold up to the rounding of a few sums. Two
+unrelated solvers run, and their intervals are intersected.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ SOLVERS: dict[str, list[dict[str, Any]]] = {
 class Certified:
     """value_lower <= optimal value <= value_upper; point attains value_upper up to rounding.
 
-    solver says who found it and with which status.
+    `solver` names the solver that found it, with its status.
     """
 
     value_lower: float
@@ -69,12 +69,12 @@ class Certified:
         return self.value_upper - self.value_lower
 
     def contains(self, value: float | Fraction, slack: float = 0.0) -> bool:
-        """True if value lies in the interval widened by slack on both sides."""
+        """Return whether value lies in the interval widened by slack on both sides."""
         return self.value_lower - slack <= value <= self.value_upper + slack
 
 
 def proved(lower: Fraction, upper: Fraction, point: np.ndarray, solver: str) -> Certified:
-    """The interval between two exact ends, rounded outwards; point holds Fractions."""
+    """Return the interval between two exact ends, rounded outwards; point holds Fractions."""
     if lower > upper:
         raise ArithmeticError(
             f"a lower bound {float(lower)} above an upper bound {float(upper)} (by {solver})"
@@ -88,7 +88,7 @@ def proved(lower: Fraction, upper: Fraction, point: np.ndarray, solver: str) -> 
 
 
 def certified(lower: float, upper: float, size: float, point: np.ndarray, solver: str) -> Certified:
-    """The interval, widened by the rounding of sums of terms of the given size; never empty."""
+    """Return the interval widened by the rounding of sums of terms of this size; never empty."""
     allowance = float(ROUNDING * (1.0 + size))
     if not lower <= upper + 2 * allowance:
         raise ArithmeticError(f"a lower bound {lower} above an upper bound {upper} (by {solver})")
@@ -101,8 +101,8 @@ def run(problem: cp.Problem, solver: str) -> str:
 
     Every attempt starts afresh: a warm start would keep the step size at which OSQP cycled.
 
-    cvxpy warns about inaccurate solutions. Here that is a status and no more: whatever a solver
-    finds, and whatever it calls it, is judged by its certificate.
+    cvxpy warns about inaccurate solutions. Here that is only a status: the certificate judges every
+    solution, whatever the solver calls it.
     """
     for settings in SOLVERS[solver]:
         with warnings.catch_warnings():
@@ -115,7 +115,7 @@ def run(problem: cp.Problem, solver: str) -> str:
 
 
 def found(variable: cp.Variable) -> np.ndarray:
-    """The value of a variable after `run`."""
+    """Return the value of a variable after `run`."""
     return np.asarray(variable.value, dtype=float)
 
 

@@ -1,4 +1,4 @@
-"""The polytopes that the papers derive, as a second reference beside the definitions.
+"""Build the polytopes that the papers derive, a second reference beside the definitions.
 
     K19 (4), L15 Definition 1, T20 (2.11)    top-k simplex              topk_simplex
     T20 (2.10)                               simplex                    simplex
@@ -11,8 +11,8 @@ The level weights are rho'_l = rho_{k_l} - rho_{k_{l+1}}, rho' of the last level
 with k_1 < k_2 < ..: what K19 (41) needs.
 
 K19 Lemma 1 turns a polytope B into conjugate and effective domain of max over B of <beta, margins>:
-v is in the domain if its entries other than v_y are those of some beta in B and sum v = 0, and the
-conjugate there is -<v, delta>.
+v is in the domain if its entries other than v_y are the entries of some beta in B and sum v = 0,
+and the conjugate there is -<v, delta>.
 
 knapsack and permutahedron are here for the projections of L15 section 4 and their relatives.
 """
@@ -46,24 +46,26 @@ Bound = tuple[Expression, Any]  # expression <= number, or expression == number
 
 
 def simplex(m: int, r: Number = 1) -> Polytope:
-    """{beta >= 0, sum beta <= r}."""
+    """Return {beta >= 0, sum beta <= r}."""
     return polytope(entries(m), below=[(total(range(m)), r)])
 
 
 def topk_simplex(m: int, k: int, r: Number = 1) -> Polytope:
-    """{beta >= 0, sum beta <= r, k beta_j <= sum beta}; for k > m that is {0}."""
+    """Return {beta >= 0, sum beta <= r, k beta_j <= sum beta}; for k > m that is {0}."""
     return polytope(entries(m), below=topk_simplex_bounds(list(range(m)), k, r))
 
 
 def usunier_simplex(m: int, k: int, r: Number = 1) -> Polytope:
-    """{beta >= 0, sum beta <= r, beta_j <= 1/k}."""
+    """Return {beta >= 0, sum beta <= r, beta_j <= 1/k}."""
     caps: list[Bound] = [({j: 1}, Fraction(1, k)) for j in range(m)]
     return polytope(entries(m), below=[(total(range(m)), r), *caps])
 
 
 def weighted_topk(m: int, rho: ArrayLike) -> Polytope:
-    """Sums of lambda_l in the top-k_l simplex of radius k_l rho'_l, filled to a common fraction
-    zeta: sum lambda_l = zeta k_l rho'_l."""
+    """Return the set of the sums of lambda_l in the top-k_l simplex of radius k_l rho'_l.
+
+    Each is filled to a common fraction zeta: sum lambda_l = zeta k_l rho'_l.
+    """
     below: list[Bound] = []
     equal: list[Bound] = []
     steps = increments(padded(np.asarray(rho).tolist(), m))
@@ -75,7 +77,10 @@ def weighted_topk(m: int, rho: ArrayLike) -> Polytope:
 
 
 def weighted_usunier(m: int, rho: ArrayLike) -> Polytope:
-    """{0 <= beta <= a sum of lambda_l with 0 <= lambda_l <= rho'_l, sum lambda_l <= k_l rho'_l}."""
+    """Return the set of all beta between 0 and a sum of lambda_l.
+
+    0 <= lambda_l <= rho'_l, and sum lambda_l <= k_l rho'_l.
+    """
     below: list[Bound] = []
     steps = increments(padded(np.asarray(rho).tolist(), m))
     for k, step in steps:
@@ -86,7 +91,7 @@ def weighted_usunier(m: int, rho: ArrayLike) -> Polytope:
 
 
 def knapsack(m: int, r: Number = 1, upper: Number = 1, equality: bool = False) -> Polytope:
-    """{0 <= beta <= upper, sum beta <= r}, or sum beta = r."""
+    """Return {0 <= beta <= upper, sum beta <= r}, or sum beta = r."""
     capacity: list[Bound] = [(total(range(m)), r)]
     caps: list[Bound] = [({j: 1}, upper) for j in range(m)]
     if equality:
@@ -95,7 +100,7 @@ def knapsack(m: int, r: Number = 1, upper: Number = 1, equality: bool = False) -
 
 
 def permutahedron(rho: ArrayLike) -> Polytope:
-    """The convex hull of all permutations of rho: doubly stochastic matrices times rho."""
+    """Return the convex hull of all permutations of rho: doubly stochastic matrices times rho."""
     weights = np.asarray(rho).tolist()
     m = range(len(weights))
     columns: list[Bound] = [(total((i, j) for i in m), 1) for j in m]
@@ -104,7 +109,7 @@ def permutahedron(rho: ArrayLike) -> Polytope:
 
 
 def derived(loss: Loss, m: int, y: int) -> Polytope:
-    """The papers' B with Phi(s; y) = max over B of <beta, delta + s - s_y 1>."""
+    """Return the papers' B with Phi(s; y) = max over B of <beta, delta + s - s_y 1>."""
     match loss:
         case MaxHinge():  # and the structured hinge
             return simplex(m)
@@ -122,14 +127,14 @@ def derived(loss: Loss, m: int, y: int) -> Polytope:
 
 
 def derived_domain(loss: Loss, m: int, y: int) -> Polytope:
-    """dom Phi*(.; y) by K19 Lemma 1: beta with its y-th entry replaced so that the sum is 0."""
+    """Return dom Phi*(.; y) by K19 Lemma 1: beta with a y-th entry that makes the sum 0."""
     H = np.eye(m)
     H[y, :] -= 1  # v_y = -(sum of the others)
     return derived(loss, m, y).image(H)
 
 
 def derived_conjugate(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> float:
-    """Phi*(v; y) by K19 Lemma 1: -<v, delta> within tol of the domain, +inf elsewhere."""
+    """Return Phi*(v; y) by K19 Lemma 1: -<v, delta> within tol of the domain, +inf elsewhere."""
     v = np.asarray(v, dtype=float)
     if derived_domain(loss, len(v), y).nearest(v)[1] > tol:
         return math.inf
@@ -140,17 +145,17 @@ def derived_conjugate(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> fl
 
 
 def total(names: Any, coefficient: int = 1) -> Expression:
-    """coefficient * (sum of the named variables)."""
+    """Return coefficient * (sum of the named variables)."""
     return dict.fromkeys(names, coefficient)
 
 
 def entries(m: int) -> list[Expression]:
-    """The point whose entries are the variables 0..m-1 themselves."""
+    """Return the point whose entries are the variables 0..m-1 themselves."""
     return [{j: 1} for j in range(m)]
 
 
 def topk_simplex_bounds(names: list[Any], k: int, r: Any) -> list[Bound]:
-    """The named variables lie in the top-k simplex of radius r."""
+    """Return rows: the named variables lie in the top-k simplex of radius r."""
     caps: list[Bound] = []
     for x in names:
         caps.append(({**total(names, -1), x: k - 1}, 0))  # k x <= sum
@@ -160,7 +165,7 @@ def topk_simplex_bounds(names: list[Any], k: int, r: Any) -> list[Bound]:
 def polytope(
     point: list[Expression], below: list[Bound] | None = None, equal: list[Bound] | None = None
 ) -> Polytope:
-    """{point : below, equal, variables >= 0}; each inequality gets a slack variable.
+    """Return {point : below, equal, variables >= 0}; each inequality gets a slack variable.
 
     The coefficients of the point are rounded to floats, the others are exact.
     """

@@ -1,11 +1,11 @@
-"""The epigraph of a loss as matrices, and the effective domain of its conjugate by LP duality.
+"""Write the epigraph of a loss as matrices, and the domain of its conjugate by LP duality.
 
     t >= Phi(s; y)   exactly if   S s + T t + R w <= q   for some w,                       (primal)
     Phi*(v; y) = sup over s of <v, s> - Phi(s; y)
                = min <q, mu>  over  mu >= 0,  S' mu = v,  T' mu = -1,  R' mu = 0.            (dual)
 
-So v is in the effective domain exactly if multipliers mu like that exist: the domain comes from
-the definition of the loss and from nothing else.
+So v is in the effective domain exactly if such multipliers mu exist: the domain follows from the
+definition of the loss alone.
 
 The loss is Phi(s; y) = phi(s - s_y 1; y), where phi(s; y) has the margins delta + s. K19 (28)-(32)
 and L15 Lemma 2 argue about phi itself: centred=False gives its epigraph.
@@ -53,7 +53,7 @@ class Epigraph:
 
 @lru_cache(maxsize=512)
 def epigraph(loss: Loss, m: int, y: int, centred: bool = True) -> Epigraph:
-    """The matrices of Phi(.; y) for m classes, or of phi(.; y) with centred=False."""
+    """Return the matrices of Phi(.; y) for m classes, or of phi(.; y) with centred=False."""
     rows = loss.rows(m, y)
     columns: dict[Any, int] = {("h", j): j for j in range(m)}
     columns["t"] = m

@@ -1,4 +1,4 @@
-"""Exact rational value, conjugate, domain and LMO of every loss, for a few classes.
+"""Compute value, conjugate, domain and LMO of every loss in exact fractions, for a few classes.
 
 The loss is a maximum of finitely many affine functions of the scores, read off its definition:
 
@@ -25,37 +25,37 @@ Pieces = dict[tuple[Fraction, ...], Fraction]  # slope -> intercept
 
 
 def value(loss: Loss, scores: Iterable[Any], y: int) -> Fraction:
-    """Phi(scores; y)."""
+    """Return Phi(scores; y)."""
     require_rational_loss(loss)
     return Fraction(loss.value(rational(scores, "scores"), y))
 
 
 def conjugate(loss: Loss, v: Iterable[Any], y: int) -> Fraction | float:
-    """Phi*(v; y); math.inf outside the effective domain."""
+    """Return Phi*(v; y); math.inf outside the effective domain."""
     v = rational(v, "v")
     return conjugate_of_maximum(pieces(loss, len(v), y), v)
 
 
 def in_domain(loss: Loss, v: Iterable[Any], y: int) -> bool:
-    """True if v is in dom Phi*(.; y)."""
+    """Return whether v is in dom Phi*(.; y)."""
     return conjugate(loss, v, y) != math.inf
 
 
 def lmo_value(loss: Loss, gradient: Iterable[Any], y: int) -> Fraction:
-    """The least <gradient, u> over u in -dom Phi*(.; y): the least over minus the slopes."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y): the least over minus the slopes."""
     g = rational(gradient, "gradient")
     return min(-inner(slope, g) for slope in pieces(loss, len(g), y))
 
 
 def pieces(loss: Loss, m: int, y: int, centred: bool = True) -> Pieces:
-    """The affine pieces of Phi(.; y); of phi(.; y), whose margins are delta + s, if not centred."""
+    """Return the affine pieces of Phi(.; y), or, if not centred, of phi(.; y)."""
     require_rational_loss(loss)
     return enumerated_pieces(loss, m, y, centred)
 
 
 @lru_cache(maxsize=64)
 def enumerated_pieces(loss: Loss, m: int, y: int, centred: bool) -> Pieces:
-    """The work of `pieces`, kept because the pieces of a weighted loss are many."""
+    """Return the result of `pieces`, kept because a weighted loss has many pieces."""
     delta = [Fraction(d) for d in loss.delta(m, y)]
     found: Pieces = {}
     for beta in set(loss.weightings(m, y)):
@@ -67,7 +67,7 @@ def enumerated_pieces(loss: Loss, m: int, y: int, centred: bool) -> Pieces:
 
 
 def conjugate_of_maximum(affine: Pieces, v: Iterable[Fraction]) -> Fraction | float:
-    """The conjugate at v of the maximum of affine functions; math.inf outside its domain."""
+    """Return the conjugate at v of the maximum of affine functions; math.inf outside its domain."""
     slopes = list(affine)
     convex_combination = [
         [1] * len(slopes),
@@ -82,7 +82,7 @@ def inner(a: Iterable[Fraction], b: Iterable[Fraction]) -> Fraction:
 
 
 def rational(numbers: Iterable[Any], name: str) -> list[Fraction]:
-    """Fractions from ints and Fractions; anything else is refused, as it may carry rounding."""
+    """Return ints and Fractions as Fractions; anything else may be rounded and is refused."""
     given = plain(numbers)
     for i, x in enumerate(given):
         if not isinstance(x, Rational):

@@ -1,12 +1,12 @@
-"""Exact projections with a bias on the sum, in fractions, for a few entries.
+"""Project exactly, with a bias on the sum, in fractions, for a few entries.
 
     minimise |a - x|^2 + rho <1, x>^2   over a Region of L15 sections 4 and 5
 
 The minimiser lies inside exactly one face of the region, and minimises over the whole affine hull
-of that face. So the best feasible one among the minimisers over the faces' hulls is the answer: no
-optimality condition is used. A face says which entries are at their upper bound, which between and
-which at their lower bound, and whether the sum is at its bound: 2 * 3^d faces for d entries. On a
-face the objective is a parabola in the sum s alone.
+of that face. So the answer is the best feasible one among the minimisers over the faces' hulls, and
+no optimality condition is used. A face says which entries are at their upper bound, between the
+bounds or at their lower bound, and whether the sum is at its bound: 2 * 3^d faces for d entries. On
+a face the objective is a parabola in the sum s alone.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ class Region:
 
 
 def topk_cone(k: int) -> Region:
-    """{0 <= x_i <= <1, x>/k}."""
+    """Return {0 <= x_i <= <1, x>/k}."""
     return Region(share=Fraction(1, k))
 
 
 def topk_simplex(k: int, r: Fraction) -> Region:
-    """L15 Definition 1."""
+    """Return the top-k simplex of L15 Definition 1."""
     return Region(share=Fraction(1, k), total=r)
 
 
 def knapsack(upper: Fraction, r: Fraction, lower: Fraction = Fraction(0)) -> Region:
-    """{lower <= x_i <= upper, <1, x> <= r}."""
+    """Return {lower <= x_i <= upper, <1, x> <= r}."""
     return Region(lower, upper, total=r)
 
 
 def knapsack_filled(upper: Fraction, r: Fraction) -> Region:
-    """{0 <= x_i <= upper, <1, x> = r}."""
+    """Return {0 <= x_i <= upper, <1, x> = r}."""
     return Region(upper=upper, total=r, equality=True)
 
 
 @lru_cache(maxsize=4096)
 def project(a: Point, region: Region, rho: Fraction = Fraction(0)) -> Point:
-    """The minimiser; it is unique. An empty region raises."""
+    """Return the minimiser, which is unique. Raises ValueError for an empty region."""
     feasible = [x for x in face_minimisers(a, region, rho) if region.contains(x)]
     if not feasible:
         raise ValueError(f"{region} has no point with {len(a)} entries")
@@ -69,19 +69,19 @@ def project(a: Point, region: Region, rho: Fraction = Fraction(0)) -> Point:
 
 
 def objective(a: Point, x: Point, rho: Fraction) -> Fraction:
-    """|a - x|^2 + rho <1, x>^2."""
+    """Return |a - x|^2 + rho <1, x>^2."""
     return sum(((p - q) ** 2 for p, q in zip(a, x, strict=True)), Fraction()) + rho * sum(x) ** 2
 
 
 def face_minimisers(a: Point, region: Region, rho: Fraction) -> Iterator[Point]:
-    """The minimiser over the affine hull of each face, feasible or not."""
+    """Yield the minimiser over the affine hull of each face, feasible or not."""
     for places in product("UML", repeat=len(a)):
         for s in sums(a, places, region, rho):
             yield at_sum(a, places, region, s)
 
 
 def sums(a: Point, places: Sequence[str], region: Region, rho: Fraction) -> Iterator[Fraction]:
-    """The sums s worth trying on a face: the parabola's lowest point, and the bound."""
+    """Yield the sums s worth trying on a face: the parabola's lowest point, and the bound."""
     U, M, L = (places.count(name) for name in "UML")
     fixed, slope = U * region.upper + L * region.lower, 1 - U * region.share
     if M == 0 and slope != 0:
@@ -106,7 +106,7 @@ def sums(a: Point, places: Sequence[str], region: Region, rho: Fraction) -> Iter
 
 
 def at_sum(a: Point, places: Sequence[str], region: Region, s: Fraction) -> Point:
-    """The nearest point of the face's hull with the sum s."""
+    """Return the nearest point of the face's hull with the sum s."""
     U, M, L = (places.count(name) for name in "UML")
     upper = region.upper + region.share * s
     free = sum(x for x, place in zip(a, places, strict=True) if place == "M")

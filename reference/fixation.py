@@ -1,4 +1,4 @@
-"""The other dual of the training problem, and what happens when its true-class entries are fixed.
+"""Define the other dual of the training problem, and fix its true-class entries.
 
 With H_y = I - 1 e_y' and phi(s; y) the loss with margins delta + s, Phi(s; y) = phi(H_y s; y), so
 the joint features H_{y_i} Psi_i with phi make a second dual of the same problem, K19 (32):
@@ -57,12 +57,12 @@ class OtherDual:
         return [int(label) for label in self.y]
 
     def weights(self, A: ArrayLike) -> np.ndarray:
-        """w(A), (m d,): W (m, d) read row by row."""
+        """Return w(A), (m d,): W (m, d) read row by row."""
         total = np.einsum("nm,nmd->d", np.asarray(A, dtype=float), self.features)
         return total / (self.lam * len(self.y))
 
     def value(self, A: ArrayLike) -> float:
-        """d(A), A (n, m); -inf outside the effective domain."""
+        """Return d(A), A (n, m); -inf outside the effective domain."""
         A = np.asarray(A, dtype=float)
         w = self.weights(A)
         terms = [
@@ -72,7 +72,7 @@ class OtherDual:
         return -self.lam / 2 * float(w @ w) - sum(terms) / len(terms)
 
     def fixed_domains(self) -> list[Polytope]:
-        """For each sample the a in -dom phi*(.; y) with a_y = 0."""
+        """Return, per sample, the set of all a in -dom phi*(.; y) with a_y = 0."""
         forms = [
             epigraph(self.loss.for_sample(i), self.m, y, centred=False)
             for i, y in enumerate(self.labels)
@@ -80,7 +80,7 @@ class OtherDual:
         return [f.negated_domain.with_zeros((y,)) for f, y in zip(forms, self.labels, strict=True)]
 
     def fixed_optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
-        """The largest d(A) subject to A[i, y_i] = 0; the point is A (n, m).
+        """Return the largest d(A) subject to A[i, y_i] = 0; the point is A (n, m).
 
         phi is the support function of its domain, taken at delta + s, so that phi*(-a) = <delta, a>
         on the domain and the objective is quadratic.
@@ -108,8 +108,11 @@ class OtherDual:
         return by_all_solvers(attempt, solvers)
 
     def interval(self, A: np.ndarray, sets: Sequence[Polytope], solver: str) -> Certified:
-        """d at the feasible A is a lower bound. d is concave, so d(A) + max <grad d(A), U - A> over
-        the feasible U, one LP a row, is an upper bound. Fractions, so that nothing is rounded."""
+        """Return the interval of the largest d that a feasible A proves, in Fractions.
+
+        d(A) is the lower end. As d is concave, d(A) + max <grad d(A), U - A> over the feasible U,
+        one LP per row, is the upper end.
+        """
         n, lam, features = len(A), Fraction(self.lam), fractions(self.features)
         delta = fractions(self.delta)
         columns = features.reshape(-1, features.shape[2]).T

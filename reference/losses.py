@@ -1,4 +1,4 @@
-"""The seven losses, each written down as its paper defines it.
+"""Define the seven losses as their papers do.
 
 A loss of one sample with m classes, scores s and true class y is a convex, positively homogeneous
 function phi of the margins
@@ -11,10 +11,10 @@ Each class states phi three times, in three shapes that other modules need:
     rows         t >= phi(h) as linear inequalities with auxiliary variables, for LPs and QPs.
     weightings   the finite set of vectors beta with phi(h) = max over beta of <beta, h>.
 
-The shapes lean on three elementary facts: the sum of the k largest entries is
-min over r of k r + sum_j max(x_j - r, 0), and is also the largest sum over k-subsets; a sum of
-sorted entries with non-increasing weights is a sum of such sums (Abel), and is also the largest
-sum over permutations; max(x, 0) is the largest of x and 0.
+The shapes rely on three elementary facts: the sum of the k largest entries is min over r of k r +
+sum_j max(x_j - r, 0), and is also the largest sum over k-subsets; a sum of sorted entries with
+non-increasing weights is a sum of such sums (Abel), and is also the largest sum over permutations;
+max(x, 0) is the largest of x and 0.
 
 Sources: T20 (2.2) (2.4) max and structured hinge; K19 (3) top-k; K19 (31) pseudo top-k; L15 (5)
 Usunier; K19 (8) weighted top-k; T20 (2.8) weighted Usunier. Classes count from 0.
@@ -39,31 +39,31 @@ Beta = tuple[Fraction, ...]
 
 
 class Loss(ABC):
-    """What every loss shares. Rows of scores are sequences of m numbers; y counts from 0."""
+    """The base of all losses. Rows of scores are sequences of m numbers; y counts from 0."""
 
     def delta(self, m: int, y: int) -> list[Any]:
-        """The margin asked of each class, (m,): 1 for every class but the true one."""
+        """Return the margin asked of each class, (m,): 1 for every class except the true one."""
         return [int(j != y) for j in range(m)]
 
     def for_sample(self, i: int) -> Loss:
-        """The loss of sample i: the loss itself unless it has its own costs for each sample."""
+        """Return the loss of sample i: the loss itself unless it has costs for each sample."""
         return self
 
     def numbers(self) -> tuple[Any, ...]:
-        """The real parameters of the loss (weights, costs), as they were given."""
+        """Return the real parameters of the loss (weights, costs), as they were given."""
         return ()
 
     def margins(self, scores: Iterable[Any], y: int) -> list[Any]:
-        """h_j = delta_j + s_j - s_y, (m,)."""
+        """Return h_j = delta_j + s_j - s_y, (m,)."""
         s = plain(scores)
         return [d + s_j - s[y] for d, s_j in zip(self.delta(len(s), y), s, strict=True)]
 
     def value(self, scores: Iterable[Any], y: int) -> Any:
-        """Phi(scores; y): a float, or a Fraction where everything given is rational."""
+        """Return Phi(scores; y): a float, or a Fraction if everything given is rational."""
         return self.of_margins(self.margins(scores, y), y)
 
     def recession(self, direction: Iterable[Any], y: int) -> Any:
-        """lim Phi(tau direction; y)/tau, tau to infinity: phi with delta = 0.
+        """Return lim Phi(tau direction; y)/tau, tau to infinity: phi with delta = 0.
 
         It is the support function of the effective domain of the conjugate (Rockafellar,
         Convex Analysis, Theorem 13.3), so minus it is the LMO's value over the negated domain.
@@ -73,15 +73,15 @@ class Loss(ABC):
 
     @abstractmethod
     def of_margins(self, h: Sequence[Any], y: int) -> Any:
-        """phi(h)."""
+        """Return phi(h)."""
 
     @abstractmethod
     def rows(self, m: int, y: int) -> list[Row]:
-        """Rows that hold, for some values of the auxiliary variables, exactly if t >= phi(h)."""
+        """Return rows that some auxiliary variables satisfy exactly if t >= phi(h)."""
 
     @abstractmethod
     def weightings(self, m: int, y: int) -> Iterator[Beta]:
-        """Vectors beta (repetitions allowed) with phi(h) = max over beta of <beta, h>."""
+        """Return vectors beta (repetitions allowed) with phi(h) = max over beta of <beta, h>."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class WeightedUsunier(Loss):
 
 
 def increments(rho: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
-    """Pairs (k, rho_k - rho_{k+1}) with a positive difference, rho_{m+1} = 0 (K19 (39)-(41)).
+    """Return the pairs (k, rho_k - rho_{k+1} > 0), with rho_{m+1} = 0 (K19 (39)-(41)).
 
     sum_j rho_j x_[j] is then the sum over the pairs of difference * (sum of the k largest x).
     """
@@ -271,8 +271,11 @@ def increments(rho: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
 
 
 def sum_of_largest(names: Sequence[Any], steps: Sequence[tuple[int, Fraction]]) -> Any:
-    """(expression, rows): the expression's least value under the rows is the sum over steps
-    (k, c) of c * (sum of the k largest of the named variables), by L15 Lemma 1."""
+    """Return (expression, rows) for a weighted sum of sums of largest variables, by L15 Lemma 1.
+
+    The expression's least value under the rows is the sum over steps (k, c) of
+    c * (sum of the k largest of the named variables).
+    """
     expression: Row = {}
     rows: list[Row] = []
     for k, c in steps:
@@ -285,13 +288,13 @@ def sum_of_largest(names: Sequence[Any], steps: Sequence[tuple[int, Fraction]]) 
 
 
 def joint_rows(names: Sequence[Any], steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
-    """t >= the weighted sum of sorted named variables, and t >= 0."""
+    """Return rows: t >= the weighted sum of sorted named variables, and t >= 0."""
     expression, rows = sum_of_largest(names, steps)
     return [*rows, {**expression, "t": -1}, {"t": -1}]
 
 
 def entrywise_rows(m: int, steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
-    """t >= the weighted sum of sorted positive parts p_j >= max(h_j, 0)."""
+    """Return rows: t >= the weighted sum of sorted positive parts p_j >= max(h_j, 0)."""
     expression, rows = sum_of_largest([("p", j) for j in range(m)], steps)
     parts = [{("h", j): 1, ("p", j): -1} for j in range(m)] + [{("p", j): -1} for j in range(m)]
     return [*parts, *rows, {**expression, "t": -1}]
@@ -301,7 +304,7 @@ def entrywise_rows(m: int, steps: Sequence[tuple[int, Fraction]]) -> list[Row]:
 
 
 def plain(numbers: Iterable[Any]) -> list[Any]:
-    """A list of Python numbers (numpy scalars unpacked, Fractions kept)."""
+    """Return a list of Python numbers (numpy scalars unpacked, Fractions kept)."""
     return [x.item() if isinstance(x, np.generic) else x for x in numbers]
 
 
@@ -310,7 +313,7 @@ def descending(numbers: Iterable[Any]) -> list[Any]:
 
 
 def indicator(chosen: Sequence[int], m: int, k: int) -> Beta:
-    """1/k on the chosen classes, 0 elsewhere, (m,)."""
+    """Return 1/k on the chosen classes, 0 elsewhere, (m,)."""
     return tuple(Fraction(int(j in chosen), k) for j in range(m))
 
 
@@ -327,7 +330,7 @@ def checked_weights(rho: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def padded(rho: Sequence[Any], m: int) -> tuple[Fraction, ...]:
-    """rho as exact fractions, (m,), with zeros at the end."""
+    """Return rho as exact fractions, (m,), with zeros at the end."""
     if len(rho) > m:
         raise ValueError(f"rho has {len(rho)} weights; with {m} classes at most {m} are allowed")
     return tuple(Fraction(r) for r in rho) + (Fraction(0),) * (m - len(rho))

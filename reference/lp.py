@@ -1,4 +1,4 @@
-"""Conjugate, effective domain and linear minimisation oracle of every loss, by linear programs.
+"""Compute conjugate, effective domain and LMO of every loss by linear programs.
 
 Everything is solved on the epigraph of the loss (reference.epigraph), one row at a time, and is
 good to about 1e-10, HiGHS's tolerance, relative to the data.
@@ -19,10 +19,10 @@ from reference.rational import feasible, fractions, inner
 
 
 def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
-    """Phi*(v; y) = sup over s of <v, s> - Phi(s; y); +inf where the sup is not finite.
+    """Return Phi*(v; y), the sup over s of <v, s> - Phi(s; y), or +inf if it is not finite.
 
-    A v within about 1e-10 of the effective domain counts as inside. centred=False: phi in Phi's
-    place, whose margins are delta + s.
+    A v within about 1e-10 of the effective domain counts as inside. centred=False takes phi, whose
+    margins are delta + s, in place of Phi.
     """
     v = np.asarray(v, dtype=float)
     form = epigraph(loss, len(v), y, centred)
@@ -33,10 +33,10 @@ def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:
 
 
 def conjugate_bound(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, Fraction]:
-    """(w, bound) with Phi*(w; y) <= bound exactly, in Fractions, for a w (m,) near v.
+    """Return (w, bound) with Phi*(w; y) <= bound exactly, in Fractions, for a w (m,) near v.
 
     Multipliers mu >= 0 with T' mu = -1, R' mu = 0 give w = S' mu and the bound <q, mu>
-    (reference.epigraph). Those that are best for the point nearest to v make it tight.
+    (reference.epigraph). The best multipliers for the point nearest to v make the bound tight.
     """
     form = epigraph(loss, len(np.asarray(v)), y)
     domain = form.domain
@@ -49,22 +49,22 @@ def conjugate_bound(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, Fract
 
 
 def nearest_in_domain(loss: Loss, v: ArrayLike, y: int) -> tuple[np.ndarray, float]:
-    """(point, distance): a point of dom Phi*(.; y) nearest to v in the maximum norm."""
+    """Return (point, distance): a point of dom Phi*(.; y) nearest to v in the maximum norm."""
     v = np.asarray(v, dtype=float)
     return epigraph(loss, len(v), y).domain.nearest(v)
 
 
 def in_domain(loss: Loss, v: ArrayLike, y: int, tol: float = 1e-9) -> bool:
-    """True if a point of dom Phi*(.; y) lies within tol of v in the maximum norm."""
+    """Return whether a point of dom Phi*(.; y) lies within tol of v in the maximum norm."""
     return nearest_in_domain(loss, v, y)[1] <= tol
 
 
 def lmo(loss: Loss, gradient: ArrayLike, y: int) -> tuple[float, np.ndarray]:
-    """(value, point): the least <gradient, u> over u in -dom Phi*(.; y), and a point (m,)."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y), and a point (m,) attaining it."""
     g = np.asarray(gradient, dtype=float)
     return epigraph(loss, len(g), y).negated_domain.minimum(g)
 
 
 def lmo_value(loss: Loss, gradient: ArrayLike, y: int) -> float:
-    """The least <gradient, u> over u in -dom Phi*(.; y)."""
+    """Return the least <gradient, u> over u in -dom Phi*(.; y)."""
     return lmo(loss, gradient, y)[0]

@@ -1,4 +1,4 @@
-"""Training with a block norm (LP15), from its definitions, with certified optimal values.
+"""Train with a block norm (LP15), from its definitions, with certified optimal values.
 
     P(W) = lam/2 |W|_{2,p}^2 + (1/n) sum_i Phi_i(W x_i)
     D(A) = -lam/2 |V|_{2,q}^2 - (1/n) sum_i Phi_i*(-a_i),   V = A'X/(lam n),   1/p + 1/q = 1
@@ -25,17 +25,17 @@ SOLVER = "CLARABEL"
 
 
 def dual_exponent(p: float) -> float:
-    """q with 1/p + 1/q = 1."""
+    """Return q with 1/p + 1/q = 1."""
     return math.inf if p == 1 else p / (p - 1)
 
 
 def block_norm(W: np.ndarray, p: float) -> float:
-    """|W|_{2,p}: the p-norm of the Euclidean norms of the rows."""
+    """Return |W|_{2,p}: the p-norm of the Euclidean norms of the rows."""
     return float(np.linalg.norm(np.linalg.norm(W, axis=1), p))
 
 
 def block_norm_expression(W: cp.Expression, p: Any) -> cp.Expression:
-    """|W|_{2,p} for cvxpy; p = infinity is the largest row norm."""
+    """Return |W|_{2,p} for cvxpy; p = infinity is the largest row norm."""
     return cp.pnorm(cp.norm(W, 2, axis=1), p, approx=False)
 
 
@@ -56,18 +56,18 @@ class BlockNormTraining:
         return linear_training(self.X, self.y, self.loss, self.lam, n_classes=self.m)
 
     def primal(self, W: np.ndarray) -> float:
-        """P(W), W (m, d)."""
+        """Return P(W), W (m, d)."""
         losses = [self.plain.loss_value(i, W @ x) for i, x in enumerate(self.X)]
         return self.lam / 2 * block_norm(W, self.p) ** 2 + math.fsum(losses) / len(self.y)
 
     def dual(self, A: np.ndarray) -> float:
-        """D(A), A (n, m); -inf where a row is infeasible."""
+        """Return D(A), A (n, m); -inf where a row is infeasible."""
         V = A.T @ self.X / (self.lam * len(self.y))
         terms = [self.plain.conjugate_term(i, a) for i, a in enumerate(A)]
         return -self.lam / 2 * block_norm(V, dual_exponent(self.p)) ** 2 - sum(terms) / len(self.y)
 
     def optimum(self) -> Certified:
-        """An interval with the optimal value in it, and a W (m, d) with P(W) at its upper end."""
+        """Return an interval that holds the optimal value, and a W (m, d) with P(W) as its end."""
         n, t, rows, forms = len(self.y), cp.Variable(len(self.y)), [], []
         W = cp.Variable((self.m, self.X.shape[1]))
         objective = self.lam / 2 * cp.square(block_norm_expression(W, self.p)) + cp.sum(t) / n

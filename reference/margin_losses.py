@@ -1,4 +1,4 @@
-"""LP15's machine for differentiable losses of the margin: squared hinge and logistic loss.
+"""Solve LP15's machine for differentiable losses of the margin: squared hinge and logistic loss.
 
 With l(t) a loss of the margin t_i = <w_{y_i}, x_i> - max over y != y_i of <w_y, x_i>:
 
@@ -6,7 +6,8 @@ With l(t) a loss of the margin t_i = <w_{y_i}, x_i> - max over y != y_i of <w_y,
     -R*(alpha' x) - C sum_i l*(-alpha_{i y_i} / C)                  Problems 11 and 14
     alpha_ij <= 0 for j != y_i,  rows of alpha sum to 0
 
-with R half the squared (2, p) norm, or sum_j |w_j|^2 / (2 beta_j). Both sides are solved apart.
+with R half the squared (2, p) norm, or sum_j |w_j|^2 / (2 beta_j). Primal and dual are solved
+separately.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class MarginLoss(Protocol):
     def value(self, t: np.ndarray) -> np.ndarray: ...
 
     def conjugate(self, s: np.ndarray) -> np.ndarray:
-        """sup over t of s t - l(t); +inf where that is not finite."""
+        """Return sup over t of s t - l(t); +inf where that is not finite."""
 
     def expression(self, t: cp.Expression) -> cp.Expression: ...
 
@@ -88,14 +89,17 @@ class MarginMachine:
         return np.eye(self.c)[self.y]
 
     def primal(self, w: np.ndarray) -> float:
-        """Problem 10, or (8) at fixed weights; w (c, d)."""
+        """Return the objective of Problem 10, or of (8) at fixed weights; w (c, d)."""
         scores = self.x @ w.T
         others = np.where(self.chosen > 0, -np.inf, scores).max(axis=1)
         margins = (scores * self.chosen).sum(axis=1) - others
         return self._regulariser(w) + self.C * float(self.loss.value(margins).sum())
 
     def dual(self, alpha: np.ndarray) -> float:
-        """Problem 11, or 14 at fixed weights; alpha (n, c), feasible but for the slopes of l."""
+        """Return the objective of Problem 11, or of 14 at fixed weights, for alpha (n, c).
+
+        alpha is feasible, except possibly for the slopes of l.
+        """
         u = alpha.T @ self.x
         if self.beta is None:
             conjugate = block_norm(u, dual_exponent(self.p)) ** 2 / 2

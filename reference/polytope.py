@@ -1,12 +1,12 @@
-"""Polytopes in standard form, and the two linear programs asked of them.
+"""Solve two linear programs over polytopes in standard form.
 
     {M x : A x = b, x >= 0}
 
 Both the effective domain that LP duality gives (reference.epigraph) and the polytopes that the
 papers derive (reference.derived_polytopes) are sets of this shape. HiGHS solves the programs; it
 accepts violations of 1e-10, so the x it returns is corrected to satisfy A x = b, x >= 0 to
-rounding, and the points given back are points of the set to rounding. For what holds exactly see
-reference.rational.
+rounding, and the points given back are points of the set to rounding. reference.rational gives
+exact bounds.
 """
 
 from __future__ import annotations
@@ -42,37 +42,37 @@ class Polytope:
         return self.exact or (fractions(self.A), fractions(self.b))
 
     def image(self, H: np.ndarray) -> Polytope:
-        """{H u : u in the set}."""
+        """Return {H u : u in the set}."""
         return replace(self, M=H @ self.M)
 
     def with_zeros(self, entries: tuple[int, ...]) -> Polytope:
-        """The points u of the set with u_j = 0 for the listed entries j."""
+        """Return the points u of the set with u_j = 0 for the listed entries j."""
         rows, (A, b) = self.M[list(entries)], self.equations
         zeros = fractions(np.zeros(len(rows)))
         return exact_polytope(self.M, np.vstack([A, fractions(rows)]), np.concatenate([b, zeros]))
 
     def minimum(self, gradient: np.ndarray) -> tuple[float, np.ndarray]:
-        """(value, point): the least <gradient, u> over the set, and where it is attained."""
+        """Return (value, point): the least <gradient, u> over the set, and where it is attained."""
         point = self.M @ refined(self.solved(self.M.T @ gradient).x, self.A, self.b)
         return float(gradient @ point), point
 
     def multipliers(self, cost: np.ndarray) -> np.ndarray:
-        """l (e,) that maximise <b, l> subject to A' l <= cost, about."""
+        """Return l (e,) that maximise <b, l> subject to A' l <= cost, approximately."""
         return np.asarray(self.solved(cost).eqlin.marginals)
 
     def solved(self, cost: np.ndarray) -> OptimizeResult:
-        """HiGHS's solution of: minimise <cost, x> subject to A x = b, x >= 0."""
+        """Return HiGHS's solution of: minimise <cost, x> subject to A x = b, x >= 0."""
         result = solve(cost, A_eq=self.A, b_eq=self.b, bounds=(0, None))
         require_optimal(result)
         return result
 
     def nearest(self, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """(point, distance): the point of the set nearest to v in the maximum norm."""
+        """Return (point, distance): the point of the set nearest to v in the maximum norm."""
         point = self.M @ self.nearest_x(v)
         return point, float(np.max(np.abs(point - v)))
 
     def nearest_x(self, v: np.ndarray) -> np.ndarray:
-        """x (r,) of the point nearest to v.
+        """Return x (r,) of the point nearest to v: it solves
 
         minimise e   subject to   |M x - v|_j <= e,   A x = b,   x >= 0
         """
@@ -90,12 +90,12 @@ class Polytope:
 
 
 def exact_polytope(M: np.ndarray, A: np.ndarray, b: np.ndarray) -> Polytope:
-    """The polytope of floats M (m, r), and of A (e, r) and b (e,) of Fractions."""
+    """Return the polytope of floats M (m, r), and of A (e, r) and b (e,) of Fractions."""
     return Polytope(M, A.astype(float), b.astype(float), (A, b))
 
 
 def solve(cost: np.ndarray, **constraints: Any) -> OptimizeResult:
-    """scipy's linprog with HiGHS at its tightest tolerances; other endings than the three raise."""
+    """Run scipy's linprog with HiGHS at its tightest tolerances; an unexpected ending raises."""
     options = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     result = linprog(cost, method="highs", options=options, **constraints)
     if result.status not in (OPTIMAL, INFEASIBLE, UNBOUNDED):
@@ -113,9 +113,9 @@ def require_optimal(result: OptimizeResult) -> None:
 
 
 def refined(x: np.ndarray, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """x >= 0 with A x = b to rounding, from an x that HiGHS is content with.
+    """Return x >= 0 with A x = b to rounding, from an x that HiGHS accepts.
 
-    The least-squares correction changes the support of x alone, where there is room on both sides.
+    The least-squares correction changes only the support of x, where there is room on both sides.
     """
     for threshold in (10 * TOLERANCE, 1e3 * TOLERANCE, 0.0):
         support = x > threshold

@@ -1,12 +1,12 @@
-"""Projection onto the negated domain and Moreau envelope of every loss, by certified QPs.
+"""Compute the projection onto the negated domain and the Moreau envelope by certified QPs.
 
     projection     minimise |u - c|^2 over u in -dom Phi*(.; y)
     nearest_point  minimise |u - c|^2 + bias <1, u>^2 over a polytope       (L15 section 4)
     moreau         minimise Phi(z; y) + |scores - z|^2 / (2 smoothing) over z          (K19 (25))
 
-The QPs run over the epigraph of the loss (reference.epigraph) or over its domain. What they find
-is only a suggestion: the intervals are computed from it in fractions (reference.rational), and hold
-without any tolerance.
+The QPs run over the epigraph of the loss (reference.epigraph) or over its domain. Their solutions
+are only suggestions: the intervals are computed from them in fractions (reference.rational), and
+hold without any tolerance.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INSIDE = 1e-9  # a candidate farther than this from the domain is no candidate
 def projection(
     loss: Loss, c: ArrayLike, y: int, solvers: Sequence[str] = tuple(SOLVERS)
 ) -> Certified:
-    """The least |u - c|^2 over the negated domain, and a point u (m,) of it that attains it."""
+    """Return the least |u - c|^2 over the negated domain, and a point u (m,) that attains it."""
     c = np.asarray(c, dtype=float)
     domain = epigraph(loss, len(c), y).negated_domain
 
@@ -44,7 +44,7 @@ def projection(
 
 
 def projection_gap(loss: Loss, c: ArrayLike, y: int, candidate: ArrayLike) -> float:
-    """An upper bound on |candidate - c|^2 - min |u - c|^2, by the Frank-Wolfe gap; no QP.
+    """Bound |candidate - c|^2 - min |u - c|^2 from above by the Frank-Wolfe gap, without a QP.
 
     The candidate may come from anywhere; it is refused unless an LP finds it in the negated
     domain. The squared distance from the candidate to the true projection is at most the bound,
@@ -66,10 +66,10 @@ def nearest_point(
     least_linear: Callable[[np.ndarray], Fraction] | None = None,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> Certified:
-    """The least |u - c|^2 + bias <1, u>^2 over a polytope, and a point of it that attains it.
+    """Return the least |u - c|^2 + bias <1, u>^2 over a polytope, and a point attaining it.
 
-    least_linear(g) is a lower bound of <g, u> over the polytope, in Fractions; weak duality of an
-    LP unless given.
+    least_linear(g) is a lower bound of <g, u> over the polytope, in Fractions; by default it
+    follows from weak duality of an LP.
     """
     c = np.asarray(c, dtype=float)
 
@@ -97,9 +97,12 @@ def frank_wolfe_interval(
     least_linear: Callable[[np.ndarray], Fraction],
     solver: str,
 ) -> Certified:
-    """The interval that a feasible point u proves: with f(u) = |u - c|^2 + bias <1, u>^2 and any
-    feasible U, f(U) >= f(u) + <grad f(u), U - u>, whose least over U is a linear minimisation.
-    Also f >= 0. Fractions, so that nothing is rounded."""
+    """Return the interval that a feasible point u proves, in Fractions.
+
+    With f(u) = |u - c|^2 + bias <1, u>^2 and any feasible U,
+    f(U) >= f(u) + <grad f(u), U - u>, whose least value over U is a linear minimisation. Also
+    f >= 0.
+    """
     step, total = point - c, sum(point, Fraction())
     value = inner(step, step) + bias * total**2
     gradient = 2 * step + 2 * bias * total
@@ -114,7 +117,7 @@ def moreau(
     smoothing: float,
     solvers: Sequence[str] = tuple(SOLVERS),
 ) -> Certified:
-    """The Moreau envelope's value, and a z (m,) that attains it."""
+    """Return the Moreau envelope's value, and a z (m,) that attains it."""
     s = np.asarray(scores, dtype=float)
     form = epigraph(loss, len(s), y)
 
@@ -132,11 +135,11 @@ def moreau(
 def moreau_interval(
     loss: Loss, s: np.ndarray, y: int, smoothing: float, v: np.ndarray, z: np.ndarray, solver: str
 ) -> Certified:
-    """The interval that approximate dual and primal solutions v and z prove, for any v and z.
+    """Return the interval that any approximate dual and primal solutions v and z prove.
 
     The envelope is at most Phi(x) + |s - x|^2 / (2 smoothing) for x = z and for s - smoothing v,
-    and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain. Fractions, so
-    that nothing is rounded.
+    and at least <s, v> - Phi*(v) - smoothing/2 |v|^2 for v in the effective domain. All numbers are
+    Fractions.
     """
     near, conjugate = conjugate_bound(loss, v, y)
     scores, width = fractions(s), Fraction(smoothing)
@@ -150,6 +153,6 @@ def moreau_interval(
 
 
 def exact_value(loss: Loss, scores: np.ndarray, y: int) -> Fraction:
-    """Phi(scores; y) of Fractions, where the margins asked for may be floats."""
+    """Return Phi(scores; y) of Fractions; the margins asked for may be floats."""
     delta = fractions(loss.delta(len(scores), y))
     return Fraction(loss.of_margins(list(delta + scores - scores[y]), y))

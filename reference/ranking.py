@@ -1,4 +1,4 @@
-"""Ranking machines of M20 from their definitions, with certified optimal values.
+"""Solve the ranking machines of M20 from their definitions, with certified optimal values.
 
     P(w) = 1/2 |w|^2 + C sum over positives of l(t - <w, phi_i>)                       M20 (4)
     t    = mean of the K largest scores of negatives (5), or the root of
@@ -24,7 +24,7 @@ FIRST = ("CLARABEL",)  # OSQP often finds nothing here, and cannot take a quadra
 
 
 def features_of(K: np.ndarray) -> np.ndarray:
-    """F with F F^T = K to rounding, for a positive semidefinite K (n, n)."""
+    """Return F with F F^T = K to rounding, for a positive semidefinite K (n, n)."""
     values, vectors = np.linalg.eigh(K)
     seen = values > len(K) * np.finfo(float).eps * values[-1]
     return vectors[:, seen] * np.sqrt(values[seen])
@@ -47,7 +47,7 @@ class Ranking:
         return np.maximum(0.0, 1 + theta * s) ** self.power
 
     def threshold(self, scores: np.ndarray) -> float:
-        """t of the negatives' scores."""
+        """Return the threshold t of the negatives' scores."""
         if self.K is not None:
             return float(np.sort(scores)[::-1][: self.K].mean())
 
@@ -62,13 +62,13 @@ class Ranking:
         return low if low == high else float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))
 
     def primal(self, w: np.ndarray) -> float:
-        """P(w)."""
+        """Return P(w)."""
         t = self.threshold(self.negatives @ w)
         losses = self.surrogate(t - self.positives @ w, self.theta)
         return float(w @ w) / 2 + self.C * float(losses.sum())
 
     def lagrangian(self, alpha: np.ndarray, beta: np.ndarray, delta: float) -> float:
-        """Least of the Lagrangian at feasible multipliers: a lower bound of P."""
+        """Return the least value of the Lagrangian at feasible multipliers, a lower bound of P."""
         w = self.positives.T @ alpha - self.negatives.T @ beta
         value = -float(w @ w) / 2 + self.least(alpha, self.C, self.theta)
         if self.K is not None:
@@ -76,7 +76,10 @@ class Ranking:
         return value + self.least(beta, delta, self.theta2) - delta * self.budget
 
     def least(self, slopes: np.ndarray, weight: float, theta: float) -> float:
-        """sum over v in slopes of min over s of weight l(s) - v s, 0 <= v (<= weight theta)."""
+        """Return the sum over the slopes v of min over s of weight l(s) - v s.
+
+        For a finite result 0 <= v, and with p = 1 also v <= weight theta.
+        """
         value = float(slopes.sum()) / theta
         if self.power == 2 and slopes.any():
             value -= float(slopes @ slopes) / (4 * weight * theta**2)
@@ -85,7 +88,7 @@ class Ranking:
     def feasible(
         self, alpha: np.ndarray, beta: np.ndarray, delta: float
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Multipliers near the given ones that meet all constraints."""
+        """Return multipliers near the given ones that meet all constraints."""
         alpha, beta = np.maximum(alpha, 0.0), np.maximum(beta, 0.0)
         if self.power == 1:
             alpha = np.minimum(alpha, self.C * self.theta)
@@ -101,7 +104,7 @@ class Ranking:
         return alpha, beta, float(np.sqrt(beta @ beta / (4 * self.theta2**2 * self.budget)))
 
     def optimum(self) -> Certified:
-        """An interval with the optimal value in it, and a w with P(w) at its upper end."""
+        """Return an interval with the optimal value in it, and a w with P(w) at its upper end."""
         try:
             return by_all_solvers(self.solved_by, FIRST)
         except ArithmeticError:  # too wide an interval
@@ -130,6 +133,6 @@ class Ranking:
         return certified(self.lagrangian(*multipliers), upper, abs(upper), point, status)
 
     def total(self, s: cp.Variable, theta: float) -> cp.Expression:
-        """sum of l(s) as cvxpy sees it."""
+        """Return sum of l(s) as cvxpy sees it."""
         inside = cp.pos(1 + theta * s)
         return cp.sum(inside) if self.power == 1 else cp.sum_squares(inside)

@@ -1,4 +1,4 @@
-"""Exact facts about a polytope, in fractions, from the floats of an LP solver.
+"""Prove facts about a polytope in fractions, from the floats of an LP solver.
 
     feasible   x >= 0 with A x = b, near floats that fulfil it almost
     least      a lower bound of <g, M x> over all such x, by weak duality
@@ -25,7 +25,7 @@ Row = dict[int, Fraction]
 
 
 def fractions(numbers: Iterable) -> np.ndarray:
-    """An object array of the same shape that holds the numbers as Fractions."""
+    """Return an object array of the same shape that holds the numbers as Fractions."""
     given = np.asarray(numbers)
     exact = np.empty(given.shape, dtype=object)
     exact.ravel()[:] = [Fraction(x) for x in given.ravel().tolist()]
@@ -33,12 +33,12 @@ def fractions(numbers: Iterable) -> np.ndarray:
 
 
 def inner(a: np.ndarray, b: np.ndarray) -> Fraction:
-    """<a, b> of two object arrays; zeros are common and cost nothing."""
+    """Return <a, b> of two object arrays; zeros are common and cost nothing."""
     return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction())
 
 
 def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
-    """Fractions (r,) near the floats x >= 0; ArithmeticError if none are found.
+    """Return Fractions (r,) near the floats x >= 0. Raises ArithmeticError if none are found.
 
     Entries below a threshold are noise, and start at 0.
     """
@@ -50,11 +50,11 @@ def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:
 
 
 def corrected(polytope: Polytope, x: np.ndarray) -> np.ndarray | None:
-    """x as Fractions, after a tiny correction that makes it feasible, if there is one.
+    """Return x as Fractions, after a tiny correction that makes it feasible, if there is one.
 
     Gauss and Jordan solve A d = b - A x for a correction d of basic columns with large x, where
-    there is room on both sides. Where that leaves rows without such a column, entries that are 0
-    must grow: the exact simplex method finds the least of them.
+    there is room on both sides. If rows without such a column remain, entries that are 0 must grow:
+    the exact simplex method finds the least such entries.
     """
     exact, (A, b) = fractions(x), polytope.equations
     rest = [right - inner(row, exact) for row, right in zip(A, b, strict=True)]
@@ -94,7 +94,7 @@ def eliminated(rows: list[Row], rest: list[Fraction], columns: Sequence[int]) ->
 
 
 def least(polytope: Polytope, gradient: np.ndarray) -> Fraction:
-    """A lower bound of <gradient, u> over the set, for Fractions (m,).
+    """Return a lower bound of <gradient, u> over the set, for Fractions (m,).
 
     With c = M' gradient and any multipliers l,
 
@@ -110,7 +110,7 @@ def least(polytope: Polytope, gradient: np.ndarray) -> Fraction:
 
 
 def largest_sum(polytope: Polytope) -> Fraction:
-    """An upper bound of sum(x) over the x >= 0 with A x = b.
+    """Return an upper bound of sum(x) over the x >= 0 with A x = b.
 
     Multipliers l with A' l >= s > 0 in every entry give s sum(x) <= <A' l, x> = <b, l>.
     """
@@ -125,7 +125,7 @@ def largest_sum(polytope: Polytope) -> Fraction:
 def weak_duality(
     polytope: Polytope, c: np.ndarray, multipliers: np.ndarray
 ) -> tuple[Fraction, np.ndarray]:
-    """<b, multipliers> and c - A' multipliers."""
+    """Return <b, multipliers> and c - A' multipliers."""
     A, b = polytope.equations
     slacks = [cost - inner(column, multipliers) for cost, column in zip(c, A.T, strict=True)]
     return inner(b, multipliers), np.array(slacks)

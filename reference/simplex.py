@@ -1,8 +1,9 @@
-"""The two-phase simplex method in exact rational arithmetic, with Bland's rule.
+"""Run the two-phase simplex method in exact rational arithmetic, with Bland's rule.
 
     minimise <cost, x>   subject to   A x = b,   x >= 0,     all data Fractions or ints.
 
-Slow and safe: no tolerance anywhere, and Bland's rule rules out cycling. Meant for a dozen rows.
+It is slow and safe: there is no tolerance, and Bland's rule excludes cycling. It is meant for a
+dozen rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def minimise(
     A: Sequence[Sequence[Fraction | int]],
     b: Sequence[Fraction | int],
 ) -> Fraction | None:
-    """The least value, or None where no x >= 0 has A x = b. An unbounded problem raises."""
+    """Return the least value, or None where no x >= 0 has A x = b. An unbounded problem raises."""
     x = minimiser(cost, A, b)
     if x is None:
         return None
@@ -30,7 +31,7 @@ def minimiser(
     A: Sequence[Sequence[Fraction | int]],
     b: Sequence[Fraction | int],
 ) -> list[Fraction] | None:
-    """An x that attains the least value, or None where no x >= 0 has A x = b."""
+    """Return an x that attains the least value, or None where no x >= 0 has A x = b."""
     tableau, basis = first_basis(A, b)
     artificial = len(cost)
     pivot_until_optimal(tableau, basis, [0] * artificial + [1] * len(b), artificial + len(b))
@@ -46,7 +47,7 @@ def minimiser(
 
 
 def first_basis(A: Sequence[Sequence], b: Sequence) -> tuple[Tableau, list[int]]:
-    """Rows [A | identity | b] with b >= 0, and the basis of the artificial variables."""
+    """Return rows [A | identity | b] with b >= 0, and the basis of the artificial variables."""
     rows, columns = len(b), len(A[0])
     tableau = []
     for i, (a, right) in enumerate(zip(A, b, strict=True)):
@@ -57,7 +58,7 @@ def first_basis(A: Sequence[Sequence], b: Sequence) -> tuple[Tableau, list[int]]
 
 
 def pivot_until_optimal(tableau: Tableau, basis: list[int], cost: Sequence, usable: int) -> None:
-    """Simplex steps over the first `usable` columns until no reduced cost is negative."""
+    """Take simplex steps over the first `usable` columns until no reduced cost is negative."""
     while True:
         priced = [(cost[j], row) for row, j in zip(tableau, basis, strict=True) if cost[j] != 0]
         entering = next(
@@ -76,7 +77,7 @@ def pivot_until_optimal(tableau: Tableau, basis: list[int], cost: Sequence, usab
 
 
 def drive_out_artificials(tableau: Tableau, basis: list[int], artificial: int) -> None:
-    """Swap artificial variables at 0 for real ones; a row without any is redundant and inert."""
+    """Swap artificial variables at 0 for real ones; a row without a real one is redundant."""
     for i, j in enumerate(basis):
         if j >= artificial:
             real = next((c for c in range(artificial) if tableau[i][c] != 0), None)

@@ -1,4 +1,4 @@
-"""The training problem and its dual from their definitions, with certified optimal values.
+"""Solve the training problem and its dual from their definitions, with certified optimal values.
 
     P(w) = lam/2 |w|^2 + (1/n) sum_i omega_i Phi_i(Psi_i w)                          T20 (2.1)
     D(A) = -lam/2 |w(A)|^2 - (1/n) sum_i omega_i Phi_i*(-a_i / omega_i)              T20 (2.3)
@@ -49,24 +49,24 @@ class Training:
         return np.ones(self.n) if self.sample_weight is None else np.asarray(self.sample_weight)
 
     def scores(self, w: ArrayLike) -> np.ndarray:
-        """Psi_i w, (n, m)."""
+        """Return Psi_i w, (n, m)."""
         return self.features @ np.asarray(w, dtype=float).ravel()
 
     def weights(self, A: ArrayLike) -> np.ndarray:
-        """w(A) = (1/(lam n)) sum_i Psi_i' a_i, (D,)."""
+        """Return w(A) = (1/(lam n)) sum_i Psi_i' a_i, (D,)."""
         return np.einsum("nm,nmd->d", np.asarray(A, dtype=float), self.features) / (
             self.lam * self.n
         )
 
     def loss_value(self, i: int, scores: np.ndarray) -> float:
-        """Phi_i(scores), or its Moreau envelope's certified upper value."""
+        """Return Phi_i(scores), or the certified upper value of its Moreau envelope."""
         loss, y = self.loss.for_sample(i), int(self.y[i])
         if self.smoothing == 0:
             return float(loss.value(scores, y))
         return moreau(loss, scores, y, self.smoothing).value_upper
 
     def primal(self, w: ArrayLike) -> float:
-        """P(w); w (D,), or W (m, d) for joint_features."""
+        """Return P(w); w (D,), or W (m, d) for joint_features."""
         w = np.asarray(w, dtype=float).ravel()
         losses = [
             omega * self.loss_value(i, s) if omega else 0.0
@@ -75,14 +75,14 @@ class Training:
         return self.lam / 2 * float(w @ w) + math.fsum(losses) / self.n
 
     def dual(self, A: ArrayLike) -> float:
-        """D(A), A (n, m); -inf where a row lies outside omega_i times the negated domain."""
+        """Return D(A), A (n, m); -inf where a row lies outside omega_i times the negated domain."""
         A = np.asarray(A, dtype=float)
         w = self.weights(A)
         terms = [self.conjugate_term(i, a) for i, a in enumerate(A)]
         return -self.lam / 2 * float(w @ w) - sum(terms) / self.n
 
     def conjugate_term(self, i: int, a: np.ndarray) -> float:
-        """omega_i (Phi_i*(-a/omega_i) + smoothing/2 |a/omega_i|^2)."""
+        """Return omega_i (Phi_i*(-a/omega_i) + smoothing/2 |a/omega_i|^2)."""
         omega = float(self.omega[i])
         if omega == 0:
             return 0.0 if not np.any(a) else math.inf
@@ -91,7 +91,7 @@ class Training:
         return omega * (value + self.smoothing / 2 * float(v @ v))
 
     def optimum(self, solvers: Sequence[str] = tuple(SOLVERS)) -> Certified:
-        """An interval with the optimal value in it, and a w (D,) with P(w) at its upper end."""
+        """Return an interval that holds the optimal value, and a w (D,) with P(w) as its end."""
         return by_all_solvers(self.solved_by, solvers)
 
     def solved_by(self, solver: str) -> Certified:
@@ -119,7 +119,7 @@ class Training:
         return self.interval(found(w), -self.n * np.array(multipliers), status)
 
     def feasible(self, A: np.ndarray) -> np.ndarray:
-        """A with each row moved to the nearest point of omega_i times the negated domain."""
+        """Return a with each row moved to the nearest point of omega_i times the negated domain."""
         rows = []
         for i, (omega, a) in enumerate(zip(self.omega, A, strict=True)):
             if omega == 0:
@@ -130,8 +130,10 @@ class Training:
         return np.array(rows)
 
     def conjugate_bounds(self, A: np.ndarray) -> tuple[np.ndarray, Fraction]:
-        """Feasible rows (n, m) near those of A, and an upper bound of the sum of their conjugate
-        terms, in Fractions."""
+        """Return feasible rows (n, m) near the rows of A, and a bound of their conjugate terms.
+
+        The bound is an upper bound of the sum of the terms, in Fractions.
+        """
         rows, bounds = fractions(np.zeros(A.shape)), Fraction()
         for i, (omega, a) in enumerate(zip(fractions(self.omega), A, strict=True)):
             if omega > 0:
@@ -142,8 +144,10 @@ class Training:
         return rows, bounds
 
     def interval(self, w: np.ndarray, A: np.ndarray, solver: str) -> Certified:
-        """[D(A'), P(w)] for a feasible A' near A, or with w(A') in w's place where P is lower
-        there. Fractions, so that nothing is rounded."""
+        """Return the interval [D(A'), P(w)] for a feasible A' near A, in Fractions.
+
+        w(A') replaces w if P is lower there.
+        """
         rows, conjugates = self.conjugate_bounds(A)
         features, lam = fractions(self.features), Fraction(self.lam)
         columns = features.reshape(-1, features.shape[2]).T
@@ -154,8 +158,11 @@ class Training:
         return proved(lower, upper, best, solver)
 
     def primal_bound(self, w: np.ndarray, A: np.ndarray) -> Fraction:
-        """At least P(w), and equal at the optimum: the envelope's inner variable is taken to be
-        z_i = s_i + smoothing a_i / omega_i instead of the best one. Floats or Fractions."""
+        """Return an upper bound of P(w), which equals it at the optimum.
+
+        The envelope's inner variable is z_i = s_i + smoothing a_i / omega_i instead of the best
+        one. The numbers are floats or Fractions.
+        """
         w, A, smoothing = fractions(w), fractions(A), Fraction(self.smoothing)
         losses = Fraction()
         for i, (omega, rows) in enumerate(zip(fractions(self.omega), self.features, strict=True)):
@@ -169,7 +176,7 @@ class Training:
 
 
 def joint_features(X: ArrayLike, m: int) -> np.ndarray:
-    """Psi_i = I (x) x_i', (n, m, m d): one weight vector a class, scores W x_i."""
+    """Return Psi_i = I (x) x_i', (n, m, m d): one weight vector per class, scores W x_i."""
     X = np.asarray(X, dtype=float)
     return np.stack([np.kron(np.eye(m), x) for x in X])
 
@@ -183,7 +190,10 @@ def linear_training(
     sample_weight: ArrayLike | None = None,
     n_classes: int | None = None,
 ) -> Training:
-    """K19 (1): X (n, d); w is W (m, d) raveled. n_classes defaults to the largest label + 1."""
+    """Return the problem K19 (1) for X (n, d), where w is W (m, d) raveled.
+
+    n_classes is the largest label + 1 by default.
+    """
     labels = np.asarray(y, dtype=int)
     m = n_classes or int(labels.max()) + 1
     omega = None if sample_weight is None else np.asarray(sample_weight, dtype=float)

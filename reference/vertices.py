@@ -1,9 +1,9 @@
-"""All vertices of the negated effective domain, in exact fractions, for a few classes.
+"""List all vertices of the negated effective domain, in exact fractions, for a few classes.
 
 The domain is the convex hull of the finitely many slopes of the loss (reference.exact). A slope is
-a vertex if it is no convex combination of the others, which an exact LP decides. No class other
-than the true one is special, so a permutation of the other entries maps vertices to vertices and
-one slope of each such orbit is enough to try.
+a vertex if it is no convex combination of the others, which an exact LP decides. All classes other
+than the true one are alike, so a permutation of their entries maps vertices to vertices. It is
+enough to try one slope of each such orbit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Point = tuple[Fraction, ...]
 
 
 def vertices(loss: Loss, m: int, y: int) -> list[Point]:
-    """The vertices of -dom Phi*(.; y), sorted."""
+    """Return the vertices of -dom Phi*(.; y), sorted."""
     slopes = set(pieces(loss, m, y))
     orbits: dict[Point, list[Point]] = {}
     for slope in slopes:
@@ -35,11 +35,11 @@ def vertices(loss: Loss, m: int, y: int) -> list[Point]:
 
 
 def is_extreme(point: Point, points: set[Point]) -> bool:
-    """True if the point is no convex combination of the other points."""
+    """Return whether the point is no convex combination of the other points."""
     others = dict.fromkeys(points - {point}, Fraction(0))
     return not others or conjugate_of_maximum(others, point) == inf
 
 
 def orbit_size(entries: Point) -> int:
-    """The number of distinct permutations of the entries."""
+    """Return the number of distinct permutations of the entries."""
     return factorial(len(entries)) // prod(factorial(c) for c in Counter(entries).values())

@@ -47,7 +47,7 @@ def gaps_are_explained(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """Folder with the real data sets; tests that need it skip where there is none."""
+    """Provide the folder of the real data sets; tests that need it are skipped if there is none."""
     folder = os.environ.get("FWLAB_DATA")
     if not folder or not Path(folder).is_dir():
         pytest.skip("FWLAB_DATA names no folder with the real data sets")

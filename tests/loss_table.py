@@ -70,7 +70,7 @@ def as_fractions(argument: Any) -> Any:
 
 
 def entries(m: int, y: Iterable[int], ks: Iterable[int] | None = None) -> list[Entry]:
-    """Every loss for m classes; the costs for each sample are those of samples with labels y."""
+    """Return every loss for m classes; costs per sample belong to samples with labels y."""
     ks = range(1, m + 1) if ks is None else sorted(ks)
     rhos = weight_vectors(m)
     return [
@@ -86,7 +86,7 @@ def entries(m: int, y: Iterable[int], ks: Iterable[int] | None = None) -> list[E
 
 
 def weight_vectors(m: int) -> list[np.ndarray]:
-    """Weights with zeros, with equal ones, with a positive last one, short ones."""
+    """Return weights with zeros, with equal ones, with a positive last one, short ones."""
     j = np.arange(m)
     return [
         np.array([1.5]),
@@ -101,7 +101,7 @@ def weight_vectors(m: int) -> list[np.ndarray]:
 
 
 def cost_tables(m: int) -> list[np.ndarray]:
-    """A distance between classes, and costs that are not symmetric and often 0."""
+    """Return a distance between classes, and costs that are not symmetric and often 0."""
     i, j = np.indices((m, m))
     return [abs(i - j) * 1.0, np.where(i == j, 0.0, (i + 2 * j) % 4 / 2)]
 
@@ -112,7 +112,7 @@ def sample_costs(m: int, y: Iterable[int]) -> np.ndarray:
 
 
 def batch(m: int, seed: object) -> tuple[np.ndarray, np.ndarray]:
-    """Four rows, half of them rich in ties, and labels that include the first and last class."""
+    """Return four rows, two of them rich in ties, and labels with the first and last class."""
     rng = np.random.default_rng(crc32(str(seed).encode()))
     tied = rng.integers(-3, 4, (2, m)) / 2
     return np.vstack([1.5 * rng.standard_normal((2, m)), tied]), labels(m)
@@ -152,7 +152,7 @@ class Case:
 
     @property
     def rounding(self) -> float:
-        """What rounding may do to a loss value here."""
+        """The rounding error allowed for a loss value."""
         largest = self.entry.size + abs(self.scores).max(initial=1.0)
         return 8 * np.finfo(np.float64).eps * self.m * self.entry.size * largest
 
@@ -175,7 +175,7 @@ def score_rows(n: int, m: int) -> st.SearchStrategy[np.ndarray]:
 
 
 def domain_points(loss: Any, m: int, y: np.ndarray, seed: int) -> np.ndarray:
-    """Random points of the effective domains, (n, m): combinations of subgradients and 0."""
+    """Return random points of the effective domains, (n, m): combinations of subgradients and 0."""
     rng = np.random.default_rng(seed)
     points = np.zeros((len(y), m))
     shares = rng.dirichlet(np.ones(4), len(y)) * rng.choice([0.5, 1.0])

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 
 def smallest_on_topk_simplex(g, k, r):
-    """Vertices: 0 and every r/k on k entries (L15 Figure 2)."""
+    """Minimise over the vertices: 0 and every r/k on k entries (L15 Figure 2)."""
     return min(0, r / k * sum(sorted(g)[:k])) if k <= len(g) else 0
 
 
@@ -24,12 +24,12 @@ def smallest_on_knapsack(g, r, upper, equality):
 
 
 def smallest_on_permutahedron(g, rho):
-    """The largest weights stand at the smallest costs."""
+    """Minimise by placing the largest weights at the smallest costs."""
     return sum(a * b for a, b in zip(sorted(g), sorted(rho, reverse=True), strict=True))
 
 
 def is_majorised(x, rho, tolerance=0):
-    """Is x in the convex hull of the permutations of rho?"""
+    """Return whether x is in the convex hull of the permutations of rho."""
     sums = zip(
         accumulate(sorted(x, reverse=True)), accumulate(sorted(rho, reverse=True)), strict=True
     )
@@ -38,11 +38,11 @@ def is_majorised(x, rho, tolerance=0):
 
 
 def half_gradient(a, x, bias):
-    """Half the gradient of |a - x|^2 + bias <1, x>^2."""
+    """Return half the gradient of |a - x|^2 + bias <1, x>^2."""
     pull = bias * sum(x)
     return [xi - ai + pull for ai, xi in zip(a, x, strict=True)]
 
 
 def excess(g, x, smallest):
-    """<g, x> - min <g, v>: at least |x - x*|^2 when g is the half gradient at a feasible x."""
+    """Return <g, x> - min <g, v>, at least |x - x*|^2 for the half gradient g at a feasible x."""
     return sum(a * b for a, b in zip(g, x, strict=True)) - smallest

@@ -6,14 +6,14 @@ import reference
 
 
 def value_rounding(training: reference.Training) -> float:
-    """A bound of the error of P(W) and D(A) in floats, at W = w(A) with feasible rows of A.
+    """Return a bound of the error of P(W) and D(A) in floats, at W = w(A) with feasible rows of A.
 
-    The entries of a_i are at most half its 1-norm in size, which is at most omega_i times that of
-    the domain. Hence bounds of the terms of W, of the scores and of both objectives. A term passes
-    at most n + 2 roundings on its way into W, twice where W is squared, D in a score or a square,
-    m + 6 in a loss and n + 5 in the mean and the total; rows of A are feasible after m more. To
-    first order the error is at most that many units of rounding times the terms (Higham 2002,
-    section 3.1).
+    The entries of a_i are at most half its 1-norm in size. This norm is at most omega_i times the
+    largest 1-norm in the domain. Hence bounds of the terms of W, of the scores and of both
+    objectives. A term passes at most n + 2 roundings on its way into W, twice where W is squared, D
+    in a score or a square, m + 6 in a loss and n + 5 in the mean and the total; rows of A are
+    feasible after m more. To first order the error is at most that many units of rounding times the
+    terms (Higham 2002, section 3.1).
     """
     n, m, width = training.features.shape
     sizes = np.array([norm_of_domain(training, i) for i in range(n)])
@@ -29,8 +29,11 @@ def value_rounding(training: reference.Training) -> float:
 
 
 def norm_of_domain(training: reference.Training, i: int) -> float:
-    """The largest 1-norm in the domain of the conjugate of sample i: twice the largest sum of the
-    entries but that of the true class, which are >= 0, as all entries add up to 0."""
+    """Return the largest 1-norm in the domain of the conjugate of sample i.
+
+    It is twice the largest sum of the entries of the wrong classes, which are >= 0, as all entries
+    sum to 0.
+    """
     y = int(training.y[i])
     direction = -np.eye(training.features.shape[1])[y]
     return 2 * float(training.loss.for_sample(i).recession(direction, y))

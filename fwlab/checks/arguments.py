@@ -77,6 +77,16 @@ def require_finite(name: str, values: NDArray[Any], largest: float = LARGEST) ->
         raise ValueError(f"{name} must be finite and at most {largest:.4g} in size; got {bad}.")
 
 
+def as_positive_reals(name: str, values: Any) -> list[float]:
+    """Return a list of at least one positive number."""
+    if isinstance(values, str) or not np.iterable(values):
+        raise TypeError(f"{name} must be a list of positive numbers; got {values!r}.")
+    reals = [as_real(name, value, positive=True) for value in values]
+    if not reals:
+        raise ValueError(f"{name} must hold at least one number; got none.")
+    return reals
+
+
 def as_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as an int.
 

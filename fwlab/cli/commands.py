@@ -1,25 +1,38 @@
 """The commands: fwlab compare | solve | predict | data | methods | losses | info | warmup.
 
 Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
-to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, and 130 after
-Ctrl-C.
+to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, 130 after
+Ctrl-C, and 141 if nobody reads the report to its end.
 """
 
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from fwlab import datasets
+import numpy as np
+
+from fwlab import datasets, metrics
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.options import LOSSES, BadInput, parse
-from fwlab.cli.output import bad_input, print_json
+from fwlab.cli.output import (
+    BROKEN_PIPE,
+    bad_input,
+    complain,
+    discard_output,
+    flushed,
+    plain_warnings,
+    print_json,
+)
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
+from fwlab.experiments.html_report import check_html_report
+from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan
 from fwlab.experiments.record import FILE as RECORD
 from fwlab.experiments.record import Record
@@ -42,17 +55,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         imported()
-        options = parse(argv, installed("fwlab"))
-        with sigterm_interrupts():
-            return COMMANDS[options.command](options)
+        with flushed(), plain_warnings():
+            options = parse(argv, installed("fwlab"))
+            with sigterm_interrupts():
+                return COMMANDS[options.command](options)
     except BadInput as error:
-        _complain(error)
+        complain(error)
         return 2
+    except BrokenPipeError:
+        discard_output()
+        return BROKEN_PIPE
     except OSError as error:  # from writing: errors of reading become BadInput
-        _complain(error)
+        complain(error)
         return 1
     except KeyboardInterrupt:
-        _complain("interrupted before there was anything to report.")
+        complain("interrupted before there was anything to report.")
         return INTERRUPTED
 
 
@@ -60,8 +77,10 @@ def _compare(options: Namespace) -> int:
     folder = Path(options.out)
     names = list(methods()) if options.methods == "all" else options.methods.split(",")
     names = [name.strip() for name in names]
-    with bad_input(OSError):
+    with bad_input(OSError, ImportError):
         _check_run(options, names)
+        if options.html is not None:
+            check_html_report(Path(options.html))
         jobs = as_integer("jobs", options.jobs, low=1)
         problems = load_problems(options)
         plan = ComparisonPlan(
@@ -76,18 +95,20 @@ def _compare(options: Namespace) -> int:
             {named.name: named.dataset.sha256 for named in problems},
         )
         _require_same_data(options, plan)
-        folder.mkdir(parents=True, exist_ok=True)
-    _announce(options, problems)
-    with bad_input():
-        comparison = run_plan(plan)
-    files: dict[str, str] = {}
-    try:
-        files = _write(comparison, problems, folder)
-    finally:
-        _print_comparison(comparison, problems, files, options)
+    with ExitStack() as held:
+        with bad_input(OSError):
+            held.enter_context(locked(folder))
+        _announce(options, problems)
+        with bad_input():
+            comparison = run_plan(plan)
+        files: dict[str, str] = {}
+        try:
+            files = _write(comparison, problems, folder, options.html)
+        finally:
+            _print_comparison(comparison, problems, files, options)
     code = _exit_code(comparison, names, options)
     if code == INTERRUPTED:
-        _complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")
+        complain(f"interrupted; fwlab compare --resume --out {folder} goes on from here.")
     return code
 
 
@@ -158,6 +179,7 @@ def _save(result: Result, named: NamedProblem, options: Namespace) -> OSError | 
                 dataset.scaling,
                 dataset.feature_names,
                 {**named.as_dict(), **_solve_settings(options), "method": result.method},
+                dataset.label_name,
             )
             result.save(options.save, model.as_arrays())
     except OSError as error:
@@ -272,13 +294,18 @@ def _announce(options: Namespace, problems: list[NamedProblem]) -> None:
         print(named.line, file=sys.stderr if options.json else sys.stdout, flush=True)
 
 
-def _write(comparison: Comparison, problems: list[NamedProblem], folder: Path) -> dict[str, str]:
-    """Write the table, the traces and the figure, and return their paths."""
+def _write(
+    comparison: Comparison, problems: list[NamedProblem], folder: Path, page: str | None
+) -> dict[str, str]:
+    """Write the table, the traces, the figure and the page, and return their paths."""
     text = "\n".join([*(named.line for named in problems), "", comparison.table(), ""])
     write_text_atomically(folder / "table.txt", text)
     comparison.to_csv(folder / "comparison.csv")
     names = {"table": "table.txt", "csv": "comparison.csv", "settings": RECORD}
     files = {kind: str(folder / name) for kind, name in names.items()}
+    if page is not None:
+        comparison.to_html(page)
+        files["html"] = page
     try:
         png, pdf = comparison.plot(folder / "comparison")
     except ImportError:
@@ -317,8 +344,12 @@ def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
         "infeasibility": result.infeasibility,
         "success": result.success,
     }
+    k = getattr(named.problem.loss, "k", 1)
     for part, X, y in _parts(named.dataset):
         report[f"{part}_error"] = float((result.predict(X) != y).mean())
+        if k > 1 and result.W is not None:
+            right = metrics.topk_accuracy(y, np.asarray(X @ result.W.T), k)
+            report[f"{part}_top_{k}_error"] = 1 - right
     return report
 
 
@@ -347,7 +378,3 @@ def _shown_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(repr, value))}]"
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-def _complain(error: object) -> None:
-    print(f"fwlab: {' '.join(str(error).split())}", file=sys.stderr)

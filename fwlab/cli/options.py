@@ -44,7 +44,7 @@ LISTS = ("data", "loss", "methods")
 WEIGHTS = ("flat", "linear", "exponential")
 MOST_DIGITS = 19
 # flags that --again takes: they change no number
-BESIDE_AGAIN = {"command", "again", "out", "jobs", "json", "strict", "verbose"}
+BESIDE_AGAIN = {"command", "again", "out", "html", "jobs", "json", "strict", "verbose"}
 # the tables of a stored comparison
 RESULTS = ("problems", "runs", "environment")
 
@@ -69,6 +69,7 @@ DEFAULTS: dict[str, Any] = {
     "check_every": None,
     "jobs": 1,
     "out": "results",
+    "html": None,
     "again": None,
     "resume": False,
     "save": None,
@@ -131,19 +132,28 @@ def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
     """
     parser, commands = _parser(version)
     argv = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if argv[0].startswith("-") and argv[0] not in parser._option_string_actions:
+        _refuse([argv[0]], parser)
     namespace, unknown = parser.parse_known_args(argv)
     given = vars(namespace)
     command = commands[given["command"]]
     if unknown:
-        flag = next((word for word in unknown if word.startswith("-")), unknown[0])
-        guess = did_you_mean(flag.partition("=")[0], command._option_string_actions)
-        raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
+        _refuse(unknown, command)
     stored = _stored(command, given)
     if "C" in given:
         stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
     names = {action.dest for action in command._actions} & set(DEFAULTS)
     defaults = {name: value for name, value in DEFAULTS.items() if name in names}
     return argparse.Namespace(**{**defaults, **stored, **given})
+
+
+def _refuse(unknown: list[str], parser: CommandParser) -> NoReturn:
+    """Raise BadInput for words that a parser does not know."""
+    flag = next((word for word in unknown if word.startswith("-")), unknown[0])
+    guess = did_you_mean(flag.partition("=")[0], parser._option_string_actions)
+    if not guess and not flag.startswith("-"):
+        guess = " A value follows its flag, and several are joined by commas without spaces."
+    raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
 
 
 def _parser(version: str) -> tuple[CommandParser, dict[str, CommandParser]]:
@@ -181,6 +191,11 @@ def _add_compare(parser: CommandParser) -> None:
     _add_run(parser)
     _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
     _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page with interactive figures, for any browser (needs plotly)",
+    )
     parser.add_argument(
         "--again",
         metavar="DIR",

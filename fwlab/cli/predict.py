@@ -25,7 +25,9 @@ def predict(options: Namespace) -> int:
     with bad_input(OSError):
         model = Model.load(options.model)
         k = as_integer("topk", options.topk, low=1, high=len(model.classes))
-        X, labels = read_samples(Path(options.samples), model.W.shape[1], model.feature_names)
+        X, labels = read_samples(
+            Path(options.samples), model.W.shape[1], model.feature_names, model.label_name
+        )
         best = model.predict_topk(X, k)
     report: dict[str, Any] = {"n": len(best)}
     if labels is not None:

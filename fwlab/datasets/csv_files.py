@@ -17,6 +17,7 @@ from fwlab.checks.labels import too_many_classes
 CSV_ENDINGS = (".csv", ".tsv")
 LABEL_NAMES = ("y", "label", "class")
 SEPARATORS = (",", ";", "\t")
+MISSING = ("", "?", "-", "na", "n/a", "nan", "null", "none")
 NAME_IT = f"name it {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]} in a header"
 
 
@@ -24,13 +25,18 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the features (n, d) and labels (n,) of a file.
 
     A header may name the label column y, label or class; otherwise the label is the last column.
-    Labels are numbers or strings. Commas, semicolons or tabs separate the cells: whichever the
-    first line has most of.
+    Labels are numbers or strings. The separator of the cells is the comma, semicolon or tab that is
+    most frequent in the first line.
     """
     rows = csv_rows(path)
     line, first = next(rows, (0, []))
+    if not first:
+        raise ValueError(f"{str(path)!r} is empty.")
     if len(first) < 2:
-        raise ValueError(f"{str(path)!r} must hold a label column beside at least one feature.")
+        raise ValueError(
+            f"{str(path)!r} must hold a label column beside at least one feature, with a comma, a "
+            f"semicolon or a tab between them; line {line} is {first[0]!r}."
+        )
     label_column = _label_column(path, first)
     unnamed = first[label_column].lower() not in LABEL_NAMES
     features: list[np.ndarray] = []
@@ -61,7 +67,7 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _refuse_label_first(path: Path, first: np.ndarray, last: np.ndarray) -> None:
-    """Raise ValueError if the labels seem to stand in the first column and not in the last one.
+    """Raise ValueError if the labels seem to be in the first column and not in the last one.
 
     The first column then holds few whole numbers, and the last one a single number, fractions, or
     too many different numbers.
@@ -92,7 +98,9 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if len(cells) > 1 or "".join(cells):
                     yield reader.line_num, cells
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{str(path)!r} is not a UTF-8 .csv file ({error}).") from error
+        raise ValueError(
+            f"{str(path)!r} is not a UTF-8 .csv file; save it as UTF-8 ({error})."
+        ) from error
 
 
 def _separator(line: str) -> str:
@@ -114,7 +122,7 @@ def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> 
     """Return whether the first row is a header.
 
     It is a header if none of its cells is a number, or if a cell names the label column. If only
-    the last cell does, the row is no header when other rows have the same label.
+    the last cell does, and other rows have the same label, the row is no header.
     """
     if not any(is_number(cell) for cell in first):
         return True
@@ -139,15 +147,15 @@ def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
 
 def _floats(path: Path, line: int, row: list[str], label_column: int, unnamed: bool) -> np.ndarray:
     columns = [column for column in range(len(row)) if column != label_column]
-    return floats_of_row(path, line, row, columns, 0 if unnamed else None)
+    return floats_of_row(path, line, row, columns, unnamed)
 
 
 def floats_of_row(
-    path: Path, line: int, row: list[str], columns: list[int], label: int | None = None
+    path: Path, line: int, row: list[str], columns: list[int], unnamed: bool = False
 ) -> np.ndarray:
-    """Return the cells of these columns as numbers. Raises ValueError for one that is none.
+    """Return the cells of these columns as numbers. Raises ValueError for a cell that is no number.
 
-    label: a column that may be meant as the label, so that the error says how to name it.
+    `unnamed` says that no header names the label, so that one of the columns may be meant as it.
     """
     cells = [row[column] for column in columns]
     try:
@@ -161,22 +169,25 @@ def floats_of_row(
         if not (is_number(cell) and np.isfinite(float(cell))):
             break
     raise ValueError(
-        f"{str(path)!r}, line {line}, column {column + 1}: {cell!r} is not a finite number"
-        f"{_advice(cell, column == label)}."
+        f"{str(path)!r}, line {line}, column {column + 1}: {cell!r} is not a finite number; "
+        f"{_advice(cell, column, unnamed)}."
     )
 
 
-def _advice(cell: str, may_be_label: bool) -> str:
-    """Return what may be meant by a cell that is no number: a decimal comma, or a label."""
-    if is_number(cell.replace(",", ".")):
-        return "; numbers need a decimal point"
-    if may_be_label and cell and not is_number(cell):
-        return f"; if column 1 is the label, move it to the end, or {NAME_IT}"
-    return ""
+def _advice(cell: str, column: int, unnamed: bool) -> str:
+    """Return what to do about a cell that is no number."""
+    if cell.lower() in MISSING or is_number(cell):
+        return "fill in missing values, or remove their rows"
+    if is_number(cell.replace(",", ".")) or is_number(cell.replace(",", "")):
+        return "write numbers with a decimal point and without commas"
+    advice = "remove a column of names, and encode categories as numbers"
+    if unnamed:
+        return f"{advice}, or if column {column + 1} is the label, move it to the end, or {NAME_IT}"
+    return advice
 
 
 def label_array(labels: list[str]) -> np.ndarray:
-    """Return the labels as integers or floats if all of them can be read so, else as strings."""
+    """Return the labels as integers or floats if all of them are such numbers, else as strings."""
     strings = np.array(labels)
     if all(is_number(label) for label in labels):
         try:

@@ -1,4 +1,4 @@
-"""The named data sets that are stored in files: their origin, and a checked copy of each file.
+"""Provide the files of the named data sets: their origin, and a checked copy of each file.
 
 If the variable FWLAB_DATA is set, the files are read from this folder. Otherwise they are read from
 the user's cache (FWLAB_DATA_CACHE overrides its location); a missing file is downloaded into the

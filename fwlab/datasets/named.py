@@ -1,8 +1,8 @@
 """Load named, synthetic and user's own data sets as a frozen `Dataset`.
 
 By default features are not changed. normalize="unit" scales every row to Euclidean length 1.
-normalize="standard" brings every feature of the train part to mean 0 and variance 1, and applies
-the same shift and scale to the other parts. The data set records its normalisation.
+normalize="standard" shifts and scales every feature of the train part to mean 0 and variance 1, and
+applies the same shift and scale to the other parts. The data set records its normalisation.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from scipy import sparse
 
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
-from fwlab.datasets.new_samples import feature_names
+from fwlab.datasets.new_samples import column_names
 from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
 from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
+from fwlab.datasets.row_index import warn_of_index
 from fwlab.text import did_you_mean
 
 
@@ -44,7 +45,7 @@ class Dataset:
         The normalisation: None, "unit" or "standard".
     scaling : Scaling
         The normalisation with what it has learned from the train part, for new samples.
-    feature_names : tuple of str, or None
+    feature_names, label_name : tuple of str and str, or None
         The names in the header of a .csv file.
     """
 
@@ -62,6 +63,7 @@ class Dataset:
     normalize: str | None
     scaling: Scaling = field(default_factory=Scaling)
     feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
 
     @property
     def n_classes(self) -> int:
@@ -96,7 +98,7 @@ def load(
 ) -> Dataset:
     """Load a named set, or the user's own file if `name` is a path (see `read_file`).
 
-    `rng` only draws the train/valid/test cut of the four UCI binary sets; every other set has a
+    `rng` draws only the train/valid/test split of the four UCI binary sets; every other set has a
     fixed split. "synthetic-a" and "synthetic-b" are defined with rows of length 1. "digits" needs
     no file. The other sets are read from the folder FWLAB_DATA if it is set, and otherwise from the
     user's cache, after a download from FWLAB_DATA_URL if necessary. Their sha256 is always checked.
@@ -128,25 +130,30 @@ def load(
 def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dataset:
     """Read a user's own data set. The ending of the file name decides the format.
 
-    .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A
-        CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
-    .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the header
-        names y, label or class, or the last column.
-    .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
+    - .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test.
+      A CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
+    - .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the
+      header names y, label or class, or the last column.
+    - .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
 
     Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals.
-    Fractions, and numbers of which most differ, are refused: they are no classes. Raises
-    FileNotFoundError for a missing file, and ValueError with one sentence for any other error.
+    Fractions are refused, and so are numbers that mostly differ from each other: they are no
+    classes. Warns about a feature that seems to be an index of the rows.
+
+    Raises FileNotFoundError for a missing file, and ValueError with one sentence for any other
+    error.
     """
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path; got {type(path).__name__}.")
     path = Path(path)
     check_normalize(normalize, is_sparse=path.suffix.lower() in SPARSE_ENDINGS)
     parts, classes = checked(f"file {str(path)!r}", read_parts(path))
+    names, label_name = column_names(path)
+    warn_of_index(path, parts["train"][0], names)
     dataset = _dataset(
         parts, classes, normalize, path.name, str(path), "the user's own file", file_sha256(path)
     )
-    return replace(dataset, feature_names=feature_names(path))
+    return replace(dataset, feature_names=names, label_name=label_name)
 
 
 def synthetic(
@@ -270,7 +277,7 @@ def _cut(
     sizes: tuple[tuple[int, int], ...],
     generator: np.random.Generator,
 ) -> Parts:
-    """Cut the samples at random into parts of the given (size, positives), each in file order."""
+    """Split the samples at random into parts of the given (size, positives), each in file order."""
     positives = generator.permutation(np.flatnonzero(y == 1))
     negatives = generator.permutation(np.flatnonzero(y == 0))
     parts: Parts = {}

@@ -1,7 +1,7 @@
-"""Read samples to predict: features in the order of a trained machine, labels where there are some.
+"""Read samples to predict: features in the order of a trained machine, and labels if there are any.
 
-A file with labels is one that `read_file` reads. A .csv file may also hold the features alone, and
-an .npz file an array X alone.
+A file with labels has the format that `read_file` reads. A .csv file may also hold only the
+features, and an .npz file only an array X.
 """
 
 from __future__ import annotations
@@ -24,31 +24,35 @@ from fwlab.datasets.csv_files import (
 from fwlab.datasets.readers import numeric_features, read_npz_features, read_parts
 
 
-def feature_names(path: Path) -> tuple[str, ...] | None:
-    """Return the feature names in the header of a .csv file, without the label's; else None."""
+def column_names(path: Path) -> tuple[tuple[str, ...] | None, str | None]:
+    """Return the names of features and label in the header of a .csv file; else None for both."""
     if path.suffix.lower() not in CSV_ENDINGS:
-        return None
+        return None, None
     _, first = next(csv_rows(path), (0, []))
     if any(is_number(cell) for cell in first):
-        return None
+        return None, None
     named = [place for place, cell in enumerate(first) if cell.lower() in LABEL_NAMES]
     label = named[0] if named else len(first) - 1
-    return tuple(cell for place, cell in enumerate(first) if place != label)
+    return (*first[:label], *first[label + 1 :]), first[label]
 
 
 def read_samples(
-    path: Path, n_features: int, names: Sequence[str] | None = None
+    path: Path,
+    n_features: int,
+    names: Sequence[str] | None = None,
+    label_name: str | None = None,
 ) -> tuple[Any, np.ndarray | None]:
     """Return features (n, n_features), and labels (n,) if the file has them, else None.
 
-    names: the features of the trained machine; a .csv file whose header has them may hold them in
-    any order, beside other columns. Raises ValueError, with one sentence, if they are not there or
-    if the number of features is another one, FileNotFoundError if there is no such file.
+    `names` and `label_name` are the features and the label of the trained machine. A .csv file
+    whose header has them may hold the columns in any order, beside other columns. Raises
+    ValueError, with one sentence, if features are missing or their number is wrong, and
+    FileNotFoundError if there is no such file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
     if path.suffix.lower() in CSV_ENDINGS:
-        X, labels = _csv_samples(path, n_features, names)
+        X, labels = _csv_samples(path, n_features, names, label_name)
     elif path.suffix.lower() == ".npz":
         X, labels = read_npz_features(path)
     else:
@@ -62,7 +66,7 @@ def read_samples(
 
 
 def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.ndarray]:
-    """Return sparse samples with at least n_features columns: their last ones may all be 0."""
+    """Return sparse samples with at least n_features columns: the last columns may be all 0."""
     X, labels = part
     if X.shape[1] < n_features:
         X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
@@ -70,7 +74,7 @@ def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.nda
 
 
 def _csv_samples(
-    path: Path, n_features: int, names: Sequence[str] | None
+    path: Path, n_features: int, names: Sequence[str] | None, label_name: str | None
 ) -> tuple[np.ndarray, np.ndarray | None]:
     rows = list(csv_rows(path))
     if not rows:
@@ -83,7 +87,7 @@ def _csv_samples(
             raise ValueError(
                 f"{str(path)!r}, line {number}: {len(row)} cells where the first has {width}."
             )
-    columns, label = _columns(path, header, width, n_features, names)
+    columns, label = _columns(path, header, width, n_features, names, label_name)
     features = [floats_of_row(path, number, row, columns) for number, row in rows]
     labels = None if label is None else label_array([row[label] for _, row in rows])
     return np.array(features).reshape(len(rows), len(columns)), labels
@@ -95,11 +99,12 @@ def _columns(
     width: int,
     n_features: int,
     names: Sequence[str] | None,
+    label_name: str | None,
 ) -> tuple[list[int], int | None]:
     """Return the columns of the features in the machine's order, and the column of the label."""
     if header is not None:
-        named = [place for place, cell in enumerate(header) if cell.lower() in LABEL_NAMES]
-        label = named[0] if named else None
+        usual = (place for place, cell in enumerate(header) if cell.lower() in LABEL_NAMES)
+        label = header.index(label_name) if label_name in header else next(usual, None)
         if names is not None:
             missing = [name for name in names if name not in header]
             if missing:

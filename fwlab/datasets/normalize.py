@@ -76,13 +76,13 @@ class Scaling:
                 )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is not None, by name."""
+        """Return the attributes that are not None, by name."""
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
         return {name: value for name, value in parts.items() if value is not None}
 
 
 def normalize_parts(parts: Parts, normalize: str | None) -> Scaling:
-    """Normalise the features of every part in place, and return how."""
+    """Normalise the features of every part in place, and return the `Scaling`."""
     check_normalize(normalize, is_sparse=any(sparse.issparse(X) for X, _ in parts.values()))
     scaling = Scaling.fitted(normalize, parts["train"][0])
     for X, _ in parts.values():

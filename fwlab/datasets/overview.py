@@ -13,6 +13,8 @@ from fwlab.datasets.named import Dataset
 
 def overview(dataset: Dataset) -> dict[str, Any]:
     """Return the tables "classes", "features" and "duplicates", ready for JSON."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset must be what datasets.load returns; got {dataset!r}.")
     return {
         "classes": class_counts(dataset),
         "features": feature_scales(dataset.X_train),
@@ -34,7 +36,7 @@ def class_counts(dataset: Dataset) -> list[dict[str, Any]]:
 def feature_scales(X: Any) -> dict[str, Any]:
     """Return the range of all entries, and how far the deviations of the features (n, d) differ.
 
-    The deviations are those of the features that are not constant; None if all are.
+    Constant features do not count; the answer is None if all features are constant.
     """
     low, high = (_plain(end(axis=0)) for end in (X.min, X.max))
     constant = low == high
@@ -56,7 +58,7 @@ def feature_scales(X: Any) -> dict[str, Any]:
 def duplicates(dataset: Dataset) -> dict[str, int]:
     """Return how many train rows repeat an earlier one, and how many of them with another label.
 
-    For the other parts it is the number of rows that stand in the train part, too.
+    For each other part, return the number of its rows that also occur in the train part.
     """
     seen: dict[bytes, int] = {}
     repeated = contradicting = 0
@@ -79,7 +81,7 @@ def _parts(dataset: Dataset) -> Iterator[tuple[str, Any, np.ndarray]]:
 
 
 def _rows(X: Any) -> Iterator[bytes]:
-    """Yield each row as bytes, equal for equal rows; adding 0 makes -0 to 0."""
+    """Yield each row as bytes, equal for equal rows; adding 0 turns -0 into 0."""
     if not sparse.issparse(X):
         yield from (row.tobytes() for row in X + 0.0)
         return

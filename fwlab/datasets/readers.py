@@ -57,7 +57,7 @@ def _npz_arrays(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
 def read_npz_features(path: Path) -> tuple[Any, np.ndarray | None]:
     """Read the samples to predict from an .npz file: X and, if the file has them, their labels y.
 
-    They are the arrays X and y, else those of the test part.
+    They are the arrays X and y, or X_test and y_test if there is no X.
     """
     with _npz_arrays(path) as arrays:
         for X_name, y_name in (_PART_ARRAYS["train"][-1], *_PART_ARRAYS["test"]):

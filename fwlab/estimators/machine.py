@@ -32,6 +32,7 @@ from fwlab.solvers.solve import solve
 FITTED = ("coef_", "intercept_", "dual_coef_", "_W")
 
 
+# sklearn has no type hints: its classes are Any
 class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: what a subclass trains with `_train`, and everything that a fitted one does.
 
@@ -137,7 +138,9 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             verbose=self.verbose,
         )
         self._keep(problem, result)
-        warn_if_unfinished(type(self).__name__, result, self.tol)
+        takes_auto = self.norm == 2 and self.method != "auto"
+        advice = 'method="auto" is made for large C. ' if takes_auto else ""
+        warn_if_unfinished(type(self).__name__, result, self.tol, advice)
         return result.A
 
     def _sample_weight(self, X: Any, labels: Any, sample_weight: Any) -> Floats:

@@ -25,6 +25,7 @@ from fwlab.ranking.result import Result
 from fwlab.ranking.solve import solve
 
 
+# sklearn has no type hints: its classes are Any
 class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base class: everything but the constructor and the objective."""
 
@@ -153,7 +154,7 @@ class TopPushClassifier(RankingClassifier):
         The second class is the positive one.
     threshold_ : float
     coef_ : array (1, n_features), intercept_ : array (1,)
-        Only with the linear kernel; intercept_ is minus the threshold.
+        Only with the linear kernel; `intercept_` is minus the threshold.
     n_iter_, duality_gap_, gap_error_
         As for TopKSVC; the gap is that of the sum.
     """

@@ -5,8 +5,9 @@ from typing import Any, Self
 
 from sklearn.base import clone
 
+from fwlab.checks.arguments import as_positive_reals
 from fwlab.estimators.machine import TopKMachine
-from fwlab.estimators.warm_starts import checked_Cs, on_class_or_instance
+from fwlab.estimators.warm_starts import on_class_or_instance
 
 
 class TopKSVC(TopKMachine):
@@ -139,7 +140,7 @@ class TopKSVC(TopKMachine):
         replace some of them: `TopKSVC.path(X, y, [0.1, 1.0], k=2)`. Ascending Cs gain most.
         """
         machine = clone(self).set_params(**parameters)
-        Cs = checked_Cs(Cs)
+        Cs = as_positive_reals("Cs", Cs)
         X, y = machine._checked(X, y)
         problem = machine._problem(X, y, sample_weight, max(Cs))
         machines, A = [], None

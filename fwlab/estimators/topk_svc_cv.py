@@ -10,10 +10,9 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_sample_weight
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_integer
+from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.estimators.machine import TopKMachine
 from fwlab.estimators.topk_svc import TopKSVC
-from fwlab.estimators.warm_starts import checked_Cs
 
 OWN = ("Cs", "cv", "scoring")
 
@@ -90,7 +89,7 @@ class TopKSVCCV(TopKMachine):
         sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. Warns
         with ConvergenceWarning if max_iter ends a training before its gap is at most tol.
         """
-        self.Cs_ = np.array(sorted(checked_Cs(self._given_Cs())))
+        self.Cs_ = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
         X, y = self._checked(X, y)
         problem = self._problem(X, y, sample_weight, self.Cs_[-1])
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)

@@ -1,15 +1,13 @@
-"""What fits along C share: values of C, starts, the warning of a fit that ends too early."""
+"""Serve fits along C: a default instance, feasible starts, the warning of an unfinished fit."""
 
 import warnings
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_real
 from fwlab.problem import Problem
 
 
@@ -23,29 +21,22 @@ class on_class_or_instance:
         return MethodType(self.function, owner() if instance is None else instance)
 
 
-def checked_Cs(Cs: Any) -> list[float]:
-    """Return the values of C as a list of positive numbers. Raises ValueError if there is none."""
-    if isinstance(Cs, str) or not np.iterable(Cs):
-        raise TypeError(f"Cs must be a list of positive numbers; got {Cs!r}.")
-    values = [as_real("Cs", C, positive=True) for C in Cs]
-    if not values:
-        raise ValueError("Cs must hold at least one number; got none.")
-    return values
-
-
 def may_start(problem: Problem, A: Floats) -> bool:
     """Return whether a run of the problem may start from the dual point A."""
     fits = A.shape == (problem.n_samples, problem.n_classes)
     return fits and problem.polytopes.checks_membership and problem.is_feasible(A)
 
 
-def warn_if_unfinished(name: str, result: Any, tol: float) -> None:
-    """Warn with ConvergenceWarning, at the caller of `fit`, if a result is not certified to tol."""
+def warn_if_unfinished(name: str, result: Any, tol: float, advice: str = "") -> None:
+    """Warn with ConvergenceWarning, at the caller of `fit`, if a result is not certified to tol.
+
+    advice: a sentence and a space before the usual one.
+    """
     if not result.success:
         warnings.warn(
             f"{name} stopped at a duality gap of {result.gap:.3g} after {result.nit} "
-            f"iterations, above tol = {tol:g}: {result.message} A larger max_iter, a larger tol "
-            "or a smaller C may help.",
+            f"iterations, above tol = {tol:g}: {result.message} {advice}A larger max_iter, a "
+            "larger tol or a smaller C may help.",
             ConvergenceWarning,
             stacklevel=4,
         )

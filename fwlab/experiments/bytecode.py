@@ -1,4 +1,4 @@
-"""Read the bytecode of a function: what it does, and which global names and imports it reaches.
+"""Read the bytecode of a function: its meaning, and the global names and imports that it reaches.
 
 Bytecode knows neither comments nor the layout of the source, and it is what really runs: a class
 that was patched after its import, or a file that was edited since, cannot mislead it.
@@ -22,8 +22,8 @@ VARIABLE_ARGUMENTS = 0x04 | 0x08
 class Reached:
     """The names in a piece of code: dotted names that begin with a global one, and imports.
 
-    imports: (module, level of a relative import, names imported from it or ()). attributes: the
-    names of all attributes that it takes, of anything.
+    An entry of imports is (module, level of a relative import, names imported from it or ()).
+    attributes holds the names of all attributes that the code reads, whatever their owner.
     """
 
     names: list[tuple[str, ...]] = field(default_factory=list)

@@ -70,7 +70,7 @@ class DataName:
         return _load(self, _file_state(self.name))
 
     def identity(self) -> tuple[Any, ...]:
-        """Return what stands for the data in a key: these fields and a hash of the numbers."""
+        """Return the entry of a key for the data: these fields and a hash of the numbers."""
         return *astuple(self), _data_digest(self, _file_state(self.name))
 
 
@@ -153,10 +153,18 @@ def cell_records(
     backend: str = "loky",
     scheduler: str | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return {cell name: record}; arguments and errors are as for `run_cells`.
+    """Return {cell name: record}, computed or read from the folder.
 
-    A record holds the "value", the "seconds" that it took, and "made_by": the code and the machine
-    that computed it.
+    Parameters
+    ----------
+    cells, folder, n_jobs, backend, scheduler
+        As for `run_cells`, which also lists the errors.
+
+    Returns
+    -------
+    dict of dict
+        A record holds the "value", the "seconds" that it took, and "made_by": the code and the
+        machine that computed it.
     """
     n_jobs = as_integer("n_jobs", n_jobs, low=1)
     check_backend(backend, scheduler)
@@ -199,7 +207,7 @@ def _computed(
         for name, outcome in _with_progress(waiting, n_all, work(tasks)):
             as_planned, file = outcome.pop("as_planned"), places[name].file
             if not as_planned and (n_jobs > 1 or not here):
-                # A worker whose code differs from this process does not answer for it.
+                # A worker whose code differs from this process must not compute its cells.
                 _, outcome = _compute(by_name[name], places[name], True, {})
                 as_planned = outcome.pop("as_planned")
             elif as_planned and not here and file is not None and "error" not in outcome:
@@ -227,7 +235,7 @@ def check_backend(backend: Any, scheduler: Any) -> None:
 
 
 def cell_places(cells: Sequence[Cell], folder: Path) -> dict[str, Place]:
-    """Return for each cell where its result is stored, or why it is not stored."""
+    """Return, per cell, the place of its stored result or the reason why it is not stored."""
     places = {cell.name: place(folder, cell.name, ".json", _code(cell), None) for cell in cells}
     if len(places) < len(cells):
         raise ValueError("cells must have different names; some name occurs twice.")
@@ -285,7 +293,7 @@ def _compute(
 ) -> tuple[str, dict[str, Any]]:
     """Return the cell's name with its record or its error; store the record if `store`.
 
-    methods: those that the program registered, which a worker process has to learn.
+    `methods` are the methods that the program registered; a worker process has to learn them.
     """
     REGISTRY.update(methods)
     began = time.perf_counter()

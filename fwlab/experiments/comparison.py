@@ -13,10 +13,11 @@ from typing import Any, overload
 import numpy as np
 
 from fwlab.checks.arguments import as_flag, as_integer
+from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan, Folder
 from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of
 from fwlab.experiments.store import warn_not_stored
-from fwlab.files import write_atomically
+from fwlab.files import write_atomically, write_text_atomically
 from fwlab.problem import Problem
 from fwlab.result import Result, Status, Trace
 from fwlab.solvers.method import Method
@@ -77,8 +78,7 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        cells = [[_cell(row, column) for column in COLUMNS] for row in self.rows()]
-        return html_table("Comparison", COLUMNS, cells)
+        return html_table("Comparison", *self.cells())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one dict per run, in the requested order: COLUMNS, MADE, success and message.
@@ -87,14 +87,20 @@ class Comparison:
         """
         return [self._row(name, method) for name in self.problems for method in self.methods]
 
-    def table(self) -> str:
-        """Return the rows as text, followed by a sentence for each status that occurs."""
+    def cells(self) -> tuple[tuple[str, ...], list[list[str]]]:
+        """Return the header of the table and its rows as texts.
+
+        A column says when and where runs were made, if any was not made just now in one go.
+        """
         rows = self.rows()
         header: tuple[str, ...] = COLUMNS
         if any(row["stored"] or row["resumed"] for row in rows):
             rows, header = [{**row, "made": _made(row)} for row in rows], (*COLUMNS, "made")
-        lines = [[_cell(row, column) for column in header] for row in rows]
-        text = [format_table(header, lines, right=tuple(NUMBERS)), ""]
+        return header, [[_cell(row, column) for column in header] for row in rows]
+
+    def table(self) -> str:
+        """Return the rows as text, followed by a sentence for each status that occurs."""
+        text = [format_table(*self.cells(), right=tuple(NUMBERS)), ""]
         text += [f"{status.name}: {status.value}" for status in self._statuses()]
         text += [f"Not stored: {' '.join(key)}: {why}." for key, why in self.not_stored.items()]
         return "\n".join(text).rstrip()
@@ -123,6 +129,15 @@ class Comparison:
         except ImportError as error:
             raise ImportError("to_frame needs pandas: pip install pandas.") from error
         return DataFrame(self.rows())
+
+    def to_html(self, path: str | Path) -> None:
+        """Write one page with interactive figures, the table, the settings and the environment.
+
+        The page needs no network and no other file. Raises ImportError without plotly.
+        """
+        from fwlab.experiments.html_report import html_report
+
+        write_text_atomically(Path(path), html_report(self))
 
     @overload
     def plot(self, path: None = None) -> np.ndarray: ...
@@ -238,11 +253,12 @@ def compare(
         as_integer("verbose", verbose, low=0, high=1),
         as_flag("resume", resume),
     )
-    return run_plan(plan)
+    with locked(plan.out):
+        return run_plan(plan)
 
 
 def run_plan(plan: ComparisonPlan) -> Comparison:
-    """Run a comparison, and keep what became of it in its folder."""
+    """Run a comparison, and keep what became of it in its folder, which the caller has locked."""
     folder, tasks = Folder.opened(plan), plan.tasks()
     not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])

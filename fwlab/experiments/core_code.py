@@ -1,4 +1,4 @@
-"""Identify the core of fwlab: its sources by folder, and whatever was patched after its import."""
+"""Identify the core of fwlab: its sources by folder, and every name patched after its import."""
 
 import ast
 import hashlib
@@ -27,7 +27,7 @@ first_seen: dict[str, dict[str, Any]] = {}
 
 
 def core_identity() -> tuple[str, list[tuple[str, Any]]]:
-    """Return the digest of the core's sources, and what was patched: names with their values.
+    """Return the digest of the core's sources, and the patched names with their values.
 
     Raises Unidentifiable if a source was edited after this process imported it.
     """
@@ -68,7 +68,7 @@ def undocumented(source: str) -> ast.Module:
 
 
 def see_modules() -> None:
-    """Remember what the names of modules and classes of the core hold, at their first sight."""
+    """Remember the values of the names in modules and classes of the core when first seen."""
     for module in filter(is_core, list(sys.modules)):
         if module not in first_seen:
             for place, names in _places(module):
@@ -76,7 +76,7 @@ def see_modules() -> None:
 
 
 def _patches() -> Iterator[tuple[str, Any]]:
-    """Yield the names of the core that no longer hold what they held at first."""
+    """Yield the names of the core whose values have changed since they were first seen."""
     for module in filter(is_core, list(sys.modules)):
         for place, names in _places(module):
             before = first_seen[place]

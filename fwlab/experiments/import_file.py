@@ -23,10 +23,9 @@ INSTALLED = [Path(sysconfig.get_path(kind)) for kind in ("stdlib", "purelib", "p
 def importable(paths: Sequence[str]) -> dict[str, str]:
     """Make files importable here and in worker processes; return {path: name of its module}.
 
-    If there are any, Python writes no bytecode from now on: it would take an edit within the same
-    second for the code before.
-    Raises ValueError, with a sentence that begins with the path, for what is no Python file and
-    for a name that another module has.
+    If there are any files, Python writes no bytecode from now on: it would miss an edit that is
+    made within the same second. Raises ValueError, with a sentence that begins with the path, if a
+    file is not a Python file or if another module has its name.
     """
     names: dict[str, str] = {}
     for path in {os.path.realpath(path): os.path.normpath(path) for path in paths}.values():
@@ -46,8 +45,8 @@ def importable(paths: Sequence[str]) -> dict[str, str]:
 def import_file(path: str, name: str) -> ModuleType:
     """Import a file that `importable` has given a name, and return its module.
 
-    Raises ValueError, with a sentence that begins with the path, if the file cannot be imported,
-    or if Python takes a module that lies beside it from elsewhere.
+    Raises ValueError, with a sentence that begins with the path, if the file cannot be imported, or
+    if Python finds a module that lies beside the file somewhere else first.
     """
     try:
         module = import_module(name)
@@ -61,7 +60,7 @@ def import_file(path: str, name: str) -> ModuleType:
 
 
 def source_files(name: str) -> list[Path]:
-    """Return the sources of a loaded module and of all that it imports, but for installed ones."""
+    """Return the sources of a loaded module and of all imports that are not installed."""
     found: dict[str, Path] = {}
     waiting = [name]
     while waiting:
@@ -106,7 +105,7 @@ def _check_neighbours(path: str, name: str) -> None:
 
 
 def _line(error: BaseException, path: str) -> str:
-    """Return the line of a file where an error was raised, as words; "" if none is known."""
+    """Return the position in a file of the code that raised an error, as words; "" if unknown."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == os.path.abspath(path)]
     return f" in line {lines[-1]}" if lines else ""
@@ -119,7 +118,7 @@ def _is_installed(file: str) -> bool:
 
 @cache
 def _imports(file: str, package: str | None) -> frozenset[str]:
-    """Return the names of modules, and of what may be modules, that a loaded source imports."""
+    """Return the names that a loaded source imports and that are or may be modules."""
     found = set()
     for node in ast.walk(ast.parse(Path(file).read_bytes())):
         for full in _names(node, package):

@@ -29,7 +29,7 @@ def wrapped(value: Any) -> tuple[Any, ...] | None:
 
 
 def content(cell: types.CellType) -> Any:
-    """Return what a captured variable holds; a cell may still be empty."""
+    """Return the value of a captured variable; a cell may still be empty."""
     try:
         return cell.cell_contents
     except ValueError:

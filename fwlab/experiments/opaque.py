@@ -1,6 +1,7 @@
-"""What code may use without a trace in its names: files, other programs, the environment.
+"""List what code can read without a trace in its names: files, other programs, the environment.
 
-A stored result cannot depend on it. No list of such ways is complete; these are the usual ones.
+A stored result cannot depend on such code. No list of this kind is complete; these are the usual
+ways.
 """
 
 from importlib import import_module

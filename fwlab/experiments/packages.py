@@ -1,4 +1,4 @@
-"""Tell whose code a module holds: fwlab's core, Python's, an installed package's, or the user's.
+"""Tell who owns the code of a module: fwlab's core, Python, an installed package, or the user.
 
 The first three have something that stands for their sources: a digest, or a version and the list of
 installed files with their hashes. Nothing stands for the user's code, which must be followed;
@@ -50,7 +50,7 @@ def is_core(module: str) -> bool:
 def version_of(value: Any) -> str | None:
     """Return the version that stands for the code of a module, function or class.
 
-    None for code that must be followed.
+    The version is None for code that must be followed.
     """
     try:
         name = value.__name__ if isinstance(value, ModuleType) else value.__module__
@@ -79,8 +79,9 @@ def _is_pythons_own(top: str) -> bool:
 def _installed(top: str) -> str | None:
     """Return name, version and hash of the list of files of an installed package.
 
-    None for what must be followed: what was installed from a folder, what needs fwlab, what was
-    edited in place, what was installed while this process ran, and what no package lists.
+    It is None for code that must be followed: packages that were installed from a folder, that need
+    fwlab, that were edited in place, or that were installed while this process ran, and files that
+    no package lists.
     """
     return None if _builds_on_fwlab(top) else recorded_version(top)
 
@@ -89,7 +90,7 @@ _installed_once = cache(_installed)
 
 
 def recorded_version(top: str) -> str | None:
-    """Return the same for any package installed from an index, one that needs fwlab too."""
+    """Return the version of any package installed from an index, even of one that needs fwlab."""
     file = getattr(sys.modules.get(top), "__file__", None)
     for package in _distributions(top):
         record, folder = package.read_text("RECORD"), Path(str(package.locate_file("")))
@@ -116,7 +117,7 @@ def _distributions(top: str) -> list[Distribution]:
 
 @cache
 def _names(path: tuple[str, ...]) -> Mapping[str, list[str]]:
-    """Return the packages that bring each module. Reading them takes a tenth of a second."""
+    """Return the packages that provide each module. Reading them takes a tenth of a second."""
     return packages_distributions()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fwlab.checks.arguments import as_real
+from fwlab.checks.arguments import as_positive_reals
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.solve import solve
@@ -43,7 +43,7 @@ def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> PathRes
     """
     results = PathResults()
     A0 = solve_options.pop("A0", None)
-    for C in [as_real("Cs", C, positive=True) for C in Cs]:
+    for C in as_positive_reals("Cs", Cs):
         other = problem.with_lam(1.0 / (C * problem.n_samples))
         results.append(solve(other, A0=A0, **solve_options))
         if results[-1].status is Status.INTERRUPTED:

@@ -1,8 +1,8 @@
-"""What a comparison is to do, and the folder that it adds to.
+"""Plan the runs of a comparison, and keep the folder that they go to.
 
-A folder belongs to one set of problems and settings. A further call with the same ones may add
-methods; with other ones it is refused. Rows of methods that a call does not ask for are read from
-the files of their runs.
+A folder belongs to one set of problems and settings. A later call with the same problems and
+settings may add methods; any other call is refused. The rows of methods that a call does not ask
+for are read from the files of their runs.
 """
 
 import sys
@@ -53,7 +53,7 @@ class ComparisonPlan:
         return Record(flags, problems, {}, {}, written(self.settings.method_options))
 
     def tasks(self) -> list[Task]:
-        """Return the runs; those that go on from an unfinished one hold it."""
+        """Return the runs; a run that continues an unfinished one holds it."""
         folder = None if self.out is None else self.out / RUNS
         tasks = planned(self.problems, self.methods, self.settings, folder)
         halves = [load_unfinished(task.place.file) for task in tasks]
@@ -118,7 +118,7 @@ class Folder:
     def note(
         self, tasks: list[Task], outcomes: dict[Key, Result | Failure], stored: set[Key]
     ) -> None:
-        """Write what became of the runs; say so if one takes the place of another."""
+        """Record the outcomes of the runs; say so if a run replaces another one."""
         for task in tasks:
             outcome = outcomes.get(task.key)
             if outcome is None:

@@ -1,4 +1,4 @@
-"""The runs of a comparison: each is read from the store, or computed and stored."""
+"""Run the machines of a comparison: each run is read from the store, or computed and stored."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -49,8 +49,19 @@ class Failure:
 class Settings:
     """The arguments that every run of a comparison has in common.
 
-    rng is a seed and not a generator, so that each run can be repeated. Raises TypeError or
-    ValueError as `solve` does.
+    Parameters
+    ----------
+    tol, relative, max_iter, time_limit, check_every
+        As for `solve`.
+    rng : int
+        A seed and not a generator, so that each run can be repeated.
+    method_options : dict
+        Further options of the methods that are given by name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `solve` does.
     """
 
     tol: float
@@ -75,9 +86,9 @@ class Settings:
 
 
 class RunOutcome(NamedTuple):
-    """What became of a run, and why it is not stored if that turned out only now.
+    """The outcome of a run, and the reason why it is not stored if that turned out only now.
 
-    stored says whether it was read from the store.
+    stored says whether the run was read from the store.
     """
 
     key: Key
@@ -88,7 +99,7 @@ class RunOutcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One run, where it is stored, and the unfinished run that it goes on from."""
+    """One run, the place where it is stored, and the unfinished run that it continues."""
 
     key: Key
     problem: Problem
@@ -130,9 +141,9 @@ def _placed(tasks: list[Task], folder: Path) -> list[Task]:
 
 
 def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[RunOutcome]:
-    """Yield the outcomes as they arrive; show a bar on stderr, or a line a second if verbose.
+    """Yield the outcomes as they arrive; show a bar on stderr, or one line per second if verbose.
 
-    Several processes show the bar.
+    Several processes always show the bar.
     """
     from tqdm import tqdm
 

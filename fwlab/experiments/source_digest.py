@@ -1,4 +1,4 @@
-"""Identify a computation: hash values, and objects with all code that they reach, as it runs.
+"""Identify a computation: hash its values, its objects, and all code that they reach, as it runs.
 
 Functions and classes are followed through the names that their bytecode uses: base classes,
 helpers in any module, module constants, captured variables, the state of instances. Three kinds of
@@ -6,8 +6,8 @@ code are not followed, because something else in the key stands for them: the co
 digest of its sources), the standard library and packages installed from an index (their versions);
 but packages that need fwlab are, except for what they compiled.
 
-Unidentifiable is raised for the rest: compiled code, state that Python does not show, and functions
-that run or read things which no name in their code tells.
+Everything else raises Unidentifiable: compiled code, state that Python does not show, and functions
+that run or read things which no name in their code shows.
 """
 
 import builtins
@@ -242,7 +242,7 @@ class Walk:
             self._import(full, names)
 
     def _name(self, namespace: dict[str, Any], dotted: tuple[str, ...]) -> None:
-        """Hash what a dotted name of some code means now."""
+        """Hash the current value of a dotted name in some code."""
         value = namespace.get(dotted[0], vars(builtins).get(dotted[0], MISSING))
         for attribute in dotted[1:]:
             if isinstance(value, types.ModuleType):
@@ -252,7 +252,7 @@ class Walk:
             self.feed(value)
 
     def _import(self, full: str, names: tuple[str, ...]) -> None:
-        """Hash what an import inside a function brings: some names, or the whole module."""
+        """Hash the names, or the whole module, that an import inside a function provides."""
         self._text(f"import {full} {names};")
         if version_of_module(full) is not None:
             self._text(f"{version_of_module(full)};")
@@ -286,7 +286,7 @@ class Walk:
                 self.feed(member)
 
     def _module(self, module: types.ModuleType) -> None:
-        """Hash a module that is used as a value: all that it defines."""
+        """Hash everything that a module defines; the module is used as a value."""
         self._text(f"module {module.__name__}={version_of(module)};")
         if version_of(module) is None:
             if not (getattr(module, "__file__", None) or "").endswith(".py"):
@@ -322,7 +322,7 @@ class Walk:
         self.feed(sorted(state_of(value), key=lambda entry: entry[0]))
 
     def _reduced(self, value: Any) -> None:
-        """Hash an instance of a type written in C by what pickle would write."""
+        """Hash the data that pickle would write for an instance of a type written in C."""
         reduce = copyreg.dispatch_table.get(type(value))
         try:
             parts = value.__reduce_ex__(4) if reduce is None else reduce(value)

@@ -1,8 +1,8 @@
-"""Finished computations on disk, found again by a hash of everything that determines them.
+"""Store finished computations on disk under a hash of everything that determines them.
 
 A computation is determined by its numbers, the code that runs, and the versions of what it uses.
-The store never answers with a result that other code made: what cannot be identified is computed
-each time and not stored, and a NotStored warning says why.
+The store never answers with a result that other code made. A computation that cannot be identified
+is repeated each time and not stored, and a NotStored warning says why.
 """
 
 import json
@@ -52,8 +52,8 @@ NOWHERE = Place()
 def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
     """Return the place of a computation; `name` is for people, a hash tells computations apart.
 
-    code: functions, methods and settings that it runs with, as `code_digest` takes them; data:
-    numbers, strings, arrays and hashes of them.
+    `code` holds the functions, methods and settings of the computation, as `code_digest` takes
+    them; `data` holds numbers, strings, arrays and hashes of these.
     """
     try:
         planned = code_digest(code)
@@ -67,13 +67,13 @@ def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
 def code_digest(code: Any = None) -> str:
     """Return the hash of fwlab's core, of the packages that every run uses, and of `code`.
 
-    Raises Unidentifiable where a stored result cannot depend on one of them.
+    Raises Unidentifiable if a stored result cannot depend on one of them.
     """
     return digest(environment(), core_identity(), code)
 
 
 def is_as_planned(planned: Place, code: Any) -> bool:
-    """Whether the code and state of a computation are still those that it was planned with."""
+    """Return whether the code and state of a computation have not changed since it was planned."""
     try:
         return code_digest(code) == planned.code
     except Exception:
@@ -81,7 +81,7 @@ def is_as_planned(planned: Place, code: Any) -> bool:
 
 
 def why_not(error: Exception) -> str:
-    """Return the reason why something cannot be identified, from what identifying it raised."""
+    """Return the reason why something cannot be identified, from the exception that says so."""
     if isinstance(error, Unidentifiable):
         return str(error)
     return f"it cannot be identified ({type(error).__name__})"
@@ -90,8 +90,8 @@ def why_not(error: Exception) -> str:
 def problem_digest(problem: Problem) -> str:
     """Return the hash of all that a problem holds, and of its class.
 
-    What the polytopes of fwlab compute once, when a run first needs it, does not count. Raises
-    Unidentifiable where a stored result cannot depend on the problem.
+    Values that the polytopes of fwlab compute and keep during a run do not count. Raises
+    Unidentifiable if a stored result cannot depend on the problem.
     """
     polytopes: Any = problem.polytopes
     kind = type(polytopes)
@@ -134,7 +134,7 @@ def load_record(path: Path) -> dict[str, Any] | None:
 
 
 def record_of(value: Any, seconds: float) -> dict[str, Any]:
-    """Return what is stored of a cell: its value, its seconds and what made it."""
+    """Return the record of a cell: its value, its seconds, and what made it."""
     return {"value": value, "seconds": seconds, "made_by": provenance()}
 
 

@@ -78,7 +78,7 @@ _CACHE = _writable_cache()
 
 
 def inlined_by_type(function: Callable) -> Any:
-    """Return a decorator of what numba asks for the code of a call of `function`.
+    """Return a decorator that gives numba the code for a call of `function`.
 
     The decorated function gets the types of the arguments. It returns a Python function of the same
     arguments, whose code takes the place of the call.
@@ -97,19 +97,24 @@ def compiled(
 
     Parameters
     ----------
-    function : the function to compile; None returns a decorator with these options.
-    fastmath : allow the compiler to reorder sums and contract products. Only for leaf reductions;
-        NaN and infinity keep their meaning.
-    inline : compile the function into its caller. A call costs some 100 ns where many arrays are
-        passed; for functions that run once per row and have one caller.
-    allocates : the function creates arrays, or copies one into another by a slice. numba then
+    function : callable or None
+        The function to compile; None returns a decorator with these options.
+    fastmath : bool
+        Whether the compiler may reorder sums and contract products. Only for leaf reductions; NaN
+        and infinity keep their meaning.
+    inline : bool
+        Whether to compile the function into its caller. A call costs about 100 ns if many arrays
+        are passed; for functions that run once per row and have one caller.
+    allocates : bool
+        Whether the function creates arrays, or copies one into another by a slice. numba then
         counts references to every array that the function touches. All other functions take their
         arrays from the caller and count none, which makes the projection of a short row five times
         as fast.
 
     Returns
     -------
-    numba's dispatcher of the function.
+    callable
+        numba's dispatcher of the function.
 
     """
     if function is None:

@@ -1,12 +1,11 @@
 """Prefetch the rows that the next block reads.
 
 A pass visits blocks of rows in random order, so the processor cannot predict what comes next, and a
-read that misses every cache takes as long as half of an exact step. A pass therefore requests what
-the steps of a block read beside its scores before it computes the scores. In each step, when memory
-would rest, it requests one row of the next block. This saves a tenth of a pass over 16 000 rows,
-1024 features and 20 classes.
-Requesting more at once, or during products, gains less: the processor drops requests beyond some
-dozens, and the reads of the products wait.
+read that misses every cache takes as long as half of an exact step. A pass therefore requests the
+data that the steps of a block read beside its scores, and then computes the scores. In each step,
+when memory would be idle, it requests one row of the next block. This saves a tenth of a pass over
+16 000 rows, 1024 features and 20 classes. Requesting more at once, or during products, gains less:
+the processor drops requests beyond some dozens, and the reads of the products wait.
 """
 
 from llvmlite import ir

@@ -1,4 +1,4 @@
-"""The named layouts that kernels take: what each array or number of a group means.
+"""Define the named layouts that kernels take, with the meaning of each array or number.
 
 n is the number of samples, m of classes, d of features. numba compiles a NamedTuple from an
 importable module and keeps its cache; a Python call takes about as long for one as for an array.
@@ -199,7 +199,7 @@ class Candidates(NamedTuple):
 
     length: int  # sorted ones and crowd
     head: int  # sorted ones
-    mean: float  # of the crowd, each entry of which counts as large
+    mean: float  # of the crowd; it replaces each entry
 
 
 class ProjectionScratch(NamedTuple):
@@ -233,7 +233,7 @@ class MetricScratch(NamedTuple):
 
 
 class NormScratch(NamedTuple):
-    """Scratch of a step with a block norm; all except the last two are (m,)."""
+    """Scratch of a block-norm step; all arrays except the last two are (m,)."""
 
     linear: np.ndarray
     metric: np.ndarray

@@ -1,4 +1,4 @@
-"""The domain of the dual variable of each sample: what a problem needs to know of its loss.
+"""Describe the domain of the dual variable of each sample, all that a problem needs of its loss.
 
 Every loss of the family is the maximum over beta in B of <beta, h>, with the margins
 h_j = delta_j + s_j - s_y. kernels.domains.vertices states the polytope B that `upper` and `lower`

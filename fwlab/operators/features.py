@@ -1,4 +1,4 @@
-"""Products with X, for each kind of X: W = A^T X / (lam n), scores X W^T and |W|^2.
+"""Compute products with X, for each kind of X: W = A^T X / (lam n), scores X W^T and |W|^2.
 
 For a Gram matrix K there is no W; the link is then A^T K / (lam n), (m, n), the transposed scores.
 Each kind also runs its own compiled passes.
@@ -75,14 +75,14 @@ class Features(Protocol):
 
         Parameters
         ----------
-        W : (m, width), a link.
-        other : (m, width), the link of A.
-        A : (n, m).
-        lam_n : lam times n.
+        W, other : array (m, width)
+            A link, and the link of A.
+        A, lam_n : array (n, m), float
+            The dual point of `other`, and lam times n.
 
         Returns
         -------
-        (m,), one product per class.
+        array (m,), one product per class
 
         """
 
@@ -100,17 +100,20 @@ class Features(Protocol):
         record: StepRecord,
         /,
     ) -> None:
-        """Make one pass of a block method (kernels.steps.passes); change the link and A.
+        """Run a block method once over the rows (kernels.steps.passes); change the link and A.
 
         Parameters
         ----------
-        rule : a number of kernels.steps.rules.
-        order : rows to visit; with dense X all rows of a block one after the other.
-        grams : (n, b), what block_grams(b) returned.
-        link : (m, width).
-        A : (n, m).
-        dual : the dual problem.
-        record : receives gaps and moves, and holds the active sets.
+        rule : int
+            A number of kernels.steps.rules.
+        order : array of int
+            Rows to visit; with dense X all rows of a block one after the other.
+        grams : array (n, b)
+            The products that block_grams(b) returned.
+        link, A : array (m, width), (n, m)
+            The link and the dual point.
+        dual, record : BlockDual, StepRecord
+            The dual problem; `record` receives gaps and moves, and holds the active sets.
 
         """
 
@@ -121,11 +124,12 @@ class Features(Protocol):
 
         Parameters
         ----------
-        order : rows to visit.
-        link : (m, width).
-        A : (n, m).
-        dual : the dual problem.
-        norm : class weights or squares, which follow the steps.
+        order : array of int
+            Rows to visit.
+        link, A : array (m, width), (n, m)
+            The link and the dual point.
+        dual, norm : BlockDual, BlockNorm
+            The dual problem, and class weights or squares, which follow the steps.
 
         """
 
@@ -140,15 +144,18 @@ class Features(Protocol):
         lam_n: float,
         /,
     ) -> float:
-        """Return the step of kernels.steps.bent_path; moving and rested follow to this step.
+        """Return the step of kernels.steps.bent_path; move `moving` and `rested` to this step.
 
         Parameters
         ----------
-        order : blocks with a positive slope, by limit.
-        path : the directions.
-        moving, rested : (m, width), links of the blocks that move and of the blocks at their limit.
-        square : |moving|^2 before.
-        lam, lam_n : lam, and lam times n.
+        order : array of int
+            Blocks with a positive slope, by limit.
+        path : BlockPaths
+            The directions.
+        moving, rested : array (m, width)
+            Links of the blocks that move and of the blocks at their limit.
+        square, lam, lam_n : float
+            |moving|^2 before, lam, and lam times n.
 
         """
 

@@ -1,8 +1,8 @@
-"""The domains of a loss from outside the family, which brings its own numpy functions.
+"""Call the numpy functions of a loss from outside the family, as domains of its samples.
 
-Every array that the loss returns is checked, and the loss gets copies of what it may change.
-Whether `value`, `lmo` and `project` belong to the same loss is tried at every checkpoint of a run,
-by `contradiction`; whether the dual point lies in the domain, before a run ends, by `outside`.
+Every array that the loss returns is checked, and the loss gets copies of the arrays that it could
+change. At every checkpoint of a run `contradiction` checks that `value`, `lmo` and `project` belong
+to the same loss. Before a run ends, `outside` checks that the dual point lies in the domain.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ SEARCH = 20
 class GivenDomains:
     """The negated domains of samples with labels y (n,), and their costs (n, m).
 
-    samples (n,) are the numbers of the samples in errors.
+    `samples` (n,) holds the numbers that name the samples in errors.
     """
 
     loss: Any
@@ -73,7 +73,7 @@ class GivenDomains:
         return scores + self.costs
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
-        """Return what the loss answers, which has a slack of its own."""
+        """Return the answer of the loss, which has a slack of its own."""
         inside = np.asarray(self.loss.contains(v.copy(), self.y.copy()))
         if inside.shape != (len(v),) or inside.dtype != np.bool_:
             raise ValueError(
@@ -198,7 +198,7 @@ def _sample(domains: GivenDomains, i: int) -> str:
 def _checked(
     loss: Any, function: str, given: Any, shape: tuple[int, ...], samples: Integers
 ) -> Floats:
-    """Return what a function of the loss gave as a finite array of this shape."""
+    """Return the answer of a function of the loss as a finite array of this shape."""
     try:
         array = np.asarray(given)
         found = f"{type(given).__name__} of shape {array.shape} and type {array.dtype}"

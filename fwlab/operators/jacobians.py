@@ -1,4 +1,4 @@
-"""Generalised Jacobians of the projection onto the negated domains, one per sample, never dense.
+"""Apply generalised Jacobians of the projection onto the negated domains, one per sample.
 
 kernels.domains.jacobian derives J = I - Pi + w w^T / |w|^2.
 """

@@ -1,4 +1,4 @@
-"""How far the rows of a dual point are from points that lie in their domains exactly.
+"""Bound the distances of the rows of a dual point from points exactly in their domains.
 
 Rounding leaves the rows of A outside the domain: they hardly ever sum to 0, and then the dual at A
 is -inf. A certificate therefore belongs to a repaired point A'. With b_j = max(0, -a_j) for the
@@ -6,15 +6,16 @@ classes j != y, S = sum(b), mu = S / (m - 1) and omega the sample weight, row i 
 
     a'_j = -s ((1 - t) b_j + t mu),   j != y,      a'_y = -sum of the others.
 
-The domain (kernels.domains.vertices) holds it if and only if for some zeta in [0, omega] and all j
+The row lies in the domain (kernels.domains.vertices) if and only if for some zeta in [0, omega] and
+all j
 
     zeta U_j >= s ((1 - t) T_j + t j mu),    zeta L_j <= s ((1 - t) B_j + t j mu),
 
-with T_j and B_j the sums of the j largest and smallest b, U_j the sum of the first j of `upper` and
-L_j that of the last j of `lower`. Let least = max_j T_j / U_j and most = min_j B_j / L_j. Both
-conditions hold with zeta between the two if least <= most. Otherwise t must be large enough. The
-maximum is convex in t, the minimum concave, and their values at t = 1 are (m-1) mu / U_{m-1} and
-(m-1) mu / L_{m-1}, as U_j / j falls and L_j / j grows with j. Hence
+with T_j and B_j the sums of the j largest and smallest b, U_j the sum of the first j entries of
+`upper` and L_j the sum of the last j entries of `lower`. Let least = max_j T_j / U_j and most =
+min_j B_j / L_j. Both conditions hold with zeta between the two if least <= most. Otherwise t must
+be large enough. The maximum is convex in t, the minimum concave, and their values at t = 1 are
+(m-1) mu / U_{m-1} and (m-1) mu / L_{m-1}, as U_j / j falls and L_j / j grows with j. Hence
 
     t = e / (e + S / L_{m-1} - S / U_{m-1}),    e = least - most,
 

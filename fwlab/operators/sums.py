@@ -1,4 +1,4 @@
-"""Sums of many numbers, and bounds of their rounding errors.
+"""Sum many numbers, and bound the rounding errors.
 
 By the standard model each operation is right to a factor 1 + u, u = UNIT, or in underflow to
 UNDERFLOW / 2. A sum of c products, made in any order, is then right to gamma(c) times the sum of

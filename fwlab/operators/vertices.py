@@ -1,4 +1,4 @@
-"""Points of the whole domain, (n, m), as Frank-Wolfe methods use them: vertices and starts.
+"""Hold points of the whole domain, (n, m), for Frank-Wolfe methods: vertices and starts.
 
 A vertex of a loss of the family has few non-zero entries in each row, which the products use. Any
 other point is dense.

@@ -1,4 +1,4 @@
-"""Kernel matrices of the training rows: stored, through the rows of X, or column by column.
+"""Hold kernel matrices of the training rows: stored, through the rows of X, or column by column.
 
 Each kind offers products with K, the diagonal of K, some columns and rows of K, and bounds of the
 rounding errors of its products (fwlab.ranking.rounding).
@@ -119,9 +119,10 @@ class LinearGram:
 class RbfGram:
     """K_ij = exp(-sigma |x_i - x_j|^2), stored as an array if half of max_memory holds it.
 
-    Otherwise columns are computed on demand, and the first ones are kept until max_memory is full.
-    Squared distances are computed from centred rows: a large feature that all rows share would
-    cancel, and take their digits with it. `shift` is subtracted from every row.
+    Otherwise columns are computed on demand, and the first columns are kept until max_memory is
+    full. Squared distances are computed from centred rows: otherwise a large offset that all rows
+    share would cancel, and the distances would lose their digits. `shift` is subtracted from every
+    row.
     """
 
     X: Any
@@ -183,7 +184,7 @@ class RbfGram:
         return K
 
     def product_with_errors(self, c: Floats) -> tuple[Floats, Floats]:
-        """Return K c, summed in parts, and bounds of its errors with those of K, (n,) each."""
+        """Return K c, summed in parts, and bounds of its errors, which include K's, (n,) each."""
         d, rounding = self.X.shape[1], _rounding_in_parts(c)
         r, out = norms_above(self.norms, d), np.zeros(self.size)
         errors = np.full(self.size, self.size * UNDERFLOW)
@@ -222,9 +223,9 @@ class RbfGram:
 
 
 def shift_of(X: Any) -> Floats:
-    """Return what to subtract from all rows before distances are computed, (d,).
+    """Return the shift to subtract from all rows before distances are computed, (d,).
 
-    It is their mean, in a sparse X only of the columns that are stored in full.
+    It is the mean of the rows; in a sparse X only the columns that are stored in full have a shift.
     """
     if isinstance(X, np.ndarray):
         return np.asarray(X.mean(axis=0))

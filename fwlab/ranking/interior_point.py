@@ -1,4 +1,4 @@
-"""The default method: a primal-dual interior-point method on the dual.
+"""Solve the ranking dual by a primal-dual interior-point method, the default method.
 
 For a barrier weight mu the dual is maximised with mu log(slack) added for every inequality:
 
@@ -10,21 +10,20 @@ slack has its own multiplier that follows mu/slack: multiplier/slack stands for 
 Hessian. mu falls by a constant factor when the minimum is near, or earlier, when the certified gap
 is already down to what mu allows.
 
-Why it cannot stall. F is smooth and convex where the slacks are positive, and strictly so: every
-variable is a slack, except r, which is one or makes one with beta_j. The level sets of F are
-compact: alpha is held by its bound or by the square in l*, beta by the sum of alpha, delta by its
-price, and the logarithms by the boundary. The multipliers are kept within a constant factor of
+The method cannot stall. F is smooth and strictly convex where the slacks are positive: every
+variable is a slack, except r, which is a slack itself or forms one with beta_j. The level sets of F
+are compact: alpha is held by its bound or by the square in l*, beta by the sum of alpha, delta by
+its price, and the logarithms by the boundary. The multipliers are kept within a constant factor of
 mu/slack, so that on a level set the matrices of the steps are bounded and bounded away from
 singular matrices. A line search to a tenth of the first slope then leads to the minimum of F for
 every mu; the steps shrink, the multipliers tend to mu/slack, and the minimum counts as near. So mu
 falls below any number, though in floating point not below the rounding errors of the dual, where
-the steps would be noise.
-If mu fell because of the gap, the gap falls with it. If mu fell near a minimum, the stationarity
-conditions of the dual hold there with multipliers mu/slack, D is within mu times the number of
-slacks of its maximum up to a factor near 1, and D is strongly concave in w. Hence w tends to the
-optimal w, the thresholds are continuous in the scores, and the certified gap of
-(alpha, beta, delta) tends to 0. There is no coordinate along which the method could rest: all
-variables move at once, also along the ray of (beta, delta).
+the steps would be noise. If mu fell because of the gap, the gap falls with it. If mu fell near a
+minimum, the stationarity conditions of the dual hold there with multipliers mu/slack, D is within
+mu times the number of slacks of its maximum up to a factor near 1, and D is strongly concave in w.
+Hence w tends to the optimal w, the thresholds are continuous in the scores, and the certified gap
+of (alpha, beta, delta) tends to 0. The method cannot rest along a coordinate: all variables move at
+once, also along the ray of (beta, delta).
 
 With K = n_negative the bound beta_j <= sum(beta)/K allows only one beta, sum(alpha)/K in every
 entry. The negatives are then replaced by their mean, which is the same problem with K = 1.
@@ -171,7 +170,7 @@ class InteriorPoint(Method):
 def dual_of(problem: Problem) -> Dual:
     """Return the dual of a problem.
 
-    It has one variable for all negatives if the bound allows only equal beta.
+    The dual has one variable for all negatives if the bound allows only equal beta.
     """
     rule, loss, p = problem.threshold, problem.loss, problem.n_positive
     merged = not rule.free and rule.cap * problem.n_negative <= 1
@@ -197,7 +196,7 @@ def dual_of(problem: Problem) -> Dual:
 def equalities(p: int, q: int, r_is_sum: bool) -> tuple[Floats, Floats]:
     """Return A (rows, p + q) and b (rows,) of the equalities.
 
-    They say sum(alpha) = sum(beta), with r_is_sum also sum(alpha) = r.
+    They state sum(alpha) = sum(beta), and with r_is_sum also sum(alpha) = r.
     """
     positive, negative = np.repeat([1.0, 0.0], [p, q]), np.repeat([0.0, 1.0], [p, q])
     if r_is_sum:
@@ -206,7 +205,7 @@ def equalities(p: int, q: int, r_is_sum: bool) -> tuple[Floats, Floats]:
 
 
 def numbers_of(point: Point, dual: Dual) -> tuple[Floats, float]:
-    """Return z and r of a point; negatives that share a variable have the sum of their beta."""
+    """Return z and r of a point; negatives that share a variable enter by the sum of their beta."""
     beta = point.beta if dual.q == len(point.beta) else point.beta.sum(keepdims=True)
     return np.concatenate([point.alpha, beta]), point.r
 
@@ -218,7 +217,7 @@ def slacks(d: Dual, z: Floats, r: float) -> Floats:
 
 
 def positive_slacks(d: Dual, z: Floats, r: float) -> Floats:
-    """Return the slacks; those that rounding has cancelled are below all others."""
+    """Return the slacks; a slack that rounding has cancelled is set below all others."""
     found = slacks(d, z, r)
     positive = found > 0
     if positive.all():

@@ -1,4 +1,4 @@
-"""The machine that a ranking run has learnt: it scores new rows, with every kernel."""
+"""Score new rows by the machine that a ranking run has learnt, with every kernel."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -15,10 +15,16 @@ from fwlab.ranking.gram import centred, chunks, rbf_kernel
 class Machine:
     """The score of a row z is sum_i c_i k(x_i, z), M20 (16).
 
-    coefficients: w (d,) with kernel="linear"; the c_i that are not 0 with "rbf"; c (n,), in the
-    order of X, with "precomputed". rows: the x_i of these c_i, dense or CSR, with "rbf";
-    otherwise None. shift: what "rbf" subtracts from x and z before it computes their distance, so
-    that less cancels out; None for nothing.
+    Attributes
+    ----------
+    coefficients : array
+        w (d,) with kernel="linear"; the non-zero c_i with "rbf"; c (n,), in the order of X, with
+        "precomputed".
+    rows : array, CSR matrix or None
+        The x_i of these c_i with "rbf"; otherwise None.
+    shift : array (d,), or None
+        The vector that "rbf" subtracts from x and z before it computes their distance, so that less
+        cancels out; None for no shift.
     """
 
     kernel: str

@@ -1,4 +1,4 @@
-"""Newton systems of a ranking dual: the signed kernel matrix Q, a diagonal, and the equalities.
+"""Solve the Newton systems of a ranking dual: the signed kernel matrix Q, a diagonal, equalities.
 
     (Q + diag(D)) x + A^T v = f,   A x = g,   D > 0
 

@@ -1,4 +1,4 @@
-"""The objectives of M20: TopPush, TopPushK (5) and Pat&Mat (11)."""
+"""Define the objectives of M20: TopPush, TopPushK (5) and Pat&Mat (11)."""
 
 from dataclasses import dataclass
 from numbers import Real
@@ -13,19 +13,32 @@ LEAST_TAU = 1e-15  # below, rounding of the scores hides the budget
 
 
 class Objective(Protocol):
-    """A surrogate loss, summed over the positives, and the threshold they are compared with."""
+    """A surrogate loss, summed over the positives, and the threshold of their scores."""
 
     @property
     def loss(self) -> Surrogate:
         """The surrogate l of the sum C sum_i l(t - s_i)."""
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
-        """Return the threshold for these numbers of samples. Raises ValueError if none exists."""
+        """Return the threshold for these numbers of samples.
+
+        Raises ValueError if it does not exist.
+        """
 
 
 @dataclass(frozen=True)
 class TopPushK:
-    """The threshold is the mean of the K largest scores of negatives."""
+    """The threshold is the mean of the K largest scores of negatives.
+
+    Parameters
+    ----------
+    K : int
+        At least 1, and at most the number of negatives.
+    surrogate : "quadratic" or "hinge"
+        The form of the loss.
+    theta : float
+        The scale of the loss, positive.
+    """
 
     K: int
     surrogate: str = "quadratic"
@@ -40,6 +53,7 @@ class TopPushK:
         return Surrogate(self.surrogate, float(self.theta))
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        """Return the threshold. Raises ValueError if there are too few negatives."""
         if self.K > n_negative:
             raise ValueError(f"K must be at most the {n_negative} negatives; got {self.K}.")
         return MeanOfLargest(int(self.K))
@@ -54,8 +68,23 @@ def TopPush(surrogate: str = "quadratic", theta: float = 1.0) -> TopPushK:
 class PatMat:
     """The threshold t solves sum_j l2(s_j - t) = tau n, a sum over the negatives.
 
-    1e-15 <= tau < 1. With budget="all" n counts all training rows, as M20 prints; with "negatives"
-    it counts the negatives. l2 has the form of the loss, and the scale theta2 (theta if None).
+    Parameters
+    ----------
+    tau : float
+        The constant of the equation, 1e-15 <= tau < 1.
+    surrogate : "quadratic" or "hinge"
+        The form of the loss and of l2.
+    theta : float
+        The scale of the loss, positive.
+    theta2 : float, optional
+        The scale of l2; theta by default.
+    budget : "all" or "negatives"
+        The rows that n counts: all training rows, as M20 prints, or only the negatives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
     """
 
     tau: float
@@ -80,6 +109,7 @@ class PatMat:
         return Surrogate(self.surrogate, float(self.theta))
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
+        """Return the threshold. Raises ValueError if there are too few negatives."""
         theta2 = self.theta if self.theta2 is None else self.theta2
         rows = n_negative + (n_positive if self.budget == "all" else 0)
         budget = float(self.tau) * rows

@@ -1,4 +1,4 @@
-"""Pairwise coordinate ascent, M20 Algorithm 3.1, with corrected step formulas.
+"""Ascend the dual by pairs of coordinates: M20 Algorithm 3.1 with corrected step formulas.
 
 A repeat loop draws a coordinate, tries it with every other coordinate, and makes the best pair
 step. For the quadratic Pat&Mat, steps are made at fixed delta, as M20 does, and delta then becomes

@@ -1,4 +1,4 @@
-"""The ranking problem of M20 and its dual, for all objectives and kernels in one form.
+"""Define the ranking problem of M20 and its dual, in one form for all objectives and kernels.
 
     P(w)           = 1/2 |w|^2 + C sum_i l(t - s_i),  t the threshold of the negatives' scores
     D(alpha, beta) = -1/2 |w|^2 - C sum_i l*(alpha_i / C)
@@ -29,9 +29,9 @@ TOLERANCE = 1e-12  # allowed rounding errors of the constraints, a fraction of s
 
 SMALLEST_SCALE = 1e-200  # of C theta^2, the unit of the square in the conjugate
 LARGEST_KERNEL = 1e200  # its square, and sums of n^2 of them, are finite
-# of C theta^2 k(x, x). A loss is rounded by some u = 1e-16 times theta times a score, and a machine
-# that fits the training rows has |w|^2 near 1/(theta^2 k): C u^2, the least quadratic loss that
-# floats can tell from 0, is then as large as P at 1/u^2 = 1e32
+# in units of C theta^2 k(x, x). The rounding error of a loss is about u = 1e-16 times theta times a
+# score, and a machine that fits the training rows has |w|^2 near 1/(theta^2 k). The least quadratic
+# loss that floats can tell from 0, C u^2, then equals P at 1/u^2 = 1e32
 LARGEST_SCALE = 1e30
 
 
@@ -107,7 +107,7 @@ class Problem:
         self._check_scale()
 
     def _check_scale(self) -> None:
-        """Raise ValueError if the scales of the arguments leave what floats can tell."""
+        """Raise ValueError if the scales of the arguments exceed the precision of floats."""
         C, theta = self.C, self.loss.theta
         scale = C * theta * theta
         if not SMALLEST_SCALE <= scale <= 1 / SMALLEST_SCALE:
@@ -131,7 +131,7 @@ class Problem:
     def restricted(self, rows: Integers) -> "Problem":
         """Return the problem of some rows (ascending, positives first).
 
-        K or the budget stays as it is.
+        K or the budget does not change.
         """
         small = copy(self)
         small.n_positive = int((rows < self.n_positive).sum())

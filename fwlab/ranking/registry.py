@@ -1,4 +1,4 @@
-"""The methods of ranking by name, and the choice between them."""
+"""List the methods of ranking by name, and choose between them."""
 
 from collections.abc import Callable
 from typing import NamedTuple

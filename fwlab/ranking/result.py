@@ -1,4 +1,4 @@
-"""The result of a ranking run."""
+"""Define the result of a ranking run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,26 @@ from fwlab.text import html_facts, in_brackets, named, outcome_facts
 class Result:
     """The outcome of `solve`; every number is recomputed from (alpha, beta, delta) at the end.
 
-    alpha (n_positive,) and beta (n_negative,) follow the order of X; delta is None for TopPushK.
-    threshold is t of the training scores. gap_error bounds the rounding error of the gap
-    (fwlab.ranking.rounding). success says whether gap + gap_error is at most tol times
-    max(|primal|, |dual|). nit counts iterations. wall_seconds is the time of the whole call,
-    seconds the method's own, without judging; method is the method that ran.
+    Attributes
+    ----------
+    alpha, beta : array (n_positive,), (n_negative,)
+        The dual variables, in the order of X.
+    delta : float or None
+        The dual variable of the threshold; None for TopPushK.
+    threshold : float
+        The threshold t of the training scores.
+    gap_error : float
+        A bound of the rounding error of the gap (fwlab.ranking.rounding).
+    success : bool
+        Whether gap + gap_error is at most tol times max(|primal|, |dual|).
+    nit : int
+        Number of iterations.
+    wall_seconds : float
+        Time of the whole call.
+    seconds : float
+        Time of the method, without judging.
+    method : str
+        The method that ran.
     """
 
     alpha: Floats

@@ -1,4 +1,4 @@
-"""A rigorous bound of the rounding error of a ranking certificate.
+"""Bound the rounding error of a ranking certificate rigorously.
 
 The certificate of a point computes P and D in floats. The exact P is taken at the machine of the
 point: with a linear kernel the stored w, otherwise the combination of columns of the kernel with

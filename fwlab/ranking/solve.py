@@ -1,4 +1,4 @@
-"""`solve`: the arguments of a ranking run, and its result; fwlab.solvers runs the iterations."""
+"""Check the arguments of a ranking run and return its result; fwlab.solvers runs the iterations."""
 
 import time
 from collections.abc import Callable
@@ -106,8 +106,8 @@ def solve(
     n_threads : int
         Threads of the matrix products.
     max_memory : int
-        Bytes for kernel matrices. "working-set" keeps columns of an rbf kernel in them; besides,
-        it takes about 24 bytes per pair of rows of the set.
+        Bytes for kernel matrices. "working-set" uses them for columns of an rbf kernel, and needs
+        about 24 further bytes per pair of rows of the set.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A feasible start that is strictly inside all bounds of the dual."""
+"""Find a feasible start that is strictly inside all bounds of the dual."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ from fwlab.solvers.method import RunState
 
 @dataclass(eq=False)
 class State(RunState):
-    """The state of a ranking run; a method replaces or changes `point`.
+    """The state of a ranking run, whose `point` a method replaces or changes.
 
     active counts the rows whose dual variable is not 0.
     """

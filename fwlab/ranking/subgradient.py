@@ -1,4 +1,4 @@
-"""The primal baseline: subgradient descent on P, with a step length from the certificate.
+"""Descend on P along subgradients, the primal baseline, with steps from the certificate.
 
 At w the machine u = w - g of a subgradient g of P is w(alpha, beta) for
 
@@ -23,7 +23,8 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.state import State
 from fwlab.solvers.method import Method
 
-# of a squared length: where rounding leaves a kernel matrix indefinite, steps can grow without end
+# a limit of a squared length: if rounding leaves a kernel matrix indefinite, steps can grow without
+# end
 LARGE = 1e100
 # of a primal: its certificate, at a point that is repaired, must still be a float
 LARGEST_PRIMAL = 1e300

@@ -1,4 +1,4 @@
-"""The surrogates of the 0-1 loss and their conjugates (M20 (2) (3) (23) (24)).
+"""Define the surrogates of the 0-1 loss and their conjugates (M20 (2) (3) (23) (24)).
 
 l(s)  = max(0, 1 + theta s)^p           p = 1 (hinge) or 2 (quadratic)
 l*(v) = curvature/2 v^2 - v/theta       for 0 <= v <= largest, +inf elsewhere

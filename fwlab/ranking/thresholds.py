@@ -1,4 +1,4 @@
-"""The decision threshold t as a convex function of the scores of the negatives, and its dual.
+"""Define the decision threshold t, a convex function of the negatives' scores, and its dual.
 
 Both thresholds are a supremum over weights q >= 0 with sum 1 and a number r,
 

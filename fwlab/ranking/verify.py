@@ -1,4 +1,4 @@
-"""The certificate of a ranking run in ball arithmetic: a judge that shares no formula in floats.
+"""Enclose the certificate of a ranking run in ball arithmetic, without a formula of the solver.
 
 `enclose` takes what a problem stores (rows or kernel matrix, labels, constants) and a dual point,
 and encloses the exact values of
@@ -34,7 +34,7 @@ def enclose(
     ----------
     problem : Problem
     point : Point or Result
-        Has alpha, beta and delta. If it has a machine, too, P is taken at that machine's w.
+        The dual variables alpha, beta and delta. If it also has a machine, P is taken at its w.
     progress : callable, optional
         progress(rows, n) is called as rows of the kernel matrix are done.
 
@@ -62,7 +62,7 @@ def _flint() -> Any:
 
 
 def _precision(problem: Problem) -> int:
-    """Return bits such that cancellation in sigma |x - z|^2 leaves PRECISION of them."""
+    """Return enough bits that cancellation in sigma |x - z|^2 leaves PRECISION of them."""
     if problem.kernel != "rbf":
         return PRECISION
     largest = float(np.abs(_gram(problem).X).max()) or 1.0

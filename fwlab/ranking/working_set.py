@@ -1,13 +1,15 @@
-"""The default method on a growing set of rows, for kernel matrices that do not fit into memory.
+"""Run the default method on a growing set of rows, if the kernel matrix does not fit into memory.
 
 A round solves the problem of the rows in the set, with the same K or budget, by the interior-point
 method, which starts at the last round's point. With zeros for the other rows, the dual point of
-this small problem is feasible for the whole problem. Then the rows enter that this point does not
-serve: positives with a loss, and negatives above the level at which they raise the threshold.
+this small problem is feasible for the whole problem. Then all rows that this point does not serve
+enter the set: positives with a loss, and negatives above the level at which they raise the
+threshold.
 
-Why it cannot stall. If no row enters, the set has the threshold of all rows, no positive outside
-has a loss, and the whole problem has the gap of the small one, which falls below any number because
-each round asks for a smaller gap. If rows enter, the set grows, which happens at most n times.
+The method cannot stall. If no row enters, the set has the threshold of all rows and no positive
+outside has a loss. The whole problem then has the gap of the small one, which falls below any
+number because each round asks for a smaller gap. If rows enter, the set grows, which happens at
+most n times.
 """
 
 from dataclasses import dataclass
@@ -29,7 +31,7 @@ FINEST = 1e-11
 # does not depend on other positives, while one new negative can make the next one unnecessary
 POSITIVES, NEGATIVES = 1.0, 0.15
 STEPS = 500
-STEPS_BETWEEN = 25  # after so many steps rounding may be what keeps the gap from the goal
+STEPS_BETWEEN = 25  # after this number of steps, rounding errors may keep the gap from the goal
 
 
 @dataclass(eq=False)
@@ -89,14 +91,19 @@ def solved(problem: Problem, start: Point, rng: np.random.Generator, goal: float
 
     Parameters
     ----------
-    problem : the problem of the rows in the set.
-    start : where the interior-point method starts.
-    rng : the generator of the state.
-    goal : the relative gap.
+    problem : Problem
+        The problem of the rows in the set.
+    start : Point
+        The start of the interior-point method.
+    rng : numpy.random.Generator
+        The generator of the state.
+    goal : float
+        The relative gap.
 
     Returns
     -------
-    The last point; its gap is larger if STEPS steps do not reach the goal, or rounding hides it.
+    Point
+        The last point. Its gap exceeds the goal if STEPS steps miss it or rounding hides it.
 
     """
     small, method = State(problem, start, rng), InteriorPoint()
@@ -129,7 +136,7 @@ def spread(problem: Problem, rows: Integers, point: Point) -> Point:
 
 
 def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Integers:
-    """Return the rows that enter the set, of each kind those that the point serves worst."""
+    """Return the rows that enter the set: of each kind, the rows that the point serves worst."""
     p, most = problem.n_positive, int(inside.sum())
     positives, negatives = np.split(problem.scores(point), [p])
     in_set = negatives[inside[p:]]

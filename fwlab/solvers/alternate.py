@@ -1,4 +1,4 @@
-"""Algorithm 1 of LP15: a pass at fixed class weights beta, then new weights from its machine.
+"""Run Algorithm 1 of LP15: a pass at fixed class weights beta, then new weights from its machine.
 
 At fixed beta the dual is quadratic: with V = A^T X / (lam n) its regulariser is
 lam/2 sum_j beta_j |v_j|^2, its machine w_j = beta_j v_j   (LP15 (9), (10)). This module
@@ -15,11 +15,11 @@ printed.
   every pass does that leaves a class with small weight free. A is therefore kept apart from the
   iterate of the passes: it moves to the best point, on the full dual, of the segment to that
   iterate. The dual never falls.
-- Below p = 1.1 the weights belong to a p_k that falls to p with the passes: classes that the first
-  machines leave out return sooner.
+- Below p = 1.1 the weights belong to a p_k that falls to p with the passes, so that classes that
+  the first machines leave out return sooner.
 
-For every p the certificate is of A, and W is the machine of the last pass, which exists at p = 1
-too. Near p = 1 `alternate` is faster than `direct`; from p = 1.5 on `direct` takes fewer passes,
+For every p the certificate belongs to A, and W is the machine of the last pass, which exists at p =
+1 too. Near p = 1 `alternate` is faster than `direct`; from p = 1.5 on `direct` takes fewer passes,
 above all where n is larger than d.
 """
 
@@ -90,10 +90,14 @@ def pass_over_rows(state: State, A: Floats, link: Floats, beta: Floats, squares:
 
     Parameters
     ----------
-    state : the run; its random order and its count of steps change.
-    A, link : (n, m) and its link V; both change.
-    beta : (m,), class weights of the steps if `squares` is empty.
-    squares : (m,), |v_j|^2, for steps on the full dual; they follow every step.
+    state : State
+        The run; its random order and its count of steps change.
+    A, link : array (n, m), (m, d)
+        The dual point and its link V; both change.
+    beta : array (m,)
+        Class weights of the steps if `squares` is empty.
+    squares : array (m,)
+        |v_j|^2, for steps on the full dual; they follow every step.
 
     """
     problem = state.problem

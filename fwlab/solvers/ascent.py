@@ -1,4 +1,4 @@
-"""Exact block ascent that spends most of its steps on the rows that still move.
+"""Ascend exactly by blocks, with most steps on the rows that still move.
 
 Near the optimum most rows rest at a vertex of their domain, and an exact step leaves them exactly
 there. Before each pass over all rows, the method visits the rows that moved in the last such pass a
@@ -27,8 +27,13 @@ AT_REST = 1e-12
 class Ascent(BlockMethod):
     """A pass over all rows; with shrink, up to n steps on the rows that moved last come before it.
 
-    shrink=False makes only the pass. shrink has no effect while half of the rows move, and with
-    the orders "uniform" and "gap", whose passes do not visit all rows.
+    Parameters
+    ----------
+    shrink : bool
+        Whether to take the extra steps. It has no effect while half of the rows move, and with the
+        orders "uniform" and "gap", whose passes do not visit all rows.
+    order, block_size
+        As for `BlockMethod`.
     """
 
     sentence = "Exact block ascent on the true domain."

@@ -1,4 +1,4 @@
-"""The active set of whole matrices: A as a convex combination of points of the domain (n, m).
+"""Hold A as a convex combination of points of the domain (n, m): the active set of whole matrices.
 
 No vertex is held twice: equal vertices have equal products with the gradient, and a step goes to
 the first atom whose product is as low as the product of the LMO's vertex, before it goes to that

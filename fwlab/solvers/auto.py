@@ -1,4 +1,4 @@
-"""The choice of a method for a problem."""
+"""Choose a method for a problem."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Away-step and pairwise Frank-Wolfe over whole-matrix atoms (Lacoste-Julien and Jaggi 2015).
+"""Run away-step and pairwise Frank-Wolfe over whole-matrix atoms (Lacoste-Julien and Jaggi 2015).
 
 An atom is a vertex of the product of all blocks' domains, as K19 ran these methods. AwayStep takes
 the away rule and Pairwise the pairwise rule of kernels.steps.pairwise_rule. At the limit of a step

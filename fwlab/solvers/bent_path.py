@@ -1,12 +1,13 @@
-"""Away-step and pairwise Frank-Wolfe with one active set per sample and one step for all.
+"""Run away-step and pairwise Frank-Wolfe with one active set per sample and one step for all.
 
 Block i moves min(eta, b_i) along its own direction, b_i its largest feasible step: `bafw` takes the
 steeper of its Frank-Wolfe and its away direction, `bpfw` the pairwise one. eta is the first maximum
 of the dual along this bent path, found exactly by kernels.steps.bent_path. A block that reaches its
 bound drops its atom.
 
-Simpler rules fail: one step for all blocks that respects every bound is held by the smallest weight
-of any block, and directions scaled by their bounds shrink small weights that never reach zero.
+Simpler rules fail. One step for all blocks that respects every bound is limited by the smallest
+weight of any block, and directions scaled by their bounds shrink small weights that never reach
+zero.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Blended pairwise Frank-Wolfe over whole-matrix atoms (Tsuji, Tanaka and Pokutta 2022).
+"""Run blended pairwise Frank-Wolfe over whole-matrix atoms (Tsuji, Tanaka and Pokutta 2022).
 
-A step between two atoms of the active set, if it is at least as steep as the Frank-Wolfe step, else
-the Frank-Wolfe step: only that lets a new atom in, and no step swaps all of an atom's weight with a
-new one.
+A step goes between two atoms of the active set if that is at least as steep as the Frank-Wolfe
+step. Otherwise it is the Frank-Wolfe step: only this step lets a new atom in, so that no step swaps
+all of an atom's weight with a new atom.
 """
 
 from dataclasses import dataclass

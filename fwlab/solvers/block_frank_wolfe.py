@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013), with exact or adaptive steps.
+"""Run block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013), with exact or adaptive steps.
 
 Along a block the dual is a quadratic whose curvature is known, |x_i|^2 / (lam n) + ridge, in every
 direction. An adaptive step estimates it by backtracking all the same, as for a dual that can only
@@ -21,8 +21,12 @@ RULES = {"exact": FRANK_WOLFE, "adaptive": ADAPTIVE}
 class BlockFrankWolfe(BlockMethod):
     """A pass of n block steps, each towards the LMO's vertex of its block.
 
-    step: "exact", or "adaptive", backtracking with one curvature estimate per block. The other
-    options are those of BlockMethod.
+    Parameters
+    ----------
+    step : "exact" or "adaptive"
+        "adaptive" backtracks, with one curvature estimate per block.
+    order, block_size
+        As for `BlockMethod`.
     """
 
     rule: int = field(init=False, default=FRANK_WOLFE, repr=False)

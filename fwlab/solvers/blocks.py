@@ -1,11 +1,11 @@
-"""Block-coordinate methods: each step changes one row of A at fresh scores, and W follows at once.
+"""Run block-coordinate methods: each step changes one row of A at fresh scores, and W follows.
 
 `ascent` maximises the dual over the row exactly, by a projection onto the true domain; `bcfw` goes
 to the best point between the row and its LMO vertex (Lacoste-Julien et al. 2013); `bcafw`, `bcpfw`
 and `bbpfw` take away, pairwise and blended pairwise steps, with one active set per row; `dicg`
 takes a pairwise step from a vertex of the row's smallest face (Garber and Meshi 2016) and holds no
-atoms. One decomposition-invariant step for all rows would end at the smallest limit of any row,
-which is why each row makes its own.
+atoms. Each row makes its own decomposition-invariant step, because one step for all rows would end
+at the smallest limit of any row.
 """
 
 from dataclasses import dataclass, field
@@ -43,11 +43,20 @@ BLOCK_ROWS, GRAM_BLOCK_ROWS = 8, 16
 class BlockWorkspace:
     """The workspace of a block method between passes.
 
-    grams: products <x_i, x_r> within each block of rows, (n, block_size). gaps: for order "gap" the
-    gap of each block when last seen, (n,), else empty. moves: the size |change|_1 of the last step
-    of each block, (n,). active_sets: empty for the rules without them. moving: the rows that a
-    shrunken method visits next; None for all. estimates: curvatures of blocks, (n,), for the rule
-    ADAPTIVE, else empty.
+    Attributes
+    ----------
+    grams : array (n, block_size)
+        Products <x_i, x_r> within each block of rows.
+    gaps : array (n,) or (0,)
+        For order "gap" the gap of each block when last seen, else empty.
+    moves : array (n,)
+        The size |change|_1 of the last step of each block.
+    active_sets : RowActiveSets
+        Empty for the rules without active sets.
+    moving : array of int, or None
+        The rows that a shrunken method visits next; None for all.
+    estimates : array (n,) or (0,)
+        Curvatures of blocks for the rule ADAPTIVE, else empty.
     """
 
     grams: Floats
@@ -63,11 +72,16 @@ class BlockWorkspace:
 class BlockMethod(Method):
     """A pass of n block steps.
 
-    order: "permutation", contiguous groups of block_size rows in fresh random order and the rows of
-    a group in random order; "uniform", n rows drawn with replacement; "cyclic", rows as they are;
-    "gap", n rows drawn by their block gaps, see solvers.gap_order. block_size: rows whose scores
-    are computed at once. It changes the time but, in a given order, not the iterates. By default it
-    is 8 (16 with a Gram matrix), less for few classes, and 1 for "uniform", "gap" and sparse X.
+    Parameters
+    ----------
+    order : "permutation", "uniform", "cyclic" or "gap"
+        "permutation" visits contiguous groups of block_size rows in fresh random order, and the
+        rows of a group in random order. "uniform" draws n rows with replacement. "cyclic" keeps the
+        order of the rows. "gap" draws n rows by their block gaps (solvers.gap_order).
+    block_size : int, optional
+        Rows whose scores are computed at once. It changes the time but, in a given order, not the
+        iterates. By default it is 8 (16 with a Gram matrix), less for few classes, and 1 for
+        "uniform", "gap" and sparse X.
     """
 
     rule: int
@@ -126,7 +140,7 @@ class BlockMethod(Method):
             state.n_lmo += (2 if self.rule == INVARIANT else 1) * problem.n_samples
 
     def progress(self, state: State, workspace: BlockWorkspace) -> float:
-        """Return the sum of the block gaps, known to order "gap", or of the last changes.
+        """Return the sum of the block gaps, which order "gap" knows, or else of the last changes.
 
         A block that an exact step moves by s had a gap of about s times its curvature.
         """
@@ -147,7 +161,7 @@ class BlockMethod(Method):
         )
 
     def _block_size(self, problem: Problem) -> int:
-        """Return the rows per block: at most 2 m, so that grams is at most twice as large as A."""
+        """Return the rows per block, at most 2 m: grams takes at most twice the memory of A."""
         if self.order in ROW_BY_ROW:
             return 1
         size = self.block_size or (BLOCK_ROWS if problem.kernel is None else GRAM_BLOCK_ROWS)

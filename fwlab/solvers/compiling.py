@@ -1,4 +1,4 @@
-"""A clock on the terminal while numba compiles for the first call on a machine."""
+"""Show a clock on the terminal while numba compiles at its first use on a computer."""
 
 import sys
 import threading

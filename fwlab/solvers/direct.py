@@ -1,4 +1,4 @@
-"""A method on the completely dualised problem of an LpNorm (LP15 Problem 11), for every loss.
+"""Solve the completely dualised problem of an LpNorm (LP15 Problem 11), for every loss.
 
 A pass makes one block step per row (kernels.steps.norm_block): a projection in the metric of the
 current class weights, with the exact gradient, and then a line search on the full dual. The class

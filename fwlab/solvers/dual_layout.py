@@ -1,4 +1,4 @@
-"""The dual of a problem as the kernels take it."""
+"""Describe the dual of a problem to the kernels."""
 
 from fwlab.kernels.layouts import BlockDual
 from fwlab.problem import Problem

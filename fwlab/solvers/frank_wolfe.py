@@ -1,4 +1,4 @@
-"""Frank-Wolfe on the whole dual variable.
+"""Run Frank-Wolfe on the whole dual variable.
 
 The LMO splits by sample and has a closed form, minus a subgradient at the shifted scores (K19 (24),
 T20 (2.25)). Its gap is the duality gap; with smoothing, the augmented duality gap.

@@ -1,4 +1,4 @@
-"""Fully corrective Frank-Wolfe over whole-matrix atoms, by affine maximisers.
+"""Run fully corrective Frank-Wolfe over whole-matrix atoms, by affine maximisers.
 
 The dual of a convex combination w of the atoms V_k is the quadratic
 

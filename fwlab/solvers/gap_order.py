@@ -1,4 +1,4 @@
-"""Block order "gap": rows drawn with probabilities that grow with their block gaps.
+"""Draw rows with probabilities that grow with their block gaps, the block order "gap".
 
 The gap of a block is known from its last step and out of date afterwards. There are three remedies:
 all gaps are computed anew every few passes, a share of the draws is uniform, and a row is drawn at

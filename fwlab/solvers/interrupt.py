@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the end of an iteration, and SIGTERM that does the same."""
+"""Let Ctrl-C and SIGTERM wait for the end of an iteration."""
 
 import signal
 import threading
@@ -47,7 +47,7 @@ def deferred_interrupt() -> Iterator[Interrupt]:
 def interrupted_runs_raise() -> Iterator[None]:
     """Make runs inside raise KeyboardInterrupt after Ctrl-C instead of returning.
 
-    For work that must be done completely or not at all.
+    It is for work that must be done completely or not at all.
     """
     token = _raise_at_end.set(True)
     try:

@@ -1,4 +1,4 @@
-"""The loop of every run, of training and of ranking: it owns the clock and interruption.
+"""Run the loop of training and of ranking: it owns the clock and interruption.
 
 A method only iterates. At each checkpoint, outside the clock, the state is judged from what the
 method tracks; solvers.schedule says when. Once, before the run ends, the certificate is computed
@@ -32,7 +32,7 @@ class End:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The message for the user: the status, and what explains it."""
+        """The message for the user: the status and its explanation."""
         if found := self.certificate.contradiction:
             return self.status.value, found[0].upper() + found[1:]
         if self.status is Status.ROUNDING_FLOOR:

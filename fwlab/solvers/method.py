@@ -1,4 +1,4 @@
-"""The base class of methods, the needs that they declare, and the state of a training run."""
+"""Define the base class of methods, the needs they declare, and the state of a training run."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,12 +27,19 @@ PER_SCORE = 10.0
 class Needs:
     """The parts of `State` that a method needs; the driver provides them.
 
-    scores: state.scores, the scores of state.link; the method changes both together.
-    coefficients: state.coefficients C (n, m), at first a copy of A. The primal point is the
-        combination of C instead of W(A), and state.link is the link of C; the method changes both.
-    best_primal: the primal point is the best one that the method or a checkpoint offered.
-    gram: the method may call state.use_gram(), within max_memory.
-    own_loss: the loss whose dual the method maximises, if it is not the problem's.
+    Attributes
+    ----------
+    scores : bool
+        state.scores, the scores of state.link; the method changes both together.
+    coefficients : bool
+        state.coefficients C (n, m), at first a copy of A. The primal point is the combination of C
+        instead of W(A), and state.link is the link of C; the method changes both.
+    best_primal : bool
+        The primal point is the best one that the method or a checkpoint offered.
+    gram : bool
+        The method may call state.use_gram(), within max_memory.
+    own_loss : Loss or None
+        The loss whose dual the method maximises, if it is not the loss of the problem.
     """
 
     scores: bool = False
@@ -47,8 +54,8 @@ class Method:
 
     A method holds its options, which its constructor takes as keyword arguments; a frozen dataclass
     is the simplest form. Everything that changes during a run is in the state (`State`) and in the
-    workspace, so that one object can serve several runs. Nothing that a method computes enters the
-    certificate but the dual point, state.A. Before a run, a copy of the method makes an iteration
+    workspace, so that one object can serve several runs. The certificate uses only one thing that a
+    method computes, the dual point state.A. Before a run, a copy of the method makes an iteration
     on two samples, so that nothing is left to compile when the clock starts.
     `fwlab.testing.check_method` tries a method on small problems.
 
@@ -141,7 +148,7 @@ class RunState:
 
     @property
     def checkpoint_cost(self) -> float:
-        """The operations of a checkpoint over those of an iteration, at most."""
+        """An upper bound of the operations of a checkpoint per operation of an iteration."""
         return 1.0
 
     def judge(self) -> Certificate:
@@ -157,15 +164,29 @@ class RunState:
 class State(RunState):
     """The state of a training run; a method changes it in place.
 
-    A (n, m) is the dual point and link its link V(A), which is W(A) except with an LpNorm (with a
-    Gram matrix A^T K / (lam n)); a method changes both together, for instance by `move`. `needs`
-    says what else there is. rng is the generator for all random choices. n_lmo, n_steps, active
-    (atoms held) and step are what the trace shows; a method counts them.
-
-    problem is given_problem, or gram_problem, which takes its products from the Gram matrix.
-    own_problem is the problem with the method's own loss. max_memory: bytes that the Gram matrix
-    may take, 0 unless the method needs it. judged: n_steps and certificate when it was last judged.
-    infeasibility: that of A when it was last certified, None if it has to be computed.
+    Attributes
+    ----------
+    problem : Problem
+        `given_problem`, or `gram_problem`, which takes its products from the Gram matrix.
+    A : array (n, m)
+        The dual point.
+    rng : numpy.random.Generator
+        The generator for all random choices.
+    needs : Needs
+        The further arrays that the method needs.
+    max_memory : int
+        Bytes that the Gram matrix may take; 0 unless the method needs it.
+    link : array (m, d), or (m, n) with a Gram matrix
+        V(A), which is W(A) except with an LpNorm; A^T K / (lam n) with a Gram matrix. A method
+        changes A and link together, for instance by `move`.
+    n_lmo, n_steps, active, step : int, int, int, float
+        The counters that the trace shows, kept by the method; `active` counts the atoms held.
+    own_problem : Problem or None
+        The problem with the method's own loss.
+    judged : tuple or None
+        n_steps and the certificate of the last judgement.
+    infeasibility : float or None
+        The infeasibility of A when it was last certified; None if it has to be computed.
     """
 
     problem: Problem
@@ -255,8 +276,9 @@ class State(RunState):
     def certify(self) -> Certificate:
         """Return the certificate of A and the primal point, from scratch.
 
-        Without a test of membership, A is feasible as a convex combination of vertices. A row that
-        exceeds the loss, or that lies outside all points of the LMO, is a contradiction.
+        Without a test of membership, A is feasible as a convex combination of vertices. A row is a
+        contradiction if it exceeds the loss, or if it lies outside the hull of all points of the
+        LMO.
         """
         if self.problem is not self.given_problem:
             self._change_problem(self.given_problem)
@@ -289,7 +311,7 @@ class State(RunState):
 
     @property
     def checkpoint_cost(self) -> float:
-        """An iteration makes at least one product with X and as many operations per score."""
+        """A bound for iterations that make at least one product with X."""
         product = 2.0 * self.problem.features.row_length
         product_of_judge = 0.0 if self.needs.scores else product
         return (product_of_judge + PER_SCORE) / (product + PER_SCORE)

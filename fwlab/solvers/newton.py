@@ -1,4 +1,4 @@
-"""Proximal point steps on the dual, each by a semismooth Newton method in W.
+"""Take proximal point steps on the dual, each by a semismooth Newton method in W.
 
 With L = lam n, r_i = smoothing / omega_i, a centre A0 and a weight sigma, a proximal step maximises
 n D(A) - |A - A0|^2 / (2 sigma). Its own dual is smooth and strongly convex in W, an augmented
@@ -16,8 +16,8 @@ near the optimum. The inner problem ends when
     |grad|^2 / (2 L) <= |A(W) - A0|^2 / (4 sigma).
 
 The left side bounds what A(W) misses of the maximum, so n D(A(W)) is at least n D(A0) plus the
-right side. A(W) is then the next centre and sigma doubles. W itself is a far better primal point
-than W(A(W)) is, because P is kinked: it is offered as one.
+right side. A(W) is then the next centre and sigma doubles. W is offered as the primal point: it is
+far better than W(A(W)), because P is kinked.
 """
 
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ class Proximal:
     def newton_step(self, point: Point, gradient: Floats) -> tuple[Point, float]:
         """Make a step W - s H^-1 grad with the first s = 1, 1/2, .. that lowers psi enough.
 
-        Returns the new point, and the passes that the products with H were worth.
+        Returns the new point, and the cost of the products with H in passes.
         """
         hessian = self.hessian(point)
         direction = -hessian.solve(gradient)
@@ -125,9 +125,20 @@ class Proximal:
 class NewtonWorkspace:
     """The workspace of both phases.
 
-    ascent: phase 1. checked, last_gap: passes and gap at the last check. patience: passes until the
-    next check. newton_passes: passes of iterative Newton steps. decay: the decay of phase 1 at its
-    end, in decades per pass. inner: in phase 2 the inner problem, its point and gradient.
+    Attributes
+    ----------
+    ascent : BlockWorkspace
+        The workspace of phase 1.
+    checked, last_gap : float
+        Passes and gap at the last check.
+    patience : float
+        Passes until the next check.
+    newton_passes : float
+        The cost of iterative Newton steps, in passes.
+    decay : float
+        The decay of the gap at the end of phase 1, in decades per pass.
+    inner : tuple or None
+        In phase 2 the inner problem, its point and gradient.
     """
 
     ascent: BlockWorkspace
@@ -143,10 +154,15 @@ class NewtonWorkspace:
 class Newton(Method):
     """Passes of shrunken block ascent while they gain enough, then one Newton step per iteration.
 
-    If Newton steps by conjugate gradients turn out to gain less, the passes return. passes: the
-    least number of passes of the first phase; None for as long as they gain enough. In the second
-    phase A moves when an inner problem is solved. W is the best primal point seen, not W(A).
-    The second phase holds about ten arrays of the shape of A.
+    If Newton steps by conjugate gradients turn out to gain less, the passes return. In the second
+    phase A moves when an inner problem is solved. W is the best primal point seen, not W(A). The
+    second phase holds about ten arrays of the shape of A.
+
+    Parameters
+    ----------
+    passes : int, optional
+        The least number of passes of the first phase. By default they go on as long as they gain
+        enough.
     """
 
     sentence = (
@@ -184,7 +200,7 @@ class Newton(Method):
             self.give_up_if_slower(passes, state, workspace)
 
     def progress(self, state: State, workspace: NewtonWorkspace) -> float:
-        """Return the progress of the first phase; a Newton step is worth a look each time."""
+        """Return the progress of the first phase; in the second 0, to judge every Newton step."""
         return Ascent(EXACT).progress(state, workspace.ascent) if workspace.inner is None else 0.0
 
     def warm_up(self, state: State) -> None:
@@ -229,10 +245,13 @@ def has_stalled(last: float, gap: float, passes: float, direct: bool) -> bool:
 
     Parameters
     ----------
-    last, gap : the gaps at the last check and now; `last` is infinite at the first check, which
-        never finds a stall.
-    passes : the passes between the two.
-    direct : whether Newton steps would factorise H.
+    last, gap : float
+        The gaps at the last check and now; `last` is infinite at the first check, which never finds
+        a stall.
+    passes : int
+        The passes between the two checks.
+    direct : bool
+        Whether Newton steps would factorise H.
 
     """
     if min(last, gap) <= 0.0 or np.isinf(last):
@@ -260,14 +279,14 @@ def _centre(state: State, workspace: NewtonWorkspace, sigma: float, W: Floats) -
 def _newton_iteration(
     state: State, workspace: NewtonWorkspace, proximal: Proximal, last: Point, gradient: Floats
 ) -> None:
-    """Make one Newton step; where it solves the inner problem, go to the next centre."""
+    """Make one Newton step; if it solves the inner problem, go to the next centre."""
     problem, (point, passes) = state.problem, proximal.newton_step(last, gradient)
     workspace.newton_passes += passes
     square_norm = float(np.vdot(point.W, point.W))
     state.offer(point.W, problem.primal_value(point.scores, square_norm))
     gradient = proximal.gradient(point)
     workspace.inner = proximal, point, gradient
-    # where rounding ends the line search, the point is as good as it gets
+    # rounding has ended the line search: no better point can be found
     if point is last or proximal.is_solved(point, gradient):
         grows = _accept(state, point.A)
         largest = LARGEST_SIGMA / float(np.mean(problem.curvatures))

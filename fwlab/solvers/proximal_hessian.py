@@ -1,4 +1,4 @@
-"""The generalised Hessian H = L I + sum_i f_i J_i (x) x_i x_i^T of a proximal dual step.
+"""Apply the generalised Hessian H = L I + sum_i f_i J_i (x) x_i x_i^T of a proximal dual step.
 
 A small H is computed and factorised. For a large one H^-1 is replaced by a few steps of conjugate
 gradients, with the diagonal of H as preconditioner.

@@ -1,4 +1,4 @@
-"""The record of a run: the rows of the trace, progress lines, and the user's callback."""
+"""Record a run: the rows of the trace, progress lines, and the user's callback."""
 
 import sys
 import time
@@ -30,7 +30,7 @@ class Progress:
 
 @dataclass(eq=False)
 class Reporter:
-    """Tells the user at each checkpoint; the callback, or Ctrl-C during it, can end the run.
+    """Reports each checkpoint to the user; the callback, or Ctrl-C during it, can end the run.
 
     progress is the class of the callback's argument; time_left adds its sentence to the lines.
     """

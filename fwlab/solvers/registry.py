@@ -1,4 +1,4 @@
-"""All methods by name: the methods of fwlab, of installed packages, and of the running program."""
+"""List all methods by name: of fwlab, of installed packages, and of the running program."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -55,17 +55,19 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "sdca-chu-fixing": partial(Sdca, VARIABLE_FIXING),
 }
 OWN = dict(REGISTRY)
+# arguments of `solve`, one of which may be meant by an option that no method has
+OF_SOLVE = ("tol", "relative", "max_iter", "time_limit", "A0", "rng", "callback", "check_every")
 
 
 def register_method(name: str, cls: Callable[..., Method]) -> None:
-    """Give a method a name, in this process and in its worker processes.
+    """Register a method under a name, in this process and in its worker processes.
 
     `cls` is a subclass of Method, or another callable that returns methods. Its keyword arguments,
-    all with defaults, are the options of the method. A name of one's own may be given again.
+    all with defaults, are the options of the method. A program may register one of its own names
+    again, but no name of fwlab or of an installed package. An installed package names its methods
+    by entry points of the group "fwlab.methods".
 
-    An installed package names its methods by entry points of the group "fwlab.methods".
-
-    Raises TypeError or ValueError if the name is not a new string, or if cls() is not a Method.
+    Raises TypeError or ValueError if the name is not allowed, or if cls() is not a Method.
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a string; got {name!r}.")
@@ -90,7 +92,7 @@ def methods() -> dict[str, str]:
 
 
 def constructor(name: str) -> Callable[..., Method]:
-    """Return what builds the method of this name from its options.
+    """Return the constructor that builds the method of this name from its options.
 
     Raises ValueError if there is no such method, or if its package cannot be imported.
     """
@@ -135,12 +137,12 @@ def label(method: str | Method) -> str:
 
 
 def registered() -> dict[str, Callable[..., Method]]:
-    """Return what this program has entered in the registry, by name."""
+    """Return the constructors that this program has registered, by name."""
     return {name: cls for name, cls in REGISTRY.items() if OWN.get(name) is not cls}
 
 
 def visitors() -> dict[str, Callable[..., Method]]:
-    """Return the methods that are not fwlab's own, by name, with what builds them.
+    """Return the names and constructors of the methods that are not fwlab's own.
 
     An installed package that cannot be imported is left out.
     """
@@ -201,4 +203,5 @@ def _check_options(name: str, cls: Callable[..., Method], options: dict[str, Any
     for option in options:
         if option not in allowed and not takes_any:
             takes = f"takes {', '.join(sorted(allowed))}" if allowed else "takes no options"
-            raise TypeError(f"method {name!r} {takes}; got {option!r}.")
+            guess = did_you_mean(option, [*allowed, *OF_SOLVE])
+            raise TypeError(f"method {name!r} {takes}; got {option!r}.{guess}")

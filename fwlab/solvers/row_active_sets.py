@@ -1,6 +1,6 @@
-"""One active set per sample, for methods that step away from the vertices of single blocks.
+"""Hold one active set per sample, for methods that step away from the vertices of single blocks.
 
-kernels.steps.active_sets says what the arrays hold. After every step it combines a row of A again
+kernels.steps.active_sets describes the arrays. After every step it combines a row of A again
 from its set and scales the atom weights to sum 1: the two agree to rounding at any time.
 """
 

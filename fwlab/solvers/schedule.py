@@ -1,4 +1,4 @@
-"""When a run is judged: at fixed intervals, or when counted work and progress ask for it.
+"""Decide when a run is judged: at fixed intervals, or by counted work and progress.
 
 A checkpoint costs at most one iteration. With check_every="auto" the next one is due when
 

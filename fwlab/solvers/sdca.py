@@ -1,4 +1,4 @@
-"""The published SDCA methods for the top-k SVM: exact block steps on the pseudo top-k domain.
+"""Run the published SDCA methods for the top-k SVM: exact block steps on the pseudo top-k domain.
 
 This domain (L15 Algorithm 1 with Proposition 4, K19 (30)) is the domain of PseudoTopK (K19 (31))
 and a part of TopK's domain. So a point is feasible for either loss and the dual has the same value,
@@ -33,7 +33,7 @@ class Sdca(BlockMethod):
 
     @property
     def monotone(self) -> bool:
-        """Whether the dual never falls: not from a start outside the pseudo top-k domain."""
+        """Whether the dual never falls: it may fall from a start outside the pseudo domain."""
         return False
 
     def refuses(self, problem: Problem) -> str | None:

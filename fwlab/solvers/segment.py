@@ -1,4 +1,4 @@
-"""Moves along a direction of the dual variable, and a line search on the full dual of an LpNorm."""
+"""Move along a direction of the dual variable; search a line on the full dual of an LpNorm."""
 
 import numpy as np
 
@@ -15,9 +15,12 @@ def best_share(problem: Problem, A: Floats, link: Floats, D: Floats, D_link: Flo
 
     Parameters
     ----------
-    problem : the problem.
-    A, link : (n, m) and its link.
-    D, D_link : direction (n, m) and its link.
+    problem : Problem
+        The problem.
+    A, link : array (n, m), (m, d)
+        The dual point and its link.
+    D, D_link : array (n, m), (m, d)
+        The direction and its link.
 
     """
     start, own = problem.square_norms(link, A), problem.square_norms(D_link, D)
@@ -47,9 +50,12 @@ def move(A: Floats, link: Floats, D: Floats, D_link: Floats, share: float) -> No
 
     Parameters
     ----------
-    A, link : (n, m) and its link.
-    D, D_link : the direction (n, m) and its link; they become the changes.
-    share : the step.
+    A, link : array (n, m), (m, d)
+        The dual point and its link.
+    D, D_link : array (n, m), (m, d)
+        The direction and its link; they become the changes.
+    share : float
+        The step.
 
     """
     D *= share

@@ -1,4 +1,4 @@
-"""The smoothness constant of the dual, for step rules that do not measure the curvature."""
+"""Compute the smoothness constant of the dual, for step rules that do not measure the curvature."""
 
 import numpy as np
 

@@ -1,5 +1,6 @@
-"""`solve`: the arguments of a training run, and its result; `loop` runs the iterations."""
+"""Check the arguments of a training run and return its result; `loop` runs the iterations."""
 
+import reprlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -81,9 +82,10 @@ def solve(
         callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
         gap, A and W as read-only attributes. It may raise StopIteration to end the run.
     check_every : int or "auto"
-        Iterations between checkpoints. "auto" keeps judging near a tenth of the work: it judges
-        when the method's progress predicts a gap of at most tol, and now and then before that. It
-        counts operations and never reads the clock, so that a run can be repeated bit for bit.
+        Iterations between checkpoints. "auto" spends about a tenth of the work on judging: it
+        judges when the method's progress predicts a gap of at most tol, and now and then before
+        that. It counts operations and never reads the clock, so that a run can be repeated bit for
+        bit.
     verbose : int
         1 prints at most one line per second to stderr, with the time left, 2 one per checkpoint.
     n_threads : int
@@ -91,8 +93,8 @@ def solve(
         features. Everything else is serial. The number of threads affects only rounding and run
         time.
     max_memory : int
-        Bytes that a block method may take for the Gram matrix of a dense X with n <= d, which it
-        computes once that pays; the message then says so. 0 for never.
+        Bytes that a block method may take for the Gram matrix of a dense X with n <= d. It computes
+        this matrix as soon as that pays, and the message then says so; 0 for never.
     **method_options
         The options of the method, if it is given by name.
 
@@ -108,7 +110,7 @@ def solve(
     """
     called = time.perf_counter()
     if not isinstance(problem, Problem):
-        raise TypeError(f"problem must be a fwlab.Problem; got {problem!r}.")
+        raise TypeError(f"problem must be a fwlab.Problem; got {reprlib.repr(problem)}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):

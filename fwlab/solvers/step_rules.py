@@ -1,6 +1,6 @@
-"""Step rules: how far a Frank-Wolfe step goes along its direction.
+"""Define step rules: how far a Frank-Wolfe step goes along its direction.
 
-Without smoothing or with it, the dual is quadratic along a line: at a step s it has risen by
+With or without smoothing, the dual is quadratic along a line: a step s raises it by
 
     s slope - s^2 curvature / 2.
 
@@ -25,8 +25,20 @@ from fwlab.text import describe
 class Direction:
     """A direction of the dual variable, as a step rule sees it.
 
-    iteration counts the iterations before this one, 0 at first. slope is the derivative of the dual
-    at step 0, limit the largest feasible step. Everything else is computed when it is first read.
+    The properties are computed when they are first read.
+
+    Attributes
+    ----------
+    iteration : int
+        Number of iterations before this one, 0 at first.
+    slope : float
+        The derivative of the dual at step 0.
+    limit : float
+        The largest feasible step.
+    state : State
+        The state of the run.
+    measure_curvature, measure_square : callable
+        Compute `curvature` and `square_norm`.
     """
 
     iteration: int
@@ -69,8 +81,8 @@ class Direction:
 class StepRule:
     """How far to go along a direction. Subclass it and define `__call__`.
 
-    An object holds the constants of the rule. What changes during a run belongs into the memory
-    that `start` returns: one object may serve several runs. Pass it as
+    An object holds the constants of the rule. Everything that changes during a run belongs into the
+    memory that `start` returns, because one object may serve several runs. Pass it as
     `fwlab.FrankWolfe(step=..)`, and to AwayStep, Pairwise and BlendedPairwise likewise.
 
     Example
@@ -90,7 +102,7 @@ class StepRule:
 
     @property
     def phrase(self) -> str:
-        """What follows "with" in the sentence of a method, without a full stop."""
+        """The words after "with" in the sentence of a method, without a full stop."""
         return f"the step rule {self!r}"
 
     @property
@@ -175,8 +187,8 @@ class Estimate:
 class Adaptive(StepRule):
     """The short step with an estimate of the smoothness   (Pedregosa et al. 2020, Algorithm 2).
 
-    Each iteration multiplies the estimate by `shrink`, and then by `grow` until the dual rises at
-    least as much as the estimate promises.
+    Each iteration multiplies the estimate by `shrink`, and then by `grow` until the rise of the
+    dual is at least the rise that the estimate promises.
     """
 
     shrink: float = 0.9

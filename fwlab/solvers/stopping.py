@@ -1,4 +1,4 @@
-"""The stopping test: when a certificate, the iterations or the time are reasons to end a run."""
+"""Decide whether a certificate, the number of iterations or the time ends a run."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -29,12 +29,17 @@ Rows = Integers | slice
 class Subgradient(Method):
     """An iteration makes ceil(n / batch) steps; W is an iterate of its own.
 
-    batch: the number of rows per step, by default all. With fewer, each iteration cuts a fresh
-    permutation of the rows into batches, the last of which may be short. Row i of A is the average
-    of all u_i so far, one per iteration. A start A0 gives W(A0), which the first step forgets.
+    Row i of A is the average of all u_i so far, one per iteration. A start A0 gives W(A0), which
+    the first step forgets.
 
     The method keeps W as the combination W(C) of coefficients C. With a precomputed kernel, which
     has no W, the primal value is the value at the machine of C, and result.coefficients holds C.
+
+    Parameters
+    ----------
+    batch : int, optional
+        The number of rows per step, by default all. With fewer, each iteration cuts a fresh
+        permutation of the rows into batches, the last of which may be short.
     """
 
     sentence = "Projected subgradient, step 1/(lam t)."

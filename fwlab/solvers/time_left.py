@@ -1,4 +1,4 @@
-"""Predict how long a run still takes: a bound from its limits, and a guess from its gaps."""
+"""Predict the time left of a run: a bound from its limits, and a guess from its gaps."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Try a loss or a method of your own against what fwlab assumes of it."""
+"""Check a loss or a method of your own against the promises that fwlab relies on."""
 
 from fwlab.testing.loss_trial import check_loss
 from fwlab.testing.method_trial import check_method

@@ -65,7 +65,7 @@ def rejected(tried: TriedLoss, inputs: Inputs) -> None:
 
 
 def projection(tried: TriedLoss, inputs: Inputs) -> None:
-    """Compare the projection p of c with the vertex that says most against it."""
+    """Compare the projection p of c with the vertex that violates the inequality most."""
     c, y = inputs.points["c"], inputs.y
     p = tried.project(c, y)
     u = tried.lmo(p - c, y)
@@ -115,7 +115,7 @@ def separation(tried: TriedLoss, points: Floats, y: Integers) -> Floats:
 def linear_programs(tried: TriedLoss, inputs: Inputs) -> None:
     """Compare lmo with linear programs over the inequalities, solved by HiGHS.
 
-    HiGHS may violate each inequality by FEASIBILITY, which moves the minimum by that much times
+    HiGHS may violate each inequality by FEASIBILITY, which moves the minimum by FEASIBILITY times
     the multipliers.
     """
     from scipy.optimize import linprog

@@ -1,4 +1,4 @@
-"""What a loss has to satisfy: `value`, `lmo` and costs. Each check raises a Contradiction.
+"""Check `value`, `lmo` and costs of a loss; each check raises a Contradiction.
 
 With u = lmo(s + delta), a point of the negated domain,
 
@@ -31,7 +31,7 @@ def products(left: Floats, right: Floats) -> Floats:
 
 
 def answers(tried: TriedLoss, inputs: Inputs) -> None:
-    """Ask for costs, value and lmo: shapes, dtypes, finite numbers, arguments left alone."""
+    """Check that costs, value and lmo return proper arrays and change no argument."""
     points, y = inputs.points["scores"], inputs.y
     tried.costs(y, inputs.n_classes)
     tried.value(points, y)
@@ -39,7 +39,7 @@ def answers(tried: TriedLoss, inputs: Inputs) -> None:
 
 
 def rows_alone(tried: TriedLoss, inputs: Inputs) -> None:
-    """Compare each row among others with the row alone."""
+    """Compare the answers for each row in a batch with the answers for the row alone."""
     scores, y = inputs.points["scores"], inputs.y
     delta = tried.costs(y, inputs.n_classes)
     values, vertices = tried.value(scores, y), tried.lmo(scores, y)
@@ -172,7 +172,7 @@ VALUE_CHECKS = (
 
 
 def _slack(tried: TriedLoss, points: Floats, delta: Floats, *vertices: Floats) -> Floats:
-    """Return the rounding of sums of (point + delta) times entries of the vertices, (n,)."""
+    """Return the rounding errors of sums of (point + delta) times entries of the vertices, (n,)."""
     largest = np.max([np.abs(u).max(axis=1) for u in vertices], axis=0)
     sizes = (np.abs(points) + np.abs(delta)).sum(axis=1)
     return tried.rounding(points.shape[1], largest * sizes)

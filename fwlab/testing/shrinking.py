@@ -1,4 +1,4 @@
-"""Contradictions, and the search for the smallest input that shows one."""
+"""Shrink an input that shows a contradiction."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MOST_TRIES = 2000
 
 
 class Contradiction(AssertionError):
-    """What contradicts what. kind tells contradictions apart while an input shrinks."""
+    """A promise that a loss or a method breaks; `kind` identifies it while an input shrinks."""
 
     def __init__(self, kind: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -62,7 +62,8 @@ def smallest(
 ) -> tuple[Inputs, Contradiction]:
     """Return the smallest input with a contradiction of the same kind, and that contradiction.
 
-    It has as few rows and classes as single removals reach, and zeros and integers where they do.
+    Rows and classes are removed, and entries become zeros or integers, one at a time, as long as
+    the contradiction remains.
     """
     tries = 0
     while tries < MOST_TRIES:

@@ -38,7 +38,7 @@ class BoxLoss(PolytopeLoss):
 
 
 class WholeBoxLoss(BoxLoss):
-    """The same, with `contains` and `project`."""
+    """The BoxLoss, with `contains` and `project`."""
 
     def contains(self, v: Floats, y: Integers) -> Any:
         turned = self._turned(v, y)

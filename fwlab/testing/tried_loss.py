@@ -1,7 +1,7 @@
-"""A loss as `check_loss` calls it: every answer is checked, and products have a stated rounding.
+"""Call a loss for `check_loss`: every answer is checked, and products have a stated rounding.
 
-A loss of the family and a PolytopeLoss look alike here: `value`, `lmo`, costs, and what else there
-is of `contains`, `project` and inequalities.
+A loss of the family and a PolytopeLoss look alike here. Both have `value`, `lmo` and costs, and may
+have `contains`, `project` and inequalities.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class TriedLoss:
         return "in_domain" if self.family else "contains"
 
     def rounding(self, m: int, sizes: Floats) -> Floats:
-        """Return how far numbers that sum products of these sizes may be off."""
+        """Return the largest rounding error of sums of products of these sizes."""
         return ROUNDINGS * (m + 4) * self.unit * sizes
 
     def value(self, scores: Floats, y: Integers) -> Floats:
@@ -89,7 +89,7 @@ class TriedLoss:
         return self.family or self.loss.project is not None
 
     def describes(self, m: int) -> bool:
-        """Return whether `linear_program` is there for m classes."""
+        """Return whether `linear_program` is available for m classes."""
         if isinstance(self.loss, Loss):
             return m <= LARGEST_M_OF_SUBSETS
         return self.loss.inequalities is not None
@@ -123,7 +123,7 @@ class TriedLoss:
         shape: tuple[int, ...],
         boolean: bool = False,
     ) -> Floats:
-        """Return what a function of the loss answers, after checks of all that is seen there."""
+        """Return the answer of a function of the loss, with its shape, type and numbers checked."""
         given, labels = points.copy(), y.copy()
         answer = self._raising(function, call, given, labels)
         arguments = (ARGUMENTS[function], points, given), ("y", y, labels)

@@ -1,4 +1,4 @@
-"""What a run has to satisfy at each checkpoint, compared with the dual point alone.
+"""Check a run at each checkpoint against values computed from the dual point alone.
 
 The tolerances follow from the sizes of the terms that are summed. An entry of A in row i is at most
 omega_i r_i, with r_i the largest entry of a vertex; so an entry of the link is at most

@@ -1,4 +1,4 @@
-"""L15: Lapin, Hein and Schiele 2015, Top-k multiclass SVM. The files follow the paper's order."""
+"""Check L15: Lapin, Hein and Schiele 2015, Top-k multiclass SVM, in the paper's order."""
 
 # ruff: isort: skip_file
 from paper_checks.lapin2015 import psi

@@ -1,4 +1,4 @@
-"""L15 section 4: what the bias rho does to the projection."""
+"""Check L15 section 4: the effect of the bias rho on the projection."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -25,8 +25,11 @@ def biases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def lower_by_optimality(deep: bool, sign: int = 1) -> bool:
-    """Whether the sum falls, by optimality alone: x is no worse than z for rho, z no worse than x
-    for rho' > rho, and both sums are >= 0. distance: |a - x|^2 and |a - z|^2."""
+    """Return whether the sum falls, by optimality alone.
+
+    x is no worse than z for rho, z is no worse than x for rho' > rho, and both sums are >= 0.
+    `distance` holds |a - x|^2 and |a - z|^2.
+    """
     names = ("before", "after", "distance_x", "distance_z", "rho", "larger")
     before, after, distance_x, distance_z, rho, larger = map(real, names)
     optimal = all_of(

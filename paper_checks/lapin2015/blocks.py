@@ -1,4 +1,4 @@
-"""L15 section 3.2 and the update of section 5: one block of dual variables, and kernels."""
+"""Check L15 section 3.2 and the update of section 5: one block of dual variables, and kernels."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -41,8 +41,10 @@ def blocks(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def by_hand() -> Case:
-    """Return a problem whose block update by Proposition 4 is x = (5/6, 5/6); the dual's maximiser
-    is x = (1, 0)."""
+    """Return a problem on which Proposition 4 misses the maximiser.
+
+    Its block update is x = (5/6, 5/6), and the dual's maximiser is x = (1, 0).
+    """
     X, A = np.array([[1], [1]]), (tuple(map(Fraction, a)) for a in ((0, 0, 0), (-1, 2, -1)))
     problem = {"m": 3, "k": 2, "loss": reference.TopK(2), "lam": Fraction(1, 4)}
     return Case(kind="by hand", **problem, X=X, y=(0, 1), A=tuple(A))
@@ -53,8 +55,11 @@ def top_k_blocks(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def stated_corners(case: Case, i: int, lam_n: Fraction) -> list[Point]:
-    """Return the corners of the blocks with a finite stated D: -lam n (a_i - a_y e_y) is in the
-    domain of the conjugate, a convex hull with entries >= 0, and has the y-th entry 0."""
+    """Return the corners of the blocks with a finite stated D.
+
+    For these, -lam n (a_i - a_y e_y) is in the domain of the conjugate, a convex hull with entries
+    >= 0, and its y-th entry is 0.
+    """
     y = case.y[i]
     slopes = exact.pieces(case.loss, case.m, y, centred=False)
     return [tuple(-x / lam_n for x in centred(s, y)) for s in slopes if s[y] == 0]
@@ -100,13 +105,13 @@ def is_best(case: Case, A: Rows, dual: Any, corners: list[Point]) -> Outcome:
 def objective_is_the_projections(
     deep: bool, fenchel: bool = False, rho: int = 1, radius_times_lam: bool = False
 ) -> bool:
-    """Whether D, as a function of one block, is the projection's objective, for every m and k.
+    """Return whether D in one block is the projection's objective, for every m and k.
 
     With x = -a without y, S = <1, x>, N = <x, x>, Q = <q without y, x>, K = <x_i, x_i>: the terms
-    of D in the block, by Proposition 2 and Theorem 1, and those of |b - x|^2 + rho S^2. The stated
-    D is finite for lam n x in the top-k simplex, which is x in that of radius r if lam n r = 1, as
-    all its other bounds are homogeneous. Fenchel's dual is finite on a larger set (L15-prop3): for
-    k = 2 it has the vertex (1/2, 0).
+    of D in the block, by Proposition 2 and Theorem 1, equal the terms of |b - x|^2 + rho S^2. The
+    stated D is finite for lam n x in the top-k simplex. If lam n r = 1, this means that x is in the
+    top-k simplex of radius r, as all its other bounds are homogeneous. Fenchel's dual is finite on
+    a larger set (L15-prop3): for k = 2 it has the vertex (1/2, 0).
     """
     S, N, Q, K, q_y, lam, n = sympy.symbols("S N Q K q_y lam n", positive=True)
     D = lam * S - lam / 2 * (K * (S**2 + N) + 2 * (q_y * S - Q))
@@ -203,7 +208,7 @@ def projection_is_the_update(case: Case, fenchel: bool = True, rho: int = 1) -> 
 
 
 def library_kernel(case: Case) -> Outcome:
-    """State that fwlab's D at A from the Gram matrix alone is Fenchel's, from the features."""
+    """State that fwlab's D at A, from the Gram matrix alone, equals Fenchel's from the features."""
     features = np.array([np.outer(x, x).ravel() for x in case.X])
     K, y, lam = (features @ features.T).astype(float), np.array(case.y), float(case.lam)
     A = lam * len(y) * np.array([[float(x) for x in a] for a in case.A])

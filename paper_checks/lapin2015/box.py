@@ -1,4 +1,4 @@
-"""L15 section 5: the biased projection onto a box with a bound on the sum (the Usunier version).
+"""Check L15 section 5: the biased projection onto a box with a bound on the sum (Usunier).
 
 In numbers the true projection comes from reference.exact_projection. On symbols x is the projection
 of a if and only if, with s = <1, x>,
@@ -54,7 +54,7 @@ def with_bias(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def without_bias(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield those with rho = 0 too, where the sum of the projection is below r."""
+    """Yield also points with rho = 0, where the sum of the projection is below r."""
     return (case for case in boxed_points(rng, deep) if sum(projected(case)) < case.r)
 
 
@@ -98,8 +98,10 @@ def threshold(case: Case, U: int, M: int, in_M: Real, sign: int = 1) -> Real:
 
 
 def slack_on_symbols(deep: bool, lower: Real | None = None) -> Iterator[Case]:
-    """Yield points a whose projection has these sets and a sum below r. By symmetry the indices of
-    U come first, then those of M, then those of L."""
+    """Yield points a whose projection has these sets and a sum below r.
+
+    By symmetry the indices of U come first, then the indices of M, then the indices of L.
+    """
     for d in range(1, 5):
         for rho in (Fraction(1, 2), Fraction(1), Fraction(3)) if deep else (Fraction(1),):
             for bias in (ZERO, rho):
@@ -128,7 +130,7 @@ def has_these_sets(case: Case) -> Truth:
 
 
 def with_positive_bias(deep: bool) -> Iterator[Case]:
-    """Yield those with rho > 0 and l = 0, as in the set of Proposition 5."""
+    """Yield the points with rho > 0 and l = 0, as in the set of Proposition 5."""
     return (case for case in slack_on_symbols(deep, ZERO) if case.rho > 0)
 
 
@@ -174,7 +176,7 @@ def threshold_of_the_box(case: Case, sign: int = 1, without_M: bool = False) -> 
 
 
 def by_equation_10(case: Case) -> Outcome:
-    """State that with t from (10), a - t cut off is what the correction says, a - rho s cut off."""
+    """State that a - t cut off, with t from (10), equals the correction, a - rho s cut off."""
     x = projected(case)
     sets = parts(x, case.lower, case.upper)
     t = threshold(case, len(sets.U), len(sets.M), total_over(case.a, sets.M))

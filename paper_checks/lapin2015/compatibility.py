@@ -1,7 +1,7 @@
-"""L15 section 3.1: compatibility, Lemma 2 and Proposition 3.
+"""Check L15 section 3.1: compatibility, Lemma 2 and Proposition 3.
 
-phi is the loss as a function of a in R^m and Phi(s) = phi(H_y s), H_y = I - 1 e_y', as one of the
-scores.
+phi is the loss as a function of a in R^m, and Phi(s) = phi(H_y s), H_y = I - 1 e_y', is the loss as
+a function of the scores.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,8 +41,10 @@ def centred(slope: Sequence[Fraction], y: int) -> tuple[Fraction, ...]:
 
 
 def closed_under_zeroing(rng: Rng, m: int, j: int) -> Pieces:
-    """Return affine pieces each of which has a twin with 0 as the j-th slope and a constant no
-    smaller: then v with v_j = 0 has the same conjugate with x_j = 0 or without."""
+    """Return affine pieces, each with a twin with 0 as the j-th slope and a constant no smaller.
+
+    Then v with v_j = 0 has the same conjugate with x_j = 0 and without.
+    """
     found: Pieces = {}
     for _ in range(4):
         slope, constant = list(fractions(rng, m, 2, 1)), fractions(rng, 1)[0]
@@ -54,8 +56,10 @@ def closed_under_zeroing(rng: Rng, m: int, j: int) -> Pieces:
 
 
 def compatible(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield compatible functions as affine pieces, and points v: with sum 0 inside and outside the
-    conjugate's domain, and with another sum."""
+    """Yield compatible functions as affine pieces, and points v.
+
+    Points with sum 0 lie inside and outside the conjugate's domain; others have another sum.
+    """
     for m, k in sizes(5 if deep else 4):
         j = int(rng.integers(m))
         losses: list[Loss] = [reference.MaxHinge(), reference.Usunier(k)]
@@ -131,7 +135,7 @@ def conjugate_of_composition(case: Case, sign: int = -1, restricted: bool = True
 
 
 def penrose_for_every_size(deep: bool, offset: int = 0) -> bool:
-    """Whether G is the pseudo-inverse of H = I - 1 e', for every m >= 2.
+    """Return whether G is the pseudo-inverse of H = I - 1 e', for every m >= 2.
 
     Both are alpha I + V C V' with V = [e, 1] and a 2 x 2 matrix C. As V'V = [[1, 1], [1, m]] = Q,
     products stay of this form: C = alpha C' + alpha' C + C Q C'.
@@ -213,18 +217,17 @@ def symbolic_vectors_without_y(deep: bool) -> Iterator[Case]:
 
 
 def finite_with_a_y_zero(v: Vector, k: int) -> Truth:
-    """Whether sup over a with a_y = 0 of <v, a> - phi_k(a) is finite, for k < m."""
+    """Return whether sup over a with a_y = 0 of <v, a> - phi_k(a) is finite, for k < m."""
     S = total(v)
     shares = (all_of(k * x <= 1, (k - 1) * x <= S) for x in v)
     return all_of(*(x >= 0 for x in v), S <= 1, *shares)
 
 
 def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
-    """State that with a_y = 0 the conjugate at v is -<1, v> where it is finite, and +inf
-    elsewhere.
+    """State that with a_y = 0 the conjugate at v is -<1, v> or +inf.
 
     By Proposition 2 it is finite if (v, w) is in the top-k simplex for some w. Definition 1 bounds
-    w from below by 0 and k v_j - <1, v>; if some w serves, the least one does.
+    w from below by 0 and k v_j - <1, v>; if some w is suitable, the least one is.
     """
     finite = finite_with_a_y_zero(case.v, case.k + cap)
     w = maximum(ZERO, *(case.k * x - total(case.v) for x in case.v))
@@ -236,8 +239,10 @@ def restricted_conjugate(case: Case, cap: int = 0) -> Outcome:
 
 
 def library_restricted(case: Case) -> Outcome:
-    """State that fwlab's conjugate of the loss of the scores is the one with a_y = 0 (Lemma 2, its
-    proof)."""
+    """State that fwlab's conjugate of the loss of the scores is the conjugate with a_y = 0.
+
+    This is the proof of Lemma 2.
+    """
     v = np.array([*map(float, case.v), -float(total(case.v))])
     right = -float(total(case.v)) if finite_with_a_y_zero(case.v, case.k) else inf
     return equal(float(fwlab.TopK(case.k).conjugate(v, case.m - 1)), right, 1e-13)
@@ -293,8 +298,10 @@ def library_restricted(case: Case) -> Outcome:
     ),
 )
 def top_k_is_compatible(case: Case, sign: int = 0) -> Outcome:
-    """Compare both sides; on symbols, by Proposition 2 and its like for a_y = 0, both are -<1, v>
-    where they are finite. sign: -1 for `at least`."""
+    """Compare both sides; on symbols both are -<1, v> where they are finite.
+
+    This follows from Proposition 2 and its analogue for a_y = 0. sign is -1 for `at least`.
+    """
     left = finite_with_a_y_zero(case.v, case.k)
     right = in_topk_simplex((*case.v, ZERO), case.k)
     if is_symbolic(case.v):

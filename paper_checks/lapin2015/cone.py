@@ -1,4 +1,4 @@
-"""L15 sections 4 and 4.2: the biased projection onto the top-k cone, Lemmas 3 and 4.
+"""Check L15 sections 4 and 4.2: the biased projection onto the top-k cone, Lemmas 3 and 4.
 
 In numbers the true projection is found by trying every face of the set, in exact fractions
 (reference.exact_projection); it uses none of the conditions that are judged here. On symbols it is

@@ -1,4 +1,4 @@
-"""L15 sections 2.1, 2.2.1 and 5: conjugates of the losses, and the sets they live on.
+"""Check L15 sections 2.1, 2.2.1 and 5: conjugates of the losses, and their domains.
 
 Numbers: phi is a maximum of finitely many affine functions, read off its definition; its conjugate
 at b is the least combination of their constants whose slopes combine to b, an exact linear program.
@@ -55,7 +55,7 @@ from reference.losses import Loss
 
 
 def dual_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield m, k, y, a and a vector b: inside, on the boundary of and outside the sets."""
+    """Yield m, k, y, a and vectors b inside the sets, on their boundary and outside."""
     for m, k in sizes(5 if deep else 4):
         y = int(rng.integers(m))
         for kind, b in points(rng, m, k):
@@ -83,10 +83,9 @@ def symbolic_points(deep: bool) -> Iterator[Case]:
 def conjugate_is_linear_on(
     polytope: Polytope, case: Case, phi: Callable[[Vector], Real], loss: Loss, sign: int = -1
 ) -> Outcome:
-    """State that phi* is sign * <c, b> on a polytope and +inf elsewhere; phi is the largest <a +
-    c, x> on it.
+    """State that phi* is sign * <c, b> on a polytope and +inf elsewhere.
 
-    phi: the loss as a function of the margins a + c.
+    phi is the loss as a function of the margins a + c, the largest <a + c, x> on the polytope.
     """
     h, b, c = shifted(case), case.b, [Fraction(int(j != case.y)) for j in range(case.m)]
     corners = vertices(polytope)
@@ -111,8 +110,10 @@ def zeroed(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def library_domain(loss: fwlab.losses.Loss, case: Case, inside: bool) -> Outcome:
-    """State that for these compatible losses, and b_y = 0, fwlab's conjugate at b - <1, b> e_y is
-    phi*(b)."""
+    """State that fwlab's conjugate at b - <1, b> e_y is phi*(b).
+
+    This holds for these compatible losses and b_y = 0.
+    """
     v = np.array([float(x) for x in case.b])
     v[case.y] = -v.sum()
     found = float(loss.conjugate(v, case.y)) if loss.in_domain(v, case.y) else inf

@@ -1,4 +1,4 @@
-"""L15 sections 1 and 4.2: what the projection onto the cone costs, counted by its own code."""
+"""Check L15 sections 1 and 4.2: the cost of the projection onto the cone, counted by its code."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,8 +32,11 @@ def growing(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def last_partition(d: int, k: int, rho: float) -> list[float]:
-    """Return a point whose partition, |U| = k - 1 and M the rest, the search tries last: x is 1 on
-    U and spread about its mean on M; each entry of U lies about 1 above t + u. No two are equal."""
+    """Return a point whose partition the search tries last: |U| = k - 1 and M the rest.
+
+    x is 1 on U and spread about its mean on M; each entry of U lies about 1 above t + u. No two
+    entries are equal.
+    """
     t, M = rho * k - (k - 1) / k, d - k + 1
     return [t + 2 + x for x in spread(k - 1)] + [t + (1 + x) / M for x in spread(M)]
 
@@ -70,7 +73,7 @@ class Search:
         return (left < right) - (left > right)
 
     def fits(self, a: list[float], sums: list[float], U: int, end: int) -> bool:
-        """Whether (7) and (8) hold for the first U entries in U and those up to `end` in M."""
+        """Return whether (7) and (8) hold for the first U entries in U and the next in M."""
         self.tried += 1
         k, rho, M, in_U, in_M = self.k, self.rho, end - U, sums[U], sums[end] - sums[U]
         D = (k - U) ** 2 + (U + rho * k**2) * M
@@ -82,8 +85,10 @@ class Search:
 
 
 def operations(case: Case) -> list[tuple[int, int, int]]:
-    """Return (d, k, comparisons and tries) of each size, on a shuffled point whose partition is
-    tried last."""
+    """Return (d, k, comparisons and tries) of each size.
+
+    The point is shuffled, and its partition is tried last.
+    """
     rng, found = np.random.default_rng(case.seed), []
     for d, k in zip(case.sizes, case.ks, strict=True):
         search = Search(k, case.rho).run(rng.permutation(last_partition(d, k, case.rho)).tolist())

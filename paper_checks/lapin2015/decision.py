@@ -1,4 +1,4 @@
-"""L15 section 5: the choice between the knapsack and the search for the biased projection."""
+"""Check L15 section 5: the choice between the knapsack and the search for the projection."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -24,8 +24,10 @@ def between_the_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def decisions_on_symbols(deep: bool) -> Iterator[Case]:
-    """Yield any point a, with the t of its projection, of its knapsack and of the search. By
-    symmetry the entries of a do not increase."""
+    """Yield any point a, with the t of its projection, of its knapsack and of the search.
+
+    By symmetry the entries of a do not increase.
+    """
     for d in range(1, 5):
         for rho in (Fraction(1, 2), Fraction(3)) if deep else (Fraction(1, 2),):
             bounds: dict[str, Any] = {"lower": ZERO, "upper": real("u"), "r": real("r")}
@@ -34,8 +36,11 @@ def decisions_on_symbols(deep: bool) -> Iterator[Case]:
 
 
 def has_these_thresholds(case: Case) -> Truth:
-    """Whether t is the projection's, with lambda = t - rho s; the knapsack's, which is 0 below the
-    bound; and one with t = rho s, which satisfies (10) with its sets."""
+    """Return whether the three thresholds are right.
+
+    They are t of the projection, with lambda = t - rho s; t of the knapsack, which is 0 below the
+    bound; and a t = rho s that satisfies (10) with its sets.
+    """
     projection, knap, search = (
         total(clipped(case.a, t, case)) for t in (case._t, case._knapsack, case._search)
     )
@@ -98,8 +103,10 @@ def decision_is_right(
 
 
 def knapsack_thresholds(case: Case, x: Point) -> tuple[Fraction, Fraction]:
-    """Return the least and the largest t >= 0 with x = a - t cut off; (0, 0) below the sum's
-    bound."""
+    """Return the least and the largest t >= 0 with x = a - t cut off.
+
+    They are (0, 0) below the bound of the sum.
+    """
     if sum(x) < case.r:
         return ZERO, ZERO
     sets = parts(x, case.lower, case.upper)

@@ -1,4 +1,4 @@
-"""L15 section 3.1: the dual of Theorem 1, in exact fractions.
+"""Check L15 section 3.1: the dual of Theorem 1, in exact fractions.
 
 Matrices are the transposes of the paper's: A has one row for each sample.
 """
@@ -46,8 +46,10 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def dual_matrices(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield problems with dual variables A: in the domain of Fenchel's dual, rows that do not sum
-    to 0 too; and, as "optimum", problems to be solved."""
+    """Yield problems with dual variables A, and, as "optimum", problems to be solved.
+
+    A lies in the domain of Fenchel's dual; some rows do not sum to 0.
+    """
     yield one_sample()
     yield nothing_sums_to_zero()
     for case in problems(rng, deep):
@@ -195,8 +197,10 @@ def same_optimum(case: Case) -> Outcome:
 
 
 def by_lemma_2(case: Case) -> Outcome:
-    """State that the proof's D(A) = -g*(-A') - f*(X A'), with g* from Lemma 2 as printed, is -inf
-    there."""
+    """State that D(A) of the proof is -inf there.
+
+    It is D(A) = -g*(-A') - f*(X A'), with g* from Lemma 2 as printed.
+    """
     n, finite = len(case.A), all(sum(a) == 0 for a in case.A)
     rows = zip(case.A, case.y, strict=True)
     terms = [printed_conjugate(case.loss, case.lam * n, a, y) for a, y in rows]

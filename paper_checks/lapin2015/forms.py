@@ -1,4 +1,4 @@
-"""Forms that several files of L15 share: psi_k, the top-k error, statements under a premise."""
+"""Define the forms that several files of L15 share: psi_k, the top-k error, premises."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -29,7 +29,7 @@ def psi(h: Vector, k: int) -> Real:
 
 
 def top_k_error(scores: Vector, y: int, k: int) -> Real:
-    """Return 1 if the k-th largest score exceeds that of class y, else 0 (section 2)."""
+    """Return 1 if the k-th largest score exceeds the score of class y, else 0 (section 2)."""
     return where(kth_largest(scores, k) > scores[y], Fraction(1), Fraction(0))
 
 
@@ -39,7 +39,7 @@ def shifted(case: Case) -> tuple[Real, ...]:
 
 
 def iff(left: Truth, right: Truth) -> Truth:
-    """Whether both conditions are true or both false."""
+    """Return whether both conditions are true or both false."""
     return any_of(all_of(left, right), all_of(negation(left), negation(right)))
 
 

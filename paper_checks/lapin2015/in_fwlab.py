@@ -1,4 +1,4 @@
-"""fwlab's losses and its top-k accuracy against their definitions, for several rows of L15."""
+"""Compare fwlab's losses and top-k accuracy with their definitions, for several rows of L15."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The projections of L15 sections 4 and 5 on symbols, by their optimality conditions.
+"""Describe the projections of L15 sections 4 and 5 on symbols, by optimality conditions.
 
 The problems are convex with linear bounds, so that x is the projection of a if and only if there
 are multipliers. For the top-k cone and simplex, with s = <1, x> (Lemmas 3 and 5):
@@ -6,9 +6,9 @@ are multipliers. For the top-k cone and simplex, with s = <1, x> (Lemmas 3 and 5
     a = x + t - mu + nu,  t = rho s + lambda - <1, nu> / k,  mu, nu, lambda >= 0,
     mu_i x_i = 0,  nu_i (x_i - s/k) = 0,  lambda (s - r) = 0;  lambda = 0 for the cone.
 
-A case fixes the sets U, M and L; then all is linear, and x, mu, nu, lambda are any numbers that
-obey the signs. Permuting the entries of a permutes its projection, so that the indices of U may
-come first, then those of M, then those of L.
+A case fixes the sets U, M and L. Then everything is linear, and x, mu, nu, lambda are any numbers
+that obey the signs. Permuting the entries of a permutes its projection, so that the indices of U
+may come first, then the indices of M, then the indices of L.
 """
 
 from collections.abc import Iterator
@@ -52,8 +52,11 @@ def symbolic_sets(largest: int, deep: bool) -> Iterator[tuple[int, int, Fraction
 
 
 def symbolic_projections(deep: bool, zero: bool = True, bounded: bool = False) -> Iterator[Case]:
-    """Yield points a with their projections x onto the top-k cone; bounded: onto the top-k simplex
-    of radius r, with the sum of x at its bound or below."""
+    """Yield points a with their projections x onto the top-k cone.
+
+    With `bounded`, x is the projection onto the top-k simplex of radius r, and the sum of x is at
+    its bound or below.
+    """
     largest = 3 if bounded and not deep else 4
     for d, k, rho in symbolic_sets(largest, deep):
         case = {"kind": "symbols", "d": d, "k": k, "rho": rho}
@@ -77,8 +80,10 @@ def zero_case(case: dict[str, Any], bounded: bool) -> Case:
 
 
 def pattern_case(case: dict[str, Any], places: str, tight: bool | None) -> Case:
-    """Return a point whose projection is not 0, with these sets. tight: whether the sum is at its
-    bound; None for the cone."""
+    """Return a point whose projection is not 0, with these sets.
+
+    `tight` says whether the sum is at its bound; it is None for the cone.
+    """
     k = Fraction(case["k"])
     u, multiplier = real("u"), real("lambda") if tight else ZERO
     own = dict(enumerate(reals("z", len(places))))
@@ -93,7 +98,7 @@ def pattern_case(case: dict[str, Any], places: str, tight: bool | None) -> Case:
 
 
 def is_optimal(case: Case) -> Truth:
-    """Whether the multipliers have their signs, and x the sets of the case."""
+    """Return whether the multipliers have their signs, and x the sets of the case."""
     u, x, places = case._u, case._x, case._places
     signs = [value >= 0 for value in (*case._mu, *case._nu, case._lambda)]
     shape = [all_of(0 < x[i], x[i] < u) for i, place in enumerate(places) if place == "M"]

@@ -1,4 +1,4 @@
-"""L15 sections 2.2 and 2.3: the order of psi_k, phi_k and the Usunier version."""
+"""Check L15 sections 2.2 and 2.3: the order of psi_k, phi_k and the Usunier version."""
 
 from collections.abc import Iterator
 from fractions import Fraction

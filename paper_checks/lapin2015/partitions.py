@@ -1,4 +1,4 @@
-"""L15 section 4.2: how many sets U, M, L the search of case 3 has to try."""
+"""Check L15 section 4.2: the number of sets U, M, L that the search of case 3 has to try."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -25,8 +25,10 @@ def partition_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def point_with(U: int, M: int, case: Case) -> Point:
-    """Return a point whose projection has the given sizes of U and M: x is 1 on U and equal on M,
-    so that x sums to k; each entry of U lies 1 above t + u."""
+    """Return a point whose projection has the given sizes of U and M.
+
+    x is 1 on U and equal on M, so that x sums to k; each entry of U lies 1 above t + u.
+    """
     s, k = Fraction(case.k), case.k
     t = case.rho * s - Fraction(U, k)
     middle = (Fraction(k - U, M),) * M
@@ -45,7 +47,7 @@ def partitions_that_occur(case: Case) -> set[tuple[int, int]]:
 
 
 def in_printed_ranges(case: Case) -> Outcome:
-    """State that as many pairs have 0 <= |U| < k <= |U| + |M| <= d as the correction says."""
+    """State that the correction gives the number of pairs with 0 <= |U| < k <= |U| + |M| <= d."""
     ends = range(case.k, case.d + 1)
     pairs = [(U, end - U) for U in range(case.k) for end in ends]
     return equal(len(pairs), case.k * (case.d - case.k + 1))

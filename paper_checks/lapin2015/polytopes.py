@@ -1,4 +1,4 @@
-"""Polytopes of L15 as inequalities, with their vertices in exact fractions."""
+"""Describe the polytopes of L15 by inequalities, with their vertices in exact fractions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""L15 sections 4.2 and 4.3: the projections onto the top-k cone and simplex, step by step.
+"""Check L15 sections 4.2 and 4.3: the projections onto the top-k cone and simplex, by steps.
 
-Nothing is divided by 0 here: the search has |U| < k and M not empty, so that D >= 1 in (7). In (8)
-the largest entry of an empty set is no bound, nor is the smallest.
+No quotient has the denominator 0: the search has |U| < k and M not empty, so that D >= 1 in (7). In
+(8) neither the largest nor the smallest entry of an empty set is a bound.
 """
 
 from collections.abc import Iterator
@@ -33,8 +33,10 @@ from reference.exact_projection import Point, knapsack_filled, project, topk_con
 
 
 def zero_or_constant(case: Case, checks_sum: bool) -> Point | None:
-    """Return 0, or the sum of the k largest entries shared among them where case 2 of Lemma 3 fits;
-    None if neither fits."""
+    """Return 0 or the constant solution of case 2 of Lemma 3; None if neither fits.
+
+    The constant is the sum of the k largest entries, shared among them.
+    """
     a, k, ranked = case.a, case.k, sorted(case.a, reverse=True)
     top = sum(ranked[:k], ZERO)
     if top <= 0:
@@ -58,7 +60,7 @@ def by_search(case: Case, first: int = 0, power: int = 2) -> Point:
 
 
 def by_equation_7(ranked: Vector, U: int, end: int, case: Case, power: int) -> tuple[Real, Real]:
-    """Return t and u for the first U sorted entries in U, and those from U to end in M."""
+    """Return t and u for the first U sorted entries in U, and the next up to `end` in M."""
     sets = Parts(list(range(U)), list(range(U, end)), list(range(end, case.d)))
     in_U, in_M = total_over(ranked, sets.U), total_over(ranked, sets.M)
     u, t = thresholds(in_U, in_M, sets, case.k, case.rho, power=power)
@@ -66,15 +68,17 @@ def by_equation_7(ranked: Vector, U: int, end: int, case: Case, power: int) -> t
 
 
 def obeys_bounds(ranked: Vector, U: int, end: int, t: Real, u: Real) -> Truth:
-    """Whether (8) holds for the sorted entries: the first U in U, those from U to end in M."""
+    """Return whether (8) holds with the first U sorted entries in U and the next up to end in M."""
     lower = True if end == len(ranked) else ranked[end] <= t
     upper = True if U == 0 else t + u <= ranked[U - 1]
     return all_of(lower, upper, t <= ranked[end - 1], ranked[U] <= t + u)
 
 
 def solves_the_cone(case: Case, t: Real, u: Real) -> Truth:
-    """Whether a - t cut off at 0 and u has the multipliers of Lemma 3: nu is what lies above t + u,
-    s = k u is the sum, and t = rho s - <1, nu> / k."""
+    """Return whether a - t cut off at 0 and u has the multipliers of Lemma 3.
+
+    nu is the part of a above t + u, s = k u is the sum, and t = rho s - <1, nu> / k.
+    """
     nu, s = total(positive_part(entry - t - u) for entry in case.a), case.k * u
     is_sum = equals(total(clipped(case.a, t, u)), s)
     return all_of(u >= 0, is_sum, equals(t, case.rho * s - nu / Fraction(case.k)))
@@ -134,8 +138,10 @@ def search_is_right(case: Case, first: int = 0, power: int = 2) -> Outcome:
 
 
 def below_the_bound(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the points with a radius, and one whose knapsack has t > 0 while the projection has
-    s < r."""
+    """Yield the points with a radius, and one on which the knapsack is not the projection.
+
+    Its knapsack has t > 0 while the projection has s < r.
+    """
     yield from bounded_points(rng, deep)
     a = (Fraction(2), Fraction(3, 2))
     yield Case(kind="by hand", d=2, k=1, rho=Fraction(1), a=a, r=Fraction(2))
@@ -149,12 +155,12 @@ def decisions_on_symbols(deep: bool) -> Iterator[Case]:
 
 
 def above(case: Case, t: Real, u: Real) -> Real:
-    """Return p of Lemma 5, the sum of what lies above t + u."""
+    """Return p of Lemma 5, the sum of the parts above t + u."""
     return total(positive_part(entry - t - u) for entry in case.a)
 
 
 def has_these_thresholds(case: Case) -> Truth:
-    """Whether the knapsack's sum is r, and x obeys the conditions of Lemma 5."""
+    """Return whether the knapsack's sum is r, and x obeys the conditions of Lemma 5."""
     t, u, k = case._t, case._u, Fraction(case.k)
     s, p = k * u, above(case, t, u)
     slack = equals(t + p / k, case.rho * s)
@@ -213,8 +219,10 @@ def procedure_is_right(
 
 
 def sign_decides(case: Case, keep: int, bias: int, sign: int) -> Outcome:
-    """State that if lambda >= 0 the knapsack is the projection, and else the projection's sum is
-    below r."""
+    """State that the sign of lambda decides.
+
+    If lambda >= 0 the knapsack is the projection; otherwise the projection's sum is below r.
+    """
     k, t = Fraction(case.k), case._knapsack
     u = case.r / k
     kept = keep * (t + sign * above(case, t, u) / k - bias * case.rho * case.r) >= 0

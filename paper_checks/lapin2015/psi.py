@@ -1,4 +1,4 @@
-"""L15 sections 2 and 2.2: the top-k error, and psi_k, which is not convex."""
+"""Check L15 sections 2 and 2.2: the top-k error, and psi_k, which is not convex."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -110,8 +110,10 @@ def one_set(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def two_sets_of_others(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield pairs of (k - 1)-sets of the classes other than the last, the true one, whose entry is
-    0. For k = m there is one such set alone."""
+    """Yield pairs of (k - 1)-sets of the wrong classes.
+
+    The true class is the last one; its entry is 0. For k = m there is only one such set.
+    """
     for m, k in sizes(6 if deep else 5, smallest_k=2):
         first = tuple(range(k - 1))
         yield Case(kind="exact", m=m, k=k, first=first, second=(*first[1:], min(k - 1, m - 2)))
@@ -135,8 +137,10 @@ NOT_CONVEX = "One p and q settle a size in exact numbers, so that nothing is lef
     not_proved=NOT_CONVEX,
 )
 def psi_is_not_convex(case: Case, mean: bool = False) -> Outcome:
-    """Compare at p and q, where psi_k is 0, and between them: p + c and q + c are 2 on one of the
-    sets each, 0 elsewhere."""
+    """Compare psi_k at p and q, where it is 0, and between them.
+
+    p + c is 2 on one of the sets, q + c is 2 on the other, and both are 0 elsewhere.
+    """
     value = top_k if mean else psi
     p, q = ([Fraction(2 * int(j in s)) for j in range(case.m)] for s in (case.first, case.second))
     middle = [(x + z) / 2 for x, z in zip(p, q, strict=True)]

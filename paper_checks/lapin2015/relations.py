@@ -1,4 +1,4 @@
-"""L15: is the top-k hinge tight (abstract), section 2.3's family of losses, and Lemma 1."""
+"""Check L15's tightness of the top-k hinge (abstract), the losses of section 2.3, and Lemma 1."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -27,8 +27,10 @@ from paper_checks.symbols import real
 
 
 def pseudo_is_between(case: Case, swapped: bool = False) -> Outcome:
-    """State that err_k, psi_k <= the pseudo top-k loss <= phi_k. It is convex: a maximum of affine
-    ones."""
+    """State that err_k, psi_k <= the pseudo top-k loss <= phi_k.
+
+    The pseudo top-k loss is convex: a maximum of affine functions.
+    """
     h, k = margins(case.scores, case.y), case.k
     pseudo, whole = pseudo_top_k(h, case.y, k), top_k(h, k)
     above = at_most(whole, pseudo) if swapped else at_most(pseudo, whole)

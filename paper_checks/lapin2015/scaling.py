@@ -1,4 +1,4 @@
-"""L15 section 6.1: how the projections scale with the dimension, in entries read."""
+"""Check L15 section 6.1: how the projections scale with the dimension, in entries read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,8 +37,11 @@ class Tape:
 
 
 def by_fixing(tape: Tape, a: np.ndarray, r: float, u: float) -> tuple[np.ndarray, float]:
-    """Return x and t of the knapsack with sum r and upper bound u by variable fixing, the method of
-    Kiwiel that section 4.1 chooses. Each round reads the entries that are not yet fixed."""
+    """Return x and t of the knapsack with sum r and upper bound u by variable fixing.
+
+    This is the method of Kiwiel, which section 4.1 chooses. Each round reads the entries that are
+    not yet fixed.
+    """
     free, left = a, r
     while True:
         entries = tape.read(free)
@@ -53,8 +56,11 @@ def by_fixing(tape: Tape, a: np.ndarray, r: float, u: float) -> tuple[np.ndarray
 
 
 def projected(tape: Tape, a: np.ndarray, k: int) -> tuple[np.ndarray, float]:
-    """Return x and lambda of section 4.3 for r = 1, rho = 0, by the knapsack: the answer if lambda
-    >= 0. The check for 0 and for a constant x reads all entries once, for the k largest."""
+    """Return x and lambda of section 4.3 for r = 1, rho = 0, by the knapsack.
+
+    x is the projection if lambda >= 0. The check for 0 and for a constant x reads all entries once,
+    for the k largest.
+    """
     largest = np.partition(tape.read(a), -k)[-k:]
     if np.sum(largest) <= 0:
         return np.zeros_like(a), 0.0
@@ -112,8 +118,10 @@ def reads_are_linear(case: Case, power: int = 1, share: int = 1) -> Outcome:
 
 
 def is_linear(sizes: list[int], counts: list[int], power: int) -> Outcome:
-    """State that the exponent of d is within STEEPEST of the power, by its interval of two
-    deviations."""
+    """State that the exponent of d is within STEEPEST of the power.
+
+    Its interval of two deviations decides.
+    """
     fit, covariance = np.polyfit(np.log(sizes), np.log(counts), 1, cov=True)
     exponent, error = float(fit[0]), 2 * float(np.sqrt(covariance[0, 0]))
     room = STEEPEST - abs(exponent - power)

@@ -1,4 +1,4 @@
-"""L15 sections 4.1 and 4.3: the biased projection onto the top-k simplex, a knapsack or not.
+"""Check L15 sections 4.1 and 4.3: the biased projection onto the top-k simplex.
 
 In numbers the true projection comes from reference.exact_projection, in exact fractions; on symbols
 from its multipliers (paper_checks.lapin2015.kkt).
@@ -38,7 +38,7 @@ def bounded_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def positive_points(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield those whose projection is not 0, where u and t are determined as far as they matter."""
+    """Yield the points whose projection is not 0, so that u and t are determined if they matter."""
     return (case for case in bounded_points(rng, deep) if any(projected(case)))
 
 
@@ -126,8 +126,10 @@ def families(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def knapsack_only_at_the_bound(case: Case, own_sum: bool = False) -> Outcome:
-    """Look for a point at which the two differ. own_sum: the upper bound is that of the projection
-    itself, which for rho = 0 it obeys."""
+    """Look for a point at which the two differ.
+
+    With `own_sum`, the upper bound comes from the projection itself, which obeys it for rho = 0.
+    """
     for a in case.points:
         x = project(a, topk_simplex(case.k, case.r), case.rho)
         upper = sum(x) / case.k if own_sum else case.r / case.k
@@ -154,8 +156,10 @@ def knapsack_only_at_the_bound(case: Case, own_sum: bool = False) -> Outcome:
     library=SIMPLEX,
 )
 def knapsack_at_the_bound(case: Case, filled: bool = True, share: bool = True) -> Outcome:
-    """State that a point with the sum r, cut off at 0 and u, solves the knapsack; with t >= 0 the
-    one with sum <= r, too."""
+    """State that a point with the sum r, cut off at 0 and u, solves the knapsack.
+
+    With t >= 0 it also solves the knapsack with sum <= r.
+    """
     x, sets = projection_with_sets(case)
     upper = case.r / Fraction(case.k) if share else case.r
     t = threshold(case.a, x, sets, total(x) / Fraction(case.k))
@@ -170,8 +174,10 @@ def knapsack_at_the_bound(case: Case, filled: bool = True, share: bool = True) -
 
 
 def threshold(a: Point, x: Point, sets: Parts, u: Real) -> Real:
-    """Return a t with x = min(max(0, a - t), u): the only one if M is not empty, else the
-    largest."""
+    """Return a t with x = min(max(0, a - t), u).
+
+    It is the only one if M is not empty, else the largest.
+    """
     return a[sets.M[0]] - x[sets.M[0]] if sets.M else minimum(*(a[i] for i in sets.U)) - u
 
 

@@ -1,4 +1,4 @@
-"""L15 Algorithm 1 and section 6.2: what its training leaves open, and its tables."""
+"""Check L15 Algorithm 1 and section 6.2: the gap that its training leaves, and its tables."""
 
 import math
 import os
@@ -34,8 +34,10 @@ TINY = 1e-6
 
 
 def two_samples(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield two samples x = 1 of the classes 0 and 1, with a point of each problem's two duals: A
-    is feasible for Fenchel's dual of P, and W is any matrix."""
+    """Yield two samples x = 1 of the classes 0 and 1, with points of both problems.
+
+    A is feasible for Fenchel's dual of P, and W is any matrix.
+    """
     for m in (3, 4):
         for k in (1, 2) if m == 3 else (1,):
             case = {"m": m, "k": k, "loss": reference.TopK(k), "lam": Fraction(1, 4)}
@@ -68,8 +70,10 @@ def final_gap(case: Case, loss: fwlab.losses.Loss) -> float:
 
 
 def library_ends(case: Case) -> Outcome:
-    """State that Algorithm 1 ends at the W of the case with D = 1/3, and that the true dual of the
-    top-k SVM has the largest value 7/12, which A of the case has."""
+    """State that Algorithm 1 ends at the W of the case, with D = 1/3.
+
+    The true dual of the top-k SVM has the largest value 7/12, which A of the case attains.
+    """
     X, y, lam = case.X.astype(float), np.array(case.y), float(case.lam)
     found = []
     for loss, method in ((fwlab.PseudoTopK(2), "sdca-lapin"), (fwlab.TopK(2), "ascent")):
@@ -123,8 +127,10 @@ def library_ends(case: Case) -> Outcome:
     ),
 )
 def gap_can_vanish(case: Case, pseudo: bool = False, below: int = 0) -> Outcome:
-    """Compare the floor with 0. pseudo: the gap of the problem with the pseudo top-k loss, whose
-    floor is at most 0."""
+    """Compare the floor with 0.
+
+    With `pseudo` it is the gap of the problem with the pseudo top-k loss, whose floor is at most 0.
+    """
     other = reference.PseudoTopK(case.k)
     dual = printed_dual(case, case.A) if pseudo else fenchel_dual(case, case.A)
     floor = dual - primal(case, other, case.W)
@@ -163,7 +169,7 @@ def problem(name: str, C: float, rows: int, seed: int, loss: fwlab.losses.Loss) 
 def gap_and_floor(
     name: str, k: int, C: float, rows: int, seed: int, pseudo: bool, passes: int
 ) -> tuple[float, float]:
-    """Return the relative gap where Algorithm 1 ends, and what no iterate of it gets below."""
+    """Return the relative gap at which Algorithm 1 ends, and a lower bound for all its iterates."""
     own = problem(name, C, rows, seed, fwlab.PseudoTopK(k))
     true = own if pseudo else problem(name, C, rows, seed, fwlab.TopK(k))
     run, best = (
@@ -227,7 +233,7 @@ NEAR = 1.7
 
 
 def measured_gains(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the machines of the paper, on the data set that is to be had."""
+    """Yield the machines of the paper, on the data set that is available."""
     table = stored_table("lapin2015_table1")
     entries = [table.line(method=f"top-{k} SVM alpha")["top-5"] for k in (1, 10)]
     top_1, top_10 = map(number, entries)

@@ -1,4 +1,4 @@
-"""L15 section 5: the set of one block of dual variables for the Usunier version."""
+"""Check L15 section 5: the set of one block of dual variables for the Usunier version."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -79,8 +79,10 @@ def symbolic_boxes(deep: bool) -> Iterator[Case]:
 def usunier_update(
     case: Case, scaled: bool = False, cap: int | None = None, rho: int = 1
 ) -> Outcome:
-    """State that the set is the domain of the block and, on numbers, no move raises the dual at
-    the update."""
+    """State that the set is the domain of the block.
+
+    On numbers, also state that no move raises the dual at the update.
+    """
     upper = (case.r if scaled else Fraction(1)) / (cap or case.k)
     inside = all_of(in_simplex(case.x, case.r), *(x <= upper for x in case.x))
     allowed = all_of(in_simplex(case.x, case.r), *(case.k * x <= case.r for x in case.x))

@@ -1,4 +1,4 @@
-"""LP15: Lei, Dogan, Binder and Kloft 2015, Multi-class SVMs: bounds and the lp-norm machine."""
+"""Check LP15: Lei, Dogan, Binder and Kloft 2015, multi-class bounds and the lp-norm machine."""
 
 # ruff: isort: skip_file
 from paper_checks.lei2015 import losses

@@ -1,4 +1,4 @@
-"""LP15 Algorithm 1: passes that solve (11) at fixed class weights, then set these by (14)."""
+"""Check LP15 Algorithm 1: passes that solve (11) at fixed class weights, then set them by (14)."""
 
 from collections import UserList
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from paper_checks.proofs import ByTheorem
 
 # relative excess of the objective after the passes
 REACHED = 1e-5
-# class weights beyond this are given up; the condition is false for weights that are no numbers
+# a run stops at class weights beyond this; the condition is false for weights that are nan
 LARGEST = 1e12
 # rows of w below this share of the largest are 0 up to the inner solver's error
 ZERO = 1e-7
@@ -30,8 +30,10 @@ def start(c: int, p: float) -> np.ndarray:
 
 
 def best_row_weights(machine: Machine, beta: np.ndarray) -> np.ndarray:
-    """Return a solution alpha (n, c) of (11), by an interior point method on alpha's columns in
-    turn."""
+    """Return a solution alpha (n, c) of (11).
+
+    An interior point method solves for alpha's columns in turn.
+    """
     n, c = len(machine.y), machine.c
     gram = machine.x @ machine.x.T
     quadratic = sparse.csc_matrix(np.triu(np.kron(np.diag(beta), gram)))
@@ -48,7 +50,7 @@ def best_row_weights(machine: Machine, beta: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Pass:
-    """The weights of one pass of Algorithm 1, and what (11) gave for them."""
+    """The weights of one pass of Algorithm 1, and the solution of (11) for them."""
 
     beta: np.ndarray
     alpha: np.ndarray
@@ -63,8 +65,11 @@ class Passes(UserList[Pass]):
 
 
 def passes(machine: Machine, p: float, repaired: bool = False) -> Passes:
-    """Run Algorithm 1, up to weights beyond LARGEST. Repaired: for p <= 2 rows of w count as at
-    least 2^-k of the largest after k passes; for p > 2 the weights come from u_j by Theorem 12."""
+    """Run Algorithm 1, up to weights beyond LARGEST.
+
+    If it is repaired, rows of w count for p <= 2 as at least 2^-k of the largest after k passes,
+    and for p > 2 the weights come from u_j by Theorem 12.
+    """
     beta, made = start(machine.c, p), Passes()
     for k in range(300 if p == 1 else 60):
         alpha = best_row_weights(machine, beta)

@@ -1,4 +1,4 @@
-"""LP15 section 3.2: gradient, expansion and sub-problem of one row, exactly."""
+"""Check LP15 section 3.2: gradient, expansion and sub-problem of one row, exactly."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -236,8 +236,10 @@ def with_feasible_row(case: Case) -> Case:
 
 
 def segments(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield one sample's alpha_iy from 0 to its largest, against one other class, for three
-    losses."""
+    """Yield one sample's alpha_iy from 0 to its largest value.
+
+    It stands against one other class, for three losses.
+    """
     losses: dict[str, ScalarLoss] = {
         "hinge": HINGE,
         "smooth hinge": SMOOTH_HINGE,
@@ -282,8 +284,11 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def is_quadratic(case: Case, order: int = 3) -> Outcome:
-    """Check that the divided difference of this order is 0, at points where the cubic's conjugate
-    is rational: alpha_iy = C L u^(power - 1) for u = 0, 1/3, 2/3, 1."""
+    """Check that the divided difference of this order is 0.
+
+    At the points the cubic's conjugate is rational: alpha_iy = C L u^(power - 1) for u = 0, 1/3,
+    2/3, 1.
+    """
     loss, C = case.loss, case.C
     k, u_of = kernel(case, case.i, case.i), [Fraction(j, 3) for j in range(4)]
     points, values = [], []

@@ -1,4 +1,4 @@
-"""LP15 sections 2.3, B.1 and B.2: the generalisation bounds of Theorems 5 and 7.
+"""Check LP15 sections 2.3, B.1 and B.2: the generalisation bounds of Theorems 5 and 7.
 
 Classes are finite: values (N, X, c) of N functions with c components at X inputs.
 """
@@ -50,8 +50,11 @@ def samples(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def distributions(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield all samples of size n, with probability, worst excess of risk over empirical loss, and
-    complexity E sup / n; the loss is the margin loss with L = 1/rho."""
+    """Yield all samples of size n with their probability, worst excess and complexity.
+
+    The excess is the risk minus the empirical loss, the complexity is E sup / n, and the loss is
+    the margin loss with L = 1/rho.
+    """
     for c in (2, 3):
         for rho in (1, 2):
             values, y = rng.integers(-2, 3, (3, 3, c)), rng.integers(0, c, 3)
@@ -84,10 +87,12 @@ def all_samples(
 
 
 def memory(n: int) -> np.ndarray:
-    """Return two classes, 100 n equally likely inputs, and all functions (s, -s)/2 with s a sign:
-    one of them is right on the sample and wrong elsewhere, so that the excess is at least 99/100.
-    The expected supremum of n different inputs is n E|g_1 - g_2|/2 = n/sqrt(pi); of fewer,
-    less."""
+    """Return two classes, 100 n equally likely inputs, and all functions (s, -s)/2 with s a sign.
+
+    One function is right on the sample and wrong elsewhere, so that the excess is at least 99/100.
+    The expected supremum of n different inputs is n E|g_1 - g_2|/2 = n/sqrt(pi); of fewer inputs it
+    is less.
+    """
     return np.array([[1.0, 0.99, 1 / math.sqrt(math.pi)]])
 
 
@@ -123,8 +128,10 @@ def generalisation_bound(
 
 
 def sums(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield functions f(w) = (beta/2) |w - a|^2 + b on the box |w_j - a_j| <= r, exact, b = 0 or
-    more, with vectors v and the worst mu without the box or a random one in it."""
+    """Yield functions f(w) = (beta/2) |w - a|^2 + b >= 0 on the box |w_j - a_j| <= r, exactly.
+
+    They come with vectors v, and with the worst mu without the box or a random one in it.
+    """
     for i in range(60 if deep else 20):
         r = (Fraction(100), Fraction(1, 2), Fraction(1))[i % 3]
         a, shift = (fractions(rng, 3, 3, 1) for _ in range(2))
@@ -212,8 +219,10 @@ def strong_convexity_sum(
 
 
 def norm_balls(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield norms f = (1/2) |.|_{2,q}^2 with Lambda = 1/2: E of the supremum and of the squared
-    dual norms."""
+    """Yield norms f = (1/2) |.|_{2,q}^2 with Lambda = 1/2.
+
+    Each has the expectations of the supremum and of the squared dual norms.
+    """
     for c in (2, 3, 20) if not deep else (2, 3, 20, 200):
         for n in (1, 3):
             features = rng.standard_normal((n, 2))

@@ -1,4 +1,4 @@
-"""LP15 appendix A and (B.3): suprema of Gaussian processes with one normal number for each class.
+"""Check LP15 appendix A and (B.3): suprema of Gaussian processes, one normal number per class.
 
 For two functions the square of each supremum, times 2 pi, is the second moment of the increment,
 so that exact fractions decide, and symbols: this is the condition (A.1) of Lemma A.1.

@@ -1,4 +1,4 @@
-"""LP15 section 2.3: Rademacher and Gaussian complexities, and maxima of classes."""
+"""Check LP15 section 2.3: Rademacher and Gaussian complexities, and maxima of classes."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -158,8 +158,10 @@ def families(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_families(deep: bool) -> Iterator[Case]:
-    """Yield two or three classes of two functions. Adding one function to all of them changes no
-    complexity, so the first may be 0."""
+    """Yield two or three classes of two functions.
+
+    Adding one function to all of them changes no complexity, so the first may be 0.
+    """
     for c, n in ((2, 1), (3, 1), *([(4, 1)] if deep else [])):
         pairs_of: list[Sequence[Sequence[Real]]] = [
             (reals(f"h_{j + 1}", n), reals(f"k_{j + 1}", n)) for j in range(c)

@@ -1,4 +1,4 @@
-"""LP15 B.3, Corollary 8 and Remark 9: from Theorem 7 to the bound in two cases.
+"""Check LP15 B.3, Corollary 8 and Remark 9: from Theorem 7 to the bound in two cases.
 
 All terms are multiples of (L Lambda/n) sqrt(sum_i k(x_i, x_i)), which is left out. With t = q*,
 Theorem 7 gives sqrt(8 pi t) c^(1/t) tau_t for every t that belongs to a q in [p, 2], q > 1.
@@ -77,7 +77,7 @@ def turning_point(case: Case, factor: float = 2.0) -> Outcome:
 
 
 def first_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield these, and c = 2 with bounds of 2 log 2 in fractions, as 2^10 < e^7 and e^3 < 2^5."""
+    """Yield these, and c = 2 with bounds of 2 log 2 in fractions: 2^10 < e^7 and e^3 < 2^5."""
     yield from (x for x in classes_and_p(rng, deep) if x.kind == "first case")
     for dual in (Fraction(6, 5), Fraction(7, 5)):
         yield Case(kind="2 log 2 is between", c=2, p=Fraction(1), dual=dual)
@@ -128,8 +128,10 @@ def admissible_choice(case: Case, least: int = 0, factor: Fraction = Fraction(1)
 
 
 def with_squares(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield these, and p = 2, where tau_2 = 1 and q = 2 alone is allowed: the squares of both
-    sides are 8 pi 2 c, with pi > 3, and 8 2 c."""
+    """Yield these cases, and p = 2, where tau_2 = 1 and only q = 2 is allowed.
+
+    The squares of both sides are then 8 pi 2 c, with pi > 3, and 8 2 c.
+    """
     yield from classes_and_p(rng, deep)
     for c in (3, 4):
         yield Case(kind="p = 2, squares", c=c, p=2)

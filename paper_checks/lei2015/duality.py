@@ -1,4 +1,4 @@
-"""LP15 section 3.1 and C.2: the completely dualised machine."""
+"""Check LP15 section 3.1 and C.2: the completely dualised machine."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,8 +72,10 @@ def on_a_line(deep: bool) -> Iterator[Case]:
 
 
 def no_gap(case: Case, dual_p: float, cap: float = 1.0, sign: int = -1) -> Outcome:
-    """Check that both optimal values, recomputed from feasible points, agree; cap and sign as in
-    best_alpha, dual_p is the p whose dual is taken."""
+    """Check that both optimal values, recomputed from feasible points, agree.
+
+    cap and sign are as in best_alpha; dual_p is the p whose dual is taken.
+    """
     machine: Machine = case.machine
     least = machine.primal(machine.best_w(HalfSquaredNorm(case.p)), HalfSquaredNorm(case.p))
     dual = HalfSquaredNorm(dual_p)
@@ -231,8 +233,10 @@ def least_is(case: Case, least: Real) -> Outcome:
 
 
 def by_row_sums(case: Case) -> Outcome:
-    """Check that the maximum with a + b = 0, as (C.8) of LP15-prob14 writes the constraint, is that
-    with a vector of ones: a - a^2 at a = min(C, 1/2)."""
+    """Check that the constraint a + b = 0 gives the maximum with a vector of ones.
+
+    (C.8) of LP15-prob14 writes this constraint; the maximum is a - a^2 at a = min(C, 1/2).
+    """
     a = where(case.C <= Fraction(1, 2), case.C, Fraction(1, 2))
     curve = 1 + Fraction(1)
     return both(

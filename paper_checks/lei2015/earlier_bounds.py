@@ -1,4 +1,4 @@
-"""LP15 Remark 6 and (6): the earlier bounds that the paper compares its own with."""
+"""Check LP15 Remark 6 and (6): the earlier bounds with which the paper compares its own."""
 
 import math
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from paper_checks.outcomes import at_most
 
 
 def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield what 4 L c times the complexity of all components must cover, with L = 1."""
+    """Yield cases that 4 L c times the complexity of all components must cover, with L = 1."""
     for case in samples(rng, deep):
         needed = 2 * rademacher(cut_margins(case.values, case.y, case.theta))
         size, n, c = case.values.shape
@@ -28,9 +28,11 @@ def rademacher_cases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def memories() -> Iterator[Case]:
-    """Yield the memory with delta = 1/2: half a sign has the complexity 1/2, and 99/100 less
-    the last term is exceeded. log 4 < 7/5, so that at n = 70 m^2 the last term is below 3/(10
-    m)."""
+    """Yield the memory with delta = 1/2.
+
+    Half a sign has the complexity 1/2, and 99/100 less the last term is exceeded. log 4 < 7/5, so
+    that at n = 70 m^2 the last term is below 3/(10 m).
+    """
     for m in (1, 2):
         excess = Fraction(99, 100) - Fraction(3, 10 * m)
         yield Case(kind="memory", n=70 * m * m, c=2, needed=excess, complexity=Fraction(1, 2))
@@ -82,8 +84,7 @@ def earlier_rademacher_bound(
 
 
 def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield distributions on few atoms (x, y), the scaling p, a margin rho, lam and sample size
-    n."""
+    """Yield distributions on few atoms (x, y), the scaling p, a margin rho, lam and size n."""
     x, y = np.ones((2, 1)), np.array([0, 1])
     yield Case(kind="a coin, bounds", lam=Fraction(1, 50), n=1000, half_log_odds=2)
     for lam, n in ((0.02, 8), (0.5, 4), (0.1, 80)):
@@ -158,8 +159,11 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
 def class_size_independent_bound(
     case: Case, expected: bool = False, last: float = 2.0, penalty: float = 1.0
 ) -> Outcome:
-    """Compute the left side by all samples of size n; the right with the printed reading's easiest
-    atom."""
+    """Compare both sides of (6).
+
+    The left side runs over all samples of size n; the right side takes the atom that is easiest
+    for the printed reading.
+    """
     if case.kind == "a coin, bounds":
         return at_most(*coin_bounds(case))
     n, atoms = case.n, len(case.y)
@@ -184,8 +188,10 @@ def without_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def coin_bounds(case: Case) -> tuple[Fraction, Fraction]:
-    """Return a lower bound of the left and an upper bound of the right side, in fractions: log 2 >
-    1/2, and log(1 + e^-d) < e^-d < 1/50 at w = (2, -2), d = 4, as e > 8/3."""
+    """Return a lower bound of the left and an upper bound of the right side, in fractions.
+
+    They use log 2 > 1/2, and log(1 + e^-d) < e^-d < 1/50 at w = (2, -2), d = 4, as e > 8/3.
+    """
     a = case.half_log_odds
     assert Fraction(8, 3) ** (2 * a) > 50
     penalty = case.lam * case.n / (2 * (case.n + 1)) * 2 * a * a

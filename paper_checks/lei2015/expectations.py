@@ -1,6 +1,6 @@
-"""Rademacher and Gaussian averages of finite classes, exact where there is a formula.
+"""Compute Rademacher and Gaussian averages of finite classes, exactly if there is a formula.
 
-A class is the array of its functions' values, one row a function.
+A class is the array of its functions' values, one row per function.
 """
 
 import math
@@ -24,8 +24,10 @@ SIGMAS = 5
 
 
 def below_in_mean(left: float, right: float, error: float, **seen: Any) -> Outcome:
-    """Compare left <= right, where the difference has this standard error; none for known
-    formulas."""
+    """Compare left <= right, where the difference has this standard error.
+
+    Known formulas have no error.
+    """
     if error == 0:
         return at_most(left, right, **seen)
     gap, half = float(right - left), float(SIGMAS * error)
@@ -86,8 +88,7 @@ def largest_gaussian(n: int) -> float:
 
 
 def gaussian_norm(gram: np.ndarray, c: int) -> float:
-    """Return E of the Frobenius norm of sum_i phi(x_i) g_i', g_i in R^c, for the Gram matrix (n,
-    n).
+    """Return E of the Frobenius norm of sum_i phi(x_i) g_i', g_i in R^c, for a Gram matrix.
 
     The square is Q = sum_k mu_k chi^2_c over the eigenvalues mu_k, and
     E sqrt(Q) = pi^(-1/2) integral of (1 - E exp(-u^2 Q)) / u^2 over u > 0.
@@ -108,8 +109,10 @@ def integral(f: Any) -> float:
 
 
 def square_norm(c: int, s: float, rng: np.random.Generator) -> tuple[float, float]:
-    """Return E (sum over j <= c of |g_j|^s)^(2/s), and its standard error; exact for c <= 2 and s
-    = 2."""
+    """Return E (sum over j <= c of |g_j|^s)^(2/s), and its standard error.
+
+    The result is exact for c <= 2 and for s = 2.
+    """
     if s == 2 or c == 1:
         return float(c), 0.0
     if c == 2:  # the radius and the angle are independent, and E radius^2 = 2

@@ -1,4 +1,4 @@
-"""LP15 Table 2 and what the text says of it: our accuracies, and the printed numbers alone."""
+"""Check LP15 Table 2 and the text about it, by our accuracies and by the printed numbers."""
 
 import math
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ DATA = Experiment(tuple(PRINTED))
 
 
 def welch(means: tuple[float, float], deviations: tuple[float, float], n: int) -> Case:
-    """Return the 95% interval of Welch for the difference of two means of n repetitions each."""
+    """Return Welch's 95% interval for the difference of two means of n repetitions each."""
     squares = [deviation**2 / n for deviation in deviations]
     error = math.sqrt(sum(squares))
     freedom = (n - 1) * sum(squares) ** 2 / sum(square**2 for square in squares)

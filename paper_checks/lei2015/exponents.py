@@ -1,4 +1,4 @@
-"""Identities of exponents by sympy, for every p and every number of classes.
+"""Verify identities of exponents by sympy, for every p and every number of classes.
 
 A vector of positive numbers r_j enters by its powers alone: w_j = S^a r_j^b with S = sum r_j^s
 gives sum w_j^p = S^(a p) sum r_j^(b p), which is a power of S if b p = s.
@@ -21,8 +21,10 @@ def power_of_sum(p: Any, a: Any, b: Any, s: Any) -> Any:
 
 
 def representer_attains(deep: bool, factor: int = 1, plain: bool = False) -> bool:
-    """Return whether the part of the Lagrangian in w is the least at the w of Theorem 12:
-    (1/2)|w|_p^2 - <w, u> is -(1/2)|u|_{p*}^2 for w_j = factor S^(2/p*-1) |u_j|^(p*-1)."""
+    """Return whether the part of the Lagrangian in w is least at the w of Theorem 12.
+
+    There (1/2)|w|_p^2 - <w, u> is -(1/2)|u|_{p*}^2, for w_j = factor S^(2/p*-1) |u_j|^(p*-1).
+    """
     s = P / (P - 1)
     a, b = (0, 1) if plain else (2 / s - 1, s - 1)
     sums = power_of_sum(P, a, b, s)
@@ -34,8 +36,10 @@ def representer_attains(deep: bool, factor: int = 1, plain: bool = False) -> boo
 
 
 def dual_norm_attained(deep: bool, same: bool = False, factor: int | float = 1) -> bool:
-    """Return whether w_j = |v_j|^(p*-1) gives sum w_j |v_j| / |w|_p = |v|_{p*}, and is optimal:
-    w^(p-1) is a multiple of |v|, so the inner product is the largest over the convex ball."""
+    """Return whether w_j = |v_j|^(p*-1) gives sum w_j |v_j| / |w|_p = |v|_{p*}, and is optimal.
+
+    w^(p-1) is a multiple of |v|, so the inner product is the largest over the convex ball.
+    """
     s = P / (P - 1)
     sums, product = power_of_sum(P, 0, s - 1, s), power_of_sum(1, 0, s, s)
     if same or sums is None or product is None:
@@ -45,8 +49,11 @@ def dual_norm_attained(deep: bool, same: bool = False, factor: int | float = 1) 
 
 
 def ratio_sum_attained(deep: bool, inner: float = 1.0, outer: float = 1.0) -> bool:
-    """Return whether eta_i = a_i^(1/(r+1))/S^(1/r), S = sum a_i^(r/(r+1)), solves Lemma C.1: it is
-    feasible and stationary, a_i/eta_i^2 being a multiple of eta_i^(r-1), and gives S^(1+1/r)."""
+    """Return whether eta_i = a_i^(1/(r+1))/S^(1/r), S = sum a_i^(r/(r+1)), solves Lemma C.1.
+
+    It is feasible and stationary, as a_i/eta_i^2 is a multiple of eta_i^(r-1), and the value is
+    S^(1+1/r).
+    """
     r = sympy.Symbol("r", positive=True)
     power, stated = 1 / (r + 1), r / (r + 1) if inner else 1 / (r + 1)
     feasible = power_of_sum(r, -1 / r, power, r / (r + 1))
@@ -58,8 +65,11 @@ def ratio_sum_attained(deep: bool, inner: float = 1.0, outer: float = 1.0) -> bo
 
 
 def class_weights_optimal(deep: bool, power: float = 2.0, scale: float = 1.0) -> bool:
-    """Return whether (14) solves (8) for 1 <= p < 2: it is feasible for |beta|_{p/(2-p)} <= 1,
-    stationary for the convex sum of |w_j|^2/(2 beta_j), and its value is (1/2)|w|_p^2."""
+    """Return whether (14) solves (8) for 1 <= p < 2.
+
+    It is feasible for |beta|_{p/(2-p)} <= 1 and stationary for the convex sum of
+    |w_j|^2/(2 beta_j), and its value is (1/2)|w|_p^2.
+    """
     bar, b, a = P / (2 - P), sympy.Integer(int(power)) - P, (P - 2) / P
     feasible = power_of_sum(bar, a, b, P)
     value = power_of_sum(1, -a, 2 - b, P)
@@ -70,14 +80,18 @@ def class_weights_optimal(deep: bool, power: float = 2.0, scale: float = 1.0) ->
 
 
 def start_feasible(deep: bool, sign: int = -1, factor: float = 1.0) -> bool:
-    """Return whether c entries factor c^(sign/p-bar) have a p-bar norm of at most 1: it is
-    factor c^((1 + sign)/p-bar)."""
+    """Return whether c entries factor c^(sign/p-bar) have a p-bar norm of at most 1.
+
+    The norm is factor c^((1 + sign)/p-bar).
+    """
     return 1 + sign == 0 and factor <= 1
 
 
 def gradient_by_sympy(deep: bool, shift: float = 1.0, inner: float = 2.0) -> bool:
-    """Return whether the stated slope is the derivative of (1/2)(sum r_j^p)^(2/p) by r_1, for up
-    to four norms r_j > 0; the norm of v_1 has the derivative v_1/r_1."""
+    """Return whether the stated slope is the derivative of (1/2)(sum r_j^p)^(2/p) by r_1.
+
+    It is tried for up to four norms r_j > 0; the norm of v_1 has the derivative v_1/r_1.
+    """
     for c in range(1, 5):
         norms = sympy.symbols(f"r1:{c + 1}", positive=True)
         sums = sum(r**P for r in norms)
@@ -114,10 +128,10 @@ def cases_meet(deep: bool, scale: float = 1.0) -> bool:
 
 
 def growth(deep: bool, inverse: bool = False, power: float = 1.0) -> bool:
-    """Return whether the growth is as stated. Above the threshold c enters as c^(1/p*) alone.
-    Below it, with L = log c, 2 L^2 times the derivative of log(first case) - power log L is
-    2 (1 - power) L + 1 - log(4 L), which for power 1 falls, and is negative at L = log 2, since
-    log 2 > e/4."""
+    """Return whether the growth is as stated. Above the threshold c enters only as c^(1/p*). Below
+    it, with L = log c, 2 L^2 times the derivative of log(first case) - power log L is 2 (1 - power)
+    L + 1 - log(4 L), which for power 1 falls, and is negative at L = log 2, since log 2 > e/4.
+    """
     dual = sympy.Symbol("q", positive=True)
     exponent = sympy.diff(second_case(LOG_C, dual), LOG_C)
     if not is_zero(exponent - (1 - 1 / dual if inverse else 1 / dual)):

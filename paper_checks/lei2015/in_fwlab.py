@@ -1,4 +1,4 @@
-"""Comparisons of fwlab with LP15: norms, dual values, gaps, and Algorithm 1, repaired."""
+"""Compare fwlab with LP15: norms, dual values, gaps, and the repaired Algorithm 1."""
 
 import math
 from collections.abc import Iterator
@@ -14,8 +14,7 @@ from paper_checks.outcomes import at_most, both, equal
 
 
 def dual(case: Case) -> Outcome:
-    """Compare fwlab's dual value and norms, and its machines at the optimum, against the conic
-    program."""
+    """Compare fwlab's dual value, norms and optimal machines with the conic program."""
     machine: Machine = case.machine
     norm, scale = HalfSquaredNorm(case.p), machine.C * len(machine.y)
     problem = as_problem(machine, case.p)
@@ -83,8 +82,10 @@ def class_weights(case: Case, W: np.ndarray) -> Outcome:
 
 
 def gap(case: Case) -> Outcome:
-    """Check that fwlab's gap after two passes, times C n, is that of (P) and (7), and at least the
-    excess."""
+    """Check that fwlab's gap after two passes, times C n, is the gap of (P) and (7).
+
+    It must also be at least the excess.
+    """
     machine, norm = case.machine, HalfSquaredNorm(case.p)
     problem = as_problem(machine, case.p)
     found = fwlab.solve(problem, "alternate", tol=0.0, max_iter=2)
@@ -105,8 +106,7 @@ def last_term(n: int, delta: float = DELTA) -> float:
 
 
 def theorem_5(case: Case) -> Outcome:
-    """Compare fwlab's bound against the terms of Theorem 5, at each sample's complexity E sup /
-    n."""
+    """Compare fwlab's bound with the terms of Theorem 5, at each sample's complexity E sup / n."""
     n, L, delta = case.n, case.L, case.delta
     bounds = [fwlab.bounds.theorem_5(0.0, n * x, n, delta, L) for x in case.samples[:, 2]]
     terms = 2 * math.sqrt(2 * math.pi) * L * case.samples[:, 2] + last_term(n, delta)
@@ -120,7 +120,7 @@ def theorem_7(case: Case) -> Outcome:
 
 
 def earlier_bound(case: Case) -> Outcome:
-    """Check that fwlab's bound of Remark 6 covers what it has to."""
+    """Check that fwlab's bound of Remark 6 covers the cases that it must cover."""
     n, complexity = case.n, float(case.complexity)
     stated = fwlab.bounds.earlier_rademacher_bound(0.0, complexity, case.c, n, DELTA)
     term = stated - last_term(n)

@@ -1,4 +1,4 @@
-"""LP15 C.2 and C.4: the Lagrangian of the machine in one dimension, against a stated dual.
+"""Check LP15 C.2 and C.4: the Lagrangian of the machine in one dimension, and a stated dual.
 
 Inputs x_i and weights w_j are numbers, so that |w_j|_2 is |w_j|. The multipliers of (C.1) are the
 entries -alpha_ij of the other classes, by the substitution (C.5).
@@ -46,8 +46,10 @@ class NormInLine:
         return half_square(u, self.dual_p)
 
     def minimiser(self, u: Vector) -> tuple[Real, ...]:
-        """Return a w at which the Lagrangian is least; for p = 1 the first largest u_j alone
-        counts."""
+        """Return a w at which the Lagrangian is least.
+
+        For p = 1 only the first largest u_j counts.
+        """
         if self.p == 2:
             return tuple(u)
         if self.p == 1:
@@ -145,12 +147,12 @@ def is_lagrangian_dual(
     gain: Real,
     negative: int = -1,
 ) -> Outcome:
-    """Check that the stated value -R*(u) + gain, where finite, is the infimum of the Lagrangian
-    over w and t.
+    """Check that the stated value -R*(u) + gain is the infimum of the Lagrangian over w and t.
 
-    No w and t give less, and some w and t as much; where it is not finite but the multipliers are
-    allowed, the Lagrangian falls without bound in some t_i. gain: minus C times the sum of the
-    conjugates, or what a dual states in its place. The losses have one kink.
+    If it is finite, no w and t give less, and some w and t attain it. If it is not finite but the
+    multipliers are allowed, the Lagrangian falls without bound in some t_i. `gain` is minus C times
+    the sum of the conjugates, or the term that a dual states in its place. The losses have one
+    kink.
     """
     u, slopes = sums(case), own(case)
     most = case.C * case.loss.lipschitz

@@ -1,4 +1,4 @@
-"""LP15 sections 2.2, 3.1 and B.1: regular losses, and the margin cut at the loss's zero."""
+"""Check LP15 sections 2.2, 3.1 and B.1: regular losses, and the margin cut at the loss's zero."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -51,8 +51,7 @@ def printed_margin_loss(t: Real, rho: Real) -> Real:
 def regular_between(
     low: tuple[Real, Real], high: tuple[Real, Real], lipschitz: Real, strict: bool = False
 ) -> Outcome:
-    """Check Definition 2 at two points t with their losses, the first to the left of the
-    second."""
+    """Check Definition 2 at two points t with their losses, in ascending order."""
     (s, v), (t, w) = low, high
     fall = v - w
     return both(
@@ -263,8 +262,11 @@ def cut_margin(
     ),
 )
 def conjugate_of_hinge(case: Case, sign: int = 1, least: int = -1, most: int = 0) -> Outcome:
-    """Check that inside no t gives more, and the kink t = 1 as much; outside s t less the loss
-    grows without bound towards one end of the line, where the loss is linear."""
+    """Check that inside no t gives more, and that the kink t = 1 attains the value.
+
+    Outside, s t less the loss grows without bound towards one end of the line, where the loss is
+    linear.
+    """
     s, t = case.s, case.t
     inside = all_of(s >= least, s <= most)
     stated, at_kink = sign * s, s - hinge(ONE)

@@ -1,7 +1,7 @@
-"""The lp-norm machine on a small problem: its two sides from their definitions, solved by cvxpy.
+"""Solve the lp-norm machine on a small problem: both sides from their definitions, by cvxpy.
 
-A regulariser has a value, a conjugate, and the map of Theorem 12 or (10); each as an expression of
-cvxpy too. w and u are (c, d), alpha is (n, c).
+A regulariser has a value, a conjugate, and the map of Theorem 12 or (10); each is also an
+expression of cvxpy. w and u are (c, d), alpha is (n, c).
 """
 
 from collections.abc import Iterator
@@ -35,8 +35,10 @@ class HalfSquaredNorm:
         return block_norm(u, dual_exponent(self.p)) ** 2 / 2
 
     def mapped(self, u: np.ndarray) -> np.ndarray:
-        """Map u by Theorem 12, with 0 where u_j = 0; for p = 1 its limit: equal shares of the
-        largest."""
+        """Map u by Theorem 12, with 0 where u_j = 0.
+
+        For p = 1 it is the limit: equal shares of the largest.
+        """
         rows = np.linalg.norm(u, axis=1)
         largest = rows.max()
         if largest == 0:
@@ -136,8 +138,11 @@ class Machine:
     def best_alpha(
         self, regulariser: Regulariser, cap: float = 1.0, conjugate_sign: int = -1
     ) -> np.ndarray:
-        """Return a solution of Problem 11 or 14. The slope alpha_iy/C goes up to `cap` times the
-        loss's Lipschitz constant, and the conjugates have the given sign."""
+        """Return a solution of Problem 11 or 14.
+
+        The slope alpha_iy/C goes up to `cap` times the loss's Lipschitz constant, and the
+        conjugates have the given sign.
+        """
         alpha = cp.Variable((len(self.y), self.c))
         own = cp.sum(cp.multiply(self.chosen, alpha), axis=1)
         rows = [
@@ -153,7 +158,7 @@ class Machine:
 
 
 def as_problem(machine: Machine, p: float) -> fwlab.Problem:
-    """Return it as a problem of fwlab: C n times its objective is (P), and C A is alpha."""
+    """Return the problem of fwlab for which C n times the objective is (P), and C A is alpha."""
     lam = 1 / (machine.C * len(machine.y))
     regularizer = fwlab.LpNorm(p)
     return fwlab.Problem(
@@ -162,8 +167,10 @@ def as_problem(machine: Machine, p: float) -> fwlab.Problem:
 
 
 def solved_with_weights(machine: Machine, beta: np.ndarray) -> float:
-    """Return the least value of (8) for these class weights, at a w that is 0 where the weight is
-    0."""
+    """Return the least value of (8) for these class weights.
+
+    It is attained at a w that is 0 where the weight is 0.
+    """
     weights = ClassWeights(beta)
     return machine.primal(machine.best_w(weights), weights)
 
@@ -179,7 +186,7 @@ def loss_expression(loss: ScalarLoss, t: cp.Expression) -> cp.Expression:
 
 
 def conjugate_expression(loss: ScalarLoss, s: cp.Expression) -> cp.Expression:
-    """Return On the loss's slopes: 2 s + s^2 for the smooth hinge, s times the kink for a hinge."""
+    """Return the conjugate on the loss's slopes: 2 s + s^2 (smooth hinge), or s times the kink."""
     return 2 * s + cp.square(s) if isinstance(loss, PowerHinge) else float(loss.zero) * s
 
 

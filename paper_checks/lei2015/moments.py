@@ -1,4 +1,4 @@
-"""LP15 B.3: moments of a normal number, Lemma B.2 and its proof step by step."""
+"""Check LP15 B.3: moments of a normal number, Lemma B.2 and its proof step by step."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -44,9 +44,11 @@ def from_half(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def with_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield these, and small p with bounds in fractions: the density is below 2/5, so |g| >= 1/2
-    in at least 3/5 of all draws, where |g|^p >= (1/2)^p >= 1/2; and (2p)^(p/2 + 1) <= 2p for 2p <=
-    1."""
+    """Yield these exponents, and small p with bounds in fractions.
+
+    The density is below 2/5, so |g| >= 1/2 in at least 3/5 of all draws, where |g|^p >= (1/2)^p >=
+    1/2; and (2p)^(p/2 + 1) <= 2p for 2p <= 1.
+    """
     yield from from_half(rng, deep)
     for p in (Fraction(1, 10), Fraction(1, 8)):
         yield Case(kind="bounds", p=p, moment_at_least=Fraction(3, 5) / 2, bound_at_most=2 * p)
@@ -127,8 +129,10 @@ def moment_bound(case: Case, sign: int = 1, base: float = 2.0, sharp: bool = Fal
 def steps_of_the_proof(
     case: Case, rounded: Callable[[Fraction], int] = math.ceil, last: int = 1
 ) -> Outcome:
-    """Compare the logarithms of the five expressions; for p <= 1 Stirling's bound of 0! = 1 is
-    0."""
+    """Compare the logarithms of the five expressions.
+
+    For p <= 1 Stirling's bound of 0! = 1 is 0.
+    """
     if case.p <= 1 and rounded is math.ceil:
         return at_most(math.factorial(0), 0, step="Stirling, without the factor sqrt(2 pi)")
     p = float(case.p)

@@ -1,4 +1,4 @@
-"""LP15 B.3, C.1 and C.3: the (2, p) norms, their duals and gradients."""
+"""Check LP15 B.3, C.1 and C.3: the (2, p) norms, their duals and gradients."""
 
 import math
 from collections.abc import Iterator
@@ -108,8 +108,10 @@ def matrices(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def dual_norm(case: Case, same: bool = False, factor: float = 1.0) -> Outcome:
-    """Check that no point of the unit ball gives more, and the aligned one with rows v_j
-    |v_j|^(p*-2) gives as much; for p = 1 the largest row alone."""
+    """Check that no point of the unit ball gives more, and that the aligned one attains the norm.
+
+    The aligned point has the rows v_j |v_j|^(p*-2); for p = 1 only the largest row.
+    """
     p, v = case.p, case.v
     stated = factor * block_norm(v, p if same else dual_exponent(p))
     rng = np.random.default_rng(case.seed)
@@ -199,8 +201,10 @@ def power_times(v: np.ndarray, row: float, power: float, at_zero: float) -> np.n
 
 
 def gradient_at_one(v: tuple[Fraction, ...]) -> Outcome:
-    """Check that for p = 1 and d = 1 the slopes of half the square of S = sum |v_j| are S times
-    those of |v_j|: the sign of v_j, or 1 and -1 where it is 0."""
+    """Check the slopes of half the square of S = sum |v_j| for p = 1 and d = 1.
+
+    They are S times the slopes of |v_j|: the sign of v_j, or 1 and -1 where it is 0.
+    """
     total = sum(map(abs, v), Fraction(0))
     stated, slopes = [], []
     for x in v:

@@ -1,4 +1,4 @@
-"""LP15 section 3.2 and C.4: the norm by class weights, and the best weights."""
+"""Check LP15 section 3.2 and C.4: the norm by class weights, and the best weights."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -45,8 +45,10 @@ def closed_form(w: np.ndarray, p: float, power: float = 2.0) -> np.ndarray:
 
 
 def weights_and_rows(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield w (c, d) that is not 0, some with zero rows, for p up to 10, and feasible beta to
-    compare."""
+    """Yield w (c, d) that is not 0, for p up to 10, and feasible beta to compare.
+
+    Some w have zero rows.
+    """
     for p in P_FROM_ONE:
         for c in (2, 3, 5):
             for kind in ("normal", "a zero row", "equal rows"):
@@ -74,8 +76,10 @@ def with_above_two(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def no_less_above_two(case: Case) -> Outcome:
-    """Check that at p = 4 and d = 1 (1/2)|w|_{2,4}^2, which is the value at (14) too, is at most
-    that of beta if sum beta^-2 >= 1. Both squared, so that all is rational."""
+    """Check that at p = 4 and d = 1 no beta with sum beta^-2 >= 1 gives less than (1/2)|w|_{2,4}^2.
+
+    This is also the value at (14). Both sides are squared, so that everything is rational.
+    """
     feasible = sum(1 / b**2 for b in case.beta) >= 1
     value = sum(x**2 / (2 * b) for x, b in zip(case.w, case.beta, strict=True))
     if not feasible:
@@ -161,8 +165,10 @@ def attaining(w: np.ndarray, p: float) -> np.ndarray:
 
 
 def largest_weighted(case: Case) -> Outcome:
-    """Check the statement itself for p <= 2; above, that the maximum is attained at the rows'
-    (p-2)-powers."""
+    """Check the statement itself for p <= 2.
+
+    For larger p, check that the maximum is attained at the rows' (p-2)-powers.
+    """
     if case.p <= 2:
         return with_class_weights.form(case)
     exponent, squares = case.p / (case.p - 2), (case.w**2).sum(axis=1)
@@ -215,8 +221,7 @@ def largest_weighted(case: Case) -> Outcome:
     ),
 )
 def optimal_weights(case: Case, power: float = 2.0) -> Outcome:
-    """Check that the weights are feasible, and no worse than at any other feasible weights
-    tried."""
+    """Check that the weights are feasible, and no worse than any other feasible weights tried."""
     if case.kind == "exact":
         return no_less_above_two(case)
     beta = closed_form(case.w, case.p, power)
@@ -283,8 +288,10 @@ def ratios(rng: Rng, powers: tuple[float, ...]) -> Iterator[Case]:
 
 
 def library_weights(case: Case) -> Outcome:
-    """Compare fwlab's weights, with rows counted as at least 0: feasible, and (8) is half the
-    norm."""
+    """Check that fwlab's weights are feasible, and that (8) is half the squared norm there.
+
+    Rows count as at least 0.
+    """
     regularizer, squares = fwlab.LpNorm(case.p), (case.w**2).sum(axis=1)
     beta = regularizer.optimal_class_weights(squares, 0.0)
     half = block_norm(case.w, case.p) ** 2 / 2

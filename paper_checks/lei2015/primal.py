@@ -1,4 +1,4 @@
-"""LP15 section 3 and C.1: the machine is convex for convex losses; its margins may be relaxed."""
+"""Check LP15 section 3 and C.1: convexity for convex losses, and relaxed margins."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -37,7 +37,7 @@ def two_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def symbolic_points(deep: bool) -> Iterator[Case]:
-    """Yield convex losses first, so that it is they that refute planted versions."""
+    """Yield points with convex losses first, so that these refute planted versions."""
     for loss in (HINGE, STEEP_HINGE, margin_loss(ONE)):
         for c in (2, 3) if deep else (2,):
             w, v = reals("w", c), reals("v", c)
@@ -137,7 +137,7 @@ def symbolic_bounds(deep: bool) -> Iterator[Case]:
     ),
 )
 def relaxed_margins(case: Case, below: bool = True, rivals: int | None = None) -> Outcome:
-    """Check that the margin is allowed, and no t that is allowed has a smaller loss."""
+    """Check that the margin is allowed, and that no allowed t has a smaller loss."""
     differences = [case.scores[0] - score for score in case.scores[1:]]
     bounds, margin = differences[:rivals], minimum(*differences)
 

@@ -1,4 +1,4 @@
-"""LP15 section 3.1 and C.3: the representer map of Theorem 12."""
+"""Check LP15 section 3.1 and C.3: the representer map of Theorem 12."""
 
 from collections.abc import Iterator
 
@@ -72,8 +72,10 @@ def any_alpha(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def representer(case: Case, factor: int = 1, plain: bool = False) -> Outcome:
-    """Check that the Lagrangian's part in w at that w is the least, -(1/2)|u|^2 in the dual
-    norm."""
+    """Check that the Lagrangian's part in w is least at that w.
+
+    The least value is -(1/2)|u|^2 in the dual norm.
+    """
     u = case.u.astype(float)
     s = printed_exponent(case.p)
     rows = np.linalg.norm(u, axis=1)

@@ -1,4 +1,4 @@
-"""Loss functions of the margin t, as Definition 2 speaks of them, exact on Fractions."""
+"""Define loss functions of the margin t, as in Definition 2, exact on Fractions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,15 +73,17 @@ class PowerHinge:
         return where(t < 0, 1 - self.lipschitz * t, bent)
 
     def conjugate(self, s: Any) -> Any:
-        """Return At the slope -lipschitz u^(power - 1), attained at t = end (1 - u)."""
+        """Return the conjugate at the slope -lipschitz u^(power - 1), where t = end (1 - u)."""
         if not -self.lipschitz <= s <= 0:
             return inf
         u = float(-s / self.lipschitz) ** (1 / (self.power - 1))
         return self.at_slope_of(u)
 
     def at_slope_of(self, u: Any) -> Any:
-        """Return the conjugate at the slope of the point t = end (1 - u), exact for a Fraction
-        u."""
+        """Return the conjugate at the slope of the point t = end (1 - u).
+
+        It is exact for a Fraction u.
+        """
         return -self.lipschitz * u ** (self.power - 1) * self.end * (1 - u) - u**self.power
 
 
@@ -94,7 +96,7 @@ CUBIC_HINGE = PowerHinge(3, ONE)
 
 
 def margin_loss(rho: Fraction) -> PiecewiseLinear:
-    """Return (1)."""
+    """Return the margin loss (1)."""
     return PiecewiseLinear(((Fraction(0), ONE), (rho, Fraction(0))), left=Fraction(0))
 
 

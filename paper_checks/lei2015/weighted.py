@@ -1,4 +1,4 @@
-"""LP15 section 3.2 and C.4: the machine with fixed class weights and its dual."""
+"""Check LP15 section 3.2 and C.4: the machine with fixed class weights and its dual."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -23,8 +23,10 @@ from paper_checks.proofs import BySolver
 
 
 def weighted_problems(rng: Rng, deep: bool, losses: tuple[ScalarLoss, ...]) -> Iterator[Case]:
-    """Yield small problems with class weights, some 0, and the certified optimum of (8) for them;
-    and problems on a line."""
+    """Yield small problems with class weights, and problems on a line.
+
+    Some weights are 0; each small problem comes with the certified optimum of (8).
+    """
     for i, machine in enumerate(machines(rng, 6)):
         beta = rng.uniform(0.2, 2, machine.c)
         if i % 2:
@@ -39,7 +41,7 @@ def weighted_problems(rng: Rng, deep: bool, losses: tuple[ScalarLoss, ...]) -> I
 
 
 def reachable(case: Case) -> Case:
-    """Return w is 0 where the class weight is 0, as (8) has it."""
+    """Return whether w is 0 where the class weight is 0, as in (8)."""
     w = tuple(x if b else 0 * x for x, b in zip(case.w, case.beta, strict=True))
     return Case(**{**vars(case), "w": w})
 

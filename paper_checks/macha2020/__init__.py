@@ -1,5 +1,7 @@
-"""M20: Macha, Adam and Smidl 2020, Nonlinear classifiers for ranking problems based on kernelized
-SVM."""
+"""Check M20: Macha, Adam and Smidl 2020.
+
+The title is Nonlinear classifiers for ranking problems based on kernelized SVM.
+"""
 
 # in the order of the paper, which is the order of the ledger
 from paper_checks.macha2020 import (  # isort: skip

@@ -1,6 +1,7 @@
-"""Algorithm 3.1 in floating point, by the steps that the ledger finds true, and certified gaps.
+"""Run Algorithm 3.1 in floating point, by the steps that the ledger finds true.
 
-Covers TopPushK with both surrogates and Pat&Mat with the truncated quadratic one. A repeat loop
+It covers TopPushK with both surrogates and Pat&Mat with the truncated quadratic one, with certified
+gaps. A repeat loop
 takes a random k, tries all l at once and makes the step that gains most.
 """
 
@@ -12,7 +13,7 @@ import numpy as np
 from paper_checks.arithmetic import Undefined
 from paper_checks.ledger import Case
 
-# the smallest gain that counts as one, relative to the value
+# the smallest gain that counts, relative to the value
 LEAST_GAIN = 1e-14
 # gaps are relative to the value, or to this where the value is smaller
 LEAST_VALUE = 1e-3
@@ -20,7 +21,7 @@ LEAST_VALUE = 1e-3
 
 @dataclass
 class PairAscent:
-    """A problem and its dual point z = (alpha, beta), delta; s is (16). K = 0 says Pat&Mat."""
+    """A problem and its dual point z = (alpha, beta), delta; s is (16). K = 0 means Pat&Mat."""
 
     kernel: np.ndarray
     positives: int
@@ -46,8 +47,10 @@ class PairAscent:
         return self.z[self.positives :]
 
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (gain, curvature) of the separable terms: gain z - curvature z^2 / 2, by
-        coordinate."""
+        """Return (gain, curvature) of the separable terms.
+
+        The terms are gain z - curvature z^2 / 2, by coordinate.
+        """
         negatives = len(self.z) - self.positives
         gain = np.repeat([1 / self.theta, 0.0], [self.positives, negatives])
         curvature = np.zeros(len(self.z))
@@ -110,8 +113,11 @@ class PairAscent:
         return others
 
     def loop(self, k: int, increments: bool = False) -> float:
-        """Make one repeat loop and return the gain of its pair step. delta follows (32), or the
-        increments of Theorem C.1, which leave no delta where they make its square negative."""
+        """Run one repeat loop and return the gain of its pair step.
+
+        delta follows (32), or the increments of Theorem C.1, which leave no delta if they make its
+        square negative.
+        """
         if not self.K and self.delta == 0:
             return 0.0
         steps, gains = self.steps(k)
@@ -140,8 +146,7 @@ class PairAscent:
                 return
 
     def relative_gap(self) -> float:
-        """Return (primal - dual) / max(|primal|, |dual|) at the w of the dual point, by
-        definition."""
+        """Return (primal - dual) / max(|primal|, |dual|) at the w of the dual point."""
         scores = np.where(np.arange(len(self.z)) < self.positives, self.s, -self.s)
         positive, negative = scores[: self.positives], scores[self.positives :]
         if self.K:

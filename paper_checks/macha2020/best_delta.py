@@ -1,4 +1,4 @@
-"""M20 (32): the best delta of Pat&Mat with the truncated quadratic surrogate."""
+"""Check M20 (32): the best delta of Pat&Mat with the truncated quadratic surrogate."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -49,8 +49,10 @@ def best_squared(case: Case) -> Fraction:
 
 
 def best_deltas(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield points with at least two negatives and beta not 0, whose rational delta solves (32):
-    the budget n tau is chosen for it."""
+    """Yield points with at least two negatives and beta not 0, whose rational delta solves (32).
+
+    The budget n tau is chosen for it.
+    """
     for case in points(rng, deep):
         if len(case.beta) < 2 or not any(case.beta):
             continue
@@ -91,8 +93,10 @@ def value_of_delta(case: Case, delta: Real) -> Real:
 
 
 def stationary(case: Case) -> Outcome:
-    """Check that the derivative of (30a) in delta, whose sum is up to n-, is 0 at the corrected
-    (32)."""
+    """Check that the derivative of (30a) in delta is 0 at the corrected (32).
+
+    Its sum runs up to n-.
+    """
     slope = best_squared(case) * case.budget / case.delta**2 - case.budget
     return equal(slope, Fraction(0))
 
@@ -137,9 +141,11 @@ def stationary(case: Case) -> Outcome:
     ),
 )
 def optimal_delta(case: Case, extra: int | None = None, factor: int = 4, power: int = 2) -> Outcome:
-    """Compare (32) with the best delta. Of a problem: (12) is concave in delta, so that a delta
-    which none of its near neighbours beats is the best up to their distance, and delta itself is
-    known to be rational."""
+    """Compare (32) with the best delta.
+
+    In a problem (12) is concave in delta, so that a delta that no near neighbour beats is the best
+    up to their distance. delta itself is known to be rational.
+    """
     m, p = len(case.beta), case.n - case.negatives if hasattr(case, "n") else len(case.alpha)
     entries = [pick(case.beta, j) for j in range(m + (p if extra is None else extra))]
     squares = total(b**2 for b in entries)

@@ -1,4 +1,4 @@
-"""M20 Tables 1 and 4: what a repeat loop of Algorithm 3.1 costs, by counting its operations."""
+"""Check M20 Tables 1 and 4: the cost of a repeat loop of Algorithm 3.1, in counted operations."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -99,9 +99,9 @@ def wrapped(numbers: np.ndarray) -> list[Counted]:
 class CountedLoop:
     """One repeat loop of Algorithm 3.1 for TopPushK, K = 2, quadratic surrogate, on random data.
 
-    The sum of alpha and the diagonal of the kernel are at hand, and so is a stored column. The two
-    largest betas are found once in a loop, so that beta_max costs O(1) for each l; with
-    keep_largest=False it is sought anew for each l.
+    The sum of alpha, the diagonal of the kernel and a stored column are available without cost. The
+    two largest betas are found once in a loop, so that beta_max costs O(1) for each l; with
+    keep_largest=False it is searched again for each l.
     """
 
     n: int
@@ -169,7 +169,7 @@ class CountedLoop:
         return length, -(step.slope + step.bend * length / 2) * length
 
     def run(self, k: int) -> tuple[int, int, float]:
-        """Return the operations of the loop, of its dearest candidate, and the gain of its step."""
+        """Return the operations of the loop and its costliest candidate, and its gain."""
         Counted.operations, dearest = 0, 0
         column, largest = self.column(k), self.two_largest()
         best: Any = None
@@ -205,8 +205,10 @@ class CountedLoop:
 
 
 def counts(n: int, d: int, stored: bool, keep_largest: bool = True) -> tuple[int, int]:
-    """Return the operations of a loop with a positive k, and of its dearest candidate. Raises
-    ArithmeticError if the loop does not make the best step."""
+    """Return the operations of a loop with a positive k, and of its most expensive candidate.
+
+    Raises ArithmeticError if the loop does not make the best step.
+    """
     loop = CountedLoop(n, d, stored, keep_largest)
     operations, dearest, gain = loop.run(0)
     if n <= 300 and not math.isclose(gain, loop.best_gain(0), rel_tol=1e-9, abs_tol=1e-12):

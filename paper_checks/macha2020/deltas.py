@@ -1,4 +1,4 @@
-"""M20 Theorem C.1 and its proof: how delta follows a pair step, quadratic surrogate."""
+"""Check M20 Theorem C.1 and its proof: how delta follows a pair step, quadratic surrogate."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -34,7 +34,7 @@ SOLVES = "delta solves (32) before the step, as the proof supposes"
 PAIR = "rest: the sum of the squares of the other betas; budget: n tau"
 
 
-# (Delta, beta_k, beta_l) to what is added to the square of delta
+# from (Delta, beta_k, beta_l) to the number added to the square of delta
 Increment = Callable[[Real, Real, Real], Real]
 
 
@@ -84,8 +84,10 @@ def by_step(catches: str, *betas: str, solved: bool = True) -> BySolver:
 
 
 def changed_delta(case: Case, rule: str, increment: Increment) -> Outcome:
-    """Check that the square of delta after the best step of each pair of a problem, or after any
-    step of one pair, is that of (32) there."""
+    """Check that the square of delta after a step is the square by (32).
+
+    The steps are the best step of each pair of a problem, or any step of one pair.
+    """
     if hasattr(case, "rest"):
         change = increment(case.step, getattr(case, "beta_k", 0), case.beta_l)
         after = squared_delta(squares(case, case.step), case.theta2, case.budget)
@@ -112,7 +114,7 @@ def of_two_betas(case: Case, power: int = 2, half: int = 2) -> Increment:
 
 
 def library_of(rule: str, increments: Callable[[Case], Increment]) -> Library:
-    """Return what compares fwlab's best delta after a small step with the increments."""
+    """Return the form that compares fwlab's best delta after a small step with the increments."""
 
     def form(case: Case) -> Outcome:
         n, outcomes = len(case.alpha), []

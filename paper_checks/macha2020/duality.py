@@ -1,4 +1,4 @@
-"""M20 section 2 and appendix B: the dual problems of TopPushK and Pat&Mat."""
+"""Check M20 section 2 and appendix B: the dual problems of TopPushK and Pat&Mat."""
 
 import math
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def patmat_problems(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield them with a delta that lets beta into the domain; 0 is among them where beta = 0."""
+    """Yield problems with a delta that lets beta into the domain; delta may be 0 if beta = 0."""
     for case in problems(rng, deep):
         least = max(case.beta) / case.theta2
         case.delta = least + Fraction(int(rng.integers(0 if case.kind == "hinge" else 1, 4)), 3)
@@ -52,8 +52,10 @@ def patmat_problems(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def primal_optimum(case: Case, patmat: bool) -> Fraction:
-    """Return the primal value in fractions at the w that cvxpy finds best; for Pat&Mat at a
-    threshold near the one found that satisfies (10)."""
+    """Return the primal value in fractions at the w that cvxpy finds best.
+
+    For Pat&Mat the threshold is one near the solver's that satisfies (10).
+    """
     positives, negatives = case.positives.astype(float), case.negatives.astype(float)
     w, t = cp.Variable(positives.shape[1]), cp.Variable()
     within = []
@@ -80,8 +82,10 @@ def primal_optimum(case: Case, patmat: bool) -> Fraction:
 def dual_optimum(
     case: Case, patmat: bool, quadratic: float = 1, budget: float = 1, capped: bool = True
 ) -> Fraction:
-    """Return the value of (7) or (12) in fractions at a feasible point near the one that cvxpy
-    finds best; two of its terms can be multiplied by a number, and the bound of (7c) left out."""
+    """Return the value of (7) or (12) in fractions at a feasible point near cvxpy's best one.
+
+    Two of its terms can be multiplied by a number, and the bound of (7c) left out.
+    """
     positives, negatives = case.positives.astype(float), case.negatives.astype(float)
     C, theta, theta2 = float(case.C), float(case.theta), float(case.theta2)
     a = cp.Variable(len(positives), nonneg=True)
@@ -169,8 +173,10 @@ def optimum_of_fwlab(case: Case, patmat: bool) -> Outcome:
     library=Library(("fwlab.ranking.solve",), partial(optimum_of_fwlab, patmat=False)),
 )
 def toppushk_duality(case: Case, quadratic: float = 1, capped: bool = True) -> Outcome:
-    """Check weak duality in fractions at a random pair of points, and compare the optimal values
-    by two solves."""
+    """Check weak duality in fractions at a random pair of points.
+
+    Two solves compare the optimal values.
+    """
     extra = Fraction(quadratic) - 1
     own = weights(case)
     value = toppushk_dual(case) - extra * (own @ own) / 2
@@ -204,7 +210,7 @@ def agree(primal_value: Fraction, dual_value: Fraction | float) -> Outcome:
     library=Library(("fwlab.ranking.solve",), partial(optimum_of_fwlab, patmat=True)),
 )
 def patmat_duality(case: Case, quadratic: float = 1, budget: float = 1) -> Outcome:
-    """Check it as for TopPushK; a threshold high enough makes any w feasible."""
+    """Check weak duality as for TopPushK; a threshold high enough makes any w feasible."""
     own = weights(case)
     value = patmat_dual(case) - (Fraction(quadratic) - 1) * (own @ own) / 2
     value -= (Fraction(budget) - 1) * case.delta * case.budget
@@ -220,6 +226,5 @@ def patmat_duality(case: Case, quadratic: float = 1, budget: float = 1) -> Outco
 
 
 def try_dual(case: Case, quadratic: float, budget: float) -> Fraction | float:
-    """Return the largest value of (12); infinite where a wrong sign of the budget leaves no
-    bound."""
+    """Return the largest value of (12), infinite if a wrong sign of the budget leaves no bound."""
     return math.inf if budget < 0 else dual_optimum(case, True, quadratic, budget)

@@ -1,4 +1,4 @@
-"""M20 section 4.4: the convergence that Figure 3 shows, on Ionosphere."""
+"""Check M20 section 4.4: the convergence that Figure 3 shows, on Ionosphere."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -12,8 +12,8 @@ from paper_checks.ledger import Case, Experiment, Library, Outcome, claim, versi
 from paper_checks.macha2020.ascent import PairAscent
 from paper_checks.outcomes import both, equal, less
 
-LOOPS = 20_000  # as section 4.2 has it
-CLOSED = 1e-3  # a relative gap that nobody sees in a figure
+LOOPS = 20_000  # as in section 4.2
+CLOSED = 1e-3  # a relative gap too small to see in a figure
 IONOSPHERE = "Ionosphere"
 SHAPES = "Ionosphere, linear kernel, 176 samples; tau, C as in section 4.2"
 ON_IONOSPHERE = Experiment(data=(IONOSPHERE,))
@@ -34,8 +34,7 @@ def cases_of(
 
 
 def ionosphere(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the values of tau and C of section 4.2 on the features as they are; standardised ones
-    beside."""
+    """Yield the values of tau and C of section 4.2, on raw and on standardised features."""
     for case in cases_of((0.01, 0.05, 0.1), (0.1, 1.0, 10.0), None):
         yield seeded(case, rng)
     taus, Cs = ((0.01, 0.05, 0.1), (0.1, 1.0, 10.0)) if deep else ((0.01,), (10.0,))
@@ -44,7 +43,7 @@ def ionosphere(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def few(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield one tau with each C, on the features as they are."""
+    """Yield one tau with each C, on raw features."""
     for case in cases_of((0.1,), (0.1, 1.0, 10.0), None):
         yield seeded(case, rng)
 
@@ -55,8 +54,10 @@ def seeded(case: Case, rng: Rng) -> Case:
 
 
 def after(case: Case, increments: bool = False, K: int = 0) -> PairAscent:
-    """Return the machine from alpha = beta = 0 and delta = 1, a feasible point, after the loops:
-    Pat&Mat for K = 0."""
+    """Return the machine after the loops; it is Pat&Mat for K = 0.
+
+    The start is the feasible point alpha = beta = 0 and delta = 1.
+    """
     run = PairAscent(
         kernel=case.kernel,
         positives=case.positives,
@@ -74,7 +75,7 @@ def after(case: Case, increments: bool = False, K: int = 0) -> PairAscent:
 
 
 def same_optimum(case: Case) -> Outcome:
-    """Check that the primal and the dual value of fwlab's solution are those after the loops."""
+    """Check that fwlab's solution has the primal and the dual value reached by the loops."""
     y = np.repeat([1, 0], [case.positives, len(case.X) - case.positives])
     found = fwlab.ranking.solve(case.X, y, fwlab.ranking.PatMat(case.tau), case.C, tol=1e-8)
     reached = after(case).dual()

@@ -1,4 +1,4 @@
-"""M20 sections 3.1, 3.2 and 3.4: the scores, the pair updates and the duals written out."""
+"""Check M20 sections 3.1, 3.2 and 3.4: the scores, the pair updates and the duals written out."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -61,8 +61,10 @@ def vector(values: Any) -> np.ndarray:
 
 
 def scores_of_fwlab(case: Case) -> Outcome:
-    """Check that fwlab's scores are the true ones, which it turns into (16) by the signs of the
-    classes."""
+    """Check that fwlab's scores are the true scores.
+
+    It turns them into (16) by the signs of the classes.
+    """
     found, w = problem_of(case, False).scores(point_of(case, False)), weights(case)
     samples = np.vstack([case.positives, case.negatives])
     return equal(found, (samples @ w).astype(float))

@@ -1,4 +1,4 @@
-"""fwlab.ranking on the small exact problems of M20: dual values, pairs and delta."""
+"""Compare fwlab.ranking on the small exact problems of M20: dual values, pairs and delta."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -76,7 +76,7 @@ def problems(surrogate: str, patmat: bool, rng: Rng, deep: bool) -> Iterator[Cas
 
 
 def best_pairs(case: Case, patmat: bool) -> Outcome:
-    """Check that fwlab's best pair of each coordinate gains as much as the exact best one."""
+    """Check that fwlab's best pair of each coordinate has the gain of the exact best one."""
     point, K, p = point_of(case, patmat), kernel(case).astype(float), len(case.alpha)
     dual = pairwise.dual_at(problem_of(case, patmat), point)
     z = np.concatenate([point.alpha, point.beta])
@@ -117,7 +117,7 @@ def exact_gains(case: Case, patmat: bool) -> list[float]:
 
 
 def library_of_pairs(surrogate: str, patmat: bool = False) -> Library:
-    """Return what compares fwlab's pair steps with the exact ones."""
+    """Return the form that compares fwlab's pair steps with the exact ones."""
     names = ("fwlab.kernels.steps.ranking_pairs.best_pair", "fwlab.ranking.pairwise.dual_at")
     form: Form = partial(best_pairs, patmat=patmat)
     return Library(names, form, partial(problems, surrogate, patmat))
@@ -127,8 +127,10 @@ def library_of_pairs(surrogate: str, patmat: bool = False) -> Library:
 
 
 def dual_of_fwlab(case: Case, duals: Callable[[Case], dict[bool, Fraction]]) -> Outcome:
-    """Check that fwlab's dual values are the exact ones; duals gives those of TopPushK and
-    Pat&Mat."""
+    """Check that fwlab's dual values are the exact ones.
+
+    `duals` gives the exact values for TopPushK and Pat&Mat.
+    """
     outcomes = []
     for patmat, value in duals(case).items():
         if patmat and not allowed(case):

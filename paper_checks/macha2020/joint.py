@@ -1,4 +1,4 @@
-"""The hinge dual (34) of Pat&Mat with the best delta for beta, alone and along a pair."""
+"""Evaluate the hinge dual (34) of Pat&Mat with the best delta, at a point and along a pair."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -32,8 +32,10 @@ def with_best_delta(case: Case) -> Number:
 
 
 def best_jointly(case: Case, k: int, other: int) -> tuple[Fraction, Number]:
-    """Return (Delta, value): the largest value of (34) along a pair and over delta; kinks are
-    where two betas cross."""
+    """Return (Delta, value): the largest value of (34) along a pair and over delta.
+
+    Kinks are where two betas cross.
+    """
     ends = reach(lambda t: bounds_patmat(moved(case, k, other, t)))
     kinks = crossings(lambda t: moved(case, k, other, t).beta)
     return greatest(lambda t: with_best_delta(moved(case, k, other, t)), *ends, kinks)
@@ -65,8 +67,11 @@ def rise(pair: Case, step: Real, way: int) -> Real:
 
 
 def is_jointly_best(pair: Case, step: Real, delta: Real) -> Truth:
-    """Return whether a step with a delta is feasible and no other one is better: (34) with the best
-    delta is concave, so it may rise only in a direction that a constraint blocks."""
+    """Return whether a step with a delta is feasible and no other one is better.
+
+    (34) with the best delta is concave, so it may rise only in a direction that a constraint
+    blocks.
+    """
     limits = constraints(pair, step, patmat=True)
     stopped = [
         any_of(
@@ -96,7 +101,7 @@ def best_step(pair: Case) -> Real:
 def by_joint_pairs(rule: str, catches: str, apart: bool = True) -> BySolver:
     """Return the proof for all real numbers of a pair.
 
-    Of two betas theta_2 = 1 and the curvature is 1: they are units of delta and of the dual.
+    For two betas, theta_2 = 1 and the curvature is 1: they are units of delta and of the dual.
     """
     fixed = {"theta2": Fraction(1), "curvature": Fraction(1)} if rule == "two betas" else {}
 

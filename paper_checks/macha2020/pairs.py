@@ -1,10 +1,10 @@
-"""One pair of coordinates of a dual of M20: the dual along it, and what makes a step the best.
+"""Describe one pair of coordinates of a dual of M20: the dual along it, and its best step.
 
 A pair is a Case with the numbers that the theorems on steps use: alpha_k and alpha_l, alpha_k and
 beta_l, or beta_k and beta_l; scores = s_k -+ s_l and curvature = K_kk + K_ll -+ K_kl -+ K_lk, plus
 for an alpha with a beta; sum_alpha; beta_max, the largest beta that the pair does not move. Every
 such case with curvature > 0, or with scores = curvature = 0, comes from data: the other samples
-give scores any value. So what is proved of a pair is proved of problems of every size.
+give scores any value. So a proof for a pair holds for problems of every size.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -114,8 +114,10 @@ def coordinates(pair: Case) -> tuple[list[Coordinate], list[Coordinate]]:
 
 
 def constraints(pair: Case, step: Real, patmat: bool) -> list[tuple[Real, int]]:
-    """Return numbers that are >= 0 where the dual is feasible after a step, each with the sign of
-    its slope in the step; delta is left aside."""
+    """Return numbers that are >= 0 where the dual is feasible after a step.
+
+    Each has the sign of its slope in the step; delta is left aside.
+    """
     alphas, betas = coordinates(pair)
     found = [(x + sign * step, sign) for x, sign in (*alphas, *betas)]
     if pair.surrogate == "hinge" and alphas:
@@ -148,8 +150,10 @@ def derivative(pair: Case, step: Real, patmat: bool) -> Real:
 
 
 def is_best(pair: Case, step: Real, patmat: bool) -> Truth:
-    """Return whether a step is feasible and no other one is better: the dual is concave, so it may
-    rise only in a direction that a constraint blocks."""
+    """Return whether a step is feasible and no other one is better.
+
+    The dual is concave, so it may rise only in a direction that a constraint blocks.
+    """
     if at_zero_delta(pair):
         return step == 0
     limits, rise = constraints(pair, step, patmat), derivative(pair, step, patmat)
@@ -221,8 +225,10 @@ Printed = Callable[[Case], Step]
 
 
 def steps_are_best(case: Case, rule: str, printed: Printed, patmat: bool = False) -> Outcome:
-    """Check that each pair of the rule moves to the largest value of the dual; k = l, which
-    changes nothing, is left aside."""
+    """Check that each pair of the rule moves to the largest value of the dual.
+
+    k = l, which changes nothing, is left aside.
+    """
     if is_pair(case):
         return step_is_best(case, printed(case).length, patmat)
     dual, outcomes = patmat_dual if patmat else toppushk_dual, []
@@ -246,8 +252,10 @@ def step_is_best(pair: Case, step: Real, patmat: bool) -> Outcome:
 
 
 def best_along(case: Case, k: int, other: int, patmat: bool) -> tuple[Fraction, Number]:
-    """Return (Delta, value): the largest dual value along a pair, delta fixed; from the
-    constraints and values alone."""
+    """Return (Delta, value): the largest dual value along a pair, delta fixed.
+
+    It uses only the constraints and values.
+    """
     dual, bounds = (patmat_dual, bounds_patmat) if patmat else (toppushk_dual, bounds_toppushk)
     ends = reach(lambda t: bounds(moved(case, k, other, t)))
     return greatest(lambda t: dual(moved(case, k, other, t)), *ends)

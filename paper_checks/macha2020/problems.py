@@ -1,5 +1,4 @@
-"""TopPushK and Pat&Mat on small exact data, from their definitions, and exact maximisation along a
-line.
+"""Define TopPushK and Pat&Mat on small exact data, and maximise exactly along a line.
 
 A case holds positives (n+, d), negatives (n-, d), C, theta, theta2, K, budget (the n tau of the
 paper), surrogate, alpha (n+,), beta (n-,) and delta, all Fractions. Kernels are linear.
@@ -30,8 +29,7 @@ def surrogate(kind: str, theta: Real, s: Real) -> Real:
 
 
 def conjugate_inside(kind: str, theta: Real, y: Real) -> Real:
-    """Return the conjugate inside its domain, by the formulas that M20-eq23 and M20-eq24 find
-    true."""
+    """Return the conjugate inside its domain, by the formulas of M20-eq23 and M20-eq24."""
     linear = -divide(y, theta)
     return linear + divide(y**2, 4 * theta**2) if kind == "quadratic" else linear
 
@@ -80,8 +78,10 @@ def toppushk_objective(case: Case) -> Real:
 
 
 def patmat_dual(case: Case) -> Number:
-    """Return (12); -inf outside its constraints. At delta = 0 the term of l_2 is 0 for beta = 0
-    and infinite otherwise."""
+    """Return (12); -inf outside its constraints.
+
+    At delta = 0 the term of l_2 is 0 for beta = 0 and infinite otherwise.
+    """
     alpha, beta, hinge = case.alpha, case.beta, case.surrogate == "hinge"
     if sum(alpha) != sum(beta) or case.delta < 0 or min(*alpha, *beta) < 0:
         return -math.inf
@@ -130,8 +130,10 @@ def excess(case: Case, scores: Iterable[Number], t: Number) -> Number:
 
 
 def moved(case: Case, k: int, other: int, step: Fraction) -> Case:
-    """Return the case after the pair update (17) of the coordinates k and other, counted from 0 in
-    (alpha, beta)."""
+    """Return the case after the pair update (17) of the coordinates k and other.
+
+    They count from 0 in (alpha, beta).
+    """
     n = len(case.alpha)
     both = np.concatenate([case.alpha, case.beta])
     both[k] = both[k] + step
@@ -140,8 +142,7 @@ def moved(case: Case, k: int, other: int, step: Fraction) -> Case:
 
 
 def rule_pairs(case: Case, rule: str) -> list[tuple[int, int]]:
-    """Return the pairs (k, l) of one of the three rules of (17); k = l is among them, as in the
-    text."""
+    """Return the pairs (k, l) of one of the three rules of (17), with k = l as in the text."""
     n, total = len(case.alpha), len(case.alpha) + len(case.beta)
     first = range(n, total) if rule == "two betas" else range(n)
     second = range(n) if rule == "two alphas" else range(n, total)
@@ -193,8 +194,10 @@ def crossings(at: Callable[[Fraction], Sequence[Fraction]]) -> list[Fraction]:
 def greatest(
     value: Value, low: Number, high: Number, breaks: Iterable[Fraction] = ()
 ) -> tuple[Fraction, Number]:
-    """Return (t, value(t)) where a concave function, quadratic between the breaks, is largest on
-    [low, high]; from its values alone."""
+    """Return (t, value(t)) where a concave function is largest on [low, high], from its values.
+
+    The function is quadratic between the breaks.
+    """
     inside = sorted({b for b in breaks if low < b < high})
     ends = [low, *inside, high]
     tried = [
@@ -205,8 +208,10 @@ def greatest(
 
 
 def turning_points(value: Value, left: Fraction, right: Number) -> Iterator[Fraction]:
-    """Return the maximiser of the quadratic through three values between left and right, clipped;
-    a linear piece has its maximum at an end."""
+    """Return the maximiser of the quadratic through three values between left and right, clipped.
+
+    A linear piece has its maximum at an end.
+    """
     if left == right:
         return
     width = Fraction(2) if math.isinf(right) else right - left

@@ -1,4 +1,4 @@
-"""M20, the proof of Theorem C.1: the quadratic of a step of two betas."""
+"""Check M20's proof of Theorem C.1: the quadratic of a step of two betas."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -30,8 +30,11 @@ def symbolic_quadratic(deep: bool) -> Iterator[Case]:
 
 
 def as_in_the_theorem(case: Case) -> Outcome:
-    """Check that Theorem C.1's numerator and denominator are the corrected quadratic's, and (32)
-    of the new beta, which the proof has before its last step, is the corrected square of delta."""
+    """Check that the corrected quadratic has Theorem C.1's numerator and denominator.
+
+    (32) of the new beta, which the proof has before its last step, must be the corrected square of
+    delta.
+    """
     outcomes = []
     for k, other in rule_pairs(case, "two betas"):
         if k != other:
@@ -99,8 +102,7 @@ def as_in_the_theorem(case: Case) -> Outcome:
 def quadratic_of_two_betas(
     case: Case, bend: Real = HALF, slope: Real = 1, power: int = 1
 ) -> Outcome:
-    """Compare differences of (12) at a feasible step with the quadratic, and the square of delta
-    with (32)."""
+    """Compare (12) at a feasible step with the quadratic, and the square of delta with (32)."""
     if hasattr(case, "rest"):
         betas = squares(case, case.step) - squares(case, 0)
         quadratic = case.curvature * case.step**2 / 2 + case.scores * case.step
@@ -130,7 +132,6 @@ def printed_gain(pair: Case, step: Real, bend: Real, slope: Real) -> Real:
 
 
 def delta_follows(pair: Case, step: Real, power: int, after: Real) -> Outcome:
-    """Check that delta to a power, with the printed change, is the square of (32) after the
-    step."""
+    """Check that delta to a power, with the printed change, is (32) squared after the step."""
     change = of_two_betas(pair)(step, pair.beta_k, pair.beta_l)
     return equal(pair.delta**power + change, squared_delta(after, pair.theta2, pair.budget))

@@ -1,4 +1,4 @@
-"""M20 section 4.4: what the text says of Tables 3 and 4, by the numbers that they print."""
+"""Check M20 section 4.4: the text about Tables 3 and 4, by the numbers that they print."""
 
 from collections.abc import Iterable
 from fractions import Fraction

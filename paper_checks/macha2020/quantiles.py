@@ -1,4 +1,4 @@
-"""M20 section 2.2: the quantile (8) of Accuracy at the Top, and the threshold (10) of Pat&Mat."""
+"""Check M20 section 2.2: the quantile (8) of Accuracy at the Top, and Pat&Mat's threshold (10)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -78,8 +78,7 @@ def is_quantile(scores: Scores, t: Real, budget: Real) -> Truth:
 
 
 def same_quantile(case: Case, printed: tuple[Scores, Real], right: tuple[Scores, Real]) -> Outcome:
-    """Check that the printed t exists and is the right one; both are given by scores and a
-    budget."""
+    """Check that the printed t exists and is right; scores and a budget determine both."""
     exists = any_of(*(reached(printed[0], s, printed[1]) for s in printed[0]))
     agrees = [
         implies(is_quantile(printed[0], s, printed[1]), is_quantile(right[0], s, right[1]))
@@ -94,8 +93,7 @@ def same_quantile(case: Case, printed: tuple[Scores, Real], right: tuple[Scores,
 
 
 def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
-    """Return (8): the largest t with at least `budget` scores at or above it; None if there is
-    none."""
+    """Return (8): the largest t with at least `budget` scores at or above it, or None."""
     return max((t for t in scores if reached(scores, t, budget)), default=None)
 
 
@@ -135,8 +133,7 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
 def budget_of_quantile(
     case: Case, count: Callable[[Case], int] = lambda c: len(c.negatives) + len(c.positives)
 ) -> Outcome:
-    """Check the tau-quantile by its meaning: the share reaches tau there, and at no higher
-    score."""
+    """Check the tau-quantile by its meaning: the share reaches tau there and at no higher score."""
     scores = case.negatives
     return same_quantile(case, (scores, count(case) * case.tau), (scores, len(scores) * case.tau))
 
@@ -218,7 +215,7 @@ def by_vectors(name: str, largest: int) -> BySolver:
 
 
 def saturating(kind: str, theta: Real, s: Real) -> Real:
-    """Return a surrogate cut off at 1: no convex one."""
+    """Return a surrogate cut off at 1, which is not convex."""
     return minimum(1, surrogate("hinge", theta, s))
 
 
@@ -258,9 +255,11 @@ def spent_with(case: Case, scores: Scores, loss: Callable[..., Real]) -> Callabl
     library=Library(("fwlab.ranking.thresholds.SurrogateQuantile.value",), root_of_fwlab),
 )
 def surrogate_threshold(case: Case, loss: Callable[..., Real] = surrogate) -> Outcome:
-    """Check that the mean of two t that satisfy (10) satisfies it for the mean scores, and the
-    quantile is at most such a t; of numbers the least ones, by bisection in fractions, rounded
-    up."""
+    """Check that the mean of two t that satisfy (10) satisfies it for the mean scores.
+
+    The quantile is at most such a t. On numbers the least t are taken, by bisection in fractions,
+    rounded up.
+    """
     vectors, b = (case.s, case.r), case.budget
     spent = [spent_with(case, x, loss) for x in vectors]
     symbolic = hasattr(case, "t")

@@ -1,6 +1,6 @@
-"""M20 Algorithm 3.1: whether pairwise coordinate ascent reaches the optimum, and where it stalls.
+"""Check whether pairwise coordinate ascent (M20 Algorithm 3.1) reaches the optimum or stalls.
 
-A rational point is optimal if and only if its value is that of the primal at its w, which fractions
+A rational point is optimal if and only if its value equals the primal at its w, which fractions
 decide.
 """
 
@@ -36,8 +36,10 @@ RUN = "A statement about runs of an algorithm in floating point, with certified 
 
 
 def dual_value(case: Case) -> Fraction | float:
-    """Return the dual value; of Pat&Mat with the hinge at the best delta; with the other surrogate
-    delta is fixed, as the text does not optimise it jointly."""
+    """Return the dual value, for Pat&Mat with the hinge at the best delta.
+
+    With the other surrogate delta is fixed, as the text does not optimise it jointly.
+    """
     if not case.patmat:
         return toppushk_dual(case)
     return with_best_delta(case) if case.surrogate == "hinge" else patmat_dual(case)
@@ -74,8 +76,11 @@ def at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def zero_is_optimal(case: Case) -> bool:
-    """Return whether w = 0 has no loss: of TopPushK its threshold is 0, where l(0) = 1; of Pat&Mat
-    (10) has to allow the threshold -1/theta."""
+    """Return whether w = 0 has no loss.
+
+    For TopPushK its threshold is 0, where l(0) = 1. For Pat&Mat (10) has to allow the threshold
+    -1/theta.
+    """
     if not case.patmat:
         return False
     return bool(excess(case, [Fraction(0)] * len(case.beta), -1 / case.theta) <= 0)
@@ -102,8 +107,10 @@ def zero_will_do(case: Case, expected: bool = True) -> Outcome:
 
 
 def smallest_stall() -> Case:
-    """Return the smallest stall: K = 2 = n-, where every feasible beta has both entries at their
-    bound."""
+    """Return the smallest stall: K = 2 = n-.
+
+    Every feasible beta has both entries at their bound.
+    """
     zero, one, half = Fraction(0), Fraction(1), Fraction(1, 2)
     return Case(
         kind="K > 1",

@@ -1,4 +1,4 @@
-"""M20 Algorithm 3.1 for Pat&Mat with the hinge surrogate: where pair steps stall."""
+"""Check where the pair steps of M20 Algorithm 3.1 stall, for Pat&Mat with the hinge surrogate."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -60,8 +60,11 @@ def one_negative(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def ascend_exactly(case: Case, loops: int) -> Case:
-    """Run Algorithm 3.1 on (34) in fractions, every step the exact joint maximum over Delta and
-    delta, long fractions cut after 20 bits."""
+    """Run Algorithm 3.1 on (34) in fractions.
+
+    Every step is the exact joint maximum over Delta and delta. Long fractions are cut after 20
+    bits.
+    """
     rng, size = np.random.default_rng(case.seed), len(case.alpha) + len(case.beta)
     pairs = [pair for rule in RULES for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
     for _ in range(loops):
@@ -175,8 +178,10 @@ def gap(case: Case) -> Number:
     not_proved="It fails at a rational point, which is the proof.",
 )
 def hinge_stationary_is_optimal(case: Case, rules: tuple[str, ...] = RULES) -> Outcome:
-    """Check it by the duality gap; beside it stands the best of some points on the ray through the
-    point."""
+    """Check optimality by the duality gap.
+
+    The best of some points on the ray through the point is compared.
+    """
     here = with_best_delta(case)
     pairs = [pair for rule in rules for pair in rule_pairs(case, rule) if pair[0] != pair[1]]
     if any(best_jointly(case, *pair)[1] > here for pair in pairs):

@@ -1,4 +1,4 @@
-"""M20 Theorem D.1: the pair steps of TopPushK with the hinge surrogate."""
+"""Check M20 Theorem D.1: the pair steps of TopPushK with the hinge surrogate."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -40,8 +40,7 @@ PLANTED = (
 
 
 def interval_allowed(rule: str, bounds: object, case: Case) -> Outcome:
-    """Check that the constraints of (33) allow a pair the steps of the corrected interval, and no
-    others."""
+    """Check that (33) allows a pair exactly the steps of the corrected interval."""
     pairs = (
         [case]
         if is_pair(case)
@@ -59,7 +58,7 @@ def interval_allowed(rule: str, bounds: object, case: Case) -> Outcome:
 
 
 def bounds_of_two_alphas(pair: Case) -> Bounds:
-    """Return what Theorem D.1 joins to the two bounds of a step of two alphas."""
+    """Return the numbers that Theorem D.1 joins to the two bounds of a step of two alphas."""
     a, b, top = pair.alpha_k, pair.alpha_l, pair.C * pair.theta
     return [-a, b - top], [top - a, b]
 
@@ -126,7 +125,7 @@ def apart(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
-    """Return what Theorem D.1 joins to the two bounds of a step of an alpha and a beta."""
+    """Return the numbers that Theorem D.1 joins to the bounds of a step of an alpha and a beta."""
     a, b, K = pair.alpha_k, pair.beta_l, pair.K
     lows, highs = [-a, -b], [pair.C * pair.theta - a]
     if K > 1:

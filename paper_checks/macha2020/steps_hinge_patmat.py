@@ -1,4 +1,4 @@
-"""M20 Theorem D.2: the pair steps of Pat&Mat with the hinge surrogate, and the delta after them."""
+"""Check M20 Theorem D.2: the pair steps of Pat&Mat with the hinge surrogate, and delta."""
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -87,8 +87,11 @@ def two_beta_points(rng: Rng, deep: bool) -> Iterator[Case]:
 def listed_are_best(
     case: Case, rule: str, listed: Callable[[Case], Iterable[Possibility]]
 ) -> Outcome:
-    """Check that the best of the possibilities whose condition is met gains as much as any step
-    with any delta. Of a problem by its dual values, of a pair by the slopes of the dual."""
+    """Check that no step with any delta gains more than the best allowed possibility.
+
+    A possibility is allowed if its condition is met. A problem is checked by its dual values, a
+    pair by the slopes of the dual.
+    """
     if is_pair(case):
         return one_is_best(case, list(listed(case)))
     outcomes = []
@@ -106,8 +109,7 @@ def listed_are_best(
 
 
 def one_is_best(pair: Case, found: list[Possibility]) -> Outcome:
-    """Check that one of the possibilities whose condition is met is the best step with the best
-    delta."""
+    """Check that one possibility whose condition is met is the best step with the best delta."""
     best = any_of(
         *(all_of(meets, is_jointly_best(pair, step, delta)) for step, delta, meets in found)
     )
@@ -121,7 +123,7 @@ def one_is_best(pair: Case, found: list[Possibility]) -> Outcome:
 
 
 def interval_allowed(case: Case) -> Outcome:
-    """Check that (34c) allows two alphas the steps of the corrected interval, and no others."""
+    """Check that (34c) allows two alphas exactly the steps of the corrected interval."""
     outcomes = []
     for k, other in rule_pairs(case, "two alphas"):
         if k != other:

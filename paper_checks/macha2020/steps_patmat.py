@@ -1,4 +1,4 @@
-"""M20 Theorem C.1: the pair steps of Pat&Mat with the truncated quadratic surrogate."""
+"""Check M20 Theorem C.1: the pair steps of Pat&Mat with the truncated quadratic surrogate."""
 
 from collections.abc import Iterator
 from fractions import Fraction

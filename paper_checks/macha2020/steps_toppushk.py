@@ -1,4 +1,4 @@
-"""M20 Theorem 3.1: the pair steps of TopPushK with the truncated quadratic surrogate."""
+"""Check M20 Theorem 3.1: the pair steps of TopPushK with the truncated quadratic surrogate."""
 
 from fractions import Fraction
 from functools import partial
@@ -101,7 +101,7 @@ def step_of_alpha_and_beta(
 
 
 def bounds_of_two_betas(pair: Case, with_K: bool = True) -> tuple[list[Real], list[Real]]:
-    """Return what Theorem 3.1 joins to the two bounds of a step of two betas."""
+    """Return the numbers that Theorem 3.1 joins to the two bounds of a step of two betas."""
     b, c = pair.beta_k, pair.beta_l
     if pair.K == 1 or not with_K:
         return [-b], [c]

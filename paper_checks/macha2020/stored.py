@@ -1,4 +1,4 @@
-"""M20 section 4.4: what the text says of Tables 3 and 4, on tables that figures/ has made."""
+"""Check M20 section 4.4: the text about Tables 3 and 4, on tables that figures/ has made."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,15 @@ SETS = "the data sets of Table 2"
 ON_SETS = Experiment(data=(SETS,))
 MEASURED = "An experiment on real data."
 OBJECTIVES = ("TopPush", "TopPushK", "Pat&Mat")
-NOT_STORED = "fashion_mnist"  # its kernel matrix is not: two columns are computed in every loop
+NOT_STORED = "fashion_mnist"  # its kernel is not stored: every loop computes two columns
 
 
 def measured_loops(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield milliseconds of a loop against n where the kernel matrix is stored; seconds of a
-    candidate on every data set."""
+    """Yield the times of loops, by data set.
+
+    They are milliseconds per loop against n if the kernel matrix is stored, and seconds per
+    candidate on every data set.
+    """
     table = stored_table("macha2020_table4")
     for objective in OBJECTIVES:
         lines = table.matching(objective=objective)

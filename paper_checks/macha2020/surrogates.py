@@ -1,4 +1,4 @@
-"""M20 appendix A: the conjugates of the two surrogates, tried from the definition."""
+"""Check M20 appendix A: the conjugates of the two surrogates, from the definition."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -48,8 +48,11 @@ def symbols(deep: bool) -> Iterator[Case]:
 def by_definition(
     case: Case, kind: str, inside: Truth, stated: Real, best: Real, unbounded: Truth
 ) -> Outcome:
-    """Check that inside, the stated value bounds y x - l(x) for every x and is attained at `best`;
-    outside, y is none of the slopes of the loss."""
+    """Check the stated conjugate by its definition.
+
+    Inside, the value bounds y x - l(x) for every x and is attained at `best`. Outside, y is none of
+    the slopes of the loss.
+    """
 
     def value(x: Real) -> Real:
         return case.y * x - surrogate(kind, case.theta, x)
@@ -105,7 +108,7 @@ def hinge_of_fwlab(case: Case) -> Outcome:
 def hinge_conjugate(
     case: Case, sign: int = -1, end: Callable[[Real], Real] = lambda theta: theta
 ) -> Outcome:
-    """Check it by definition, and on numbers by an exact linear program for max(0, 1 + theta x)."""
+    """Check the conjugate by definition; on numbers also by an exact linear program."""
     y, theta = case.y, case.theta
     inside, stated = all_of(y >= 0, y <= end(theta)), sign * divide(y, theta)
     unbounded = any_of(y < 0, y > theta)
@@ -140,8 +143,11 @@ def quadratic_of_fwlab(case: Case) -> Outcome:
     library=Library((SURROGATE + "value", SURROGATE + "curvature"), quadratic_of_fwlab),
 )
 def quadratic_conjugate(case: Case, power: int = 2, quarter: Fraction = Fraction(1, 4)) -> Outcome:
-    """Check it by definition. Of numbers, left of its kink the loss is 0, so that y x is unbounded
-    for y < 0; right of it the exact maximum of a quadratic."""
+    """Check the conjugate by definition.
+
+    On numbers, the loss is 0 left of its kink, so that y x is unbounded for y < 0. Right of the
+    kink the maximum of a quadratic is exact.
+    """
     y, theta = case.y, case.theta
     stated = divide(quarter * y**2, theta**power) - divide(y, theta)
     best = divide(divide(y, 2 * theta) - 1, theta)

@@ -1,4 +1,4 @@
-"""M20 section 2.1: the threshold of TopPushK."""
+"""Check M20 section 2.1: the threshold of TopPushK."""
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -48,8 +48,7 @@ def weight_pairs(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def pairs_and_scores(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield problems, and the scores of two weight vectors where other thresholds are not
-    convex."""
+    """Yield problems, and scores at which other thresholds are not convex."""
     for size in (2, 3):
         scores = tuple(Fraction(int(j == 0)) for j in range(size))
         for K in (1, 2):
@@ -104,8 +103,11 @@ THRESHOLD = Library(("fwlab.ranking.thresholds.MeanOfLargest.value",), threshold
 def toppushk_is_convex(
     case: Case, threshold: Callable[[Scores, int], Real] = mean_of_largest
 ) -> Outcome:
-    """Compare values between two points with their mean: of scores the hinge of a positive, of a
-    problem its value; and the value at K = 1 with that at the maximum."""
+    """Compare values between two points with their mean.
+
+    On scores the value is the hinge of a positive, on a problem its objective. The value at K = 1
+    is also compared with the value at the maximum.
+    """
     if hasattr(case, "s"):
         middle = [HALF * (a + b) for a, b in zip(case.s, case.r, strict=True)]
         points = ((middle, HALF * (case.p + case.q)), (case.s, case.p), (case.r, case.q))
@@ -149,9 +151,11 @@ def symbolic_thresholds(deep: bool) -> Iterator[Case]:
     library=THRESHOLD,
 )
 def mean_as_minimum(case: Case, more: int = 0, divided: bool = True) -> Outcome:
-    """Check that no t makes the right side smaller than the left one, and that the K-th largest
-    score attains it; of numbers also by the minimum over the scores, where the right side has its
-    kinks."""
+    """Check that no t makes the right side smaller than the left one.
+
+    The K-th largest score attains it. On numbers the minimum over the scores, where the right side
+    has its kinks, is also checked.
+    """
     s = list(case.s) if hasattr(case, "s") else list(case.negatives @ case.w)
     factor = Fraction(1, case.K + more) if divided else Fraction(1)
 

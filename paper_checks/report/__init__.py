@@ -1,4 +1,4 @@
-"""The ledger for readers: a table on the terminal, Markdown, and one HTML page.
+"""Show the ledger to readers: a table on the terminal, Markdown, and one HTML page.
 
-Each is made from records alone, so it can be made again from stored ones.
+Each is made from records only, so it can be made again from stored records.
 """

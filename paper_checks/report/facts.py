@@ -1,4 +1,4 @@
-"""What all reports say of a record, in words."""
+"""Put a record into words, for all reports."""
 
 import shlex
 from collections import Counter
@@ -16,7 +16,7 @@ def counts(records: Sequence[Record]) -> str:
 
 
 def setting(records: Sequence[Record]) -> str:
-    """Return one sentence on what was tried: cases, planted errors, seconds."""
+    """Return one sentence on the trials: cases, planted errors, seconds."""
     cases, caught, errors, seconds = (
         sum(record[name] for record in records if record["verdict"] != "untestable")
         for name in ("cases", "defects_caught", "defects_planted", "seconds")
@@ -28,7 +28,7 @@ def setting(records: Sequence[Record]) -> str:
 
 
 def facts(record: Record) -> list[tuple[str, str]]:
-    """Return what is known of a claim, as names and texts; what is empty is left out."""
+    """Return the facts about a claim as names and texts, without empty ones."""
     found = [
         (true_version(record), corrected(record)),
         ("right in the paper", right_in_paper(record)),
@@ -40,7 +40,7 @@ def facts(record: Record) -> list[tuple[str, str]]:
 
 
 def evidence(record: Record) -> list[tuple[str, str]]:
-    """Return how a claim was judged and tried, as names and texts; empty ones are left out."""
+    """Return the judgement and the trials of a claim as names and texts, without empty ones."""
     found = [
         ("shapes", record["shapes"]),
         ("assumed", record["assumed"]),
@@ -69,12 +69,12 @@ def place(record: Record) -> str:
 
 
 def true_version(record: Record) -> str:
-    """Return what the true version of this statement is called."""
+    """Return the name of the true version of this statement."""
     return TRUE_VERSION.get(record["verdict"], "correct form")
 
 
 def tier(record: Record) -> str:
-    """Return how strong the evidence is."""
+    """Return the strength of the evidence."""
     return ": ".join(part for part in (record["tier"], record["tier_detail"]) if part)
 
 
@@ -83,7 +83,7 @@ def depth(record: Record) -> str:
 
 
 def tried_on(record: Record) -> str:
-    """Return the numbers of cases by kind, and in how many the statement is not seen to hold."""
+    """Return the numbers of cases by kind, and the number in which the statement does not hold."""
     kinds = ", ".join(f"{number} {kind}" for kind, number in record["kinds"].items())
     if not kinds:
         return ""
@@ -94,7 +94,7 @@ def tried_on(record: Record) -> str:
 
 
 def witness(record: Record) -> list[tuple[str, list[str]]]:
-    """Return the parts of a witness under their heads: case, given, both sides, all else."""
+    """Return the parts of a witness by heading: case, given, both sides, all else."""
     if not record["witness"]:
         return []
     left, right = record["sides"]
@@ -111,7 +111,7 @@ def witness(record: Record) -> list[tuple[str, list[str]]]:
 
 
 def witness_lines(record: Record) -> list[tuple[str, str]]:
-    """Return the parts of a witness, those under one head as one text."""
+    """Return the parts of a witness, with one text per heading."""
     return [(head, "; ".join(parts)) for head, parts in witness(record)]
 
 
@@ -123,7 +123,7 @@ def shown_margin(margin: float | str | None) -> str:
 
 
 def corrected(record: Record) -> str:
-    """Return the true version and how it was tried."""
+    """Return the true version and its trial."""
     trial = record["corrected_trial"]
     if trial is None:
         return str(record["corrected"])
@@ -134,14 +134,14 @@ def corrected(record: Record) -> str:
 
 
 def right_in_paper(record: Record) -> str:
-    """Return where the paper has the correct form, and how that is known."""
+    """Return the place at which the paper has the correct form, with the evidence."""
     how = f" ({record['where_right_tier']})" if record["where_right_tier"] else ""
     at = f"{record['where_right_at']}: " if record["where_right_at"] else ""
     return f"{at}{record['where_right']}{how}" if record["where_right"] else ""
 
 
 def planted(record: Record) -> str:
-    """Return how many wrong versions of the statement the same check refuted, and which."""
+    """Return the number and the names of the wrong versions that the same check refuted."""
     if not record["defects_planted"]:
         return ""
     texts = "; ".join(wrong["text"] for wrong in record["planted"])
@@ -151,7 +151,7 @@ def planted(record: Record) -> str:
 
 
 def library(record: Record) -> str:
-    """Return the functions of the library that were compared, and how that came out."""
+    """Return the functions of the library that were compared, and the outcome."""
     if not record["library"]:
         return ""
     text = ", ".join(record["library"])

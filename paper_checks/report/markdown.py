@@ -1,4 +1,4 @@
-"""The ledger in Markdown, in the order of the page."""
+"""Write the ledger in Markdown, in the order of the page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The order of the pages: what is wrong in print first, and each record once."""
+"""Order the pages: errors in print first, and each record once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from paper_checks.modules import PAPERS
 from paper_checks.records import Record
 from paper_checks.report.words import EXPERIMENTS, REFUTED
 
-# name, title, what it holds
+# name, title, content
 SECTIONS = (
     (
         "wrong",

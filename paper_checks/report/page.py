@@ -1,4 +1,4 @@
-"""The ledger as one HTML page, readable without scripts and without other files."""
+"""Write the ledger as one HTML page, readable without scripts and without other files."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ STYLE = HERE.parents[1] / "fwlab" / "docs" / "style.css"
 def html_page(records: Sequence[Record], stamp: Mapping[str, Any], sources: str = "") -> str:
     """Return the page of these records.
 
-    stamp: the header, as `paper_checks.report.stamp` returns it. sources: what leads from the page
-    to the folder that the paths of the sources start from; "" if the page lies in it.
+    `stamp` is the header that `paper_checks.report.stamp` returns. `sources` is the path from the
+    page to the folder in which the paths of the sources start, "" if the page lies in it.
 
     Raises ValueError if a formula cannot be read.
     """
@@ -47,7 +47,7 @@ def html_page(records: Sequence[Record], stamp: Mapping[str, Any], sources: str 
 
 @cache
 def environment() -> Environment:
-    """Return the templates with all that they call."""
+    """Return the environment of the templates, with all functions that they call."""
     made = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,

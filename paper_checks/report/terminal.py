@@ -1,4 +1,4 @@
-"""The ledger on the terminal: a line for each claim, or all about a few."""
+"""Show the ledger on the terminal: one line per claim, or everything about a few claims."""
 
 import textwrap
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ NAMES = 15
 
 
 def table(records: Sequence[Record]) -> str:
-    """Return a line for each claim, and the counts by verdict; of an untried one the reason."""
+    """Return one line per claim, and the counts by verdict; an untried claim shows the reason."""
     width = max((len(record["id"]) for record in records), default=0)
     lines = [line(record, width) for record in records]
     return "\n".join([*lines, "", counts(records)])
 
 
 def line(record: Record, width: int) -> str:
-    """Return a claim's line; `width` is the one of the ids."""
+    """Return a claim's line; `width` is the width of the ids."""
     start = f"{record['id']:{width}}  {record['verdict']:14}  "
     if not record["cases"]:
         return f"{start}{record['reason']}"
@@ -43,7 +43,7 @@ def details(records: Sequence[Record]) -> str:
 
 
 def one(record: Record) -> str:
-    """Return all of this about one claim."""
+    """Return the details of one claim."""
     lines = [
         ("place", f"{record['paper']}, {record['where']}"),
         ("statement", record["statement"]),

@@ -1,4 +1,4 @@
-"""What the verdicts and the tiers of evidence mean, in the order in which they are listed."""
+"""Explain the verdicts and the tiers of evidence, in the order in which they are listed."""
 
 MEANING = {
     "holds": "true over its whole stated range, as far as it was tried",
@@ -23,7 +23,7 @@ TIERS = {
     "published numbers": "compared with numbers that the paper prints",
     "read": "read in the paper, not computed",
 }
-# what the true version of a statement is called, by verdict
+# the name of the true version of a statement, by verdict
 TRUE_VERSION = {
     "wider": "also true",
     "conditional": "condition",

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import fwlab
+
 ROOT = Path(__file__).parents[2]
-FWLAB = sorted((ROOT / "fwlab").rglob("*.py"))
+DOCS = ROOT / "fwlab" / "docs"
+# the site's sources document the whole repository and are no part of the library
+FWLAB = [file for file in sorted((ROOT / "fwlab").rglob("*.py")) if DOCS not in file.parents]
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
 SOURCES = [
     file
@@ -74,13 +78,13 @@ def modules() -> frozenset[str]:
 
 @cache
 def imports(file: Path) -> frozenset[str]:
-    """Full names of all that a file imports, in functions and for type checkers too."""
+    """Return the full names of all imports, in functions and for type checkers too."""
     return frozenset(name for node in ast.walk(tree(file)) for name in names_in(node))
 
 
 @cache
 def imports_at_run_time(file: Path) -> frozenset[str]:
-    """Full names of all that a file imports, without the imports for type checkers alone."""
+    """Return the full names of all imports, except for type checkers only."""
     unread = {
         name
         for node in ast.walk(tree(file))
@@ -114,7 +118,7 @@ def packages(file: Path) -> set[str]:
 
 @cache
 def reached(module: str) -> frozenset[str]:
-    """All modules of fwlab that a module imports, directly or through others."""
+    """Return all modules of fwlab that a module imports, directly or through others."""
     files = {module_name(file): file for file in FWLAB}
     seen, open_ = set(), [module]
     while open_:
@@ -195,3 +199,10 @@ def test_what_is_loaded_on_demand_is_there():
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     last = run.stderr.splitlines()[-1]
     assert last == "AttributeError: module 'fwlab' has no attribute 'nothing'"
+
+
+def test_what_is_imported_on_demand_is_completed_and_suggested():
+    assert set(fwlab.__all__) <= set(dir(fwlab))
+    with pytest.raises(AttributeError, match="no attribute 'Topk'") as caught:
+        fwlab.Topk  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("Topk", fwlab)

@@ -32,7 +32,7 @@ def inside(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef]]:
 
 
 def lines(function: ast.FunctionDef) -> int:
-    """The lines of a function without its docstring."""
+    """Return the number of lines of a function without its docstring."""
     assert function.end_lineno is not None
     first = function.body[1:2] if ast.get_docstring(function) else function.body[:1]
     body = function.end_lineno - first[0].lineno + 1 if first else 0

@@ -10,7 +10,7 @@ from fwlab import experiments
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with data sets of four and of two classes."""
+    """Provide the working folder, with data sets of four and of two classes."""
     generator = np.random.default_rng(5)
     X, y = generator.standard_normal((40, 5)), np.arange(40) % 4
     X += 2.0 * np.eye(4, 5)[y]
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures take a second: most tests do without."""
+    """Draw no figures: a figure takes a second, and most tests need none."""
     monkeypatch.setattr(
         experiments.Comparison, "plot", lambda self, path: (Path("a.png"), Path("a.pdf"))
     )

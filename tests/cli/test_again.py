@@ -1,4 +1,4 @@
-"""`compare --again` repeats a stored comparison, `--resume` goes on with an interrupted one."""
+"""Test that `compare --again` repeats a stored comparison and `--resume` continues one."""
 
 import json
 import re
@@ -14,6 +14,7 @@ from command_line import compared
 import fwlab
 from fwlab.cli import main
 from fwlab.experiments import runs
+from fwlab.experiments.lock import locked
 from fwlab.result import Result
 
 OPTIONS = ["--methods", "fw,bcfw", "--max-iter", "5", "--normalize", "standard", "--C", "3"]
@@ -166,3 +167,12 @@ def test_resume_goes_on_with_all_that_is_left(
     document = again(capsys, "--resume", "--out", "one")
     assert [run["iterations"] for run in document["runs"]] == [9, 9]
     assert [run["resumed"] for run in document["runs"]] == ["iteration 3", None]
+
+
+def test_a_folder_in_use_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], undrawn: None
+) -> None:
+    with locked(folder / "one"):
+        assert "out must be a folder to which no other" in refused(capsys, "--out", "one")
+    assert [file.name for file in (folder / "one").iterdir()] == [".lock"]
+    compared(capsys, *OPTIONS, "--out", "one")

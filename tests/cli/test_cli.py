@@ -38,7 +38,7 @@ def test_compare_prints_a_table_and_writes_files(
     written = folder / "new" / "out"
     kept = {path.name for path in written.iterdir()}
     reports = {f"comparison.{ending}" for ending in ("csv", "toml", "png", "pdf")}
-    assert kept == {"table.txt", *reports, "runs"}
+    assert kept == {"table.txt", *reports, "runs", ".lock"}
     assert (written / "table.txt").read_text().splitlines() == lines[: len(lines) - 2]
     assert (written / "comparison.png").read_bytes().startswith(b"\x89PNG")
     with (written / "comparison.csv").open(newline="") as file:
@@ -231,9 +231,10 @@ def test_solve_prints_a_certificate_and_saves_the_result(
     assert float(report["train error"]) == pytest.approx(
         np.mean(saved.predict(data.X_train) != data.y_train)
     )
-    assert float(report["test error"]) == pytest.approx(
-        np.mean(saved.predict(data.X_test) != data.y_test)
-    )
+    wrong = np.mean(saved.predict(data.X_test) != data.y_test)
+    right = fwlab.metrics.topk_accuracy(data.y_test, data.X_test @ saved.W.T, 2)
+    assert float(report["test error"]) == pytest.approx(wrong)
+    assert float(report["test top 2 error"]) == pytest.approx(1 - right)
     assert "valid error" not in report
     assert report["message"] == Status.CONVERGED.value
     assert "ascent" in err
@@ -362,7 +363,7 @@ def test_without_matplotlib_the_table_stands_alone(
     out, err = capsys.readouterr()
     assert "two.csv" in out
     assert err.splitlines()[-1] == commands.NO_FIGURE
-    kept = {path.name for path in Path("results").glob("*.*")}
+    kept = {path.name for path in Path("results").glob("[!.]*.*")}
     assert kept == {"table.txt", "comparison.csv", "comparison.toml"}
 
 
@@ -395,3 +396,11 @@ def test_verify_without_flint_is_refused_before_the_run(
     shown = capsys.readouterr()
     assert shown.err == "fwlab: verify needs python-flint: pip install 'fwlab[verify]'.\n"
     assert shown.out == ""
+
+
+def test_compare_writes_a_page_that_needs_no_other_file(folder, capsys, tmp_path):
+    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
+    page = tmp_path / "page.html"
+    answer = compared(capsys, "--methods", "fw", "--max-iter", "3", "--html", str(page))
+    assert answer["files"]["html"] == str(page)
+    assert "Plotly.newPlot(" in page.read_text("utf-8")

@@ -26,6 +26,12 @@ BAD = [
     (["compare", "--methods", "fw", "--methods", "fw"], "each method once; got 'fw' twice"),
     (["solve", "--data", "four.npz", "--data", "two.csv", "-k", "1"], "got 2 problems"),
     (["compare", "--nosuch", "1"], "unrecognized arguments: --nosuch 1"),
+    (["--verison"], r"unrecognized arguments: --verison\. Did you mean '--version'\?"),
+    (["solve", "four.npz"], r"arguments: four.npz\. A value follows its flag"),
+    (
+        ["compare", "--methods", "fw,", "afw"],
+        r"afw\. .* joined by commas without spaces",
+    ),
     (["compare", "--meth", "fw"], "unrecognized arguments: --meth fw"),
     (["compare", "--tol", "x"], "--tol: invalid float value: 'x'"),
     (["compare", "--tol", "-1"], "tol must be .*>= 0.*; got -1.0"),
@@ -147,3 +153,14 @@ def test_either_constant_replaces_the_other_of_the_file(
     (folder / "run.toml").write_text(stored)
     document = solved(capsys, "--config", "run.toml", *given, "--max-iter", "1")
     assert document["problem"]["lam"] == lam
+
+
+@pytest.mark.filterwarnings("default:.*index of the rows")
+def test_a_warning_is_a_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{row},{row % 3},{row % 2}" for row in range(12)]
+    (folder / "counted.csv").write_text("\n".join(["id,size,y", *rows]))
+    assert main(["data", "counted.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("counted.csv: n = 12 train, d = 2")
+    assert err.startswith("fwlab: 'counted.csv': the feature id seems to be an index of the rows; ")
+    assert err.count("\n") == 1

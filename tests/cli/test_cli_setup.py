@@ -1,6 +1,7 @@
 """fwlab data, info, warmup, --help and --version."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,15 @@ def test_version_and_module() -> None:
     command = [sys.executable, "-m", "fwlab", "--version"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert out == f"fwlab {_cli_setup.installed('fwlab')}\n"
+
+
+@pytest.mark.parametrize("command", [["--help"], ["solve", "--max-iter", "1"]])
+def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(command: list[str]) -> None:
+    program = [sys.executable, "-m", "fwlab", *command]
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdout=pipe, stderr=pipe, env=buffered) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        complaints = process.stderr.read()
+    assert (process.returncode, complaints) == (141, b"")

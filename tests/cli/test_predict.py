@@ -33,7 +33,7 @@ def labelled(rows):
 
 @pytest.fixture(params=["none", "unit", "standard"])
 def trained(request, tmp_path):
-    """A stored model, the folder, and the labels that the run itself gives to the new samples."""
+    """Provide a stored model, the folder, and the run's own labels of the new samples."""
     train = write(tmp_path / "train.csv", [*FEATURES, "class"], labelled(TRAIN))
     model = tmp_path / "model.npz"
     options = ["--normalize", request.param, "--loss", "usunier", "-k", "2", "--tol", "1e-6"]
@@ -92,13 +92,29 @@ def test_the_best_labels_and_their_accuracy(trained, capsys):
     assert report["top_2_accuracy"] == pytest.approx(right.mean())
 
 
+def test_the_label_is_the_column_that_the_training_file_ends_with(tmp_path, capsys):
+    train = write(tmp_path / "train.csv", [*FEATURES, "Species"], labelled(TRAIN))
+    model = str(tmp_path / "model.npz")
+    assert main(["solve", "--data", str(train), "-k", "1", "--save", model]) == 0
+    named = write(tmp_path / "new.csv", ["Species", *FEATURES, "Class"],
+                  [[row[-1], *row[:-1], "unknown"] for row in labelled(NEW)])  # fmt: skip
+    unnamed = write(tmp_path / "bare.csv", FEATURES, [row[:-1] for row in labelled(NEW)])
+    capsys.readouterr()
+    assert main(["predict", "--model", model, "--data", str(named), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    right = np.array(found["predictions"])[:, 0] == NAMES[NEW]
+    assert found["accuracy"] == pytest.approx(right.mean()) and right.mean() > 0.5
+    assert main(["predict", "--model", model, "--data", str(unnamed), "--json"]) == 0
+    assert "accuracy" not in json.loads(capsys.readouterr().out)
+
+
 def test_a_model_file_is_data_only(trained):
     model, *_ = trained
     with np.load(model, allow_pickle=False) as stored:
         arrays = dict(stored)
     assert {"model_W", "model_classes", "model_settings", "model_certificate"} <= set(arrays)
     loaded = fwlab.Model.load(model)
-    assert loaded.feature_names == tuple(FEATURES)
+    assert loaded.feature_names == tuple(FEATURES) and loaded.label_name == "class"
     assert loaded.settings["loss"] == "Usunier(k=2)" and loaded.made_by["fwlab"]
     assert loaded.certificate["gap"] == fwlab.Result.load(model).gap <= 1e-6
 

@@ -1,7 +1,7 @@
-"""Losses against the exact rational reference, on every small grid point or on seeded fractions.
+"""Compare losses with the exact rational reference, on small grid points or seeded fractions.
 
-Where weights and data are short binary fractions the floats are exact too and nothing may differ;
-elsewhere (1/3, exp) to 1e-12.
+If weights and data are short binary fractions, the floats are exact too and nothing may differ.
+Otherwise (1/3, exp) a difference of 1e-12 is allowed.
 """
 
 import math
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.small
 
 
 def agree(entry, actual, expected):
-    """Equal, without any tolerance where the floats are exact."""
+    """Return whether values are equal, without tolerance if the floats are exact."""
     if expected in (math.inf, -math.inf):
         return actual == expected
     if entry.exact_in_binary:
@@ -33,13 +33,13 @@ def agree(entry, actual, expected):
 
 
 def grid(m):
-    """All scores on a small grid: every order, every tie, every margin at 0."""
+    """Return all scores on a small grid: every order, every tie, every margin at 0."""
     steps = (-1.0, -0.5, 0.0, 0.5, 1.0) if m < 4 else (-1.0, 0.0, 1.0)
     return np.array(list(product(steps, repeat=m)))
 
 
 def for_label(entry, y, n, m):
-    """(loss on n samples of class y, its reference)."""
+    """Return (loss on n samples of class y, its reference)."""
     if entry.arguments[1:] == (True,):
         costs = np.tile(sample_costs(m, range(m))[y], (n, 1))
         return type(entry.loss)(costs, per_sample=True), entry.reference.for_sample(y)
@@ -72,7 +72,7 @@ def test_lmo_value_on_a_whole_grid(m, entry):
 
 
 def domain_candidates(reference, m, y):
-    """Points of the domain, on its boundary, and beyond; the last ones have another sum than 0."""
+    """Yield points of the domain, on its boundary, and beyond; the last sums are not 0."""
     rng = np.random.default_rng([m, y])
     slopes = list(exact.pieces(reference, m, y))
     for stretch in (Fraction(1), Fraction(1, 2), Fraction(9, 8)):

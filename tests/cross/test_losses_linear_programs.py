@@ -13,7 +13,7 @@ every_loss = pytest.mark.parametrize(("m", "entry"), SMALL_ENTRIES, ids=entry_id
 
 
 def rows_of(entry, *arrays):
-    """(reference of the sample, row of each array ...) for every sample."""
+    """Yield (reference of the sample, row of each array ...) for every sample."""
     for i, rows in enumerate(zip(*arrays, strict=True)):
         yield entry.reference.for_sample(i), *rows
 
@@ -40,7 +40,7 @@ def test_lmo(m, entry):
 
 
 def points_near_the_domain(entry, m):
-    """Subgradients, points of their hull, points pushed off it by much and by little."""
+    """Return subgradients, points of their hull, points pushed off it by much and by little."""
     scores, y = batch(m, entry)
     rng = np.random.default_rng(m)
     first, second = entry.loss.subgradient(scores, y), entry.loss.subgradient(-scores, y)

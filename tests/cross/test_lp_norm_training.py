@@ -18,7 +18,7 @@ FORMS = ("dense", "sparse", "linear", "precomputed")
 
 @cache
 def numbers(place: int) -> tuple:
-    """X, y, m, lam, p: few or many rows; in each third problem a class has no row."""
+    """Return X, y, m, lam, p: few or many rows; in each third problem a class has no row."""
     rng = np.random.default_rng(place)
     m, d = int(rng.integers(3, 6)), int(rng.integers(3, 9))
     n = int(rng.integers(m, 3 * m))

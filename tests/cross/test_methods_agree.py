@@ -48,7 +48,7 @@ TOLS = {
 
 @cache
 def optimum(place: int) -> tuple[reference.Certified, float]:
-    """The certified optimum, and how far rounding can take a value of fwlab from it."""
+    """Return the certified optimum, and how far rounding can take a value of fwlab from it."""
     kind, arguments, shape, smoothing = PROBLEMS[place]
     X, y = data(shape)
     lam, m = SHAPES[shape][3], SHAPES[shape][2]
@@ -70,7 +70,7 @@ def name(place: int) -> str:
 
 
 def problem(place: int) -> fwlab.Problem:
-    """The problem, in a form that its place decides."""
+    """Return the problem; its place in the list decides its form."""
     kind, arguments, shape, smoothing = PROBLEMS[place]
     X, y = data(shape)
     form = FORMS[place % 4]

@@ -52,7 +52,7 @@ class Polytope:
         return answer.fun
 
     def draw_in(self, z: np.ndarray) -> np.ndarray:
-        """The point of the segment from z to the center that is in the set and nearest to z."""
+        """Return the point of the set nearest to z on the segment from z to the center."""
         if self.total is not None:
             z = z + (self.total - z.sum()) / len(z)
         beyond = self.rows @ z > self.bounds
@@ -63,7 +63,7 @@ class Polytope:
 
 
 def topk_polytope(d, k, r):
-    """x >= 0, k x_i <= sum x, sum x <= r; k < d."""
+    """Return the set of all x >= 0 with k x_i <= sum x and sum x <= r, for k < d."""
     rows = np.vstack([-np.eye(d), k * np.eye(d) - 1, np.ones((1, d))])
     return Polytope(rows, np.r_[np.zeros(2 * d), r], np.full(d, r / (2 * d)))
 
@@ -77,7 +77,7 @@ def knapsack_polytope(d, r, upper, equality):
 
 
 def permutahedron_polytope(rho):
-    """Every subset sums to at most as many of the largest weights."""
+    """Return the set of all x in which no j entries sum to more than the j largest weights."""
     d = len(rho)
     sums = np.cumsum(np.sort(rho)[::-1])
     rows = np.array([s for s in itertools.product([0.0, 1.0], repeat=d) if 0 < sum(s) < d])
@@ -94,7 +94,7 @@ def objective(a, x, bias):
 
 
 def solve_qp(a, bias, polytope, solver):
-    """A solver's answer, however accurate: the certificate judges it."""
+    """Return a solver's answer, however accurate: the certificate judges it."""
     x = cp.Variable(len(a))
     constraints = [polytope.rows @ x <= polytope.bounds]
     if polytope.total is not None:
@@ -113,7 +113,7 @@ def solve_qp(a, bias, polytope, solver):
 
 
 def assert_optimal(a, x, bias, polytope, smallest, *options):
-    """x is in the set, its objective in both certified intervals, and it certifies itself."""
+    """Assert that x is in the set, its objective is in both intervals, and it certifies itself."""
     scale = 1 + np.abs(a).max() + np.abs(polytope.center).max()
     assert (polytope.rows @ x <= polytope.bounds + 1e-13 * len(a) * scale).all()
     assert polytope.total is None or abs(x.sum() - polytope.total) <= 1e-13 * len(a) * scale
@@ -130,7 +130,7 @@ def assert_optimal(a, x, bias, polytope, smallest, *options):
 
 
 def draw(seed, smallest=1):
-    """A point, with ties for odd seeds, and a bias."""
+    """Return a point, with ties for odd seeds, and a bias."""
     rng = np.random.default_rng(seed)
     a = rng.standard_normal(rng.integers(smallest, 8)) * rng.choice([0.3, 1.0, 8.0])
     a = np.round(a * 2) / 2 if seed % 2 else a

@@ -1,4 +1,4 @@
-"""Where data files come from: folder, cache, download; every copy is checked by its sha256."""
+"""Test the sources of data files: folder, cache, download; a sha256 checks every copy."""
 
 import gc
 import hashlib
@@ -34,7 +34,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache, and no other place to look at."""
+    """Provide an empty cache, and no other place to look at."""
     for name in ("FWLAB_DATA", "FWLAB_DATA_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FWLAB_DATA_CACHE", str(tmp_path / "cache"))
@@ -43,7 +43,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def server(cache, monkeypatch):
-    """A local host of the files, its address in FWLAB_DATA_URL; `asked` lists the requests."""
+    """Provide a local host of the files at FWLAB_DATA_URL; `asked` lists the requests."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.asked = []
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))

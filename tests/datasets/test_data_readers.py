@@ -136,26 +136,34 @@ def test_csv_headers_and_labels(tmp_path, text, X, labels):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must hold a label column beside at least one feature"),
-        ("1\n2\n", "must hold a label column beside at least one feature"),
+        ("", "own.csv' is empty"),
+        ("\n \n", "own.csv' is empty"),
+        ("1\n2\n", "must hold a label column .* between them; line 1 is '1'"),
+        ("p q y\n1 2 a\n", "a semicolon or a tab between them; line 1 is 'p q y'"),
         ("p,q,y\n", "holds a header and no rows"),
         ("1,2,a\n3,b\n", "line 2: 2 cells where the first has 3"),
         ("1,2,a\n\n3,4,b\n5,6,7,8\n", "line 4: 4 cells where the first has 3"),
         ("p,q,y\n1,x,a\n3,4,b\n", "line 2, column 2: 'x' is not a finite number"),
         ("1,x,a\n3,4,b\n", "line 1, column 2: 'x' is not a finite number"),
         ("y,p,q\na,1,x\nb,2,3\n", "line 2, column 3: 'x' is not a finite number"),
-        ("y,p,q\n0,1,2\n1,2,\n", "line 3, column 3: '' is not a finite number"),
+        ("y,p,q\n0,1,2\n1,2,\n", "line 3, column 3: '' is not .*; fill in missing values"),
+        ("p,q,r\n1,NA,a\n", "line 2, column 2: 'NA' is not .*, or remove their rows"),
+        ('p,r\n"1,234.5",a\n', "'1,234.5' is not .*; write numbers with a decimal point"),
+        ("p,q,r\n1,a,2\n", "if column 2 is the label, move it to the end, or name it y, label"),
         ("1,2,a\n3,nan,b\n", "line 2, column 2: 'nan' is not a finite number"),
         ("1,2,a\n-inf,3,b\n", "line 2, column 1: '-inf' is not a finite number"),
         ("1,2,a\n3,1_0,b\n", "line 2, column 2: '1_0' is not a finite number"),
         ("1,2,a\n3,4,\n", "line 2: the label is empty"),
-        ("1;2,5;a\n3;4,5;b\n", "line 2, column 2: '4,5' .*; numbers need a decimal point"),
+        ("1;2,5;a\n3;4,5;b\n", "line 2, column 2: '4,5' .*; write numbers with a decimal point"),
         (
             "T,2,8\nI,5,12\n",
-            "column 1: 'I' is not .*; if column 1 is the label, move it to the end",
+            "column 1: 'I' is not .*, or if column 1 is the label, move it to the end",
         ),
         ("kind,a,b\nT,2,8\nI,5,12\n", "'T' is not .*, or name it y, label or class in a header"),
-        ("kind,a,y\nT,2,8\nI,5,12\n", r"column 1: 'T' is not a finite number\.$"),
+        (
+            "kind,a,y\nT,2,8\nI,5,12\n",
+            "'T' is not .*, and encode categories as numbers.$",
+        ),
         ("1,2,0\n3,nan,1.5\n", "line 2, column 2: 'nan' is not a finite number"),
         ("1,2\n3,nan\n", "y must not hold NaN or infinity"),
         ("y,class,p\n1,2,3\n", "the header must name one label column; it names columns 1, 2"),
@@ -224,7 +232,7 @@ def test_tab_separated_values_have_an_ending_of_their_own(tmp_path):
 def test_csv_of_another_encoding(tmp_path):
     path = tmp_path / "own.csv"
     path.write_bytes(b"1,caf\xe9\n2,tea\n")
-    with pytest.raises(ValueError, match="not a UTF-8"):
+    with pytest.raises(ValueError, match="csv file; save it as UTF-8"):
         datasets.read_file(path)
 
 

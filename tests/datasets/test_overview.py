@@ -1,4 +1,4 @@
-"""What a data set shows before training: classes, scales and repeated rows, counted by hand."""
+"""Test the overview of a data set: classes, scales and repeated rows, counted by hand."""
 
 from dataclasses import replace
 
@@ -53,3 +53,8 @@ def test_constant_features_have_no_deviation(data):
 
 def test_a_data_set_represents_itself_in_a_line(data):
     assert len(repr(data)) < 300 and "n = 4 train + 2 test, d = 3, m = 3" in repr(data)
+
+
+def test_a_name_is_no_data_set():
+    with pytest.raises(TypeError, match=r"what datasets\.load returns; got 'digits'"):
+        datasets.overview("digits")

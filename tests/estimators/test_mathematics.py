@@ -17,7 +17,7 @@ NEAR = np.sqrt(2 * 150 * 1e-12) * 10
 
 
 def objective(machine, loss, C, omega=1.0, samples=X):
-    """1/2 |W|^2 + C sum omega Phi(W x; y)."""
+    """Return 1/2 |W|^2 + C sum omega Phi(W x; y)."""
     W = machine._W
     return 0.5 * (W**2).sum() + C * (omega * loss.value(samples @ W.T, Y)).sum()
 

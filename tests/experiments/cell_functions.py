@@ -14,7 +14,7 @@ def scaled(x):
 
 
 def threads(x):
-    """Threads that BLAS may use in the cell."""
+    """Return threads that BLAS may use in the cell."""
     from threadpoolctl import threadpool_info
 
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -37,7 +37,7 @@ def interrupted(x):
 
 
 def pressed(x):
-    """A run that Ctrl-C ends in its third iteration."""
+    """Return a run that Ctrl-C ends in its third iteration."""
     import signal
 
     import fwlab

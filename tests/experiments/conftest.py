@@ -15,4 +15,4 @@ def visitor(tmp_path, monkeypatch):
 
 @pytest.fixture
 def gaps_are_explained():
-    """Nothing: the store sees a class of the core that is patched in memory."""
+    """Check nothing, because the store sees a class of the core that is patched in memory."""

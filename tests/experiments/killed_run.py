@@ -1,6 +1,6 @@
-"""A run for the tests to kill: python killed_run.py FOLDER.
+"""Run a study for the tests to kill: python killed_run.py FOLDER.
 
-Each cell leaves a file in FOLDER/computed when it ends; results go to FOLDER/values.json.
+Every cell writes to FOLDER/computed when it ends; results go to FOLDER/values.json.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`compare`: every run a row, finished runs kept and found again, traces written out whole."""
+"""Test `compare`: one row per run, finished runs kept and found again, traces written whole."""
 
 import csv
 import subprocess
@@ -31,7 +31,7 @@ def problem(loss: fwlab.losses.Loss | None = None, **options: object) -> fwlab.P
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The methods that `solve` was called with."""
+    """Provide the methods that `solve` was called with."""
     calls: list[str] = []
 
     def solve(*args: object, **options: object) -> Result:
@@ -43,7 +43,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def name_of(built: fwlab.Method) -> str:
-    """The name of a method with its default options, or of bcfw with an order."""
+    """Return the name of a method with its default options, or of bcfw with an order."""
     return next(name for name in fwlab.methods() if build(name, {}) == replace_order(built))
 
 
@@ -52,7 +52,7 @@ def replace_order(built: fwlab.Method) -> fwlab.Method:
 
 
 def replace_solve(monkeypatch: pytest.MonkeyPatch, method: str, action: object) -> None:
-    """`solve` does `action` for one method."""
+    """Make `solve` do `action` for one method."""
 
     def solve(a_problem: fwlab.Problem, built: fwlab.Method, **options: object) -> Result:
         if name_of(built) == method:

@@ -1,4 +1,4 @@
-"""What a notebook shows: a few lines that say what matters, tables in HTML, axes and frames."""
+"""Test the display in a notebook: a few lines of main facts, tables in HTML, axes and frames."""
 
 import re
 import sys

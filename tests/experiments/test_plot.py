@@ -66,7 +66,7 @@ def comparison(results: dict[tuple[str, str], Result], settings: Settings = SETT
 
 
 def drawn(axes: matplotlib.axes.Axes) -> list[np.ndarray]:
-    """The (x, y) of every line but the one at tol."""
+    """Return the (x, y) of every line except the one at tol."""
     return [line.get_xydata() for line in axes.lines if line.get_transform() is axes.transData]
 
 

@@ -22,7 +22,7 @@ def problem(seed=0, loss=None, **options):
 
 @pytest.fixture
 def solved(monkeypatch):
-    """How many runs were computed."""
+    """Provide the number of runs computed."""
     calls = []
 
     def solve(*arguments, **options):

@@ -17,7 +17,7 @@ SETTINGS = {"tol": 0.0, "max_iter": 10}
 
 @pytest.fixture
 def press(monkeypatch):
-    """A function that lets Ctrl-C come at this iteration of the next run."""
+    """Provide a function that lets Ctrl-C come at this iteration of the next run."""
     at = []
 
     def solve(*arguments, callback, **options):

@@ -1,4 +1,4 @@
-"""What identifies code: bytecode and state, versions of packages, and what is refused."""
+"""Test what identifies code: bytecode and state, versions of packages, and refusals."""
 
 import ast
 import base64
@@ -83,7 +83,7 @@ def test_whose_code_a_module_holds():
 
 
 def package_of(tmp_path, monkeypatch):
-    """An imported package, and the folder of its metadata; it was there before this process."""
+    """Return an imported package older than this process, and the folder of its metadata."""
     (tmp_path / "visitor").mkdir()
     (tmp_path / "visitor" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
@@ -103,7 +103,7 @@ RECORD = "visitor/__init__.py,sha256={},0\nvisitor-1.0.dist-info/RECORD,,\n"
 
 def test_a_package_installed_from_a_folder_is_followed(tmp_path, monkeypatch):
     info = package_of(tmp_path, monkeypatch)
-    # without a list of files: built in place, say
+    # without a list of files, for example if built in place
     assert _installed("visitor") is None
     (info / "RECORD").write_text(RECORD.format(1))
     first = _installed("visitor")

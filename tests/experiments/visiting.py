@@ -82,7 +82,7 @@ class Visitor:
         path.write_text(source.replace(old, new))
 
     def imported(self, name="losses"):
-        """The package as a new process would see it."""
+        """Return the package as a new process would see it."""
         for module in [m for m in sys.modules if m.split(".")[0] == "visitor"]:
             del sys.modules[module]
         for cache in self.folder.rglob("__pycache__"):
@@ -96,7 +96,7 @@ class Visitor:
         (self.folder / "comparison.toml").unlink(missing_ok=True)
 
     def primal(self, loss=None, **options):
-        """The stored or fresh primal value of fw on a small problem."""
+        """Return the stored or fresh primal value of fw on a small problem."""
         problem = problem_of(self.imported().Mine() if loss is None else loss)
         self.forget_settings()
         comparison = compare({"own": problem}, ["fw"], max_iter=3, out=self.folder, **options)

@@ -67,7 +67,7 @@ def started(
     before: Callable[[], None] = heed_ctrl_c,
     also: Path | None = None,
 ) -> subprocess.Popen[str]:
-    """A command in `folder`, which finds the modules of the folder `also` first."""
+    """Return a command in `folder`, which finds the modules of the folder `also` first."""
     path = [str(ROOT)] if also is None else [str(also), str(ROOT)]
     return subprocess.Popen(
         [sys.executable, *arguments],
@@ -81,7 +81,7 @@ def started(
 
 
 def stored(folder: Path) -> list[Path]:
-    """The files of finished runs or cells; drafts have hidden names."""
+    """Return the files of finished runs or cells; drafts have hidden names."""
     kept = [*folder.glob("out/runs/*"), *folder.glob("results/figures/cells/*")]
     return [file for file in kept if not file.name.startswith(".")]
 
@@ -94,7 +94,7 @@ def wait_for(condition: Callable[[], object], run: subprocess.Popen[str]) -> Non
 
 
 def stopped(folder: Path, command: list[str], number: int) -> tuple[int, str, str]:
-    """Exit code and output of a command that got a signal when its first part was done."""
+    """Return exit code and output of a command that got a signal when its first part was done."""
     (folder / "slow.py").write_text(SLOW)
     with started(folder, command) as run:
         if command is SOLVE:
@@ -108,7 +108,7 @@ def stopped(folder: Path, command: list[str], number: int) -> tuple[int, str, st
 
 
 def ended(folder: Path, command: list[str], before: Callable[[], None] = heed_ctrl_c) -> str:
-    """Output of a command that ends by itself, both streams."""
+    """Return output of a command that ends by itself, both streams."""
     with started(folder, command, before) as run:
         out, errors = run.communicate(timeout=300)
     assert "Traceback" not in errors, errors

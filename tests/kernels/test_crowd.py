@@ -112,7 +112,7 @@ def rows_of(kind, rng, m):
 
 
 def nearly_active(u, c, y):
-    """How many classes of each row are active, or would be in a row some ulp away."""
+    """Return how many classes of each row are active, or would be in a row some ulp away."""
     i = np.arange(len(c))
     b = c[i, y][:, None] - c
     beta = np.maximum(-u, 0.0)
@@ -122,7 +122,7 @@ def nearly_active(u, c, y):
 
 
 def assert_near(found, expected, c, y):
-    """Both agree to 8 ulp of the row's largest entry, and a part of an ulp per active class.
+    """Assert that both agree to 8 ulp of the row's largest entry, plus a part per active class.
 
     beta_y sums up the rounding errors of all active classes, and zeta, which bounds the largest
     ones, follows it: with 1000 active classes each of the two is up to 100 ulp from a projection in

@@ -17,7 +17,7 @@ from fwlab.kernels.layouts import PolytopeWeights
 
 pytestmark = pytest.mark.small
 EPS = Fraction(1, 10**20)
-# the first are those of top-1, top-2, pseudo top-2, Usunier-2 and weighted losses, times a constant
+# the first belong to top-1, top-2, pseudo top-2, Usunier-2 and weighted losses, times a constant
 WEIGHTS = (
     ((1, 0, 0), (0, 0, 0)),
     ((1, 1, 0), (1, 0, 0)),
@@ -43,7 +43,7 @@ def layout(weights):
 
 
 def bounds(weights):
-    """(S, f(S), g(S)) of all sets S of entries that are not empty."""
+    """Yield (S, f(S), g(S)) of all sets S of entries that are not empty."""
     upper, lower = weights
     n = len(upper)
     for size in range(1, n + 1):
@@ -52,7 +52,7 @@ def bounds(weights):
 
 
 def contains(b, weights):
-    """Whether some zeta in [0, 1] meets every bound."""
+    """Return whether some zeta in [0, 1] meets every bound."""
     least, most = Fraction(0), Fraction(1)
     for chosen, f, g in bounds(weights):
         total = sum(b[j] for j in chosen)
@@ -65,7 +65,7 @@ def contains(b, weights):
 
 
 def vertices(weights):
-    """0 and every order of upper_1 .. upper_i, lower_i+1 .. lower_n."""
+    """Return 0 and every order of upper_1 .. upper_i, lower_i+1 .. lower_n."""
     upper, lower = weights
     mixed = {(*upper[:i], *lower[i:]) for i in range(len(upper) + 1)}
     orders = {order for row in mixed for order in permutations(row)} | {(0,) * len(upper)}
@@ -77,7 +77,7 @@ def moved(b, factor, direction):
 
 
 def points(weights, rng, count=30):
-    """0, each fifth vertex, and combinations of up to five vertices, more often near ones."""
+    """Yield 0, each fifth vertex, and combinations of up to five vertices, more often near ones."""
     corners = vertices(weights)
     yield from corners[:: max(1, len(corners) // 5)]
     for _ in range(count):
@@ -116,7 +116,7 @@ def test_the_vertex_is_extreme_in_the_smallest_face(weights):
 
 
 def exact_step(b, direction, wanted, weights):
-    """The largest step up to `wanted`, from every inequality of the polytope."""
+    """Return the largest step up to `wanted`, from every inequality of the polytope."""
     every = list(bounds(weights))
     slacks = [([j], [], 0, 1, 1) for j in range(len(b))]  # b_j >= 0
     slacks += [([], chosen, f, 0, 1) for chosen, f, _ in every]

@@ -38,7 +38,7 @@ SHAPES_ONLY = {
 
 
 def all_kernels():
-    """{"folder.module.name": compiled kernel} of all folders; empty where numba's JIT is off."""
+    """Return {"folder.module.name": compiled kernel}; it is empty if numba's JIT is off."""
     found = {}
     for info in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
         module = importlib.import_module(info.name)
@@ -85,7 +85,7 @@ class Recorder:
 
 @contextmanager
 def recording(rng):
-    """Every name in fwlab that is bound to a kernel is bound to its recorder instead."""
+    """Bind every name in fwlab that is bound to a kernel to its recorder instead."""
     recorders = {name: Recorder(kernel, rng) for name, kernel in KERNELS.items()}
     by_kernel = {id(recorder.kernel): recorder for recorder in recorders.values()}
     with pytest.MonkeyPatch.context() as patch:
@@ -128,7 +128,7 @@ def use_projections(rng):
         fwlab.project_knapsack(a, 1.0, 0.25, equality=True)
         for scale in (1.0, 2.0**40):
             fwlab.project_permutahedron(scale * a[:, :80], np.arange(min(d, 80)))
-    # equal entries, so many that bytes sort them
+    # enough equal entries to be sorted by bytes
     fwlab.project_knapsack(np.zeros(1100), 1.0, 0.25, equality=True)
 
 
@@ -175,7 +175,7 @@ RUNS = [use_losses, use_long_rows, use_projections, use_solvers, use_ranking]
 
 
 def assert_same(first, second):
-    """Equal integers; floats to the rounding of sums taken in another order."""
+    """Assert equal integers, and floats equal to the rounding of sums in another order."""
     if isinstance(first, tuple):
         assert len(first) == len(second)
         for a, b in zip(first, second, strict=True):
@@ -188,7 +188,7 @@ def assert_same(first, second):
 
 
 def shapes(arrays):
-    """Shape and kind of each array of a nested tuple."""
+    """Return shape and kind of each array of a nested tuple."""
     if isinstance(arrays, tuple):
         return tuple(shapes(array) for array in arrays)
     return arrays.shape, arrays.dtype.kind
@@ -217,7 +217,7 @@ def run_recorded(run, seed):
 
 @pytest.fixture(scope="module")
 def recorded():
-    """Recorders of every run with each of SEEDS."""
+    """Provide recorders of every run with each of SEEDS."""
     return [run_recorded(run, seed) for run in RUNS for seed in SEEDS]
 
 

@@ -33,7 +33,7 @@ def solved(loss, linear, metric, old, y, weight, repeats=1):
 
 
 def excess(loss, linear, metric, old, y, weight, new):
-    """<gradient, new - best vertex>: at least what the objective is above its minimum."""
+    """Return <gradient, new - best vertex>, an upper bound of the objective less its minimum."""
     gradient = linear + metric * (new - old)
     return gradient @ (new - weight * loss.lmo(gradient, y))
 

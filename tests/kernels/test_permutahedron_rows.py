@@ -38,7 +38,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def exact_residual(ordered, rho):
-    """The non-increasing `ordered` less the decreasing fit to ordered - rho, in fractions."""
+    """Return `ordered`, which does not increase, less the fit to ordered - rho, in fractions."""
     pools = []
     for value, weight in zip(ordered, rho, strict=True):
         total, size = Fraction(value) - Fraction(weight), 1
@@ -66,7 +66,7 @@ def test_rows_are_ordered(kind, d):
 
 
 def test_keys_that_cannot_tell_the_entries_apart_leave_the_row_to_argsort(monkeypatch):
-    """Keys of 300 entries lose 9 bits, and all entries of a row differ in these alone."""
+    """Keys of 300 entries lose 9 bits; the entries of each row differ only in these."""
     rng = np.random.default_rng(0)
     points = np.stack([1.0 + rng.permutation(300) * EPS, rng.normal(size=300)])
     sorted_by_numpy = []

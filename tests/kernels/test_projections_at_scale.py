@@ -39,7 +39,7 @@ def some_losses(m):
 
 
 def points(m, seed):
-    """Rows of the sizes at which weights drown in rounding, and rows of all sizes mixed."""
+    """Yield rows of the sizes at which weights drown in rounding, and rows of all sizes mixed."""
     rng = np.random.default_rng(seed)
     normal, tied = rng.standard_normal(m), rng.integers(-2, 3, m)
     for size in (1e14, 1e16, 1e30, 1e100, 1e149):
@@ -57,7 +57,7 @@ def fractions(values):
 
 
 def infeasibility(upper, lower, beta):
-    """The least violation of the partial sums, over zeta in [0, 1]."""
+    """Return the least violation of the partial sums, over zeta in [0, 1]."""
     largest = sorted(beta, reverse=True)
     most = list(zip(accumulate(largest), accumulate(upper), strict=True))
     least = list(zip(accumulate(largest[::-1]), accumulate(lower[::-1]), strict=True))

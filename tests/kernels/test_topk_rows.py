@@ -19,7 +19,7 @@ EPS = np.finfo(float).eps
 
 
 def rows_of(kind, d, rng):
-    """Rows that make a selection or Newton's method fail if anything does, (ROWS, d)."""
+    """Return rows that make a selection or Newton's method fail if anything does, (ROWS, d)."""
     a = rng.normal(size=(ROWS, d))
     if kind == "ties":
         return np.round(2 * a) / 2
@@ -50,10 +50,11 @@ def sizes(rng):
 
 
 def assert_clipped(a, out, thresholds, exact=None):
-    """The rows of `out` are min(max(a - shift - t, 0), u) with (t, u, shift) of each row.
+    """Assert that the rows of `out` are min(max(a - shift - t, 0), u), by (t, u, shift) of each.
 
-    8 ulp are allowed, of the row's largest entry or of u. A row that is further away counts against
-    its exact thresholds, where there are some: those of the sorted row have rounding errors, too.
+    8 ulp are allowed, of the row's largest entry or of u. A row that is further away is compared
+    with its exact thresholds, if there are any: the thresholds of the sorted row have rounding
+    errors, too.
     """
     for row, x in zip(a, out, strict=True):
         t, u, shift = thresholds(row)
@@ -65,7 +66,7 @@ def assert_clipped(a, out, thresholds, exact=None):
 
 
 def exact_thresholds(row, k, r, bias):
-    """The equations of kernels.simplices.topk_simplex in fractions, solved by trying all pieces."""
+    """Solve the equations of kernels.simplices.topk_simplex in fractions, trying all pieces."""
     entries = sorted(map(Fraction, row), reverse=True)
     bias, pivot = Fraction(bias), entries[k - 1]
     cap = Fraction(r) / k if r < np.inf else None

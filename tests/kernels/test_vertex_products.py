@@ -24,7 +24,7 @@ def rng():
 
 
 def places(rng, count):
-    """Some different classes for each row."""
+    """Return some different classes for each row."""
     return np.array([rng.permutation(M)[:count] for _ in range(N)])
 
 

@@ -38,7 +38,7 @@ def watched() -> Iterator[list[str]]:
 
 
 def rounds(value) -> bool:
-    """Whether a finite float that is not a whole number is in a value."""
+    """Return whether a finite float that is not a whole number is in a value."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind == "f" and any(rounds(x) for x in value.ravel().tolist())
     if isinstance(value, list | tuple):

@@ -26,7 +26,7 @@ def symbols(deep):
 
 
 def mean_below_maximum(case, factor=1, more=0):
-    """factor times the mean of the k largest entries is at most the largest, plus more."""
+    """State that factor times the mean of the k largest is at most the largest, plus more."""
     mean = largest_sum(case.x, case.k) / case.k
     return at_most(factor * mean, maximum(*case.x) + more)
 

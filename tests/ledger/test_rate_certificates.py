@@ -39,7 +39,7 @@ def proof(t=4, bound=Fraction(1, 3), functions="smooth"):
 
 
 def changed(certificate, **multipliers):
-    """The certificate with some multipliers changed, by "kind i j"."""
+    """Return the certificate with some multipliers changed, by "kind i j"."""
     names = {name: Inequality(name.split()[0], *map(int, name.split()[1:])) for name in multipliers}
     numbers = {names[name]: number for name, number in multipliers.items()}
     return replace(certificate, multipliers={**certificate.multipliers, **numbers})

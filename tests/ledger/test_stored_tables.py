@@ -19,7 +19,7 @@ from tests.ledger.test_stored_figures import FIGURES
 
 
 def path_of(accuracy, Cs, n_columns):
-    """What accuracy_path stores, the same for every C and k."""
+    """Return the result of accuracy_path, equal for every C and k."""
     fit = {"accuracy": [accuracy] * n_columns, "gap": 1e-4, "own_gap": None, "status": "0 capped"}
     fit["n_test"] = 100
     return [{"C": C, **fit} for C in Cs]
@@ -90,7 +90,7 @@ def verdict_on(id, holds):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    """make(names, numbers, holds, size): tables of planted numbers in the folder that is read."""
+    """Provide make(names, numbers, holds, size), which stores tables of planted numbers."""
     monkeypatch.setenv(stored_tables.VARIABLE, str(tmp_path))
 
     def make(names, numbers, holds, size="standard"):

@@ -206,7 +206,7 @@ def twice(x):
 
 @pytest.fixture
 def library(monkeypatch):
-    """A module of fwlab's with two functions, one of which the form below calls."""
+    """Provide a module of fwlab with two functions, one of which the form below calls."""
     module = SimpleNamespace(twice=twice, thrice=lambda x: 3.0 * x)
     import fwlab.metrics as place
 

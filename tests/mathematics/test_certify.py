@@ -21,12 +21,12 @@ M = 4
 
 
 def binary_entries(y):
-    """The losses whose weights and costs are the same numbers in floats and in fractions."""
+    """Return the losses whose weights and costs are the same numbers in floats and in fractions."""
     return [entry for entry in entries(M, y) if entry.exact_in_binary]
 
 
 def nearly_feasible(entry, y, rng, error):
-    """Rows near the domain: convex combinations of two vertices, moved by `error`."""
+    """Return rows near the domain: convex combinations of two vertices, moved by `error`."""
     n = len(y)
     points = [entry.loss.lmo(rng.integers(-2, 3, (n, M)).astype(float), y) for _ in range(2)]
     share = rng.integers(0, 5, (n, 1)) / 4
@@ -41,7 +41,7 @@ def drawn(seed, scale=0.0):
 
 
 def repaired(problem, A):
-    """A', as fractions."""
+    """Return A', as fractions."""
     result = fwlab.solve(problem, max_iter=0)
     W = None if problem.kernel == "precomputed" else problem.weights(A)
     rows = balls.Balls(flint, problem, replace(result, A=A, W=W)).A
@@ -80,7 +80,7 @@ def in_fractions(array):
 
 
 def exact_gap(problem, entry, W, A):
-    """P(W) - D(A') in fractions, from the definition of the loss."""
+    """Return P(W) - D(A') in fractions, from the definition of the loss."""
     n, lam = problem.n_samples, Fraction(problem.lam)
     X, W, omega = in_fractions(problem.X), in_fractions(W), problem.sample_weight
     primal = lam / 2 * sum(v * v for row in W for v in row)

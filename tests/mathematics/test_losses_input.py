@@ -28,7 +28,7 @@ def evaluate(loss, name="value", scores=SCORES, y=Y, **options):
 
 
 def refused(call, kind, argument, *shown):
-    """The call raises `kind` with one sentence: it begins with the argument and shows the value."""
+    """Assert that the call raises one sentence that names the argument and the value."""
     with pytest.raises(kind) as caught:
         call()
     message = str(caught.value)

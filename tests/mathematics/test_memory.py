@@ -16,7 +16,7 @@ N, D, M = 20_000, 20, 50
 
 
 def runs():
-    """Every method with and without smoothing where it takes such a problem."""
+    """Yield every method with and without smoothing where it takes such a problem."""
     for smoothing in (0.0, 0.1):
         tiny = fwlab.Problem(np.eye(M), np.arange(M), fwlab.TopK(3), 0.1, smoothing=smoothing)
         yield from (

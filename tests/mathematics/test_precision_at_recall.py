@@ -11,7 +11,7 @@ pytestmark = pytest.mark.small
 
 
 def by_definition(y, scores, recall):
-    """The precision at the highest score that reaches the recall, in exact numbers."""
+    """Return the precision at the highest score that reaches the recall, in exact numbers."""
     for t in sorted(set(scores), reverse=True):
         found = [label for label, score in zip(y, scores, strict=True) if score >= t]
         if Fraction(sum(found), sum(y)) >= recall:

@@ -23,7 +23,7 @@ def build(**change):
 
 
 def refused(call, kind, name, shown):
-    """The call raises `kind` with one sentence that begins with the name and shows the value."""
+    """Assert that the call raises one sentence that names the argument and the value."""
     with warnings.catch_warnings(), pytest.raises(kind) as caught:
         warnings.simplefilter("error")
         call()
@@ -70,6 +70,13 @@ BAD_X = [
 def test_bad_dense_features(bad, kind, shown):
     for kernel in (None, "linear"):
         refused(lambda kernel=kernel: build(X=bad, kernel=kernel), kind, "X", shown)
+
+
+def test_another_lam_is_checked_against_the_scales():
+    assert build(X=1e30 * X).with_lam(1e-80).lam == 1e-80
+    for problem in (build(X=1e30 * X), build(X=1e30 * X, kernel="linear")):
+        with pytest.raises(ValueError, match=r"^X, lam, .* must keep .* lam n = 6e-100, .*\.$"):
+            problem.with_lam(1e-100)
 
 
 def test_objects_as_pandas_has_them_are_read_by_column():

@@ -144,7 +144,7 @@ class Remembers(Blend):
 
 
 class Learns(Blend):
-    """What it remembers of other problems is nowhere in its options."""
+    """It remembers other problems, but not in its options."""
 
     def iterate(self, state, workspace):
         LARGEST["n"] = max(LARGEST["n"], state.problem.n_samples)

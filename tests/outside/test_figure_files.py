@@ -10,7 +10,7 @@ from files import ROOT, forgotten, ran, started, written
 from figures import __main__ as command
 from figures.kit.script import script_names
 
-# a cell leaves a file each time that it is computed
+# every computation of a cell adds a file
 OWN = '''"""Two numbers."""
 
 import time

@@ -4,7 +4,7 @@
     python tests/planted kernels. newton     those whose module or name holds one of the words
     python tests/planted --compiled          the sample that runs with the JIT
 
-The seconds are those of the processor. The exit code is 1 if a defect is not caught.
+The seconds are processor time. The exit code is 1 if a defect is not caught.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from planted_runs import Outcome, server
 
 
 def outcomes(defects: list[Defect], compiled: bool) -> Iterator[tuple[Defect, Outcome]]:
-    """Yield what the tests say of each defect; with the JIT each one has a cache of its own."""
+    """Yield the outcome of the tests for each defect; with the JIT each one has its own cache."""
     if compiled:
         for defect in defects:
             with server(compiled=True) as running:

@@ -29,7 +29,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def sizes(draw, smallest_m=2, smallest_k=1, below=0):
-    """(m, k) with m <= 8 and smallest_k <= k <= m - below."""
+    """Draw (m, k) with m <= 8 and smallest_k <= k <= m - below."""
     m = draw(st.integers(smallest_m, 8))
     return m, draw(st.integers(smallest_k, m - below))
 
@@ -38,7 +38,10 @@ def sizes(draw, smallest_m=2, smallest_k=1, below=0):
 
 
 def in_left_set(v, k):
-    """K19 (68): some last entry puts v in the top-k simplex; its bounds are linear in it."""
+    """Return whether some last entry puts v in the top-k simplex (K19 (68)).
+
+    Its bounds are linear in it.
+    """
     total = sum(v)
     least = max(0, k * max(v) - total)
     most = 1 - total if k == 1 else min(1 - total, total / (k - 1))
@@ -46,7 +49,7 @@ def in_left_set(v, k):
 
 
 def in_right_set(v, k):
-    """K19 (65): the last entry 0 puts v in the top-k simplex."""
+    """Return whether the last entry 0 puts v in the top-k simplex (K19 (65))."""
     return min(v) >= 0 and sum(v) <= 1 and k * max(v) <= sum(v)
 
 
@@ -78,11 +81,12 @@ def test_both_sides_are_minus_the_sum_on_the_sets_of_k19(size, data):
 
 
 def is_compatible(loss, m, y):
-    """Whether both sides of (28) agree for every v, decided exactly.
+    """Return whether both sides of (28) agree for every v, decided exactly.
 
-    Each side is convex, and finite on a polytope where it is minus the sum of v. The right one is
-    the smaller; so they agree if they do at the left one's vertices, which are among the slopes of
-    phi without the true class. Wrong classes are alike: one slope of each kind is enough.
+    Each side is convex,
+    and finite on a polytope where it is minus the sum of v. The right one is the smaller; so they
+    agree if they do at the left one's vertices, which are among the slopes of phi without the true
+    class. Wrong classes are alike: one slope of each kind is enough.
     """
     slopes = {tuple(sorted(s[:y] + s[y + 1 :])) for s in pieces(loss, m, y, centred=False)}
     return all(lhs(loss, v, y) == rhs(loss, v, y) for v in slopes)
@@ -121,7 +125,7 @@ def test_the_vector_69_parts_the_two_effective_domains(size, data):
 
 @st.composite
 def problems(draw):
-    """X (n, d), y, m, k, lam; some X with ties and zero rows."""
+    """Draw X (n, d), y, m, k, lam; some X with ties and zero rows."""
     m, k = draw(sizes(3, below=1).filter(lambda size: size[0] <= 5))
     n, d = draw(st.integers(1, 5)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(seeds))
@@ -130,7 +134,7 @@ def problems(draw):
 
 
 def distance_bound(lam, *gaps):
-    """Strong convexity: |W - W*|^2 <= 2 gap / lam for each of two solutions."""
+    """Bound the distance of two solutions, each with |W - W*|^2 <= 2 gap / lam."""
     return sum(sqrt(2 * gap / lam) for gap in gaps)
 
 

@@ -39,14 +39,14 @@ class Data:
         )
 
     def rows(self, index: np.ndarray) -> "Data":
-        """The samples at these indices, in their order."""
+        """Return the samples at these indices, in their order."""
         loss = self.loss
         if getattr(loss, "per_sample", False):
             loss = fwlab.StructuredHinge(loss.costs[index], per_sample=True)
         return replace(self, X=self.X[index], y=self.y[index], loss=loss, omega=self.omega[index])
 
     def feasible(self, rng: np.random.Generator) -> np.ndarray:
-        """A (n, M) inside the domain."""
+        """Return a (n, M) inside the domain."""
         A = np.zeros((len(self.y), M))
         for share in rng.dirichlet(np.ones(3)):
             A += share * self.loss.lmo(rng.normal(size=A.shape), self.y)
@@ -55,7 +55,7 @@ class Data:
 
 @st.composite
 def data(draw):
-    """Small problems; integer features bring ties, equal rows and rows of zeros."""
+    """Draw small problems; integer features bring ties, equal rows and rows of zeros."""
     rng = np.random.default_rng(draw(seeds))
     n, d = draw(st.integers(2, 8)), draw(st.integers(1, 4))
     X = rng.integers(-1, 2, (n, d)) * 1.0 if draw(st.booleans()) else rng.normal(size=(n, d))
@@ -67,7 +67,7 @@ def data(draw):
 
 
 def agree(one, other, pairs_A, pairs_W, factor=1.0):
-    """`other` has `factor` times the values of `one` at points that correspond."""
+    """Assert that `other` has `factor` times the values of `one` at points that correspond."""
     first, second = one.problem, other.problem
     for W, image in pairs_W:
         assert second.primal(image) == pytest.approx(factor * first.primal(W), abs=1e-12, rel=1e-12)

@@ -31,12 +31,12 @@ def products(a, b):
 
 
 def excess(case, c, u):
-    """max over v of <u - c, u - v>, (n,): at least |u - projection|^2."""
+    """Return max over v of <u - c, u - v>, (n,): at least |u - projection|^2."""
     return products(u - c, u - case.loss.lmo(u - c, case.y))
 
 
 def slack(case, *arrays):
-    """Rounding of an inner product with a point of the domain; the arrays give the magnitude."""
+    """Return the rounding of an inner product with a point of the domain."""
     largest = max(abs(a).max(initial=0.0) for a in arrays) + case.entry.size
     return 8 * EPS * case.m * case.entry.size * largest
 

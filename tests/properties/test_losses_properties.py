@@ -17,7 +17,7 @@ few_classes = st.integers(2, 8)
 
 
 def products(a, b):
-    """<row of a, row of b>, (n,)."""
+    """Return <row of a, row of b>, (n,)."""
     return (a * b).sum(axis=1)
 
 
@@ -76,7 +76,7 @@ def test_outside_the_domain_the_conjugate_is_infinite(case):
 
 @given(cases(), seeds, st.sampled_from([1e-6, 1e-3]))
 def test_the_domain_tolerance_is_a_fraction_of_the_weights(case, seed, tol):
-    """What moves no partial sum by more than the tolerance is allowed; a larger sum is not."""
+    """A move may change partial sums by the tolerance, and not by more."""
     rng, allowed = np.random.default_rng(seed), 0.9 * tol * case.entry.weight_sum
     vertex = case.loss.subgradient(case.scores, case.y)
     push = rng.standard_normal(vertex.shape)
@@ -112,7 +112,7 @@ def test_the_tolerance_of_each_bound(m, share, expected):
 
 
 def weights_of(entry):
-    """The weights rho in the definition of a loss of the papers; None for any other loss."""
+    """Return the weights rho in the definition of a loss of the papers; None for any other loss."""
     if entry.kind in ("MaxHinge", "StructuredHinge"):
         return [1.0]
     if entry.kind in ("TopK", "PseudoTopK", "Usunier"):
@@ -121,7 +121,7 @@ def weights_of(entry):
 
 
 def first_maximiser(entry, margins, y):
-    """The definition's weights beside the margins sorted stably, as a subgradient (m,)."""
+    """Return the definition's weights beside the margins sorted stably, as a subgradient (m,)."""
     kind, m, rho = entry.kind, len(margins), weights_of(entry)
     classes = [j for j in range(m) if not (kind == "PseudoTopK" and j == y)]
     ordered = sorted(classes, key=lambda j: (-margins[j], j))
@@ -191,7 +191,7 @@ def test_vertices_are_distinct_and_as_many_as_counted(m):
 
 
 def assert_same(first, second, scores, y, seed):
-    """Two losses agree in every method: digit by digit, projections to rounding."""
+    """Assert that two losses agree in every method: digit by digit, projections to rounding."""
     m = scores.shape[1]
     for name in ("value", "subgradient", "lmo"):
         assert_array_equal(getattr(first, name)(scores, y), getattr(second, name)(scores, y))
@@ -239,7 +239,7 @@ def test_pseudo_is_below_topk_is_below_usunier(case, seed):
 
 
 def relabelled(entry, order):
-    """The same loss for classes listed in another order: only costs tell classes apart."""
+    """Return the loss for classes listed in another order: only costs distinguish classes."""
     if entry.kind != "StructuredHinge":
         return entry.loss
     costs = entry.loss.costs[:, order]

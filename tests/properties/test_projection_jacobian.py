@@ -15,14 +15,14 @@ STEP = 1e-7
 
 
 def forward(loss, c, y, step=STEP):
-    """Difference quotients along every axis, (n, m, m); a negative step looks back."""
+    """Return difference quotients along every axis, (n, m, m); a negative step looks back."""
     steps = step * np.eye(M)
     quotients = [(loss.project(c + e, y) - loss.project(c, y)) / step for e in steps]
     return np.stack(quotients, axis=2)
 
 
 def points(loss, rng, n):
-    """Points of several sizes, in the unit of the loss, with their labels."""
+    """Return points of several sizes, in the unit of the loss, with their labels."""
     sizes = loss.scale * rng.choice([0.1, 0.5, 2.0], (n, 1))
     return sizes * rng.normal(size=(n, M)), rng.integers(0, M, n)
 
@@ -51,7 +51,7 @@ def test_each_is_an_orthogonal_projection(loss):
 
 
 def distance_to_hull(matrix, others):
-    """Distance of a matrix from the convex hull of others (k, m, m)."""
+    """Return the distance of a matrix from the convex hull of others (k, m, m)."""
     weight = 1e3
     columns = np.vstack([others.reshape(len(others), -1).T, np.full(len(others), weight)])
     return nnls(columns, np.append(matrix.ravel(), weight))[1]

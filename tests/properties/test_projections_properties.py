@@ -52,7 +52,7 @@ def is_topk_optimal(a, x, k, r, bias):
 
 
 def exact_topk(a, k, r, bias):
-    """Exact projection onto the top-k simplex, or onto the cone for r = None."""
+    """Return the exact projection onto the top-k simplex, or onto the cone for r = None."""
     d, ordered = len(a), sorted(a, reverse=True)
     candidates = [[Fraction(0)] * d]
     if k > d:
@@ -114,7 +114,7 @@ def exact_permutahedron(a, rho):
 
 
 def assert_exact(x, expected, a, *others):
-    """Equal to rounding: a few units in the last place of the largest number around."""
+    """Assert equality to rounding: a few units in the last place of the largest number."""
     scale = max(abs(float(v)) for v in [*a, *others])
     assert_allclose(x, [float(v) for v in expected], rtol=0, atol=32 * EPS * scale + 1e-322)
 
@@ -187,7 +187,7 @@ def test_powers_of_two_change_no_digit(a, k, r, bias, scale):
 
 
 def plain_topk(a, k, r, bias):
-    """The top-k projection from a full sort: move mass from the k largest to the others."""
+    """Return the top-k projection from a full sort: move mass from the k largest to the others."""
     ordered = np.sort(a)[::-1]
     pivot = ordered[k - 1]
     high, low = (ordered[:k] - pivot)[::-1], ordered[k:] - pivot
@@ -211,7 +211,7 @@ def plain_topk(a, k, r, bias):
 
 
 def family(name, d, rng):
-    """Rows that stress one part of the selection each."""
+    """Return rows, each of which stresses one part of the selection."""
     normal = rng.standard_normal(d)
     return {
         "normal": normal,

@@ -32,7 +32,7 @@ class Instance:
         return np.exp(-self.sigma * ((self.X[:, None] - self.X) ** 2).sum(axis=2))
 
     def reference(self) -> Ranking:
-        """The same problem for the reference, through a factor of the kernel matrix."""
+        """Return this problem for the reference, through a factor of the kernel matrix."""
         F, positive, objective = features_of(self.gram), self.y == 1, self.objective
         power = {"hinge": 1, "quadratic": 2}[objective.surrogate]
         common = (F[positive], F[~positive], self.C, power, objective.theta)
@@ -44,7 +44,7 @@ class Instance:
 
 
 def random_instance(seed: int) -> Instance:
-    """Instance number `seed`; objectives, surrogates and kernels take turns."""
+    """Return instance number `seed`; objectives, surrogates and kernels take turns."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 41)), int(rng.integers(1, 7))
     X = np.round(rng.normal(size=(n, d)), 1)

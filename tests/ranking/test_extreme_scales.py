@@ -18,7 +18,7 @@ OBJECTIVES = [TopPush(), TopPush("hinge"), TopPushK(3), PatMat(0.3), PatMat(0.3,
 
 
 def scaled_run(scale, C, objective, kernel, **options):
-    """A run on rows of another scale, in the same units: C grows as the rows shrink."""
+    """Return a run on rows of another scale, in the same units: C grows as the rows shrink."""
     rows = scale * X
     sigma = 0.4 / scale**2 if kernel == "rbf" else None
     arguments = (rows @ rows.T if kernel == "precomputed" else rows, Y, objective, C, kernel, sigma)

@@ -23,7 +23,7 @@ fractions = np.vectorize(Fraction, otypes=[object])
 
 
 def system_parts(seed, rows):
-    """Rows of a factor L, and right sides."""
+    """Return rows of a factor L, and right sides."""
     rng = np.random.default_rng(seed)
     A, _ = equalities(P, Q, r_is_sum=rows == 2)
     n = P + Q
@@ -45,7 +45,7 @@ def test_both_kinds_solve_the_system(seed, rows):
 
 
 def row_error(L, A, D, f, g, x, v):
-    """The largest error of a row, in units of its terms, as an exact fraction.
+    """Return the largest error of a row, in units of its terms, as an exact fraction.
 
     The terms of Q x = L L^T x count four times: see error_bound.
     """
@@ -57,7 +57,9 @@ def row_error(L, A, D, f, g, x, v):
 
 
 def error_bound(n, width):
-    """What refinement of the rows D x + L u + A^T v = f, L^T x - u = 0, A x = g must reach.
+    """Return the error that refinement must reach on a system.
+
+    The rows are D x + L u + A^T v = f, L^T x - u = 0, A x = g.
 
     Let e be the largest error of a row in units of its terms, eps the unit of rounding, and
     gamma = k eps/(1 - k eps). No term of a row passes more than k = max(n, width) + 2 roundings,

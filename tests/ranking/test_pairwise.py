@@ -15,7 +15,7 @@ from tests.ranking.instances import random_instance
 
 
 def random_point(problem: Problem, rng: np.random.Generator) -> Point:
-    """Between an inner point and the dual point of a subgradient, which lies on the boundary."""
+    """Return a point between an inner point and a subgradient's point on the boundary."""
     inner = inner_point(problem)
     edge, share = subgradient_point(problem, inner), rng.choice([0.0, 0.5, 1.0])
     alpha = inner.alpha + share * (edge.alpha - inner.alpha)
@@ -24,7 +24,7 @@ def random_point(problem: Problem, rng: np.random.Generator) -> Point:
 
 
 def moved(problem: Problem, point: Point, k: int, partner: int, step: float) -> Point:
-    """The pair k, partner moved; delta as the method takes it within a step."""
+    """Move the pair (k, partner), with delta as the method takes it within a step."""
     z = np.concatenate([point.alpha, point.beta])
     p = problem.n_positive
     i, j = min(k, partner), max(k, partner)
@@ -76,7 +76,7 @@ def test_the_step_along_a_bent_gain_is_the_best(seed):
 
 
 def best_gain(problem: Problem, point: Point, k: int, partner: int, before: float) -> float:
-    """The largest gain of the pair by a bounded search; outside the constraints D is -inf."""
+    """Return the largest gain of the pair, by a bounded search; D is -inf where infeasible."""
 
     def gain(step: float) -> float:
         value = problem.dual(moved(problem, point, k, partner, step))
@@ -93,7 +93,7 @@ def best_gain(problem: Problem, point: Point, k: int, partner: int, before: floa
 
 
 def end_of(gain, sign: float) -> float:
-    """The furthest feasible step in one direction, up to 10^4."""
+    """Return the furthest feasible step in one direction, up to 10^4."""
     inside, outside = 0.0, 1e4
     for _ in range(120):
         middle = (inside + outside) / 2

@@ -20,7 +20,7 @@ def flint():
 
 
 def exact(problem: Problem, point) -> tuple[tuple[float, float], ...]:
-    """The intervals of `enclose`, which hold a float or two around the exact value."""
+    """Return the intervals of `enclose`, which hold a float or two around the exact value."""
     found = enclose(problem, point)
     for low, high in found[:2]:
         assert high - low <= 8 * np.spacing(abs(high))
@@ -28,7 +28,7 @@ def exact(problem: Problem, point) -> tuple[tuple[float, float], ...]:
 
 
 def furthest(value: float, interval: tuple[float, float]) -> float:
-    """The largest distance of an exact value in the interval, less two roundings outwards."""
+    """Return the largest distance of a value in the interval, less two roundings outwards."""
     low, high = interval
     return max(value - low, high - value) - 2 * np.spacing(max(abs(low), abs(high)))
 

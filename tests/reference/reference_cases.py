@@ -18,7 +18,7 @@ from reference import (
 
 
 def losses(m: int) -> st.SearchStrategy[Loss]:
-    """Any of the seven losses with rational parameters that suit m classes."""
+    """Return any of the seven losses with rational parameters that suit m classes."""
     ks = st.integers(1, m)
     weights = st.lists(st.fractions(0, 2, max_denominator=4), min_size=1, max_size=m).map(
         lambda rho: tuple(sorted([*rho[:-1], rho[-1] + 1], reverse=True))
@@ -41,7 +41,7 @@ def losses(m: int) -> st.SearchStrategy[Loss]:
 
 @st.composite
 def exact_cases(draw: st.DrawFn, largest: int = 5) -> tuple[Loss, list[Fraction], int]:
-    """(loss, m rational numbers from a coarse grid, y)."""
+    """Draw (loss, m rational numbers from a coarse grid, y)."""
     m = draw(st.integers(2, largest))
     numbers = draw(st.lists(st.integers(-4, 4), min_size=m, max_size=m))
     scale = draw(st.sampled_from([1, 2, 3]))
@@ -50,7 +50,7 @@ def exact_cases(draw: st.DrawFn, largest: int = 5) -> tuple[Loss, list[Fraction]
 
 @st.composite
 def float_cases(draw: st.DrawFn, largest: int = 8) -> tuple[Loss, np.ndarray, int]:
-    """(loss, m floats, y), half of the time from the grid of exact_cases."""
+    """Draw (loss, m floats, y), half of the time from the grid of exact_cases."""
     loss, numbers, y = draw(exact_cases(largest))
     point = np.array(numbers, dtype=float)
     if draw(st.booleans()):
@@ -60,7 +60,7 @@ def float_cases(draw: st.DrawFn, largest: int = 8) -> tuple[Loss, np.ndarray, in
 
 
 def grid_losses(m: int) -> list[Loss]:
-    """One loss of every kind and every k, for tests that go through all of them."""
+    """Return one loss of every kind and every k, for tests that go through all of them."""
     table = tuple(tuple(abs(i - j) for j in range(m)) for i in range(m))
     return [
         MaxHinge(),
@@ -74,5 +74,5 @@ def grid_losses(m: int) -> list[Loss]:
 
 
 def weight_vectors(m: int) -> list[tuple[int, ...]]:
-    """Distinct weights, equal ones, zeros inside, and fewer than m."""
+    """Return distinct weights, equal ones, zeros inside, and fewer than m."""
     return [tuple(range(m, 0, -1)), (1,) * m, (2, *[1] * (m - 1)), (2, 1)[:m], (3, *[0] * (m - 1))]

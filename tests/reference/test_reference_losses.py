@@ -23,7 +23,7 @@ from reference.polytope import solve
 
 
 def brute_force(loss, h, y):
-    """The loss by trying subsets, permutations and truncations of the margins h."""
+    """Return the loss by trying subsets, permutations and truncations of the margins h."""
     m = len(h)
     others = [h_j for j, h_j in enumerate(h) if j != y]
     match loss:
@@ -62,7 +62,7 @@ def best_weighting(loss, h, y):
 
 
 def least_t(loss, s, y, centred):
-    """The least t over the rows of the epigraph at the scores s."""
+    """Return the least t over the rows of the epigraph at the scores s."""
     form = epigraph(loss, len(s), y, centred)
     cost = np.concatenate([[1.0], np.zeros(form.R.shape[1])])
     rows = np.column_stack([form.T, form.R])

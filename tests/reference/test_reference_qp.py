@@ -19,7 +19,7 @@ SMOOTHINGS = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
 
 
 def objective(c, u, bias=0.0):
-    """|u - c|^2 + bias <1, u>^2 of floats, and a bound of its error.
+    """Return |u - c|^2 + bias <1, u>^2 of floats, and a bound of its error.
 
     u is itself a rounded point, which costs 2 eps in units of the terms below; a term then passes
     at most 2 d + 2 more roundings, with eps = 2^-53. The 4 spare ones are for the second order.

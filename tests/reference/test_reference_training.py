@@ -22,7 +22,7 @@ from reference import (
 
 @st.composite
 def problems(draw):
-    """Small linear problems; zero sample weights and repeated samples occur."""
+    """Draw small linear problems; zero sample weights and repeated samples occur."""
     m, n, d = draw(st.integers(2, 4)), draw(st.integers(1, 5)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     X = rng.normal(size=(n, d)) if draw(st.booleans()) else rng.integers(-1, 2, (n, d))

@@ -1,4 +1,4 @@
-"""What the tests of active sets share: methods, cases, starts, and atoms written out as arrays."""
+"""Provide methods, cases, starts and written-out atoms for the tests of active sets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
 def start_point(case: Case, start: str) -> np.ndarray:
-    """A feasible A0, (n, m)."""
+    """Return a feasible A0, (n, m)."""
     rng = np.random.default_rng(5)
     if start == "zero":
         return np.zeros((case.n, M))
@@ -43,7 +43,7 @@ def start_point(case: Case, start: str) -> np.ndarray:
 
 
 def begin(problem: Problem, method: str, A0: np.ndarray, **options: Any) -> tuple[Any, State, Any]:
-    """The method, its state and its workspace before the first iteration."""
+    """Return the method, its state and its workspace before the first iteration."""
     solver = build(method, options)
     state = State(problem, A0.copy(), np.random.default_rng(0), solver.needs(problem))
     return solver, state, solver.start(state)
@@ -62,7 +62,7 @@ def iterates(
 
 
 def active_set(workspace: Any) -> ActiveSet | RowActiveSets:
-    """The active set or sets in a workspace."""
+    """Return the active set or sets in a workspace."""
     if isinstance(workspace, RowActiveSets):
         return workspace
     return getattr(workspace, "active_set", None) or workspace.active_sets
@@ -71,8 +71,10 @@ def active_set(workspace: Any) -> ActiveSet | RowActiveSets:
 def written_out(
     held: ActiveSet | RowActiveSets, y: np.ndarray
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Weights and atoms of each active set: (count,) and (count, rows, m), one set for all rows or
-    one a row. Atoms are read from the arrays that hold them."""
+    """Return weights (count,) and atoms (count, rows, m) of each active set.
+
+    There is one set for all rows or one set per row. Atoms are read from the arrays that hold them.
+    """
     if isinstance(held, ActiveSet):
         atoms = [
             dense(atom.classes, atom.entries, y) if isinstance(atom, PackedVertex) else atom.A
@@ -92,7 +94,7 @@ def written_out(
 
 
 def dense(classes: np.ndarray, entries: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Rows with these entries, and minus their sum at y."""
+    """Return rows with these entries, and minus their sum at y."""
     rows, A = np.arange(len(y)), np.zeros((len(y), M))
     np.add.at(A, (rows[:, None], classes), entries)
     np.add.at(A, (rows, y), -entries.sum(axis=1))
@@ -100,13 +102,13 @@ def dense(classes: np.ndarray, entries: np.ndarray, y: np.ndarray) -> np.ndarray
 
 
 def gradient(problem: Problem, A: np.ndarray) -> np.ndarray:
-    """-n times the gradient of the dual at A, (n, m)."""
+    """Return -n times the gradient of the dual at A, (n, m)."""
     scores = problem.features.scores(problem.link(A))
     return problem.polytopes.add_costs(problem.shifted_scores(A, scores))
 
 
 def all_vertices(case: Case, i: int) -> np.ndarray:
-    """Every vertex of block i, (v, m)."""
+    """Return every vertex of block i, (v, m)."""
     loss = case.entry.loss
     if case.entry.kind == "StructuredHinge":
         loss = type(loss)(np.ones((M, M)) - np.eye(M))  # costs do not enter the domain
@@ -114,7 +116,7 @@ def all_vertices(case: Case, i: int) -> np.ndarray:
 
 
 def best_slope(method, g, a, weights, atoms, case, i):
-    """The steepest allowed slope of a row, and the limits of the atoms that give it."""
+    """Return the steepest allowed slope of a row, and the limits of the atoms that give it."""
     lowest, products = (all_vertices(case, i) @ g).min(), atoms @ g
     mean, highest = a @ g, products.max()
     worst = products >= highest - 1e-11
@@ -128,7 +130,7 @@ def best_slope(method, g, a, weights, atoms, case, i):
 
 
 def exact_gains(method, g, a, weights, atoms, curvature, case, i):
-    """Gains of the exact steps along all directions whose slope is the steepest, to rounding."""
+    """Return the gains of the exact steps along all directions of steepest slope, to rounding."""
     points = np.vstack([all_vertices(case, i), atoms])
     lows = points[points @ g <= (points @ g).min() + 1e-11]
     worst = np.flatnonzero(atoms @ g >= (atoms @ g).max() - 1e-11)

@@ -1,4 +1,4 @@
-"""The registry that the tests of problems and solvers read: methods, losses, small problems.
+"""Provide methods, losses and small problems for the tests of problems and solvers.
 
 Methods come from fwlab.methods() and losses from loss_table: a new one meets every test here.
 """
@@ -31,7 +31,7 @@ M = 4
 
 
 def loss_names() -> tuple[str, ...]:
-    """Two losses of each kind, the second and the last of its entries: "TopK-1" is TopK(2)."""
+    """Return two losses of each kind, its second and its last entry: "TopK-1" is TopK(2)."""
     names = []
     for kind, group in groupby(entries(M, []), key=lambda entry: entry.kind):
         last = len(list(group)) - 1
@@ -43,13 +43,13 @@ LOSSES = loss_names()
 
 
 def loss_entry(name: str, y: np.ndarray) -> Entry:
-    """The entry of loss_table behind a name; costs of samples are those for the labels y."""
+    """Return the entry of loss_table behind a name; costs of samples belong to the labels y."""
     kind, place = name.split("-")
     return [entry for entry in entries(M, y) if entry.kind == kind][int(place)]
 
 
 def in_form(X: np.ndarray, form: str) -> tuple[Any, str | None]:
-    """The arguments X and kernel of Problem for dense features."""
+    """Return the arguments X and kernel of Problem for dense features."""
     if form == "sparse":
         return scipy.sparse.csr_matrix(X), None
     if form == "precomputed":
@@ -106,7 +106,7 @@ class Case:
         return loss_entry(self.loss, self.y)
 
     def problem(self) -> fwlab.Problem:
-        """The problem in its form."""
+        """Return the problem in its form."""
         X, kernel = in_form(self.X, self.form)
         return fwlab.Problem(
             X,
@@ -120,7 +120,7 @@ class Case:
         )
 
     def orthogonal(self) -> fwlab.Problem:
-        """The problem with orthogonal samples: a row of a pass sees the gradient at its start."""
+        """Return the problem with orthogonal samples: rows see the gradient at a pass's start."""
         return fwlab.Problem(
             np.diag(np.linspace(0.5, 2.0, self.n)),
             self.y,
@@ -156,7 +156,7 @@ each_smoothing = pytest.mark.parametrize("smoothing", [0.0, 0.1])
 
 
 def random_feasible(case: Case, rng: np.random.Generator) -> np.ndarray:
-    """A (n, m): rows are omega_i times random mixtures of vertices of the negated domain."""
+    """Return a (n, m): rows are omega_i times random mixtures of vertices of the negated domain."""
     loss = case.entry.loss
     A = np.zeros((case.n, M))
     for share in rng.dirichlet(np.ones(3)):

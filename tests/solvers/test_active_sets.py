@@ -174,8 +174,9 @@ def test_bent_directions_leave_the_worst_atom_of_each_row(method, start, case):
 @each_start
 @pytest.mark.parametrize("method", ONE_BLOCK)
 def test_one_block_takes_the_exact_step(method, start, case):
-    """With orthogonal samples each row of a pass sees the gradient at its start: the row's own dual
-    rises by what the best direction and the exact step within its limit give."""
+    """With orthogonal samples each row sees the gradient at the start of the pass: the row's own
+    dual rises by what the best direction and the exact step within its limit give.
+    """
     problem = case.orthogonal()
     solver, state, workspace = begin(problem, method, start_point(case, start))
     curvatures = problem.curvatures + problem.ridge()[:, 0]

@@ -18,13 +18,14 @@ pytestmark = pytest.mark.small
 
 
 def dual(problem, A):
-    """The dual with no regard to its domain."""
+    """Return the dual with no regard to its domain."""
     return problem.certificate(A).dual
 
 
 def first_maximum_by_pieces(problem, A, D, limits):
-    """The first maximum of eta -> D(A + min(eta, limits) D), each piece a parabola through three of
-    its values, and the dual there."""
+    """Return the first maximum of eta -> D(A + min(eta, limits) D), each piece a parabola through
+    three of its values, and the dual there.
+    """
     breaks = np.concatenate([[0.0], np.unique(limits[limits > 0])])
     # weights that one step changed alike are equal to rounding, and no parabola fits between
     breaks = breaks[np.append(True, np.diff(breaks) > 1e-12 * breaks[1:])]
@@ -47,7 +48,7 @@ def first_maximum_by_pieces(problem, A, D, limits):
 
 
 def random_path(problem, rng):
-    """Directions of ascent with bounds that are often equal; feasibility plays no part here."""
+    """Return directions of ascent with bounds that are often equal; feasibility does not matter."""
     n = problem.n_samples
     A = rng.normal(size=(n, M)) * (problem.sample_weight > 0)[:, None]
     D = rng.normal(size=(n, M)) * rng.choice([0.1, 1.0, 3.0], (n, 1))

@@ -43,7 +43,7 @@ def test_steps_and_estimates_of_a_pass(case):
 
 
 def delta(case):
-    """The costs, (n, m), 0 at the true class."""
+    """Return the costs, (n, m), 0 at the true class."""
     zeros = np.zeros((case.n, M))
     return case.entry.loss.polytopes(case.y, M).add_costs(zeros)
 

@@ -1,5 +1,6 @@
-"""What every method must keep on every problem: bounds that bound, a dual that rises, a feasible A,
-and a certificate that anyone can compute again from A.
+"""Test every method on every problem: valid bounds, a rising dual, a feasible A, a certificate.
+
+Anyone can compute the certificate again from A.
 
 Values of losses are the reference's formulas; primal, dual and the Frank-Wolfe gap are written out
 again here in plain numpy.
@@ -46,25 +47,25 @@ ITERATIONS = 8
 
 @cache
 def solved(method: str, case: Case, form: str = "dense") -> fwlab.Result:
-    """A run of a few iterations, with a certificate at each."""
+    """Return a run of a few iterations, with a certificate at each."""
     problem = replace(case, form=form).problem()
     return fwlab.solve(problem, method, tol=0.0, max_iter=ITERATIONS, rng=3, check_every=1)
 
 
 def costs(case: Case) -> np.ndarray:
-    """delta, (n, m)."""
+    """Return delta, (n, m)."""
     loss = case.entry.reference
     return np.array([loss.for_sample(i).delta(M, y) for i, y in enumerate(case.y)], dtype=float)
 
 
 def ridge(case: Case) -> np.ndarray:
-    """smoothing / omega_i, (n, 1); 0 where omega_i = 0."""
+    """Return smoothing / omega_i, (n, 1); 0 where omega_i = 0."""
     safe = np.where(case.omega > 0, case.omega, np.inf)
     return (case.smoothing / safe)[:, None]
 
 
 def values(case: Case, scores: np.ndarray) -> np.ndarray:
-    """Losses of the rows without smoothing."""
+    """Return losses of the rows without smoothing."""
     loss = case.entry.reference
     rows = enumerate(zip(scores, case.y, strict=True))
     return np.array([float(loss.for_sample(i).value(s, y)) for i, (s, y) in rows])
@@ -86,7 +87,7 @@ def primal_by_hand(case: Case, W: np.ndarray) -> float:
 
 
 def block_gaps(case: Case, A: np.ndarray) -> np.ndarray:
-    """(1/n) max over u in omega_i times the negated domain of <n grad_i D(A), u - a_i>, (n,)."""
+    """Return (1/n) max <n grad_i D(A), u - a_i>, u in omega_i times the negated domain."""
     W = A.T @ case.X / (case.lam * case.n)
     gradient = case.X @ W.T + costs(case) + ridge(case) * A
     vertices = case.omega[:, None] * case.entry.loss.lmo(gradient, case.y)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.small
 
 
 def in_domain(case, i, a, tol):
-    """Whether row i may be a; tol is a fraction of the size of the domain."""
+    """Return whether row i may be a; tol is a fraction of the size of the domain."""
     if case.omega[i] == 0:
         return not a.any()
     loss = case.entry.loss
@@ -25,8 +25,9 @@ def in_domain(case, i, a, tol):
 @each_case
 @pytest.mark.parametrize("start", ["zero", "inside"])
 def test_one_block_takes_the_best_step(start, case):
-    """With orthogonal samples each row of a pass sees the gradient at its start. The row moves
-    along u - v, with u the lowest vertex and v the highest one that the row can move away from."""
+    """With orthogonal samples each row sees the gradient at the start of the pass. The row moves
+    along u - v, with u the lowest vertex and v the highest one that the row can move away from.
+    """
     problem = case.orthogonal()
     solver, state, workspace = begin(problem, "dicg", start_point(case, start))
     curvatures, moved = problem.curvatures + problem.ridge()[:, 0], 0
@@ -48,7 +49,7 @@ def test_one_block_takes_the_best_step(start, case):
 
 
 def best_gain(case, i, a, direction, g, curvature):
-    """The gain of the exact step along a direction, within the domain by bisection."""
+    """Return the gain of the exact step along a direction, within the domain by bisection."""
     rise, bend = -direction @ g, curvature * direction @ direction
     if rise <= 1e-9:
         return 0.0

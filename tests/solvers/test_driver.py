@@ -59,7 +59,7 @@ class Planted(Method):
 
 
 def run_to_rounding_floor():
-    """Where sums round decides which gaps vanish outright, so a few problems are tried."""
+    """Run problems until a gap is at the floor; rounding decides which gaps vanish outright."""
     results = [
         fwlab.solve(Case(seed=seed, smoothing=0.1).problem(), tol=1e-18, max_iter=3000)
         for seed in range(3)

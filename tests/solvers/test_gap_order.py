@@ -22,7 +22,7 @@ each_block_method = pytest.mark.parametrize("method", BLOCK_METHODS)
 
 
 def gaps_by_hand(case, A):
-    """<a_i, grad_i> plus omega_i times the loss at the shifted scores, (n,)."""
+    """Return <a_i, grad_i> plus omega_i times the loss at the shifted scores, (n,)."""
     loss, omega = case.entry.loss, case.omega
     problem = case.problem()
     ridge = case.smoothing / np.where(omega > 0, omega, np.inf)
@@ -54,7 +54,7 @@ def test_a_step_tells_the_gap_it_met(method, form, monkeypatch):
     monkeypatch.setattr(blocks, "draw_by_gaps", lambda gaps, rng: [np.array([i])])
     solver.iterate(state, workspace)
     exact = block_gaps(problem, A, problem.features.scores(problem.link(A)))
-    assert_allclose(workspace.gaps, exact, atol=1e-13)  # those of the start of the pass
+    assert_allclose(workspace.gaps, exact, atol=1e-13)  # the gaps at the start of the pass
     workspace.gaps[:] = -7.0
     before = block_gaps(problem, state.A, problem.features.scores(problem.link(state.A)))
     solver.iterate(state, workspace)
@@ -110,7 +110,7 @@ def test_gaps_that_change_in_a_pass_are_used():
 
 @pytest.mark.parametrize("method, own", [("bcfw", 1), ("ascent", 1), ("sdca-lapin", 1)])
 def test_all_gaps_are_exact_every_few_passes(method, own):
-    """n_lmo counts one call a step for its gap, and n for all gaps on passes 1, 6 and 11."""
+    """n_lmo counts one call per step for its gap, and n for all gaps on passes 1, 6 and 11."""
     result = fwlab.solve(Case().problem(), method, tol=0.0, max_iter=12, order="gap", check_every=1)
     exact = 1 + (np.arange(1, 13) - 1) // 5
     assert_array_equal(result.trace.n_lmo[1:], 12 * (own * np.arange(1, 13) + exact))

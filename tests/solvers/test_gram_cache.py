@@ -20,7 +20,7 @@ def problem(n=N, d=D, sparse=False, **options):
 
 
 def runs(method, data, max_iter=6, **options):
-    """The same run with and without leave to use the memory."""
+    """Return one run with and one without permission to use the memory."""
     return [
         fwlab.solve(data, method, tol=0, max_iter=max_iter, max_memory=memory, **options)
         for memory in (8 * N * N, 8 * N * N - 1)

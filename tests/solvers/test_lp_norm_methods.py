@@ -208,7 +208,7 @@ def test_just_above_one(method, p, loss):
 
 
 def test_the_map_goes_to_one_continuously():
-    """The optimal values of p' > 1 fall to that of p = 1."""
+    """The optimal values for p' > 1 fall to the value for p = 1."""
     values = [
         fwlab.solve(normed(p), "alternate", tol=1e-6, max_iter=3000, check_every=20).primal
         for p in (1.2, 1.1, 1.05)

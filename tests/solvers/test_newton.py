@@ -26,7 +26,7 @@ def solved(case, form="dense", **options):
 
 
 def inner(case, form="dense"):
-    """An inner problem and a point of it."""
+    """Return an inner problem and a point of it."""
     problem, rng = replace(case, form=form).problem(), np.random.default_rng(4)
     proximal = Proximal(problem, random_feasible(case, rng), 3.0)
     W = rng.normal(size=(problem.n_classes, problem.n_features))
@@ -139,7 +139,7 @@ def test_a_point_with_a_lower_dual_is_refused():
         (1e-3, 0.0, 16, True, False),
         (0.0, 1e-16, 16, True, False),
         (-1e-16, 1e-16, 16, True, False),
-        (1e-3, 1e-4, 16, True, False),  # six steps, each worth eight passes, gain as much
+        (1e-3, 1e-4, 16, True, False),  # six steps, each worth eight passes, have the same gain
         (1e-3, 1e-4, 49, True, True),
         (1e-3, 0.9e-3, 16, True, True),
         (1e-3, 1.1e-3, 16, True, True),

@@ -39,3 +39,5 @@ def test_runs_start_where_the_last_one_ended():
 def test_a_wrong_C_is_refused():
     with pytest.raises(ValueError, match="Cs"):
         fwlab.path(Case().problem(), (1.0, 0.0))
+    with pytest.raises(TypeError, match=r"Cs must be a list of positive numbers; got 1\.0\."):
+        fwlab.path(Case().problem(), 1.0)

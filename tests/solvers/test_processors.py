@@ -27,7 +27,7 @@ print(json.dumps(ends))
 
 
 def chosen_at_run_time():
-    """Whether numpy's BLAS takes the kernels of another processor from the environment."""
+    """Return whether numpy's BLAS takes the kernels of another processor from the environment."""
     assert np.eye(2) @ np.eye(2) is not None  # numpy has loaded its BLAS
     found = [info for info in threadpool_info() if info["internal_api"] == "openblas"]
     return any(info.get("architecture") in (*CORES, "SkylakeX") for info in found)

@@ -20,7 +20,7 @@ N, D, M, LAM = 14, 5, 4, 0.05
 
 
 def weights_of(scores, y, kind, k):
-    """A subgradient of the loss at these scores (m,): ties go to the lowest class."""
+    """Return a subgradient of the loss at these scores (m,): ties go to the lowest class."""
     margins = 1.0 + scores - scores[y]
     margins[y] = 0.0
     order = np.argsort(-margins, kind="stable")[:k]
@@ -36,7 +36,7 @@ def weights_of(scores, y, kind, k):
 
 
 def option_two(X, y, kind, k, order, passes):
-    """The rows of A after every step; phi^*(-v) is sum over j != y of v_j on the domain."""
+    """Return the rows of A after every step; phi^*(-v) is sum over j != y of v_j on the domain."""
     n = len(y)
     A, W, iterates = np.zeros((n, M)), np.zeros((M, X.shape[1])), []
     for i in np.tile(order, passes):
@@ -106,7 +106,7 @@ def test_every_single_step(kind, k):
 
 @each_loss
 def test_with_smoothing_they_agree_on_the_augmented_problem_alone(kind, k):
-    """The smoothed dual is that of the plain loss on features (x_i, sqrt(smoothing lam n) e_i).
+    """The smoothed dual is the dual of the plain loss on features (x_i, sqrt(smoothing lam n) e_i).
 
     There Option II is bcfw. On the smoothed loss itself its direction is the envelope's gradient,
     another point of the domain, so that its steps differ.

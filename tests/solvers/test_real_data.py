@@ -23,7 +23,7 @@ LOSSES = (
 
 
 def problem_on(name: str, loss: Loss) -> fwlab.Problem:
-    """Unit rows and lam = 1/n."""
+    """Return the problem with unit rows and lam = 1/n."""
     data = fwlab.datasets.load(name, normalize="unit")
     return fwlab.Problem(data.X_train, data.y_train, loss, lam=1 / len(data.y_train))
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.small
 
 
 def same(one, two):
-    """Equality of results, bit for bit."""
+    """Return whether results are equal, bit for bit."""
     for name in one.__dataclass_fields__:
         a, b = getattr(one, name), getattr(two, name)
         if name == "trace":

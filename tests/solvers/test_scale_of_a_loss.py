@@ -1,4 +1,4 @@
-"""A loss of one's own with weights far from 1: tolerances are relative to its weights."""
+"""Test a visitor's loss with weights far from 1: tolerances are relative to its weights."""
 
 from dataclasses import dataclass
 

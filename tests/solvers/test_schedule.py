@@ -11,7 +11,7 @@ BLOCK_METHODS = ("ascent", "bcfw", "bcafw", "bcpfw", "dicg")
 
 
 def due(schedule, progress):
-    """The first iteration at which a checkpoint is due, with this progress per iteration."""
+    """Return the first iteration at which a checkpoint is due, with this progress per iteration."""
     after = range(schedule.iteration + 1, schedule.iteration + 1000)
     return next(i for i in after if schedule.is_due(i, progress(i)))
 

@@ -35,7 +35,7 @@ each_case = pytest.mark.parametrize(
 
 
 def pseudo(case):
-    """The same problem with the loss whose dual SDCA maximises."""
+    """Return this problem with the loss whose dual SDCA maximises."""
     return case.problem().with_loss(fwlab.PseudoTopK(case.entry.loss.k))
 
 
@@ -221,7 +221,7 @@ def test_relative_tolerance_of_the_own_gap(method, digits):
 
 
 def test_the_own_gap_is_relative_to_its_own_primal():
-    """Which is 1.15 and 1.11 here, where that of the problem is 10."""
+    """The own primal is 1.15 and 1.11 here; the primal of the problem is 10."""
     limits = Limits(tol=0.1, relative=True, max_iter=1, time_limit=None)
     for own_gap, status in [(0.15, None), (0.11, Status.SOLVED_OTHER_PROBLEM)]:
         assert limits.met(Certificate(10.0, 1.0, 9.0, 9.0, own_gap)) is status

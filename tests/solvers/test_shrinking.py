@@ -14,7 +14,7 @@ pytestmark = pytest.mark.small
 
 
 def easy(form="dense", n=60):
-    """A problem most of whose rows end at a vertex."""
+    """Return a problem most of whose rows end at a vertex."""
     return Case(form=form, n=n, d=3, lam=0.5).problem()
 
 

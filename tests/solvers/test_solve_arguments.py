@@ -1,7 +1,8 @@
-"""What callers may hand to solve, what they see meanwhile, and what is refused."""
+"""Test the arguments of solve: accepted ones, refused ones, and the progress that callers see."""
 
 import signal
 import sys
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from solvers.solver_table import (
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
+from fwlab.solvers import registry
 from fwlab.solvers import threads as _threads
 
 pytestmark = pytest.mark.small
@@ -205,11 +207,18 @@ def test_bad_arguments_are_named(change, error, name, value):
     arguments = {"problem": Case().problem(), "callback": never, **change}
     with pytest.raises(error) as caught:
         fwlab.solve(**arguments)
-    message = str(caught.value).removesuffix(" Did you mean 'newton'?")
+    message = str(caught.value).partition(" Did you mean ")[0]
     assert name in message
     assert value in message
     assert message.endswith(".")
     assert ". " not in message and "\n" not in message  # one sentence
+
+
+def test_an_argument_of_solve_is_guessed():
+    assert set(registry.OF_SOLVE) < set(signature(fwlab.solve).parameters)
+    for wrong, guess in (("maxiter", "max_iter"), ("odrer", "order"), ("timelimit", "time_limit")):
+        with pytest.raises(TypeError, match=f"got '{wrong}'. Did you mean '{guess}'"):
+            fwlab.solve(Case().problem(), "bcfw", **{wrong: 1})
 
 
 def test_a_slightly_infeasible_start_is_refused():

@@ -1,4 +1,4 @@
-"""X kept as float32: the problem is that of the rounded X, solved and certified in float64."""
+"""Test X kept as float32: the problem has the rounded X, solved and certified in float64."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ ROUNDED = Case().X.astype(np.float32).astype(np.float64)
 
 
 def pair(form, **options):
-    """The problem that stores float32, and the float64 one of the rounded X."""
+    """Return the problem that stores float32, and the float64 one of the rounded X."""
     return tuple(
         fwlab.Problem(
             in_form(X, form)[0], Case().y, fwlab.TopK(2), 0.05, storage=storage, **options

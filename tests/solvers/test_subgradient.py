@@ -16,7 +16,7 @@ each_smoothing = pytest.mark.parametrize("smoothing", [0.0, 0.1])
 
 
 def gradients(case, W):
-    """omega_i times a subgradient of the loss, or the gradient of its envelope, (n, m)."""
+    """Return omega_i times a subgradient of the loss, or the gradient of its envelope, (n, m)."""
     loss, scores = case.entry.loss, case.X @ W.T
     if case.smoothing:
         _, nearest = loss.moreau(scores, case.y, case.smoothing)
@@ -25,7 +25,7 @@ def gradients(case, W):
 
 
 def projected_subgradient(case, steps):
-    """(W, average of minus the subgradients) after `steps` full steps from W = 0."""
+    """Return (W, average of minus the subgradients) after `steps` full steps from W = 0."""
     W, total = np.zeros((M, case.d)), np.zeros((case.n, M))
     radius = np.sqrt(case.problem().primal(W) / case.lam)
     projected = 0

@@ -1,4 +1,4 @@
-"""What a run of `newton` keeps on real data at every C and k, whatever gap it reaches."""
+"""Test runs of `newton` on real data at every C and k, whatever gap they reach."""
 
 import os
 

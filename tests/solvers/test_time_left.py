@@ -9,7 +9,7 @@ from fwlab.solvers.time_left import TimeLeft
 
 
 def said(monkeypatch, limits, checkpoints):
-    """The last sentence after checkpoints (seconds, iteration, gap)."""
+    """Return the last sentence after checkpoints (seconds, iteration, gap)."""
     left, sentence = TimeLeft(limits, began=0.0), None
     for seconds, iteration, gap in checkpoints:
         monkeypatch.setattr(time_left.time, "monotonic", lambda now=seconds: now)

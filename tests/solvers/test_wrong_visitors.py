@@ -74,7 +74,7 @@ def test_a_right_projection_is_not(method, smoothing):
 
 @each_method
 def test_a_row_is_tried_in_the_units_of_its_weight(method):
-    """The dual row of a sample lies in its weight times the domain."""
+    """The dual row of every sample lies in its weight times the domain."""
     omega = np.linspace(0.25, 3.0, len(LABELS))
     problem = fwlab.Problem(X, LABELS, Ball(), 0.5, sample_weight=omega)
     result = fwlab.solve(problem, method, max_iter=20)

@@ -28,7 +28,7 @@ MOST_REFUSED = 1 / 1000  # of the runs at ordinary scale
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the sweep and what became of it."""
+    """One run of the sweep, with its outcome."""
 
     index: int
     ordinary: bool

@@ -1,4 +1,4 @@
-"""Run a case and say what became of it: certified by ball arithmetic, refused, or wrong."""
+"""Run a case and judge it: certified by ball arithmetic, refused, or wrong."""
 
 import signal
 import traceback
@@ -19,7 +19,7 @@ FINE = ("certified", "refused", "not taken")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case. A kind that FINE does not list is a defect of the library."""
+    """The outcome of a case. A kind that FINE does not list is a defect of the library."""
 
     kind: str
     detail: str = ""
@@ -31,7 +31,7 @@ class Hangs(Exception):
 
 
 def outcome(case: Case) -> Outcome:
-    """Return what became of a case."""
+    """Return the outcome of a case."""
     try:
         with _alarm(HANGS_AFTER), warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -1,4 +1,4 @@
-"""The entries of a long row beyond the n_upper largest: they share one level, and need no order.
+"""Handle the entries of a long row beyond the n_upper largest: they share one level.
 
 The head, the n_upper largest of the sorted b of kernels.domains.projection, is sorted. Both weights
 are 0 beyond it. A crowd T is { j beyond the head : b_j >= t }, each entry of which counts as their
@@ -15,10 +15,10 @@ the slope in zeta are as before.
 
 *Add the entries b_j < L with beta_j = 0.* beta is optimal if it maximises <h, .> over the polytope,
 h_j = v_j - v_y. This maximum depends on the n_upper largest h alone, as all later weights are 0. v
-does not increase along the sorted entries, hence these are still those of the head: v_k >= L > b_j.
+does not increase along the sorted entries, hence these h still belong to the head: v_k >= L > b_j.
 
-That v_y is at least every entry left out would not be enough: where h < 0, `lower` counts. Entries
-up to the bound of kernels.domains.projection are 0 in any case; a crowd leaves them out.
+It would not be enough that v_y is at least every entry left out: where h < 0, `lower` counts.
+Entries up to the bound of kernels.domains.projection are 0 in any case; a crowd leaves them out.
 
 In floating point, entries that tie with L come and go with its rounding errors. A crowd from t on
 is final, too, if L differs from t by no more than these: the entries between the two are that near
@@ -84,8 +84,8 @@ def _select_from_long(b, n_upper, scratch):
 def crowd_from(b, level, head, shift):
     """Return the layouts.Candidates of a head and all entries of b from `level` on.
 
-    The differences to `shift` sum up: those to the level of the projection to sum(beta) at most,
-    however many entries tie.
+    The differences to `shift` are summed. Differences to the level of the projection sum to at most
+    sum(beta), however many entries tie.
     """
     count, total = 0, 0.0
     for j in range(len(b)):
@@ -96,7 +96,7 @@ def crowd_from(b, level, head, shift):
 
 @compiled(inline=True)
 def sort_crowd(b, level, row, scratch):
-    """Write the entries from `level` on behind the head, sorted; they belong to it then."""
+    """Append the entries from `level` on to the head, sorted."""
     keys, ranks, kept = scratch.fit_upper, scratch.sizes_upper, scratch.sizes_lower
     found = collect_from(b, level, kept, keys)
     sort_descending(keys[:found], ranks[:found])

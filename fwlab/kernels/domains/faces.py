@@ -23,15 +23,15 @@ is in the smallest face of b if it has a positive weight in some convex combinat
    free, and 0 is in the face.
 2. low = high = zeta. All sets with b(S) = zeta f(S) or b(S) = zeta g(S) are tight.
 
-The vertices of K for which given sets are tight come from these alone. Tight sets of f are tops of
-sorted b, j_1 < .. < j_r entries: the entries between two of them take the weights of `upper` at
-their places in any order. Tight sets of g are bottoms, whose entries take `lower` likewise. Entries
-of equal size on both sides of a boundary have equal weights there, so that their order is free. A
-top and a bottom that overlap give, by the inequality above, a tight top and a tight bottom that do
-not, with upper = lower on the overlap: tops go first here. The entries between the last top and the
-first bottom range over the generalised polymatroid of `upper` and `lower` at their places. So the
-vertex with the least <h, v> sorts -h in each part and pairs it with upper, with lower, or, in the
-middle, with upper where -h > 0 and lower elsewhere; 0 is taken where that is less.
+The tight sets determine the vertices of K. Tight sets of f are tops of sorted b, with j_1 < .. <
+j_r entries: the entries between two of them take the weights of `upper` at their places in any
+order. Tight sets of g are bottoms, whose entries take `lower` likewise. Entries of equal size on
+both sides of a boundary have equal weights there, so that their order is free. A top and a bottom
+that overlap give, by the inequality above, a tight top and a tight bottom that do not, with upper =
+lower on the overlap: tops go first here. The entries between the last top and the first bottom
+range over the generalised polymatroid of `upper` and `lower` at their places. So the vertex with
+the least <h, v> sorts -h in each part and pairs it with upper, with lower, or, in the middle, with
+upper where -h > 0 and lower elsewhere; 0 is taken where that is less.
 
 The largest step along d is found by Newton's method on the inequalities of B,
 
@@ -70,7 +70,7 @@ def zeta_range(beta, weights, order):
 
 @compiled(inline=True)
 def room_between(zeta):
-    """Return high - low in the unit of sums of entries: negative for a point outside."""
+    """Return high - low in units of sums of entries; it is negative for a point outside."""
     if zeta.bottom == 0:
         return (zeta.high - zeta.low) * zeta.top_bound
     bounds = zeta.top_bound * zeta.bottom_bound / (zeta.top_bound + zeta.bottom_bound)
@@ -162,13 +162,13 @@ def largest_step_inside(beta, direction, wanted, weights, scratch):
 
 @compiled(inline=True)
 def root(step, before, after):
-    """Return where a bound holds with equality that is broken by `before` at 0, `after` at step."""
+    """Return the step of equality in a bound violated by `before` at 0, `after` at step."""
     return step * before / (before - after) if before < 0.0 else 0.0
 
 
 @compiled(inline=True)
 def room_at(beta, zeta, order):
-    """Return what room_between is for beta at the top and the bottom that belong to another point.
+    """Return room_between of beta at the top and the bottom that belong to another point.
 
     That is the slack of beta in beta(S) g(T) <= beta(T) f(S), over f(S) + g(T); without a bottom in
     beta(S) <= f(S).

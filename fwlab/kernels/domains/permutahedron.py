@@ -75,7 +75,7 @@ def scatter_pools(values, weights, sizes, order, out):
 
 @compiled(allocates=True)
 def project_sorted_rows(points, order, rho, out):
-    """Write what project_permutahedron does; order[i] sorts points[i] descending."""
+    """Write the result of project_permutahedron; order[i] sorts points[i] in descending order."""
     d = points.shape[1]
     values, sizes = np.empty(d), np.empty(d, dtype=np.int32)
     size = max(abs(rho[0]), abs(rho[-1]))

@@ -99,8 +99,8 @@ def _slope_at_origin(count, b, upper, lower):
 def best_zeta(row, start, offset, polytope, scratch):
     """Return the best zeta for c_y = 0 and the candidates b, with its v_y, prefix and suffix.
 
-    `offset` is what large_entries.shorten_gaps has taken from the slope in zeta. The fits and their
-    pools stay in the scratch.
+    `offset` is the part that large_entries.shorten_gaps has taken from the slope in zeta. The fits
+    and their pools stay in the scratch.
 
     zeta = 0 stands for the origin; nothing else is then set. The search for zeta follows Newton's
     steps and halves the bracket where a step would leave it. It starts at `start`, at most 1 or,
@@ -147,7 +147,7 @@ def best_zeta(row, start, offset, polytope, scratch):
 
 @compiled(inline=True)
 def write_beta(row, zeta, residual, prefix, suffix, scratch):
-    """Write the beta that belong to what best_zeta has found."""
+    """Write the beta of the zeta that best_zeta has found."""
     _, _, sums_upper, sums_lower, sizes_upper, sizes_lower, beta, b, _ = scratch
     count, head, _ = row
     spread_pools(b, zeta, sizes_upper, sums_upper, 0, prefix, beta)
@@ -167,7 +167,7 @@ def write_beta(row, zeta, residual, prefix, suffix, scratch):
 
 @compiled(inline=True)
 def nearest_in_polytope(row, offset, polytope, scratch):
-    """Write the nearest beta for c_y = 0 and the candidates b; return zeta, and only that if 0."""
+    """Write the nearest beta for c_y = 0 and the candidates b, unless zeta is 0; return zeta."""
     zeta, residual, prefix, suffix = best_zeta(row, 1.0, offset, polytope, scratch)
     if zeta > 0.0:
         write_beta(row, zeta, residual, prefix, suffix, scratch)

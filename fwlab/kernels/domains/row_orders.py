@@ -1,4 +1,4 @@
-"""Orders of many rows at once: numpy's sort of numbers is three times as fast as its argsort.
+"""Order many rows at once: numpy's sort of numbers is three times as fast as its argsort.
 
 The last bits of every entry give way to its index, ceil(log2 d) bits. The sort of these keys orders
 the entries up to those that differ in the lost bits alone, which insertion puts right.

@@ -15,7 +15,7 @@ from fwlab.kernels._jit import compiled
 LANES = 64
 # halvings in the search for the k-th largest lane; more do not make the bound much closer
 BISECTIONS = 8
-# a sample of 64 entries pays for rows of so many times its length
+# a sample of 64 entries pays for rows this many times as long
 SAMPLED = 8
 # insertion takes a third of the time of the library's sort on 16 entries, and half on 64
 INSERTION_LENGTH = 64
@@ -71,8 +71,8 @@ def reached_by(lanes, k):
 def collect_from(row, bound, index, values):
     """Write the entries >= bound and their indices to the front of arrays as long as the row.
 
-    Returns how many there are. Within a group each index is written, and stays if its entry
-    counts: no branch to predict.
+    Returns their number. Within a group every index is written, and kept if its entry counts, so
+    that there is no branch to predict.
     """
     count = 0
     whole = len(row) // LANES * LANES
@@ -148,7 +148,7 @@ def kth_largest(values, k):
 
 @compiled
 def kth_of_row(row, k, index, values, sample):
-    """Return the k-th largest entry of a row and how many entries `values` holds.
+    """Return the k-th largest entry of the row, and the number of entries in `values`.
 
     Its last k entries are the k largest of the row. index and values are as long as the row, sample
     has 64 entries.
@@ -223,8 +223,9 @@ def insert_ascending(values):
 
 @compiled(fastmath=True)
 def split_sums(values, shift, t, v):
-    """Return the number of the differences values - shift >= v and of those in (t, v), then the
-    sums of both."""
+    """Return the number of the differences values - shift >= v, of the differences in (t, v), and
+    both sums.
+    """
     full, moving, full_sum, moving_sum = 0, 0, 0.0, 0.0
     for j in range(len(values)):
         difference = values[j] - shift
@@ -239,7 +240,8 @@ def split_sums(values, shift, t, v):
 def mean_between(values, shift, t, v, mean):
     """Return the mean of values - shift - t over the differences values - shift in (t, v).
 
-    `mean` approximates it: the sum of small numbers loses fewer digits. There are such differences.
+    `mean` approximates it: the sum of small numbers loses fewer digits. At least one difference
+    lies in (t, v).
     """
     count, total = 0, 0.0
     for j in range(len(values)):

@@ -1,4 +1,4 @@
-"""Orders of a vector from its largest entry down; ties go to the lowest index."""
+"""Order a vector from its largest entry down; ties go to the lowest index."""
 
 import numpy as np
 

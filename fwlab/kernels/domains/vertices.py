@@ -11,8 +11,8 @@ with non-increasing upper >= lower >= 0 (layouts.PolytopeWeights). Over this set
 the sorted margins with `upper` where they are positive and with `lower` where they are negative; it
 is 0 if that is less.
 
-Every such pair will do, not the joint and entrywise ones alone. Let b(S) be the sum of the first
-|S| of upper and p(S) the sum of the last |S| of lower. Because both are non-increasing, b is
+Every such pair gives a loss, not only the joint and entrywise pairs. Let b(S) be the sum of the
+first |S| of upper and p(S) the sum of the last |S| of lower. Because both are non-increasing, b is
 submodular and p supermodular. For any S and T with i classes in common, of m - 1,
 
     b(S) - b(S less T)  =  upper_{|S|-i+1} + .. + upper_{|S|}

@@ -96,7 +96,7 @@ def block_grams(X, block_size, out):
 
 @compiled
 def block_entries(K, block_size, out):
-    """Set out as block_grams does, where the products are the entries of a Gram matrix."""
+    """Set `out` as block_grams does, with products read from a Gram matrix."""
     n = K.shape[0]
     for i in range(n):
         base = i // block_size * block_size

@@ -95,7 +95,7 @@ def sorted_threshold(values, r, upper, bias, equality):
 
 @compiled
 def step_to_root(t, mean, full, moving, r, upper, bias, equality):
-    """Return how far the root of a linear piece is from t; `mean` is that of its entries less t."""
+    """Return the distance of a linear piece's root from t; `mean` is of its entries less t."""
     step = mean - rest_of(r, full, upper) / moving
     if equality:
         return step

@@ -92,7 +92,7 @@ def thresholds_by_newton(values, top, r, bias):
 
 @compiled
 def thresholds_by_fixing(values, top, r, bias):
-    """Return what thresholds_by_newton does, by fixing variables; changes `values`."""
+    """Return the result of thresholds_by_newton, by fixing variables; changes `values`."""
     t, u, pivot = thresholds_by_newton(values, top, np.inf, bias)
     k = len(top)
     if k * u <= r:

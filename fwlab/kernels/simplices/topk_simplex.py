@@ -36,9 +36,9 @@ from fwlab.kernels.domains.selection import (
 )
 
 EPS = 2.0**-52
-# rows of the cone for which the bound by lanes is the faster one
+# rows of the cone up to this length use the bound by lanes, which is faster for them
 SHORT = 2048
-# so many entries for each of the k largest tell of a bound that is far off: few lanes hold these
+# with this many entries for each of the k largest, the bound is far off: few lanes hold the largest
 CROWD = 8
 
 

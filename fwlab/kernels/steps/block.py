@@ -79,7 +79,7 @@ def frank_wolfe_block(scores, block, polytope, scratch, old, new):
 def towards_vertex(scores, block, polytope, scratch, old, new):
     """Set new = the LMO's vertex; return the slope towards it and |vertex - old|^2.
 
-    The slope is what block_gap returns; here it is summed along with the vertex.
+    The slope equals the result of block_gap; here it is summed along with the vertex.
     """
     costs, gradient = block.costs, scratch.point
     for j in range(len(old)):

@@ -19,7 +19,7 @@ from fwlab.kernels.domains.metric_projection import make_metric_scratch, project
 from fwlab.kernels.domains.vertices import make_vertex_scratch
 from fwlab.kernels.layouts import NormScratch
 
-# the metric adds to |v_j|^2 what a change of a_ij by this part of its range can add
+# the metric adds to |v_j|^2 the effect of a change of a_ij by this part of its range
 REACH = 0.3
 LEAST_METRIC = 1e-12
 # over the range of a_i a metric this small changes the linear term less than its rounding does
@@ -34,7 +34,7 @@ LEVEL = 1e-12
 
 @compiled(allocates=True)
 def make_norm_scratch(m, support):
-    """Return the scratch of a block step with a block norm."""
+    """Return the scratch of a block-norm step."""
     return NormScratch(
         np.empty(m),
         np.empty(m),

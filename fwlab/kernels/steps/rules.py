@@ -1,7 +1,7 @@
-"""The rules of block methods: what the step of each one does.
+"""Define the rules of block methods: the step of each rule.
 
-A rule has a number for the solvers and a type for numba, which compiles a pass once per type and
-with the step of that rule alone: all ten in one pass would take twice as long.
+A rule has a number for the solvers and a type for numba. numba compiles a pass once per type, with
+only the step of that rule: a pass with all ten would take twice as long.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Formulas in MathML, which a reader can select: the part of mathtext that the claims need.
+"""Write formulas in MathML, which a reader can select, from the mathtext that the claims need.
 
 `display` and `inline` translate a formula, `prose` a text with formulas between dollar signs. All
 raise ValueError for a formula that they cannot read.
@@ -14,7 +14,7 @@ __all__ = ["display", "inline", "prose"]
 
 @lru_cache(maxsize=1024)
 def display(formula: str) -> str:
-    """Return a formula as large MathML, in several elements where a page may break it."""
+    """Return a formula as display MathML, in several elements between which a page may break it."""
     return " ".join(f'<math displaystyle="true">{part}</math>' for part in read(formula))
 
 

@@ -41,7 +41,7 @@ class Reader:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
 
     def take(self) -> str:
-        """Return the next token and pass it."""
+        """Return the next token and advance past it."""
         token = self.next()
         if not token:
             raise ValueError("it ends too early")
@@ -49,25 +49,25 @@ class Reader:
         return token
 
     def take_if(self, token: str) -> bool:
-        """Pass the next token if it is this one, and say whether it was."""
+        """Advance past the next token if it is this one; return whether it was."""
         found = self.next() == token
         self.place += found
         return found
 
     def part(self) -> str:
-        """Return the MathML of what stands before the next break, or before the end."""
+        """Return the MathML of all tokens before the next break or the end."""
         atoms: list[Piece] = []
         fences = 0
         while self.next() and not (fences <= 0 and self.next() in BREAKS):
             atoms.append(self.atom())
             fences += {"open": 1, "close": -1}.get(atoms[-1].kind, 0)
         space = self.take() if self.next() else NARROW
-        # between two parts a page puts a narrow space itself
+        # a page puts a narrow space between two parts itself
         wide = "" if space == NARROW else CHARACTERS[space][1]
         return in_row(atoms, small=False) + wide
 
     def row(self, *ends: str) -> str:
-        """Return the MathML of what stands before one of these tokens or the end."""
+        """Return the MathML of all tokens before one of these, or before the end."""
         atoms = []
         while self.next() and self.next() not in ends:
             atoms.append(self.atom())
@@ -108,12 +108,12 @@ class Reader:
         return in_one(found, several)
 
     def expect(self, token: str) -> None:
-        """Pass this token. Raises ValueError if the next one is another."""
+        """Advance past this token. Raises ValueError if the next token is another one."""
         if not self.take_if(token):
             raise ValueError(f"{token} is missing before {self.next() or 'the end'}")
 
     def symbol(self, token: str) -> tuple[str, str]:
-        """Return the kind and text of what begins with a token just read, without scripts."""
+        """Return the kind and text of the symbol that a token begins, without scripts."""
         if token == r"\arg" and self.next() in (r"\max", r"\min"):
             return "limit", f"arg\N{THIN SPACE}{self.take()[1:]}"
         if token in CHARACTERS:
@@ -163,14 +163,14 @@ class Reader:
         return words
 
     def stretched(self) -> str:
-        r"""Return the MathML of what stands between \left and \right, and of both brackets."""
+        r"""Return the MathML of everything between \left and \right, and of both brackets."""
         opening = self.bracket("prefix")
         inside = self.row(r"\right")
         self.expect(r"\right")
         return f"<mrow>{opening}{inside}{self.bracket('postfix')}</mrow>"
 
     def bracket(self, form: str) -> str:
-        """Return the MathML of a bracket as high as what it holds; of a dot nothing."""
+        """Return the MathML of a bracket as high as its content; a dot gives nothing."""
         token = self.take()
         if token == ".":
             return ""

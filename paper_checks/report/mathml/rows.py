@@ -1,4 +1,4 @@
-"""Rows of a formula in MathML, spaced as TeX does: by the kinds of neighbours."""
+"""Space the rows of a formula in MathML as TeX does, by the kinds of neighbours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Piece:
 
 
 def in_row(atoms: Sequence[Piece], small: bool) -> str:
-    """Return the MathML of a row; `small` is one in a script, where operations stand closer."""
+    """Return the MathML of a row; in a script (`small`) operations are spaced more closely."""
     parts: list[str] = []
     fences: list[str] = []
     before, spaced = "", False
@@ -51,7 +51,7 @@ def in_row(atoms: Sequence[Piece], small: bool) -> str:
 
 
 def bar_kind(bar: str, before: str, fences: Sequence[str], apart: bool) -> str:
-    """Return what a bar is: open, close, or a relation if spaces stand around it."""
+    """Return the kind of a bar: open, close, or a relation if it has spaces around it."""
     if apart:
         return "rel"
     inside = bar in fences and "(" not in fences[fences.index(bar) :]
@@ -59,7 +59,7 @@ def bar_kind(bar: str, before: str, fences: Sequence[str], apart: bool) -> str:
 
 
 def binary_kind(text: str, before: str, after: str) -> str:
-    """Return what an operation is: bin, a sign, or ord if it stands alone."""
+    """Return the kind of an operation: bin, a sign, or ord if it stands alone."""
     if after not in OPERAND_AFTER:
         return "ord"
     if before in BEFORE_OPERAND:

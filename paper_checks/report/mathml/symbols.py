@@ -1,8 +1,8 @@
-"""The characters of formulas: for each token its kind, which decides on spaces, and how it is
-written.
+"""List the characters of formulas: each token's kind, which decides its spacing, and its text.
 
 The kinds are TeX's: ord (a letter, a number), op (log), limit (max, with its set below), large
-(sum), bin, rel, open, close, punct; besides them bar (opens or closes, as it stands) and space.
+(sum), bin, rel, open, close, punct; further kinds are bar (it opens or closes, depending on its
+place) and space.
 """
 
 import unicodedata

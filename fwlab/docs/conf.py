@@ -1,0 +1,50 @@
+"""Settings of Sphinx for the site; `python -m fwlab.docs build` copies this file to the sources."""
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "fwlab"
+author = "the fwlab developers"
+release = version = installed_version("fwlab")
+language = "en"
+exclude_patterns = ["examples"]
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_gallery.gen_gallery",
+    "docstrings",
+    "mathml_renderer",
+]
+myst_enable_extensions = ["dollarmath", "fieldlist", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "furo"
+html_title = "fwlab"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["extra"]
+html_show_sphinx = False
+html_copy_source = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "min_reported_time": 60,
+    "show_memory": False,
+    "abort_on_example_error": True,
+}

@@ -1,0 +1,58 @@
+"""Which claims a figure is about and which script draws it, and the site's page of all figures."""
+
+import inspect
+import re
+import shutil
+from functools import partial
+from pathlib import Path
+
+from figures.kit.scoreboard import scores
+from figures.kit.script import Script, script, script_names
+from figures.kit.study import KEPT
+from fwlab.docs import sources
+from fwlab.docs.records import Records
+
+FIGURES = Path(__file__).parents[2] / "figures"
+SIZE = "standard"
+# the anchor of a section of the gallery, with its heading
+SECTION = re.compile(r'<a id="([\w.-]+)"></a>\n\n(### .*\n)')
+
+
+def figures_of_claims() -> dict[str, list[str]]:
+    """Return {id of a claim: the scripts whose figure is about it}, from the stored results."""
+    found: dict[str, list[str]] = {}
+    for score in scores(KEPT, SIZE):
+        for claim in score.finding.claims if score.finding else ():
+            found.setdefault(claim, []).append(score.script)
+    return found
+
+
+def write_page(source: Path, records: Records) -> None:
+    """Write figures.md below `source`: the gallery, with links to scripts and claims."""
+    by_script: dict[str, list[str]] = {}
+    for claim, names in figures_of_claims().items():
+        for name in names:
+            by_script.setdefault(name, []).append(claim)
+
+    def with_links(match: re.Match[str]) -> str:
+        name = script_of(match[1])
+        links = [f'<a href="{sources.address(source_of(script(name)))}">script</a>']
+        links += [f"[{c}](claims/{c}.md)" for c in by_script.get(name, []) if c in records.by_id]
+        return f"({match[1]})=\n{match[2]}\n{' · '.join(links)}\n"
+
+    text = (FIGURES / "GALLERY.md").read_text("utf-8")
+    text = SECTION.sub(with_links, text).replace("[README.md](README.md)", "`figures/README.md`")
+    (source / "figures.md").write_text(text.replace("# Gallery", "# Figures", 1), "utf-8")
+    shutil.copytree(FIGURES / "pictures", source / "pictures")
+
+
+def script_of(stem: str) -> str:
+    """Return the script that wrote the files with this stem."""
+    return max((n for n in script_names() if f"{stem}_".startswith(f"{n}_")), key=len)
+
+
+def source_of(one: Script) -> str:
+    """Return the path of a script's file from the top of the repository."""
+    function = one.plot.func if isinstance(one.plot, partial) else one.plot
+    path = Path(inspect.getsourcefile(inspect.unwrap(function)) or "")
+    return path.relative_to(FIGURES.parent).as_posix()

@@ -1,0 +1,62 @@
+"""The ledger's records, as `python -m paper_checks --json` prints them, and what links them."""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from paper_checks.modules import PAPERS
+from paper_checks.records import Record
+
+STORED = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
+
+
+class Records:
+    """The ledger's records by id, by paper and by function of fwlab."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.by_id = {record["id"]: record for record in records}
+
+    def of_paper(self, paper: str) -> list[Record]:
+        """Return the records of one paper."""
+        return [record for record in self.by_id.values() if record["paper"] == paper]
+
+    @cached_property
+    def by_function(self) -> dict[str, list[Record]]:
+        """Return {dotted name of a function of fwlab: the records that exercise it}."""
+        found: dict[str, list[Record]] = {}
+        for record in self.by_id.values():
+            for name in record["library"]:
+                found.setdefault(name, []).append(record)
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def files(self) -> list[str]:
+        """Return the paths of the files that hold checks."""
+        return sorted({source_file(record) for record in self.by_id.values() if record["source"]})
+
+
+def read_records(path: Path | None = None) -> Records:
+    """Return the records in a file, or the stored ones.
+
+    Raises ValueError if the file does not hold all claims of all papers.
+    """
+    path = path or STORED
+    try:
+        records = json.loads(path.read_text("utf-8"))
+        papers = {record["paper"] for record in records}
+    except (json.JSONDecodeError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}: no records of `python -m paper_checks --json`.") from error
+    if missing := sorted({*PAPERS} - papers):
+        raise ValueError(f"{path}: no records of {', '.join(missing)}; run all papers.")
+    return Records(records)
+
+
+def source_file(record: Record) -> str:
+    """Return the path of the file that holds a record's check."""
+    return str(record["source"].rpartition(":")[0])
+
+
+def source_line(record: Record) -> int:
+    """Return the line at which a record's check begins."""
+    return int(record["source"].rpartition(":")[2])

@@ -1,0 +1,36 @@
+"""The page on how fwlab is tested, with the numbers of the stored results."""
+
+import re
+from pathlib import Path
+
+from fwlab.docs.markdown import write
+from fwlab.docs.records import Records
+
+TABLE = Path(__file__).parents[2] / "tests" / "planted" / "TABLE.md"
+DEFECTS = re.compile(r"(\d+) defects in (\d+) modules")
+
+
+def write_page(source: Path, records: Records) -> None:
+    """Write testing.md below `source`."""
+    found = list(records.by_id.values())
+    write(
+        source / "testing.md",
+        "testing.md",
+        n_claims=len(found),
+        n_proved=sum(record["tier"] == "proved" for record in found),
+        n_library=sum(bool(record["library"]) for record in found),
+        caught=sum(record["defects_caught"] for record in found),
+        planted=sum(record["defects_planted"] for record in found),
+        defects=planted_defects(),
+    )
+
+
+def planted_defects() -> str:
+    """Return how many defects `python tests/planted` planted, in words.
+
+    Raises ValueError if its table does not say so.
+    """
+    match = DEFECTS.search(TABLE.read_text("utf-8"))
+    if match is None:
+        raise ValueError(f"{TABLE} does not say how many defects were planted.")
+    return f"{match[1]}, in {match[2]} modules"

@@ -1,0 +1,92 @@
+"""The page of `fwlab compare --html` in a real browser, at the width of a desktop and a phone."""
+
+import shutil
+
+import pytest
+
+import fwlab
+
+pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install 'fwlab[browser]'"
+)
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+WIDTHS = {"desktop": (1200, 900), "phone": (390, 800)}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    data = fwlab.datasets.load("digits", normalize="unit")
+    X, y = data.X_train[:60], data.y_train[:60]
+    problems = {f"k = {k}": fwlab.Problem(X, y, fwlab.TopK(k), lam=0.1) for k in (1, 3)}
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    fwlab.compare(problems, ["fw", "ascent"], tol=1e-4, max_iter=20).to_html(path)
+    return path
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def page(request, report):
+    """The opened page; afterwards the console is empty, and nothing else was asked for."""
+    width, height = WIDTHS[request.param]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": width, "height": height})
+        said, asked = [], []
+        opened.on("console", lambda message: said.append(message.text))
+        opened.on("pageerror", lambda error: said.append(str(error)))
+        opened.on("request", lambda one: asked.append(one.url))
+        opened.goto(report.as_uri())
+        opened.wait_for_selector(".plotly .legend")
+        yield opened
+        assert said == []
+        assert asked == [report.as_uri()]
+        browser.close()
+
+
+def shown(page) -> list[str]:
+    """Return the names of the curves that are drawn in the first figure."""
+    return page.evaluate(
+        "document.querySelector('.js-plotly-plot').data"
+        ".filter(one => one.visible !== 'legendonly').map(one => one.name)"
+    )
+
+
+def axis(page, name: str) -> str:
+    return page.evaluate(f"document.querySelector('.js-plotly-plot').layout.{name}")
+
+
+def test_hover_shows_gap_iteration_and_seconds(page):
+    point = page.locator(".js-plotly-plot").first.locator(".trace .point").first
+    point.scroll_into_view_if_needed()
+    place = point.bounding_box()
+    page.mouse.move(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    text = page.wait_for_selector(".hoverlayer .hovertext").text_content()
+    assert "gap" in text and "iteration" in text and " s" in text
+
+
+def test_a_method_is_hidden_and_shown_from_the_legend(page):
+    assert shown(page) == ["fw", "ascent"]
+    toggle = page.locator(".js-plotly-plot").first.locator(".legendtoggle").first
+    toggle.scroll_into_view_if_needed()
+    toggle.click()
+    page.wait_for_timeout(500)
+    assert shown(page) == ["ascent"]
+    toggle.click()
+    page.wait_for_timeout(500)
+    assert shown(page) == ["fw", "ascent"]
+
+
+def test_the_axes_change(page):
+    buttons = page.locator(".js-plotly-plot").first.locator(".updatemenu-button")
+    buttons.get_by_text("iterations", exact=True).click()
+    buttons.get_by_text("gap linear", exact=True).click()
+    page.wait_for_timeout(300)
+    assert axis(page, "xaxis.title.text") == "iteration"
+    assert axis(page, "yaxis.type") == "linear"
+    buttons.get_by_text("gap log", exact=True).click()
+    assert axis(page, "yaxis.type") == "log"
+
+
+def test_the_page_fits_its_width(page):
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
