@@ -191,11 +191,8 @@ def _add_compare(parser: CommandParser) -> None:
     _add_run(parser)
     _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
     _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
-    parser.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write a page with interactive figures, for any browser (needs plotly)",
-    )
+    page = "write a page with interactive figures, for any browser (needs plotly)"
+    parser.add_argument("--html", metavar="FILE", help=page)
     parser.add_argument(
         "--again",
         metavar="DIR",

@@ -396,11 +396,3 @@ def test_verify_without_flint_is_refused_before_the_run(
     shown = capsys.readouterr()
     assert shown.err == "fwlab: verify needs python-flint: pip install 'fwlab[verify]'.\n"
     assert shown.out == ""
-
-
-def test_compare_writes_a_page_that_needs_no_other_file(folder, capsys, tmp_path):
-    pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
-    page = tmp_path / "page.html"
-    answer = compared(capsys, "--methods", "fw", "--max-iter", "3", "--html", str(page))
-    assert answer["files"]["html"] == str(page)
-    assert "Plotly.newPlot(" in page.read_text("utf-8")

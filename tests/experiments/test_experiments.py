@@ -275,7 +275,7 @@ def test_file_names_are_readable_and_safe(tmp_path: Path) -> None:
     compare({"../my data/x": problem()}, ["fw"], max_iter=1, out=tmp_path)
     (stored,) = (tmp_path / "runs").iterdir()
     assert stored.name.startswith(".._my_data_x-fw-")
-    assert {file.name for file in tmp_path.iterdir()} == {"runs", "comparison.toml"}
+    assert {file.name for file in tmp_path.iterdir()} == {"runs", "comparison.toml", ".lock"}
 
 
 def test_every_run_has_its_own_key(tmp_path: Path) -> None:
