@@ -38,8 +38,8 @@ class Loss(ABC):
     Subclass it and define `polytope_weights`: every method takes the new loss. Make the subclass a
     frozen dataclass whose fields are its parameters. `fwlab.testing.check_loss` tries it.
 
-    Example
-    -------
+    Examples
+    --------
     The sorted margins weigh 1, 1/2, 1/3, .., and a quarter of that where they are negative::
 
         @dataclass(frozen=True)

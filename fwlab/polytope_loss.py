@@ -23,8 +23,8 @@ class PolytopeLoss(ABC):
     and the loss may be negative. The methods with `any_loss` take it: Frank-Wolfe with whole-matrix
     steps, and the subgradient method.
 
-    Example
-    -------
+    Examples
+    --------
     Weston and Watkins' sum of hinges, sum over j != y of max(0, 1 + s_j - s_y)::
 
         class SumOfHinges(fwlab.PolytopeLoss):

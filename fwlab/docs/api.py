@@ -1,11 +1,14 @@
 """Pages of the public interface: one per function or class, with the claims that exercise it."""
 
 import inspect
+from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fwlab.docs import sources
 from fwlab.docs.markdown import write
 from fwlab.docs.records import Records
 from paper_checks.records import Record
@@ -25,17 +28,23 @@ GROUPS = {
 def write_pages(source: Path, records: Records) -> None:
     """Write a page for each public name below `source`, and their index."""
     groups = {title: public_names(modules) for title, modules in GROUPS.items()}
-    documented = [name for names in groups.values() for name in names]
+    documented = documented_names()
     for name in documented:
         write(
             source / FOLDER / f"{name}.md",
             "api_object.md",
             name=name,
-            directive=directive(resolve(name)),
+            directive=directive(found_at(name)),
             claims=claims_of(name, records, documented),
         )
-    summaries = {name: summary(resolve(name)) for name in documented}
+    summaries = {name: summary(found_at(name)) for name in documented}
     write(source / FOLDER / "index.md", "api_index.md", groups=groups, summaries=summaries)
+
+
+@cache
+def documented_names() -> list[str]:
+    """Return the names of all pages of the public interface."""
+    return [name for modules in GROUPS.values() for name in public_names(modules)]
 
 
 def public_names(modules: tuple[str, ...]) -> list[str]:
@@ -69,12 +78,6 @@ def shown_by_parent(module: ModuleType, name: str) -> bool:
     return module is not parent and getattr(parent, name, None) is getattr(module, name)
 
 
-def resolve(name: str) -> Any:
-    """Return the object with a dotted name."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(import_module(module), attribute)
-
-
 def directive(value: Any) -> str:
     """Return the directive of autodoc that documents an object."""
     if not inspect.isclass(value):
@@ -87,11 +90,49 @@ def summary(value: Any) -> str:
     return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def claims_of(name: str, records: Records, documented: list[str]) -> list[Record]:
+def library_address(name: str, documented: Sequence[str]) -> str:
+    """Return the address, from the site's top, of a function that a claim exercises.
+
+    It is a place on the page of the public name, or the source of what is not public.
+    """
+    owner, _, attribute = name.rpartition(".")
+    for shown, suffix in ((name, ""), (owner, f".{attribute}")):
+        if (public := public_name(shown, documented)) is not None:
+            return f"{FOLDER}/{public}.html#{public}{suffix}"
+    value = found_at(name)
+    for wrapped in ("fget", "py_func", "func"):  # of a property, a kernel, a cached property
+        value = getattr(value, wrapped, value)
+    path = Path(inspect.getsourcefile(value) or "").relative_to(sources.ROOT)
+    return sources.address(path.as_posix(), inspect.getsourcelines(value)[1])
+
+
+def public_name(name: str, documented: Sequence[str]) -> str | None:
+    """Return the documented name of the object that another dotted name leads to."""
+    if name in documented:
+        return name
+    value = found_at(name)
+    return next((one for one in documented if found_at(one) is value), None)
+
+
+def found_at(name: str) -> Any:
+    """Return the object at a dotted name of modules, classes and attributes."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            value: Any = import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            value = getattr(value, part)
+        return value
+    raise ValueError(f"{name} leads nowhere.")
+
+
+def claims_of(name: str, records: Records, documented: Sequence[str]) -> list[Record]:
     """Return the records that exercise an object or one of its methods."""
     found: dict[str, Record] = {}
     for function, exercised in records.by_function.items():
-        owner = function if function in documented else function.rpartition(".")[0]
-        if owner == name:
+        address = library_address(function, documented)
+        if address.startswith(f"{FOLDER}/{name}.html#"):
             found |= {record["id"]: record for record in exercised}
     return list(found.values())

@@ -8,6 +8,8 @@ from fwlab.docs import api, claims, figure_links, sources, tested
 from fwlab.docs.records import Records, read_records
 
 HERE = Path(__file__).parent
+# any warning fails the build, after all pages have been tried
+OPTIONS = ("-W", "--keep-going", "-q", "-j", "auto")
 
 
 def build(out: Path, ledger: Path | None = None, examples: bool = True) -> int:
@@ -32,7 +34,7 @@ def build(out: Path, ledger: Path | None = None, examples: bool = True) -> int:
         source = Path(folder) / "site"
         write_sources(source, records)
         options = [] if examples else ["-D", "plot_gallery=0"]
-        return int(build_main([*options, "-W", "--keep-going", "-q", str(source), str(out)]) != 0)
+        return int(build_main([*options, *OPTIONS, str(source), str(out)]) != 0)
 
 
 def write_sources(source: Path, records: Records) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fwlab.docs import sources
+from fwlab.docs import api, sources
 from fwlab.docs.figure_links import figures_of_claims
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
@@ -37,7 +37,13 @@ def write_pages(source: Path, records: Records) -> None:
         )
     wrong = next(chapter for chapter in chapters(everything) if chapter.name == "wrong")
     write(source / "wrong_in_print.md", "wrong_in_print.md", groups=wrong.groups, facts=facts)
-    write(source / "mathematics.md", "mathematics.md", papers=formulas(records), PAPERS=PAPERS)
+    write(
+        source / "mathematics.md",
+        "mathematics.md",
+        papers=formulas(records),
+        PAPERS=PAPERS,
+        address={n: api.library_address(n, api.documented_names()) for n in records.by_function},
+    )
 
 
 def write_claim(source: Path, record: Record, records: Records, figures: list[str]) -> None:
@@ -61,6 +67,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
         figures=figures,
+        library={n: api.library_address(n, api.documented_names()) for n in record["library"]},
     )
 
 

@@ -46,5 +46,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 60,
     "show_memory": False,
+    "write_computation_times": False,
     "abort_on_example_error": True,
 }

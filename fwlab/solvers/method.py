@@ -59,8 +59,8 @@ class Method:
     on two samples, so that nothing is left to compile when the clock starts.
     `fwlab.testing.check_method` tries a method on small problems.
 
-    Example
-    -------
+    Examples
+    --------
     Frank-Wolfe with steps 2/(t + 2)::
 
         @dataclass(frozen=True)

@@ -85,8 +85,8 @@ class StepRule:
     memory that `start` returns, because one object may serve several runs. Pass it as
     `fwlab.FrankWolfe(step=..)`, and to AwayStep, Pairwise and BlendedPairwise likewise.
 
-    Example
-    -------
+    Examples
+    --------
     Half of the exact step::
 
         class Half(fwlab.StepRule):

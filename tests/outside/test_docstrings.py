@@ -18,7 +18,7 @@ BASES = fwlab.Method, fwlab.StepRule, fwlab.PolytopeLoss, fwlab.Loss
 def test_the_example_of_a_docstring_works(base):
     text = inspect.getdoc(base)
     example = re.search(
-        r"^Example\n-------\n.*?::\n\n(.*?)(?=\n\S|\Z)", text, re.DOTALL | re.MULTILINE
+        r"^Examples\n--------\n.*?::\n\n(.*?)(?=\n\S|\Z)", text, re.DOTALL | re.MULTILINE
     )
     names = {"fwlab": fwlab, "np": np, "dataclass": dataclass, "__name__": __name__}
     exec(dedent(example[1]), names)

@@ -1,0 +1,27 @@
+"""The stored records, which the site shows, are records of the claims as they stand."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paper_checks.modules import claims
+
+STORED = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
+RECORDS = {record["id"]: record for record in json.loads(STORED.read_text("utf-8"))}
+FIELDS = ("where", "statement", "formula", "shapes", "judged", "assumed")
+AGAIN = "python -m paper_checks --json > paper_checks/ledger.json writes them again"
+
+
+def test_each_claim_has_a_record_and_each_record_a_claim():
+    assert list(RECORDS) == [claim.id for claim in claims()], AGAIN
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_texts_are_those_of_the_claims(field):
+    changed = [c.id for c in claims() if RECORDS[c.id][field] != getattr(c, field)]
+    assert changed == [], AGAIN
+
+
+def test_every_planted_error_was_refuted():
+    assert [id for id, record in RECORDS.items() if record["defects_missed"]] == []
