@@ -1,7 +1,7 @@
 """Run every code block of README.md in order, as a reader pastes it: python .ci/readme.py
 
 A block without a language goes to bash, a python block to the README's own environment; each is a
-process of its own in the current folder. Ends with the exit code of the first block that fails.
+process of its own in the current folder. Blocks of other languages, such as BibTeX, are not run. Ends with the exit code of the first block that fails.
 """
 
 import re
@@ -15,7 +15,8 @@ COMMANDS = {"": ["bash", "-euo", "pipefail", "-c"], "python": [".venv/bin/python
 
 
 def main() -> int:
-    blocks = BLOCK.findall(Path("README.md").read_text("utf-8"))
+    found = BLOCK.findall(Path("README.md").read_text("utf-8"))
+    blocks = [(language, code) for language, code in found if language in COMMANDS]
     if not blocks:
         print("README.md holds no code block.", file=sys.stderr)
         return 1
