@@ -1,7 +1,8 @@
 """Run every code block of README.md in order, as a reader pastes it: python .ci/readme.py
 
 A block without a language goes to bash, a python block to the README's own environment; each is a
-process of its own in the current folder. Blocks of other languages, such as BibTeX, are not run. Ends with the exit code of the first block that fails.
+process of its own in the current folder. Blocks of other languages, such as
+BibTeX, are not run. Ends with the exit code of the first block that fails.
 """
 
 import re
