@@ -44,7 +44,7 @@ def overlaps(values: dict[str, Any], size: str, preprocessing: str) -> dict[str,
 
 
 def plot(study: Study) -> list[Path]:
-    """One figure a preprocessing: a row a machine, a column a kernel."""
+    """One figure a preprocessing: one row per machine, one column per kernel."""
     values, size = study.values, study.size
     files = []
     for preprocessing in PREPROCESSING:

@@ -90,7 +90,7 @@ def summary(value: Any) -> str:
     return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def library_address(name: str, documented: Sequence[str]) -> str:
+def function_address(name: str, documented: Sequence[str]) -> str:
     """Return the address, from the site's top, of a function that a claim exercises.
 
     It is a place on the page of the public name, or the source of what is not public.
@@ -132,7 +132,7 @@ def claims_of(name: str, records: Records, documented: Sequence[str]) -> list[Re
     """Return the records that exercise an object or one of its methods."""
     found: dict[str, Record] = {}
     for function, exercised in records.by_function.items():
-        address = library_address(function, documented)
+        address = function_address(function, documented)
         if address.startswith(f"{FOLDER}/{name}.html#"):
             found |= {record["id"]: record for record in exercised}
     return list(found.values())

@@ -42,7 +42,7 @@ def write_pages(source: Path, records: Records) -> None:
         "mathematics.md",
         papers=formulas(records),
         PAPERS=PAPERS,
-        address={n: api.library_address(n, api.documented_names()) for n in records.by_function},
+        address={n: api.function_address(n, api.documented_names()) for n in records.by_function},
     )
 
 
@@ -67,7 +67,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
         figures=figures,
-        library={n: api.library_address(n, api.documented_names()) for n in record["library"]},
+        functions={n: api.function_address(n, api.documented_names()) for n in record["library"]},
     )
 
 

@@ -93,7 +93,7 @@ def pairs(values: dict[str, Any]) -> list[list[str]]:
 
 
 def figure_html(comparison: Comparison, name: str, first: bool) -> str:
-    """Return the figure of one problem; the first one on a page brings plotly's script."""
+    """Return the figure of one problem; plotly's script comes with the first one on a page."""
     results = {
         method: result
         for method in comparison.methods

@@ -24,7 +24,7 @@ comparison.plot()
 print(comparison.table())
 
 # %%
-# The second call reads the stored runs: the seconds are those of the first.
+# The second call reads the stored runs: it shows the seconds of the first call.
 
 again = fwlab.compare(problem, methods, tol=1e-5, max_iter=300, out=folder)
 print(again.table())

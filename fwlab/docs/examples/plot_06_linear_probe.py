@@ -2,7 +2,7 @@
 A linear probe, trained for top-5
 =================================
 
-A probe classifies frozen features. Here random features of the digits stand for those of a
+A probe classifies frozen features. Here random features of the digits stand for the features of a
 network; ``k`` is the number of guesses that the measure allows.
 """
 

@@ -23,7 +23,7 @@ print("dual within", enclosure.dual)
 print("gap within", enclosure.gap)
 
 # %%
-# What a gap proves about predictions: the labels that the exact optimum certainly shares.
+# The gap proves that the exact optimum certainly shares these labels.
 
 proved = result.proved(data.X_test)
 print(f"{proved.sum()} of {len(proved)} test labels are proved")
