@@ -92,7 +92,7 @@ def test_times_are_measured_one_after_the_other():
         (["rates", "--jobs", "two"], "invalid int value: 'two'"),
         (["rates", "--backend", "dask"], "scheduler needs the address"),
         (["rates", "--out", __file__], "--out must be a folder to write in"),
-        (["rates", "--plot-only"], "rates has no stored results of size standard."),
+        (["rates", "--full", "--plot-only"], "rates has no stored results of size full."),
     ],
 )
 def test_bad_input_gets_one_sentence(arguments, sentence, capsys, tmp_path, monkeypatch):
