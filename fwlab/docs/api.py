@@ -19,6 +19,7 @@ GROUPS = {
     "Problems, losses and solvers": ("fwlab",),
     "Experiments": ("fwlab.experiments",),
     "Ranking at the top": ("fwlab.ranking",),
+    "Larger than memory": ("fwlab.distributed",),
     "Data": ("fwlab.datasets",),
     "Measures, weights and bounds": ("fwlab.metrics", "fwlab.weights", "fwlab.bounds"),
     "Checkers for what you bring": ("fwlab.testing",),

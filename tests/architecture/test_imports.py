@@ -48,7 +48,7 @@ LAYERS = (
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
     ("fwlab.model",),
-    ("fwlab.experiments*", "fwlab.estimators*"),
+    ("fwlab.experiments*", "fwlab.estimators*", "fwlab.distributed*"),
     ("fwlab.cli*", "fwlab.__main__", "fwlab"),
 )
 FORBIDDEN = {

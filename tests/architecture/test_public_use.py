@@ -13,6 +13,7 @@ PUBLIC = {
     "fwlab",
     "fwlab.bounds",
     "fwlab.datasets",
+    "fwlab.distributed",
     "fwlab.experiments",
     "fwlab.files",
     "fwlab.losses",  # for its base class, until there is fwlab.Loss

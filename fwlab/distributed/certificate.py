@@ -1,0 +1,139 @@
+"""Compute the certificate of a dual point and W, chunk by chunk.
+
+fwlab.rounding derives the bound of the rounding error; fwlab.certify applies it to data in memory.
+Here the mean over the samples is a sum over the chunks of `share` times the mean over the chunk,
+made without further rounding (math.fsum), and each chunk adds its A^T X to the link. With K chunks
+
+    gamma_c becomes gamma_c + gamma_K in the link's error,
+    and each sum is right to gamma_4 times the sum of the sizes of the chunks' terms, besides.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from math import fsum
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from fwlab.arrays import Floats
+from fwlab.distributed.problem import OutOfCoreProblem, Part
+from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.operators.features import DataFeatures
+from fwlab.operators.sums import (
+    MARGIN,
+    UNDERFLOW,
+    UNIT,
+    gamma,
+    gamma_in_parts,
+    norms_above,
+    square_in_parts,
+)
+from fwlab.result import Certificate
+from fwlab.rounding import distances, dual_row_error, loss_error
+
+
+class Terms(NamedTuple):
+    """The part of one chunk in the means of a certificate, and in the bounds of their errors."""
+
+    loss: float  # mean loss
+    loss_error: float
+    linear: float  # mean costs and ridge of the dual
+    linear_error: float
+    inner: float  # of lam |<V, E>|, with E the error of the link V
+    total: float  # of lam |E|
+    augmented: float  # mean loss of the augmented primal, with its ridge
+    outside: float  # 1 if a row is infeasible
+
+
+def start_certificate(problem: OutOfCoreProblem) -> Certificate:
+    """Return the certificate of A = 0 and W = 0, which needs no X."""
+    losses, augmented = [], []
+    for part in problem.parts:
+        zeros = np.zeros((part.n_samples, part.n_classes))
+        losses.append(part.share * part.primal_value(zeros, 0.0))
+        augmented.append(part.share * part.augmented_primal(zeros, zeros, 0.0))
+    return Certificate(fsum(losses), 0.0, fsum(losses), fsum(augmented))
+
+
+def certificate(
+    problem: OutOfCoreProblem,
+    chunks: Iterable[tuple[Part, Floats]],
+    V: Floats,
+    from_scratch: bool,
+) -> Certificate:
+    """Return the certificate of a dual point A and the machine W = V, the link of A.
+
+    Parameters
+    ----------
+    problem : OutOfCoreProblem
+    chunks : iterable of pairs
+        Each chunk's part with its rows of X, and its rows of A.
+    V : array (m, d)
+        A^T X / (lam n).
+    from_scratch : bool
+        Whether V was computed from A, chunk by chunk, and not tracked by a method.
+
+    Returns
+    -------
+    Certificate
+        gap_error is a bound only with from_scratch.
+    """
+    v = norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
+    n_chunks = len(problem.parts)
+    terms = [_terms(part, A, V, v, n_chunks) for part, A in chunks]
+    sums = Terms(*map(fsum, zip(*terms, strict=True)))
+    lam, square, size = problem.lam, square_in_parts(V), float(np.linalg.norm(v))
+    primal, dual = lam / 2 * square + sums.loss, -lam / 2 * square - sums.linear
+    # lam n and the quotient are rounded, too
+    division = 4 * UNIT * size + np.sqrt(V.size) * UNDERFLOW * problem.n_samples / problem.lam_n
+    inner = MARGIN * (sums.inner + lam * size * division)
+    total = MARGIN * (sums.total / lam + division)
+    vanished = lam * V.shape[0] * V.size * 2.0**-1021
+    error = 2 * (lam / 2 * square * gamma_in_parts(V.size) + vanished)
+    error += sums.loss_error + sums.linear_error + inner + lam / 2 * total**2
+    error += gamma(4) * fsum(abs(term.loss) + abs(term.linear) for term in terms)
+    error = MARGIN * error + 16 * UNIT * (abs(primal) + abs(dual) + lam * square)
+    if sums.outside:
+        dual, error = -np.inf, np.inf
+    augmented = lam / 2 * square + sums.augmented if problem.smoothing else primal
+    found = Certificate(
+        primal,
+        dual,
+        primal - dual,
+        augmented - dual,
+        from_scratch=from_scratch,
+        gap_error=float(error),
+    )
+    if not from_scratch:
+        return found
+    found = found.checked()
+    if found.contradiction:
+        return found
+    root = np.sqrt(max(found.proved_gap, 0.0)) / np.sqrt(lam)
+    return replace(found, distance=float(root + total / 2) * MARGIN + UNDERFLOW)
+
+
+def _terms(part: Part, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
+    """Return the terms of one chunk; v (m,) bounds the norms of the rows of V."""
+    features = cast(DataFeatures, part.features)
+    scores = features.scores(V)
+    x = norms_above(features.square_norms(), V.shape[1])
+    entries = features.row_terms()
+    e = gamma(entries + 2) * x * v.max() + entries * UNDERFLOW
+    rho = distances(part, A)
+    rounded = features.column_error_norms() + gamma(n_chunks) * x
+    products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in part.chunks()])
+    norms = np.sqrt(np.einsum("ij,ij->i", A, A))
+    allowed = DOMAIN_TOLERANCE * part.row_polytopes.scale * part.sample_weight
+    feasible = (rho <= allowed).all() or part.is_feasible(A)
+    share = part.share
+    return Terms(
+        loss=share * part.primal_value(scores, 0.0),
+        loss_error=share * loss_error(part, scores, e),
+        linear=-share * part.dual_value(A, 0.0),
+        linear_error=share * dual_row_error(part, A, rho),
+        inner=share * float(np.mean(rounded * products + rho * x * v.max())),
+        total=share * float(np.mean(rounded * norms + rho * x)),
+        augmented=share * part.augmented_primal(A, scores, 0.0) if part.smoothing else 0.0,
+        outside=0.0 if feasible else 1.0,
+    )

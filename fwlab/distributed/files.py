@@ -1,0 +1,90 @@
+"""Find arrays in .npy files and read them with plain reads.
+
+The pages of a memory map count as memory of the process, the pages of a plain read do not.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class FileArray:
+    """A C-ordered array in a file, which begins at byte `offset`."""
+
+    path: Path
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open the file without buffers, at the first entry."""
+        with self.path.open("rb", buffering=0) as file:
+            file.seek(self.offset)
+            yield file  # type: ignore[misc]  # a raw file has what `fill` needs
+
+    def whole(self) -> NDArray[Any]:
+        """Return the array, read into memory."""
+        array = np.empty(self.shape, self.dtype)
+        with self.opened() as file:
+            fill(array, file)
+        return array
+
+
+def fill(array: NDArray[Any], file: BinaryIO) -> None:
+    """Read a contiguous array from a raw file. Raises ValueError if the file ends before."""
+    rest = memoryview(array.reshape(-1).view(np.uint8))
+    while rest:
+        count = file.readinto(rest)  # type: ignore[attr-defined]
+        if not count:
+            raise ValueError(f"{file.name} ended {len(rest)} bytes early: it has become shorter.")
+        rest = rest[count:]
+
+
+def file_array(name: str, value: Any, ndim: int) -> FileArray:
+    """Return the array of a .npy path or a memory map.
+
+    Raises TypeError, ValueError or FileNotFoundError with one sentence if it cannot be read row by
+    row.
+    """
+    mapped = value if isinstance(value, np.memmap) else _mapped(name, value)
+    if mapped.ndim != ndim:
+        raise ValueError(f"{name} must be {ndim}-D; got shape {mapped.shape}.")
+    if mapped.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers; got dtype {mapped.dtype}.")
+    if not mapped.flags.c_contiguous:
+        raise ValueError(f"{name} must be stored row by row (C order), without gaps between rows.")
+    if mapped.size == 0:
+        raise ValueError(f"{name} must have at least one entry; got shape {mapped.shape}.")
+    if mapped.mode == "c" or mapped.filename is None:
+        raise ValueError(f"{name} must be a memory map of a named file, not a copy on write.")
+    return FileArray(Path(mapped.filename), _offset(mapped), mapped.shape, mapped.dtype)
+
+
+def _mapped(name: str, path: str | PathLike[str]) -> Any:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{name} must name an existing .npy file; got {str(path)!r}.")
+    try:
+        return np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(
+            f"{name} must name a whole .npy file of numbers; {str(path)!r} cannot be read: {error}"
+        ) from error
+
+
+def _offset(mapped: Any) -> int:
+    """Return the byte of the file at which a memory map, or a view of one, begins.
+
+    A view holds the offset of the map that it is a view of.
+    """
+    whole = mapped
+    while isinstance(whole.base, np.memmap):
+        whole = whole.base
+    return int(whole.offset + mapped.ctypes.data - whole.ctypes.data)

@@ -1,0 +1,212 @@
+"""Define the training problem whose X stays outside memory, and its part on one chunk."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from copy import copy
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fwlab.checks.arguments import as_features, as_integer, as_real
+from fwlab.distributed.memory import Memory, as_bytes
+from fwlab.distributed.read_ahead import read_ahead
+from fwlab.distributed.sources import source_of
+from fwlab.losses import Loss
+from fwlab.lp_norm import LpNorm
+from fwlab.operators.features import features_of
+from fwlab.problem import Problem
+from fwlab.problem_input import (
+    check_scales,
+    checked_labels,
+    checked_lam,
+    checked_sample_weight,
+    conversion_notes,
+)
+from fwlab.text import in_brackets, problem_facts
+
+
+class OutOfCoreProblem:
+    """The problem min_W lam/2 |W|^2 + mean loss, with an X that is read chunk by chunk.
+
+    Making it reads X once and checks every number.
+
+    Parameters
+    ----------
+    X : path, memory map, CsrFiles, iterable, array or scipy.sparse matrix (n, d)
+        A .npy file or a memory map is read with plain reads, so that no page of it counts as
+        memory of the process. An iterable gives arrays or scipy.sparse matrices, the rows of X in
+        the same chunks each time. X stays float32 if that holds all its numbers: the certificate
+        is that of the stored numbers.
+    y : array (n,)
+        Labels of any kind; `problem.classes` holds their distinct values in ascending order.
+    loss : Loss
+        A loss of fwlab, or your own subclass of fwlab.Loss.
+    lam, C : float
+        The regularisation constant, positive. C may be given instead: lam = 1 / (C n).
+    smoothing : float
+        Constant of the Moreau envelope, at least 0.
+    n_classes : int, optional
+        Number of classes, if y holds integers 0 .. m-1 and not all of them.
+    sample_weight : array (n,), optional
+        Non-negative weights omega; 1 by default.
+    max_memory : int or str
+        The bytes that a run may take beside the interpreter and the packed dual variable, such as
+        500_000_000, "500MB" or "2GiB". An X in memory is not counted.
+    chunk_rows : int, optional
+        Rows per chunk; by default chosen by max_memory, at most 32 MiB. It has no effect on an
+        iterable. A run is the same, bit for bit, for the same chunks.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        With one sentence, if an argument is not as described.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: Loss,
+        lam: float | None = None,
+        smoothing: float = 0.0,
+        n_classes: int | None = None,
+        sample_weight: Any = None,
+        C: float | None = None,
+        max_memory: int | str = "1GB",
+        chunk_rows: int | None = None,
+    ) -> None:
+        if not isinstance(loss, Loss):
+            raise TypeError(f"loss must be a fwlab.Loss; got {loss!r}.")
+        self.loss, self.kernel, self.regularizer = loss, None, LpNorm(2)
+        self.smoothing = as_real("smoothing", smoothing, positive=False)
+        self.source = source_of(X)
+        n = self.source.n_samples
+        self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
+        self.lam = checked_lam(lam, C, self.n_samples)
+        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
+        self.polytopes = loss.polytopes(self.y, self.n_classes)
+        self.max_memory = as_bytes("max_memory", max_memory)
+        self.n_features = self.source.n_features or 0
+        self.chunk_rows = self._checked_chunk_rows(chunk_rows)
+        self.curvatures = np.empty(self.n_samples)
+        self.parts: list[Part] = []
+        self._survey()
+
+    def __repr__(self) -> str:
+        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]
+        return in_brackets("OutOfCoreProblem", facts)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples n."""
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes m."""
+        return len(self.classes)
+
+    @property
+    def lam_n(self) -> float:
+        """lam times n."""
+        return self.lam * self.n_samples
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One sentence for each thing that a user should know of X."""
+        longest = max(part.n_samples for part in self.parts)
+        chunks = f"X was read at most {longest} rows at a time."
+        return chunks, *conversion_notes(None, self.parts[0].storage)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the chunks of X are sparse."""
+        return self.parts[0].is_sparse
+
+    def first_part(self) -> "Part":
+        """Return the part of the first chunk, with its rows of X."""
+        with closing(self.chunks()) as parts:
+            return next(parts)
+
+    def chunks(self) -> Iterator["Part"]:
+        """Yield the part of each chunk, with its rows of X, which the next one may overwrite."""
+        with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
+            for part, X in zip_longest(self.parts, read):
+                if part is None or X is None or X.shape != (part.n_samples, self.n_features):
+                    raise ValueError("X must give the same chunks of rows each time; it gave others.")
+                yield part.holding(X)
+
+    def _survey(self) -> None:
+        """Read X once: check it, and make the parts."""
+        stop, squares = 0, self.curvatures
+        with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
+            for X in read:
+                start, stop = stop, stop + X.shape[0]
+                if stop > self.n_samples:
+                    break
+                checked = self._checked_chunk(X, start, stop)
+                squares[start:stop] = features_of(checked, None).square_norms()
+                self.parts.append(Part(self, slice(start, stop), scipy.sparse.issparse(X)))
+        if stop != self.n_samples:
+            more = "or more" if stop > self.n_samples else "in all"
+            raise ValueError(
+                f"y must have one label per row of X, {stop} {more}; got {self.n_samples}."
+            )
+        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
+        squares /= self.lam_n
+
+    def _checked_chunk(self, X: Any, start: int, stop: int) -> Any:
+        """Return rows start to stop - 1 of X, the same rows that later passes give."""
+        X = as_features(f"X[{start}:{stop}]", X, self.source.dtype)
+        self.n_features = self.n_features or X.shape[1]
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X[{start}:{stop}] must have {self.n_features} columns, as the rows before it; "
+                f"got {X.shape[1]}."
+            )
+        self._memory().check(X.shape[0], bytes_of(X))
+        return X
+
+    def _checked_chunk_rows(self, chunk_rows: int | None) -> int:
+        if chunk_rows is not None:
+            return as_integer("chunk_rows", chunk_rows, low=1)
+        if not self.n_features:
+            return self.n_samples
+        return self._memory().rows_per_chunk(self.source)
+
+    def _memory(self) -> Memory:
+        return Memory(self.max_memory, self.n_samples, self.n_features, self.n_classes)
+
+
+class Part(Problem):
+    """The problem on the rows of one chunk: their share of the sums, with lam n of the whole.
+
+    It holds X only within `OutOfCoreProblem.chunks`.
+    """
+
+    def __init__(self, whole: OutOfCoreProblem, rows: slice, is_sparse: bool) -> None:
+        self.is_sparse = is_sparse
+        self.loss, self.smoothing, self.regularizer = whole.loss, whole.smoothing, whole.regularizer
+        self.kernel, self.gram_shift, self.notes = None, 0.0, ()
+        self.storage = np.dtype(whole.source.dtype).name
+        self.y, self.classes, self.n_classes = whole.y[rows], whole.classes, whole.n_classes
+        # lam n of the whole, and exactly lam if the chunk is the whole
+        self.share = len(self.y) / whole.n_samples
+        self.lam = whole.lam * (whole.n_samples / len(self.y))
+        self.sample_weight = whole.sample_weight[rows]
+        self.polytopes = whole.polytopes.take(rows)
+        self.curvatures = whole.curvatures[rows]
+
+    def holding(self, X: Any) -> "Part":
+        """Return this part with its rows of X."""
+        part = copy(self)
+        part.X, part.features = X, features_of(X, None)
+        return part
+
+
+def bytes_of(X: Any) -> int:
+    """Return the memory that an array or a CSR matrix takes."""
+    arrays = (X.data, X.indices, X.indptr) if scipy.sparse.issparse(X) else (X,)
+    return sum(int(array.nbytes) for array in arrays)

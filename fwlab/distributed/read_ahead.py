@@ -1,0 +1,33 @@
+"""Read the next chunks in a thread while the current one is worked on.
+
+A kernel keeps Python's lock while it runs, so the thread can start a read only between two kernels,
+and with a single chunk ahead it would never read while a kernel runs. With two it does.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+AHEAD = 2
+# chunks in memory at once: the one in use and the ones ahead
+POOLED = AHEAD + 1
+
+_END = object()
+
+
+def read_ahead(chunks: Iterator[Any]) -> Iterator[Any]:
+    """Yield the chunks of an iterator, which a thread advances AHEAD chunks further.
+
+    A chunk may be overwritten once the next one is asked for.
+    """
+    reader = ThreadPoolExecutor(1)
+    try:
+        pending: deque[Future[Any]] = deque(
+            reader.submit(next, chunks, _END) for _ in range(AHEAD)
+        )
+        while (chunk := pending.popleft().result()) is not _END:
+            pending.append(reader.submit(next, chunks, _END))
+            yield chunk
+    finally:
+        reader.shutdown(cancel_futures=True)

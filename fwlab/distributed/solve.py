@@ -1,0 +1,174 @@
+"""Check the arguments of a run out of core and return its result."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.distributed.passes import ChunkPasses
+from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.result import PackedResult
+from fwlab.distributed.state import OutOfCoreState
+from fwlab.distributed.whole_steps import WholeSteps
+from fwlab.result import Status
+from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
+from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.interrupt import deferred_interrupt
+from fwlab.solvers.loop import End, run_loop
+from fwlab.solvers.method import Method
+from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
+from fwlab.solvers.registry import build, label
+from fwlab.solvers.stopping import checked_limits
+from fwlab.solvers.threads import blas_threads
+from fwlab.solvers.time_left import TimeLeft
+from fwlab.solvers.warm_up import warm_up
+
+
+class OutOfCoreProgress(Progress):
+    """The argument of a callback of a run out of core."""
+
+    @property
+    def A(self) -> csr_array:
+        """A copy of the dual variable, (n, m), as a CSR array."""
+        return self.state.A
+
+    @property
+    def W(self) -> Floats:
+        """The primal variable, (m, d), read-only."""
+        return read_only(self.state.link)
+
+
+def solve(
+    problem: OutOfCoreProblem,
+    method: str | Method = "ascent",
+    tol: float = 1e-5,
+    relative: bool = False,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+    A0: Any = None,
+    rng: int | np.random.Generator = 0,
+    callback: Callable[[OutOfCoreProgress], None] | None = None,
+    check_every: int | str = "auto",
+    verbose: int = 0,
+    **method_options: Any,
+) -> PackedResult:
+    """Maximise the dual of a problem out of core until the certified gap is at most tol.
+
+    An iteration reads X once, and so does a judgement; the certificate at the end reads it twice.
+    Ctrl-C ends the run after the current chunk with a valid result; a second one raises
+    KeyboardInterrupt.
+
+    Parameters
+    ----------
+    problem : OutOfCoreProblem
+    method : str or Method
+        "ascent", "bcfw" or "fw", or an object of their classes. A block method visits the chunks in
+        the order of X, and orders the rows within each chunk.
+    tol, relative, max_iter, time_limit, rng, check_every
+        As for `fwlab.solve`.
+    A0 : array or scipy.sparse matrix (n, m), optional
+        A feasible dual point to start from, such as the A of a result with another lam; 0 by
+        default.
+    callback : callable, optional
+        callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
+        gap, A and W. It may raise StopIteration to end the run.
+    verbose : int
+        1 prints at most one line per second to stderr, 2 one per checkpoint. Both print how far a
+        pass is that takes long.
+    **method_options
+        The options of the method, if it is given by name.
+
+    Returns
+    -------
+    PackedResult
+        Its A is a scipy CSR array, and its certificate is computed from A alone.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before any work, if an argument is not allowed.
+    """
+    called = time.perf_counter()
+    if not isinstance(problem, OutOfCoreProblem):
+        raise TypeError(f"problem must be an OutOfCoreProblem; got {problem!r}.")
+    limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
+    verbose = as_integer("verbose", verbose, low=0, high=2)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable; got {callback!r}.")
+    generator, name = as_generator(rng), label(method)
+    solver = build(method, method_options)
+    chunked = _chunked(name, solver)
+    packed = _start(problem, A0)
+    reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
+    recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
+    with blas_threads(1), deferred_interrupt() as interrupt:
+        warm_up(problem.first_part(), solver)
+        state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0)
+        began = time.perf_counter()
+        end = run_loop(chunked, state, limits, recorder, began, interrupt)
+    return _result(name, state, end, recorder, called)
+
+
+def _chunked(name: str, solver: Method) -> Method:
+    """Return the method that works chunk by chunk. Raises ValueError if there is none."""
+    if isinstance(solver, Ascent | BlockFrankWolfe):
+        return ChunkPasses(solver)
+    if isinstance(solver, FrankWolfe) and solver.step == "exact":
+        return WholeSteps()
+    raise ValueError(
+        f'method must be "ascent", "bcfw", or "fw" with exact steps, out of core; got {name!r}.'
+    )
+
+
+def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
+    """Return the checked start, packed chunk by chunk."""
+    n, m = problem.n_samples, problem.n_classes
+    if A0 is None:
+        return [csr_array((part.n_samples, m)) for part in problem.parts]
+    A0 = csr_array(A0 if issparse(A0) else as_floats("A0", A0, ndims=(2,)), dtype=np.float64)
+    if A0.shape != (n, m):
+        raise ValueError(f"A0 must be (n, m) = {(n, m)}; got shape {A0.shape}.")
+    packed, start = [], 0
+    for part in problem.parts:
+        rows = A0[start : start + part.n_samples]
+        if not part.is_feasible(rows.toarray()):
+            raise ValueError(
+                f"A0 must be feasible; a row from {start} to {start + part.n_samples - 1} is not."
+            )
+        packed.append(rows)
+        start += part.n_samples
+    return packed
+
+
+def _result(
+    name: str, state: OutOfCoreState, end: End, recorder: Recorder, called: float
+) -> PackedResult:
+    problem, certificate, notes = state.problem, end.certificate, state.problem.notes
+    if state.cut_short is not None:
+        visited = f"{state.cut_short} of {len(problem.parts)} chunks"
+        notes = (f"The last iteration ended early, after {visited}.", *notes)
+    return PackedResult(
+        W=np.ascontiguousarray(state.link),
+        A=state.A,
+        primal=certificate.primal,
+        dual=certificate.dual,
+        gap=certificate.gap,
+        infeasibility=state.infeasibility,
+        success=end.status is Status.CONVERGED,
+        status=end.status,
+        message=" ".join((*end.sentences, *notes)),
+        nit=end.iteration,
+        wall_seconds=time.perf_counter() - called,
+        seconds=end.seconds,
+        method=name,
+        trace=recorder.trace(),
+        lam_n=problem.lam_n,
+        gap_error=certificate.gap_error,
+        distance=certificate.distance,
+        classes=problem.classes,
+    )

@@ -1,0 +1,222 @@
+"""Give X chunk by chunk, in a fixed order: from files, from memory, or from an iterable.
+
+Chunks are float32 where that holds every number of X exactly, else float64.
+"""
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from fwlab.arrays import Integers
+from fwlab.checks.arguments import as_features, as_integer
+from fwlab.distributed.files import FileArray, file_array, fill
+from fwlab.distributed.read_ahead import POOLED
+
+
+class Source(Protocol):
+    """X (n, d) in chunks."""
+
+    @property
+    def n_samples(self) -> int | None:
+        """Number of rows; None if only a pass tells."""
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of columns; None if only a pass tells."""
+
+    @property
+    def dtype(self) -> type[np.floating] | None:
+        """The type of the chunks; None if only a pass tells."""
+
+    def chunk_bytes(self, rows: int) -> int:
+        """Return the bytes of the largest chunk, if chunks have this number of rows."""
+
+    def chunks(self, rows: int) -> Iterator[Any]:
+        """Yield arrays (rows, d) or CSR matrices; the last may be shorter.
+
+        A chunk is valid until POOLED - 1 more chunks have been asked for.
+        """
+
+
+def source_of(X: Any) -> Source:
+    """Return the source of a user's X.
+
+    Raises TypeError, ValueError or FileNotFoundError with one sentence if there is none.
+    """
+    if isinstance(X, CsrFiles):
+        return X
+    if isinstance(X, str | PathLike | np.memmap):
+        return DenseFile(file_array("X", X, ndim=2))
+    if isinstance(X, np.ndarray) or scipy.sparse.issparse(X):
+        return RowsInMemory(X)
+    if isinstance(X, Iterator):
+        raise TypeError(f"X must be iterable again and again; got the iterator {X!r}.")
+    if isinstance(X, Iterable):
+        return GivenChunks(X)
+    raise TypeError(
+        f"X must be an array, a memory map, a .npy path, a CsrFiles or an iterable of row chunks; "
+        f"got {X!r}."
+    )
+
+
+def working_type(dtype: Any) -> type[np.floating]:
+    """Return float32 if it holds all numbers of a type, else float64."""
+    return np.float32 if np.result_type(dtype, np.float32) == np.float32 else np.float64
+
+
+def starts(n: int, rows: int) -> range:
+    """Return the first row of each chunk."""
+    return range(0, n, rows)
+
+
+class DenseFile:
+    """Rows of a .npy file or a memory map, read into a few pooled buffers."""
+
+    def __init__(self, array: FileArray) -> None:
+        self.array = array
+        self.n_samples, self.n_features = array.shape
+        self.dtype = working_type(array.dtype)
+
+    def chunk_bytes(self, rows: int) -> int:
+        converted = 0 if self.array.dtype == self.dtype else np.dtype(self.dtype).itemsize
+        return rows * self.n_features * (self.array.dtype.itemsize + converted)
+
+    def chunks(self, rows: int) -> Iterator[NDArray[Any]]:
+        shape = min(rows, self.n_samples), self.n_features
+        pool = [np.empty(shape, self.array.dtype) for _ in range(POOLED)]
+        with self.array.opened() as file:
+            for place, start in enumerate(starts(self.n_samples, rows)):
+                chunk = pool[place % POOLED][: self.n_samples - start]
+                fill(chunk, file)
+                yield chunk.astype(self.dtype, copy=False)
+
+
+class CsrFiles:
+    """A CSR matrix (n, n_features) in three .npy files, as scipy names its arrays.
+
+    Parameters
+    ----------
+    data, indices, indptr : path or memory map
+        The non-zeros row by row, their columns in ascending order, and where each row begins.
+    n_features : int
+        Number of columns.
+
+    Raises
+    ------
+    TypeError, ValueError, FileNotFoundError
+        With one sentence, if an argument is not as described.
+    """
+
+    def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
+        self.n_features = as_integer("n_features", n_features, low=1)
+        self.data = file_array("data", data, ndim=1)
+        self.indices = _integers("indices", indices)
+        self.indptr: Integers = _integers("indptr", indptr).whole().astype(np.int64)
+        self.n_samples = len(self.indptr) - 1
+        self.dtype = working_type(self.data.dtype)
+        self._check()
+
+    def _check(self) -> None:
+        if self.n_samples < 1:
+            raise ValueError("indptr must have at least two entries; got one.")
+        if self.indptr[0] != 0 or (np.diff(self.indptr) < 0).any():
+            raise ValueError("indptr must begin with 0 and never fall.")
+        for name, array in (("data", self.data), ("indices", self.indices)):
+            if array.shape[0] != self.indptr[-1]:
+                raise ValueError(
+                    f"{name} must have {self.indptr[-1]} entries, as indptr ends; "
+                    f"got {array.shape[0]}."
+                )
+
+    def chunk_bytes(self, rows: int) -> int:
+        most = self._most_entries(rows)
+        # the arrays as they are read, and as scipy converts them
+        read = self.data.dtype.itemsize + self.indices.dtype.itemsize
+        return int(most * (read + np.dtype(self.dtype).itemsize + 4) + 16 * rows)
+
+    def chunks(self, rows: int) -> Iterator[Any]:
+        most = self._most_entries(rows)
+        pool = [
+            (np.empty(most, self.data.dtype), np.empty(most, self.indices.dtype))
+            for _ in range(POOLED)
+        ]
+        with self.data.opened() as values_file, self.indices.opened() as columns_file:
+            for place, start in enumerate(starts(self.n_samples, rows)):
+                indptr = self.indptr[start : start + rows + 1]
+                count = indptr[-1] - indptr[0]
+                values, columns = (buffer[:count] for buffer in pool[place % POOLED])
+                fill(values, values_file)
+                fill(columns, columns_file)
+                yield self._chunk(values.astype(self.dtype, copy=False), columns, indptr, start)
+
+    def _chunk(self, values: Any, columns: Any, indptr: Any, start: int) -> Any:
+        """Return the CSR matrix of some rows; a kernel would write outside W for a wrong column."""
+        rows = f"rows {start} to {start + len(indptr) - 2}"
+        if len(columns) and not 0 <= columns.min() <= columns.max() < self.n_features:
+            raise ValueError(
+                f"indices must be in 0..{self.n_features - 1}; got {columns.min()} to "
+                f"{columns.max()} in {rows}."
+            )
+        shape = len(indptr) - 1, self.n_features
+        chunk = scipy.sparse.csr_matrix((values, columns, indptr - indptr[0]), shape=shape)
+        if not chunk.has_canonical_format:
+            raise ValueError(f"indices must ascend within each row; they do not in {rows}.")
+        return chunk
+
+    def _most_entries(self, rows: int) -> int:
+        cuts = self.indptr[[*starts(self.n_samples, rows), self.n_samples]]
+        return int(np.diff(cuts).max())
+
+
+def _integers(name: str, value: Any) -> FileArray:
+    array = file_array(name, value, ndim=1)
+    if array.dtype.kind != "i":
+        raise TypeError(f"{name} must hold signed integers; got dtype {array.dtype}.")
+    return array
+
+
+class RowsInMemory:
+    """Rows of an array or a scipy.sparse matrix; only A is held packed."""
+
+    def __init__(self, X: Any) -> None:
+        self.dtype = working_type(X.dtype)
+        self.X = as_features("X", X, self.dtype)
+        self.n_samples, self.n_features = self.X.shape
+
+    def chunk_bytes(self, rows: int) -> int:
+        entries = self.X.nnz if scipy.sparse.issparse(self.X) else self.X.size
+        return int(rows * entries // self.n_samples) * (np.dtype(self.dtype).itemsize + 4)
+
+    def chunks(self, rows: int) -> Iterator[Any]:
+        for start in starts(self.n_samples, rows):
+            yield self.X[start : start + rows]
+
+
+class GivenChunks:
+    """Chunks of an iterable, whose sizes are the iterable's."""
+
+    def __init__(self, X: Iterable[Any]) -> None:
+        self.X = X
+        self.n_samples: int | None = None
+        self.n_features: int | None = None
+        self.dtype: type[np.floating] | None = None
+
+    def chunk_bytes(self, rows: int) -> int:
+        """Return 0: nobody knows before a pass."""
+        return 0
+
+    def chunks(self, rows: int) -> Iterator[Any]:
+        for place, given in enumerate(self.X):
+            name = f"chunk {place} of X"
+            found = working_type(getattr(given, "dtype", np.float64))
+            self.dtype = self.dtype or found
+            if found != self.dtype:
+                raise ValueError(
+                    f"{name} must hold {self.dtype.__name__} numbers, as the chunks before it; "
+                    f"got {found.__name__}."
+                )
+            yield as_features(name, given, self.dtype)
