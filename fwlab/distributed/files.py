@@ -6,9 +6,10 @@ The pages of a memory map count as memory of the process, the pages of a plain r
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,11 @@ class FileArray:
     dtype: np.dtype[Any]
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def opened(self) -> Iterator[FileIO]:
         """Open the file without buffers, at the first entry."""
         with self.path.open("rb", buffering=0) as file:
             file.seek(self.offset)
-            yield file  # type: ignore[misc]  # a raw file has what `fill` needs
+            yield file
 
     def whole(self) -> NDArray[Any]:
         """Return the array, read into memory."""
@@ -38,13 +39,15 @@ class FileArray:
         return array
 
 
-def fill(array: NDArray[Any], file: BinaryIO) -> None:
-    """Read a contiguous array from a raw file. Raises ValueError if the file ends before."""
-    rest = memoryview(array.reshape(-1).view(np.uint8))
-    while rest:
-        count = file.readinto(rest)  # type: ignore[attr-defined]
+def fill(array: NDArray[Any], file: FileIO) -> None:
+    """Read a contiguous array from a file. Raises ValueError if the file ends before."""
+    rest = array.reshape(-1).view(np.uint8)
+    while len(rest):
+        count = file.readinto(rest.data)
         if not count:
-            raise ValueError(f"{file.name} ended {len(rest)} bytes early: it has become shorter.")
+            raise ValueError(
+                f"{str(file.name)!r} must not change in a run; it ended {len(rest)} bytes early."
+            )
         rest = rest[count:]
 
 

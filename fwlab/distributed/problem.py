@@ -1,6 +1,6 @@
 """Define the training problem whose X stays outside memory, and its part on one chunk."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from copy import copy
 from itertools import zip_longest
@@ -130,12 +130,14 @@ class OutOfCoreProblem:
         with closing(self.chunks()) as parts:
             return next(parts)
 
-    def chunks(self) -> Iterator["Part"]:
+    def chunks(self) -> Generator["Part"]:
         """Yield the part of each chunk, with its rows of X, which the next one may overwrite."""
         with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
             for part, X in zip_longest(self.parts, read):
                 if part is None or X is None or X.shape != (part.n_samples, self.n_features):
-                    raise ValueError("X must give the same chunks of rows each time; it gave others.")
+                    raise ValueError(
+                        "X must give the same chunks of rows each time; it gave others."
+                    )
                 yield part.holding(X)
 
     def _survey(self) -> None:
@@ -159,7 +161,7 @@ class OutOfCoreProblem:
 
     def _checked_chunk(self, X: Any, start: int, stop: int) -> Any:
         """Return rows start to stop - 1 of X, the same rows that later passes give."""
-        X = as_features(f"X[{start}:{stop}]", X, self.source.dtype)
+        X = as_features(f"X[{start}:{stop}]", X, self.source.dtype or np.float64)
         self.n_features = self.n_features or X.shape[1]
         if X.shape[1] != self.n_features:
             raise ValueError(

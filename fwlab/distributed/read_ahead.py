@@ -5,7 +5,7 @@ and with a single chunk ahead it would never read while a kernel runs. With two 
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -16,16 +16,14 @@ POOLED = AHEAD + 1
 _END = object()
 
 
-def read_ahead(chunks: Iterator[Any]) -> Iterator[Any]:
+def read_ahead(chunks: Iterator[Any]) -> Generator[Any]:
     """Yield the chunks of an iterator, which a thread advances AHEAD chunks further.
 
     A chunk may be overwritten once the next one is asked for.
     """
     reader = ThreadPoolExecutor(1)
     try:
-        pending: deque[Future[Any]] = deque(
-            reader.submit(next, chunks, _END) for _ in range(AHEAD)
-        )
+        pending: deque[Future[Any]] = deque(reader.submit(next, chunks, _END) for _ in range(AHEAD))
         while (chunk := pending.popleft().result()) is not _END:
             pending.append(reader.submit(next, chunks, _END))
             yield chunk

@@ -1,5 +1,6 @@
 """Check the arguments of a run out of core and return its result."""
 
+import reprlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -95,7 +96,7 @@ def solve(
     """
     called = time.perf_counter()
     if not isinstance(problem, OutOfCoreProblem):
-        raise TypeError(f"problem must be an OutOfCoreProblem; got {problem!r}.")
+        raise TypeError(f"problem must be an OutOfCoreProblem; got {reprlib.repr(problem)}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):

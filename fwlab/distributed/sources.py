@@ -51,7 +51,7 @@ def source_of(X: Any) -> Source:
         return X
     if isinstance(X, str | PathLike | np.memmap):
         return DenseFile(file_array("X", X, ndim=2))
-    if isinstance(X, np.ndarray) or scipy.sparse.issparse(X):
+    if hasattr(X, "__array__") or scipy.sparse.issparse(X):
         return RowsInMemory(X)
     if isinstance(X, Iterator):
         raise TypeError(f"X must be iterable again and again; got the iterator {X!r}.")
@@ -183,7 +183,7 @@ class RowsInMemory:
     """Rows of an array or a scipy.sparse matrix; only A is held packed."""
 
     def __init__(self, X: Any) -> None:
-        self.dtype = working_type(X.dtype)
+        self.dtype = working_type(getattr(X, "dtype", np.float64))
         self.X = as_features("X", X, self.dtype)
         self.n_samples, self.n_features = self.X.shape
 

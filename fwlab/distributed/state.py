@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
 from fwlab.distributed.certificate import certificate, start_certificate
+from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import OutOfCoreProblem, Part
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
@@ -92,7 +93,7 @@ class OutOfCoreState(RunState):
 
     def pack(self, place: int, A: Floats) -> None:
         """Keep the rows of A of one chunk, given as (rows, m)."""
-        self.packed[place] = csr_array(A)
+        self.packed[place] = packed(A)
 
     def judge(self) -> Certificate:
         """Return the certificate at the link that the method tracks."""

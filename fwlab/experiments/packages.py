@@ -26,7 +26,16 @@ import numpy
 import scipy
 
 # folders of fwlab whose code has no part in a run; where it is used it is followed name by name
-OUTSIDE_THE_CORE = ("cli", "datasets", "distributed", "docs", "experiments", "plot", "plot_labels", "testing")
+OUTSIDE_THE_CORE = (
+    "cli",
+    "datasets",
+    "distributed",
+    "docs",
+    "experiments",
+    "plot",
+    "plot_labels",
+    "testing",
+)
 CORE = "core"
 # what the numbers of every run depend on
 NUMERICAL = (numpy, scipy, numba)
