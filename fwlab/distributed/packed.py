@@ -10,7 +10,7 @@ from fwlab.arrays import Floats
 
 
 def packed(A: Floats) -> csr_array:
-    """Return A (rows, m) as a CSR array, in a quarter of the time that scipy's constructor takes."""
+    """Return A (rows, m) as a CSR array, in a quarter of the time of scipy's constructor."""
     rows, m = A.shape
     places = np.flatnonzero(A != 0.0)
     indptr = np.searchsorted(places, m * np.arange(rows + 1)).astype(np.int32)

