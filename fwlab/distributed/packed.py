@@ -1,6 +1,6 @@
 """Hold rows of the dual variable without their zeros.
 
-Near the optimum a row has about two non-zeros besides its label's.
+Near the optimum a row has about three non-zeros: its label's and two others.
 """
 
 import numpy as np

@@ -22,7 +22,7 @@ class Workspaces:
 
 @dataclass(frozen=True)
 class ChunkPasses(Method):
-    """A pass of a block method over X, chunk by chunk."""
+    """Visits the chunks of X with a block method, all of them in each iteration."""
 
     method: BlockMethod
 

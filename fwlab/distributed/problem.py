@@ -37,8 +37,8 @@ class OutOfCoreProblem:
     X : path, memory map, CsrFiles, iterable, array or scipy.sparse matrix (n, d)
         A .npy file or a memory map is read with plain reads, so that no page of it counts as
         memory of the process. An iterable gives arrays or scipy.sparse matrices, the rows of X in
-        the same chunks each time. X stays float32 if that holds all its numbers: the certificate
-        is that of the stored numbers.
+        the same chunks each time; a thread advances it. X stays float32 if that holds all its
+        numbers, and the certificate belongs to the stored numbers.
     y : array (n,)
         Labels of any kind; `problem.classes` holds their distinct values in ascending order.
     loss : Loss
@@ -172,11 +172,15 @@ class OutOfCoreProblem:
         return X
 
     def _checked_chunk_rows(self, chunk_rows: int | None) -> int:
-        if chunk_rows is not None:
-            return as_integer("chunk_rows", chunk_rows, low=1)
+        """Return the rows per chunk; for an iterable, whose chunks are its own, any number."""
+        rows = self.n_samples if chunk_rows is None else as_integer("chunk_rows", chunk_rows, low=1)
         if not self.n_features:
-            return self.n_samples
-        return self._memory().rows_per_chunk(self.source)
+            return rows
+        if chunk_rows is None:
+            return self._memory().rows_per_chunk(self.source)
+        rows = min(rows, self.n_samples)
+        self._memory().check(rows, self.source.chunk_bytes(rows))
+        return rows
 
     def _memory(self) -> Memory:
         return Memory(self.max_memory, self.n_samples, self.n_features, self.n_classes)

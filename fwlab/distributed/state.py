@@ -130,7 +130,7 @@ class OutOfCoreState(RunState):
         self.infeasibility = worst
 
     def _link_of_zero(self) -> Floats:
-        """Return 0, (m, d), in the order that passes want: classes by classes for a dense X."""
+        """Return 0, (m, d), stored by rows for a dense X and by columns for a sparse one."""
         shape = self.problem.n_classes, self.problem.n_features
         return np.zeros(shape[::-1]).T if self.problem.is_sparse else np.zeros(shape)
 

@@ -85,7 +85,7 @@ def _vertex(part: Part, A: Floats, scores: Floats) -> ChunkVertex:
     n_gap = float(products + np.vdot(part.sample_weight, losses))
     product = part.features.transposed_vertex_product(columns, entries, part.n_classes)
     count = columns.shape[1]
-    # from here on the arrays are those of `rows`, which sorts them in place
+    # sorts columns and entries in place
     rows = csr_array(
         (entries.ravel(), columns.ravel(), count * np.arange(len(A) + 1)), shape=A.shape
     )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loss_table import entries, seeds
+from numpy.testing import assert_array_equal
 from out_of_core import dense, out_of_core
 
 import fwlab
@@ -95,6 +96,22 @@ def test_the_certified_problem_is_that_of_the_stored_float32_numbers(tmp_path):
     given = fwlab.solve(fwlab.Problem(X, y, fwlab.TopK(2), 0.1), tol=1e-10)
     assert abs(result.primal - stored.primal) < 1e-10
     assert abs(result.primal - given.primal) > 1e-9
+
+
+@pytest.mark.small
+def test_an_iterate_that_drifted_is_certified_from_scratch():
+    problem = drawn_problem(0, 3, 0.0, 0.0, "dense")
+
+    def drift(progress):
+        if progress.iteration == 2:
+            progress.state.link *= 1.001
+            raise StopIteration
+
+    outside = out_of_core(problem, 5)
+    result = distributed.solve(outside, tol=0.0, callback=drift, check_every=1)
+    plain = distributed.solve(outside, tol=0.0, max_iter=2)
+    assert_array_equal(result.W, plain.W)
+    assert (result.gap, result.trace.gap[-1]) == (plain.gap, plain.gap)
 
 
 @pytest.mark.small
