@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.distributed.problem import OutOfCoreProblem, Part
+from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features import DataFeatures
 from fwlab.operators.sums import (
@@ -57,7 +57,7 @@ def start_certificate(problem: OutOfCoreProblem) -> Certificate:
 
 def certificate(
     problem: OutOfCoreProblem,
-    chunks: Iterable[tuple[Part, Floats]],
+    chunks: Iterable[tuple[ChunkProblem, Floats]],
     V: Floats,
     from_scratch: bool,
 ) -> Certificate:
@@ -113,7 +113,7 @@ def certificate(
     return replace(found, distance=float(root + total / 2) * MARGIN + UNDERFLOW)
 
 
-def _terms(part: Part, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
+def _terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
     """Return the terms of one chunk; v (m,) bounds the norms of the rows of V."""
     features = cast(DataFeatures, part.features)
     scores = features.scores(V)

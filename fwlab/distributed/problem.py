@@ -91,7 +91,7 @@ class OutOfCoreProblem:
         self.n_features = self.source.n_features or 0
         self.chunk_rows = self._checked_chunk_rows(chunk_rows)
         self.curvatures = np.empty(self.n_samples)
-        self.parts: list[Part] = []
+        self.parts: list[ChunkProblem] = []
         self._survey()
 
     def __repr__(self) -> str:
@@ -125,12 +125,12 @@ class OutOfCoreProblem:
         """Whether the chunks of X are sparse."""
         return self.parts[0].is_sparse
 
-    def first_part(self) -> "Part":
+    def first_part(self) -> "ChunkProblem":
         """Return the part of the first chunk, with its rows of X."""
         with closing(self.chunks()) as parts:
             return next(parts)
 
-    def chunks(self) -> Generator["Part"]:
+    def chunks(self) -> Generator["ChunkProblem"]:
         """Yield the part of each chunk, with its rows of X, which the next one may overwrite."""
         with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
             for part, X in zip_longest(self.parts, read):
@@ -150,7 +150,7 @@ class OutOfCoreProblem:
                     break
                 checked = self._checked_chunk(X, start, stop)
                 squares[start:stop] = features_of(checked, None).square_norms()
-                self.parts.append(Part(self, slice(start, stop), scipy.sparse.issparse(X)))
+                self.parts.append(ChunkProblem(self, slice(start, stop), scipy.sparse.issparse(X)))
         if stop != self.n_samples:
             more = "or more" if stop > self.n_samples else "in all"
             raise ValueError(
@@ -186,7 +186,7 @@ class OutOfCoreProblem:
         return Memory(self.max_memory, self.n_samples, self.n_features, self.n_classes)
 
 
-class Part(Problem):
+class ChunkProblem(Problem):
     """The problem on the rows of one chunk: their share of the sums, with lam n of the whole.
 
     It holds X only within `OutOfCoreProblem.chunks`.
@@ -205,7 +205,7 @@ class Part(Problem):
         self.polytopes = whole.polytopes.take(rows)
         self.curvatures = whole.curvatures[rows]
 
-    def holding(self, X: Any) -> "Part":
+    def holding(self, X: Any) -> "ChunkProblem":
         """Return this part with its rows of X."""
         part = copy(self)
         part.X, part.features = X, features_of(X, None)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, vstack
 from fwlab.arrays import Floats
 from fwlab.distributed.certificate import certificate, start_certificate
 from fwlab.distributed.packed import packed
-from fwlab.distributed.problem import OutOfCoreProblem, Part
+from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import RunState, State
@@ -75,7 +75,7 @@ class OutOfCoreState(RunState):
         """The dual point, (n, m)."""
         return csr_array(vstack(self.packed, format="csr"))
 
-    def chunks(self, work: str) -> Iterator[tuple[int, Part]]:
+    def chunks(self, work: str) -> Iterator[tuple[int, ChunkProblem]]:
         """Yield the place and the part of each chunk. `work` names the pass for the user."""
         began = shown = time.monotonic()
         done, n = 0, self.problem.n_samples
@@ -86,7 +86,7 @@ class OutOfCoreState(RunState):
                 shown, left = now, duration((now - began) * (n - done) / done)
                 print(f"{work}: {done / n:.0%} of X, {left} left", file=sys.stderr, flush=True)
 
-    def chunk_state(self, place: int, part: Part) -> ChunkState:
+    def chunk_state(self, place: int, part: ChunkProblem) -> ChunkState:
         """Return the state of a block method on one chunk, with its rows of A dense."""
         A = self.packed[place].toarray()
         return ChunkState(part, A, self.rng, whole_link=self.link)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.distributed.problem import Part
+from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.operators.sums import square_in_parts
@@ -75,7 +75,7 @@ class WholeSteps(Method):
         return last.gap if np.isfinite(last.gap) else None
 
 
-def _vertex(part: Part, A: Floats, scores: Floats) -> ChunkVertex:
+def _vertex(part: ChunkProblem, A: Floats, scores: Floats) -> ChunkVertex:
     """Return the vertex that the LMO finds on one chunk; A and the scores are (rows, m)."""
     shifted = part.shifted_scores(A, scores)
     polytopes = part.row_polytopes
