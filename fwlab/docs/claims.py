@@ -36,13 +36,13 @@ def write_pages(source: Path, records: Records) -> None:
             counts=facts.counts(of_paper),
         )
     wrong = next(chapter for chapter in chapters(everything) if chapter.name == "wrong")
-    write(source / "wrong_in_print.md", "wrong_in_print.md", groups=wrong.groups, facts=facts)
+    write(source / "wrong_in_print.md", "wrong_in_print.md", wrong=wrong, facts=facts)
     write(
         source / "mathematics.md",
         "mathematics.md",
         papers=formulas(records),
         PAPERS=PAPERS,
-        address={n: api.function_address(n, api.documented_names()) for n in records.by_function},
+        address={n: api.function_address(n) for n in records.by_function},
     )
 
 
@@ -54,6 +54,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         "claim.md",
         record=record,
         paper=PAPERS[record["paper"]],
+        place=facts.place(record),
         meaning=MEANING[record["verdict"]],
         tier=facts.tier(record),
         witness=facts.witness(record),
@@ -67,7 +68,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
         figures=figures,
-        functions={n: api.function_address(n, api.documented_names()) for n in record["library"]},
+        functions={n: api.function_address(n) for n in record["library"]},
     )
 
 
