@@ -6,6 +6,7 @@ from typing import Any
 from figures.kit.study import KEPT, NotRun, Study
 from figures.own import certified_gaps
 from figures.own.which_method import MILLISECONDS
+from fwlab.docs import figure_links
 from fwlab.docs.markdown import write
 
 SIZE, REGIMES = "standard", "which_method"
@@ -25,8 +26,9 @@ def write_page(source: Path) -> None:
         n_problems=len(contests),
         regimes=regimes(contests),
         powers=POWERS,
+        address=figure_links.address,
         arrivals=arrivals(Study("certified_gaps", SIZE, KEPT).values),
-        limit=certified_gaps.LIMIT[SIZE],
+        limit=f"{certified_gaps.LIMIT[SIZE]:g}",
     )
 
 

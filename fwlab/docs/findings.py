@@ -1,5 +1,6 @@
 """Three findings for the front page and the README, computed from stored records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from fwlab.docs.records import Records
 BENCHMARKS = Path(__file__).parents[2] / "figures" / "BENCHMARKS.md"
 CLAIM, FIGURE = "T20-eq2.26", "tajima2020_figure1"
 # what a witness on paper does not need
-UNSEEN = ("loss", "y", "root")
+UNSEEN = ("n", "m", "d", "loss", "y", "root")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def error_in_print(records: Records) -> Finding:
     sides = [f"{name}: {value}" for name, value in zip(record["sides"], seen, strict=True)]
     return Finding(
         "An error in print",
-        "The line search of T20 (2.26) divides the smoothing term by λn; "
+        "The line search of Tajima et al. (T20), (2.26), divides the smoothing term by λn; "
         f"{record['where_right_at']} of the same paper does not. Two lines show it:",
         f"python -m paper_checks --id {CLAIM}",
         (", ".join(given), ", ".join(sides)),
@@ -57,8 +58,8 @@ def speed() -> Finding:
     return Finding(
         "A speed",
         f"To the same error `solve` takes {span(faster)} of the time of scikit-learn's "
-        f"Crammer-Singer solver on {', '.join(faster)}, and {span(slower)} times its time on "
-        f"{', '.join(slower)}. A pass of `ascent` over a dense X of 15935 x 1024 numbers with 20 "
+        f"Crammer-Singer solver on {listed(faster)}, and {span(slower)} times its time on "
+        f"{listed(slower)}. A pass of `ascent` over a dense X of 15935 x 1024 numbers with 20 "
         f"classes takes {a_pass.split()[-2]} of the time of the one product X Wᵀ by BLAS.",
         "python -m figures.benchmarks linear_svc passes",
     )
@@ -81,6 +82,12 @@ def table(name: str) -> list[list[str]]:
     return rows[2:]
 
 
+def listed(names: Iterable[str]) -> str:
+    """Return names with commas, and a last "and"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def span(ratios: dict[str, list[float]]) -> str:
     """Return the smallest and the largest ratio."""
     found = [ratio for one in ratios.values() for ratio in one]
@@ -94,13 +101,13 @@ def figure() -> Finding:
     for reading in (RAW, UNIT):
         errors = {name: least_errors(values, name, 0.0, reading) for name in HERE}
         factors = " and ".join(f"{max(e.values()) / min(e.values()):.3g}" for e in errors.values())
-        first = " and ".join(sorted({min(e, key=e.__getitem__) for e in errors.values()}))
+        first = listed(sorted({min(e, key=e.__getitem__) for e in errors.values()}))
         told.append(f"{factors} with {reading.name}, where {first} is first")
         winners.add(first)
     why = " The scale of the rows decides which method is first." if len(winners) > 1 else ""
     return Finding(
         "A figure that does not come out",
-        f"T20 Figure 1 shows its three methods as similar on {' and '.join(HERE)}. Here the "
+        f"Figure 1 of Tajima et al. shows its three methods as similar on {listed(HERE)}. Here the "
         f"largest of their errors is the smallest times {'; '.join(told)}.{why}",
         f"python -m figures {FIGURE}",
     )
