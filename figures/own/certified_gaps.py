@@ -53,8 +53,12 @@ def plot(study: Study) -> list[Path]:
 def title_of(values: dict[str, Any], limit: float) -> str:
     """Return how many methods reach a gap, and how long the default method takes."""
     times = {m: v["reached"][POWER][1] for m, v in values.items() if POWER in v["reached"]}
-    told = f"{len(times)} of {len(values)} methods certify a gap of {POWER} on digits in {limit:g} s"
-    return f"{told}; {DEFAULT}, the default, in {times[DEFAULT]:.2g} s" if DEFAULT in times else told
+    told = (
+        f"{len(times)} of {len(values)} methods certify a gap of {POWER} on digits in {limit:g} s"
+    )
+    return (
+        f"{told}; {DEFAULT}, the default, in {times[DEFAULT]:.2g} s" if DEFAULT in times else told
+    )
 
 
 def caption(values: dict[str, Any], size: str) -> Caption:

@@ -102,12 +102,12 @@ def figure() -> Finding:
         errors = {name: least_errors(values, name, 0.0, reading) for name in HERE}
         factors = " and ".join(f"{max(e.values()) / min(e.values()):.3g}" for e in errors.values())
         first = listed(sorted({min(e, key=e.__getitem__) for e in errors.values()}))
-        told.append(f"{factors} with {reading.name}, where {first} is first")
+        told.append(f"{factors} with {reading.name} ({first} is first)")
         winners.add(first)
     why = " The scale of the rows decides which method is first." if len(winners) > 1 else ""
     return Finding(
         "A figure that does not come out",
-        f"Figure 1 of Tajima et al. shows its three methods as similar on {listed(HERE)}. Here the "
-        f"largest of their errors is the smallest times {'; '.join(told)}.{why}",
+        f"Figure 1 of Tajima et al. shows its three methods as similar on {listed(HERE)}. Here "
+        f"their errors differ by factors of {', and of '.join(told)}.{why}",
         f"python -m figures {FIGURE}",
     )
