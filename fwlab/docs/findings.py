@@ -12,7 +12,7 @@ from fwlab.docs.records import Records
 BENCHMARKS = Path(__file__).parents[2] / "figures" / "BENCHMARKS.md"
 CLAIM, FIGURE = "T20-eq2.26", "tajima2020_figure1"
 # what a witness on paper does not need
-UNSEEN = ("n", "m", "d", "loss", "y", "root")
+UNSEEN = ("m", "d", "loss", "root")
 
 
 @dataclass(frozen=True)
