@@ -49,7 +49,7 @@ def regimes(contests: dict[str, Any]) -> list[list[str]]:
 
 
 def slower(method: str, contests: list[dict[str, Any]]) -> str:
-    """Return the range of the default method's time over that of a method, where both get there."""
+    """Return the range of the ratio of times, the default method's over a method's."""
     costs = [MILLISECONDS.costs(value) for value in contests]
     found = [c[DEFAULT] / c[method] for c in costs if DEFAULT in c and method in c]
     missed = len(contests) - len(found)

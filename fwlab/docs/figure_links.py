@@ -54,7 +54,8 @@ def write_page(source: Path, records: Records) -> None:
 
     def with_links(match: re.Match[str]) -> str:
         name = script_of(match[1])
-        links = [f'<a href="{sources.address(source_of(script(name)))}">script</a>']
+        links = [f"`python -m figures {name} --plot-only`"]
+        links += [f'<a href="{sources.address(source_of(script(name)))}">script</a>']
         links += [f"[{c}](claims/{c}.md)" for c in by_script.get(name, []) if c in records.by_id]
         return f"({match[1]})=\n{match[2]}\n{' · '.join(links)}\n"
 

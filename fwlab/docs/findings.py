@@ -48,7 +48,7 @@ def error_in_print(records: Records) -> Finding:
 
 
 def speed() -> Finding:
-    """Return the times of `solve` and of a pass of `ascent` beside those of their peers."""
+    """Return the times of `solve` and of a pass of `ascent` beside their peers'."""
     ratios: dict[str, list[float]] = {}
     for name, *_, ratio in table("linear_svc"):
         ratios.setdefault(name, []).append(float(ratio))

@@ -1,4 +1,4 @@
-"""What the site computes from stored records: findings, tables of methods, links of figures."""
+"""Parts of the site computed from stored records: findings, tables of methods, links of figures."""
 
 from pathlib import Path
 
