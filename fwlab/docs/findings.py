@@ -16,7 +16,7 @@ UNSEEN = ("m", "d", "loss", "root")
 
 
 @dataclass(frozen=True)
-class Finding:
+class Discovery:
     """A finding in one paragraph, the lines that show it, and the command that computes it."""
 
     title: str
@@ -25,12 +25,12 @@ class Finding:
     lines: tuple[str, ...] = ()
 
 
-def findings(records: Records) -> list[Finding]:
+def findings(records: Records) -> list[Discovery]:
     """Return an error in print, a speed beside its peer, and a figure that does not come out."""
     return [error_in_print(records), speed(), figure()]
 
 
-def error_in_print(records: Records) -> Finding:
+def error_in_print(records: Records) -> Discovery:
     """Return the misprint of a line search, with its smallest witness."""
     record = records.by_id[CLAIM]
     parts = record["witness_parts"]
@@ -38,7 +38,7 @@ def error_in_print(records: Records) -> Finding:
     given = [one for one in given if one.split(" = ")[0] not in UNSEEN]
     seen = [part["value"] for part in parts if part["side"] == "seen"]
     sides = [f"{name}: {value}" for name, value in zip(record["sides"], seen, strict=True)]
-    return Finding(
+    return Discovery(
         "An error in print",
         "The line search of Tajima et al. (T20), (2.26), divides the smoothing term by λn; "
         f"{record['where_right_at']} of the same paper does not. Two lines show it:",
@@ -47,7 +47,7 @@ def error_in_print(records: Records) -> Finding:
     )
 
 
-def speed() -> Finding:
+def speed() -> Discovery:
     """Return the times of `solve` and of a pass of `ascent` beside their peers'."""
     ratios: dict[str, list[float]] = {}
     for name, *_, ratio in table("linear_svc"):
@@ -55,7 +55,7 @@ def speed() -> Finding:
     faster = {name: found for name, found in ratios.items() if max(found) < 1}
     slower = {name: found for name, found in ratios.items() if name not in faster}
     (a_pass,) = [line for line in page("passes") if line.split()[:2] == ["B", "ascent"]]
-    return Finding(
+    return Discovery(
         "A speed",
         f"To the same error `solve` takes {span(faster)} of the time of scikit-learn's "
         f"Crammer-Singer solver on {listed(faster)}, and {span(slower)} times its time on "
@@ -94,7 +94,7 @@ def span(ratios: dict[str, list[float]]) -> str:
     return f"{min(found):.3g} to {max(found):.3g}"
 
 
-def figure() -> Finding:
+def figure() -> Discovery:
     """Return how far apart the methods are that T20 Figure 1 shows as similar."""
     values = Study(FIGURE, "standard", KEPT).values
     told, winners = [], set()
@@ -105,7 +105,7 @@ def figure() -> Finding:
         told.append(f"{factors} with {reading.name} ({first} is first)")
         winners.add(first)
     why = " The scale of the rows decides which method is first." if len(winners) > 1 else ""
-    return Finding(
+    return Discovery(
         "A figure that does not come out",
         f"Figure 1 of Tajima et al. shows its three methods as similar on {listed(HERE)}. Here "
         f"their errors differ by factors of {', and of '.join(told)}.{why}",
