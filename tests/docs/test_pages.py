@@ -141,7 +141,8 @@ def test_a_figure_and_its_claims_lead_to_each_other():
     for claim, scripts in drawn.items():
         links = page_at(Path(SITE) / "claims" / f"{claim}.html").links
         for name in scripts:
-            assert f"../{address(name).replace('.md', '.html')}" in links, (claim, name)
+            page, anchor = address(name).split(".md#")
+            assert f"../{page}.html#{anchor.replace('_', '-')}" in links, (claim, name)
             assert name not in sections or f"claims/{claim}.html" in figures, (claim, name)
     for name in sections:
         assert f"source/{source_of(script(name))}.html" in figures, name
