@@ -39,7 +39,7 @@ def test_one_chunk_gives_the_same_numbers_as_memory(case, method):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_several_chunks_reach_the_same_optimum(case):
-    _, inside, outside = runs_of(case, 5, "ascent", tol=1e-6, max_iter=5000)
+    _, inside, outside = runs_of(case, 5, "ascent", tol=1e-6, max_iter=500)
     assert inside.success and outside.success
     assert abs(inside.dual - outside.dual) <= 1e-6
     assert outside.primal >= inside.dual - inside.gap_error
