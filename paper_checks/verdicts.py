@@ -10,7 +10,7 @@ import numpy as np
 
 from paper_checks.ledger import Claim, Experiment, Library, Untestable, Version
 from paper_checks.library_defects import planted_in
-from paper_checks.proofs import BySolver, ByTheorem, Decision, Proof, decide_form, no_assumption
+from paper_checks.proofs import BySolver, Decision, Proof, decision, no_assumption
 from paper_checks.trials import (
     Case,
     Cases,
@@ -176,7 +176,7 @@ class Judge:
         self, form: Form, changes: Mapping[str, Any], cases: list[Case], meets: Any = no_assumption
     ) -> list[Case]:
         """Return the cases, and further cases by which the solver refutes a version."""
-        found = (decide_form(proof, form, changes, self.deep, meets) for proof in self.solvers())
+        found = (decision(proof, form, changes, self.deep, meets) for proof in self.solvers())
         return cases + [d.counterexample for d in found if d.counterexample is not None]
 
     def try_version(self, name: str, other: Version, cases: list[Case]) -> Trial:
@@ -203,20 +203,16 @@ class Judge:
         if found.true_name == "corrected" and self.claim.corrected is None:
             return
         for proof in self.claim.proofs:
-            decision = self.decided(proof, version, found.true_name == "met")
+            decided = self.decided(proof, version, found.true_name == "met")
             wrong = [w for w in self.claim.planted if w.cases is None]
-            if decision.holds and any(not self.decided(proof, w).holds for w in wrong):
-                yield proof, decision
+            if decided.holds and any(not self.decided(proof, w).holds for w in wrong):
+                yield proof, decided
 
     def decided(self, proof: Proof, version: Version, conditional: bool = False) -> Decision:
         form = version.form or self.claim.form
         condition = self.claim.condition
         meets = condition.meets if conditional and condition is not None else no_assumption
-        if isinstance(proof, BySolver):
-            return decide_form(proof, form, version.changes, self.deep, meets)
-        assert isinstance(proof, ByTheorem)
-        proved = proof.prove(self.deep, **version.changes)
-        return Decision((proof.sizes,) if proved else ())
+        return decision(proof, form, version.changes, self.deep, meets)
 
 
 def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, Any]) -> bool:
