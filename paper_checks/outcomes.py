@@ -17,7 +17,7 @@ from paper_checks.trials import Outcome, Tier, weakest
 # relative error that rounding and a solver's last digits may leave in float64
 ROUNDING = 1e-9
 # an interval that is wider than this, relative to its ends, does not say where an optimum lies
-WIDEST = 1e-6
+WIDEST = 1e-5
 
 Interval = tuple[float, float]
 
@@ -64,7 +64,7 @@ def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Ou
 
 
 def same_optimum(one: Interval, other: Interval, **seen: Any) -> Outcome:
-    """State that two optimal values are the same, by intervals that hold them.
+    """State that two optimal values are the same, by intervals that hold them up to rounding.
 
     Disjoint intervals refute it, and so does a wide one, from which nothing follows.
     """
@@ -74,7 +74,7 @@ def same_optimum(one: Interval, other: Interval, **seen: Any) -> Outcome:
     if max(widths) > WIDEST:
         return truth(False, Tier.FLOAT, **seen)
     apart = abs(sum(one) - sum(other)) / 2 / size
-    return Outcome(-apart, sum(widths) / 2, seen)
+    return Outcome(-apart, sum(widths) / 2 + ROUNDING, seen)
 
 
 def less(left: Any, right: Any, **seen: Any) -> Outcome:
