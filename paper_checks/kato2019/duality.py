@@ -52,7 +52,8 @@ def link(training: Training, A: np.ndarray, factor: float) -> np.ndarray:
     formula=r"\max_AD(A)=\min_WP(W),\quad W(A)=\frac{1}{\lambda n}XA^\top",
     shapes="X: (d, n); A: (m, n); W: (d, m)",
     judged="P and D are evaluated by their definitions, D by linear programs, at an A whose gap is "
-    "said to be at most 1e-10; a wrong A could only make them differ. Weak duality is tried at other points, exactly.",
+    "said to be at most 1e-10; a wrong A could only make them differ. Weak duality is tried at "
+    "other points, exactly.",
     cases=lambda rng, deep: [*solved_problems(rng, deep), *small_problems(rng, deep)],
     planted=(
         version("W(A) twice as large", factor=2),

@@ -175,9 +175,7 @@ def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
     smooth = linear_training(case.X, case.y, loss, case.lam, case.gamma, n_classes=case.m)
     plain = linear_training(wide, case.y, loss, case.lam, n_classes=case.m)
     one, two = smooth.optimum(), plain.optimum()
-    return same_optimum(
-        (one.value_lower, one.value_upper), (two.value_lower, two.value_upper)
-    )
+    return same_optimum((one.value_lower, one.value_upper), (two.value_lower, two.value_upper))
 
 
 def norm_in_62(case: Case) -> Outcome:

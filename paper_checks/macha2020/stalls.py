@@ -197,8 +197,7 @@ def few_starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
     "Pairwise coordinate ascent solves the dual (7) of TopPushK to optimality, for every K.",
     shapes="alpha: (n+,), beta: (n-,)",
     judged="From any feasible start, by the certified relative gap after the steps give out, which "
-    f"is none below {SMALL:g}. For K > 1 a "
-    "beta at its bound cannot follow the sum of alpha alone.",
+    f"is none below {SMALL:g}. For K > 1 a beta at its bound cannot follow the sum of alpha alone.",
     cases=starts,
     condition=Condition("K = 1", lambda case: case.K == 1),
     planted=(version("it gains nothing, for K = 1", cases=starts_of_toppush, loops=0),),
@@ -249,9 +248,8 @@ def positive_starts(rng: Rng, deep: bool) -> Iterator[Case]:
     formula=r"\Delta^*=\arg\max_\Delta D(\ldots,\delta),\quad \delta^*=\arg\max_\delta D(\ldots)",
     shapes="alpha: (n+,), beta: (n-,)",
     judged="From any feasible start, delta by (32) after each pair; a certified relative gap below "
-    f"{SMALL:g} is none. For delta > 0 the dual "
-    "is differentiable and the constraints on delta stand apart from the others, so that a point "
-    "that neither part improves is optimal.",
+    f"{SMALL:g} is none. For delta > 0 the dual is differentiable and the constraints on delta "
+    "stand apart from the others, so that a point that neither part improves is optimal.",
     cases=patmat_starts,
     condition=Condition("delta > 0 at the start", lambda case: case.delta > 0),
     planted=(

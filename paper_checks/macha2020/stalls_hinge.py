@@ -86,8 +86,8 @@ def ascend_exactly(case: Case, loops: int) -> Case:
     "hinge surrogate.",
     shapes="alpha: (n+,), beta: (n-,)",
     judged="An optimum is missed if the value is below a feasible primal value by more than its "
-    "ten-thousandth. With exact joint steps, better than the ones printed. Where several betas share the "
-    "largest value, delta falls only if all of them fall, and a pair moves one.",
+    "ten-thousandth. With exact joint steps, better than the ones printed. Where several betas "
+    "share the largest value, delta falls only if all of them fall, and a pair moves one.",
     cases=hinge_starts,
     sides=("primal value less its ten-thousandth", "value after the steps"),
     corrected=version("with one negative sample, where no betas tie", cases=one_negative),

@@ -235,8 +235,6 @@ def test_two_claims_cannot_share_an_id():
 
 
 def test_no_data_set_is_kept_for_the_next_claim(monkeypatch):
-    """A worker of joblib that grows by a data set or two is stopped, with a warning."""
-
     def with_data(rng, deep):
         data_set("digits")
         assert data_set.cache_info().currsize == 1
