@@ -33,9 +33,9 @@ DATA = {
 QUICK = {"digits": DataName("digits", "unit", rows=200)}
 K, TOL = 3, 1e-9
 POWERS = tuple(f"1e{-digits}" for digits in range(2, 10))
-LIMIT = {"quick": 0.3, "standard": 20.0, "full": 120.0}
+LIMIT = {"quick": 0.3, "standard": 10.0, "full": 120.0}
 MOST_ITERATIONS = 10**6
-SECONDS = {"quick": 6, "standard": 1000, "full": 5000}
+SECONDS = {"quick": 6, "standard": 500, "full": 5000}
 ALONE = True  # times are compared
 
 

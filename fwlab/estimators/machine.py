@@ -33,7 +33,7 @@ FITTED = ("coef_", "intercept_", "dual_coef_", "_W")
 
 
 # sklearn has no type hints: its classes are Any
-class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: what a subclass trains with `_train`, and everything that a fitted one does.
 
     A subclass has TopKSVC's parameters, without C and warm_start.

@@ -26,7 +26,7 @@ from fwlab.ranking.solve import solve
 
 
 # sklearn has no type hints: its classes are Any
-class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: everything but the constructor and the objective."""
 
     # the parameters that all subclasses have

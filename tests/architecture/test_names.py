@@ -1,4 +1,4 @@
-"""One name, one thing: no two classes have the same name."""
+"""One name, one thing: no two classes have the same name, nor have two modules of the tests."""
 
 import ast
 from collections import Counter
@@ -19,5 +19,13 @@ def classes() -> list[str]:
 
 def test_no_class_name_occurs_twice():
     names = classes()
+    assert len(names) > 100
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_no_module_of_the_tests_hides_another():
+    """pytest puts the folders of all collected tests on the path, in the order of collection."""
+    names = [file.name for file in (ROOT / "tests").rglob("*.py")]
+    names = [n for n in names if n not in ("conftest.py", "__main__.py", "__init__.py")]
     assert len(names) > 100
     assert [name for name, count in Counter(names).items() if count > 1] == []

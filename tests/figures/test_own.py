@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import fwlab
-from figures.kit.script import script
 from figures.kit.study import Study
 from figures.own import (
     performance_profiles,
@@ -195,15 +194,3 @@ def test_the_grid_has_the_conditions_that_it_asks_for():
 def test_problems_are_sixty_and_grids_are_whole():
     assert len(performance_profiles.cells("standard")) == 60
     assert len(which_method.cells("standard")) == 6 * 4 + 4 * 3
-
-
-OWN = ("proved_labels", "pseudo_topk", "worst_case", "performance_profiles", "which_method")
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_run_and_plot(name, tmp_path):
-    study = Study(name, "quick", tmp_path)
-    script(name).compute(study)
-    files = script(name).draw(study)
-    assert {path.suffix for path in files} >= {".png", ".csv", ".md"}
-    assert all(path.stat().st_size > 100 for path in files)

@@ -22,7 +22,7 @@ from paper_checks.modules import claims
 from paper_checks.records import record
 from paper_checks.trials import Tier, evidence, try_form
 from paper_checks.verdicts import Judge, Verdict, judge
-from tests.ledger.rounding import watched
+from tests.ledger.float_watch import watched
 
 
 def fractions(rng, deep):
