@@ -139,7 +139,9 @@ class Judge:
             trials["where_right"] = try_form(claim.where_right.form, cases)
         verdict = decide(claim, trials)
         lack = "there are no cases" if verdict == Verdict.UNTESTABLE else ""
-        planted = tuple(self.refuted(wrong, cases) for wrong in claim.planted)
+        strongest_tried = strongest(tier for trial in trials.values() for tier in trial.tiers)
+        enough = strongest_tried or Tier.EXACT  # a stronger refutation changes no tier
+        planted = tuple(self.refuted(wrong, cases, enough) for wrong in claim.planted)
         found = Finding(
             claim,
             verdict,
@@ -192,10 +194,10 @@ class Judge:
         met = [case for case in cases if meets(case)]
         return self.refuting(self.claim.form, {}, met, meets), [c for c in cases if not meets(c)]
 
-    def refuted(self, wrong: Version, cases: list[Case]) -> Tier | None:
-        """Return the strongest tier that refutes a planted version."""
+    def refuted(self, wrong: Version, cases: list[Case], enough: Tier) -> Tier | None:
+        """Return the strongest tier that refutes a planted version, or one that is enough."""
         chosen = cases if wrong.cases is None else self.drawn(wrong.cases)
-        return refuting_tier(wrong.form or self.claim.form, chosen, wrong.changes)
+        return refuting_tier(wrong.form or self.claim.form, chosen, wrong.changes, enough)
 
     def proofs(self, found: Finding) -> Iterator[tuple[Proof, Decision]]:
         """Yield each proof that decides the true version and refutes a planted one."""
