@@ -1,7 +1,7 @@
 """Solve the lp-norm machine on a small problem: both sides from their definitions, by cvxpy.
 
-A regulariser has a value, a conjugate, and the map of Theorem 12 or (10); each is also an
-expression of cvxpy. w and u are (c, d), alpha is (n, c).
+A regulariser has a value and a conjugate, also as expressions of cvxpy. w and u are (c, d), alpha
+is (n, c).
 """
 
 from collections.abc import Iterator
@@ -31,22 +31,6 @@ class HalfSquaredNorm:
 
     def conjugate(self, u: np.ndarray) -> float:
         return block_norm(u, dual_exponent(self.p)) ** 2 / 2
-
-    def mapped(self, u: np.ndarray) -> np.ndarray:
-        """Map u by Theorem 12, with 0 where u_j = 0.
-
-        For p = 1 it is the limit: equal shares of the largest.
-        """
-        rows = np.linalg.norm(u, axis=1)
-        largest = rows.max()
-        if largest == 0:
-            return 0 * u
-        if self.p == 1:
-            top = rows > largest * (1 - 1e-6)
-            return u * (top / top.sum())[:, None]
-        s, shares = dual_exponent(self.p), rows / largest
-        powers = np.array([share ** (s - 2) if share else 0.0 for share in shares])
-        return (shares**s).sum() ** (2 / s - 1) * powers[:, None] * u
 
     def reachable(self, w: np.ndarray) -> np.ndarray:
         """Return w itself: every w has a finite value."""
