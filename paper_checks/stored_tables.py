@@ -20,7 +20,8 @@ from figures.kit.script import script
 from paper_checks.ledger import Untestable
 
 VARIABLE = "FWLAB_FIGURES"
-DEFAULT = Path(__file__).parents[1] / "figures" / "results"
+ROOT = Path(__file__).parents[1]
+DEFAULT = ROOT / "figures" / "results"
 SIZES = ("full", "standard")
 PAPER = " (paper)"
 
@@ -135,7 +136,9 @@ def stored_file(file: str) -> tuple[str, Path]:
         makes = f"`python -m figures {name}` and `python -m figures keep` put it there"
     else:
         makes = f"`python -m figures {name} --out {folder}` makes it"
-    raise Untestable(f"{file} is not in the folder {folder}: {makes}")
+    # a record of the repository names no folder of the machine that made it
+    shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
+    raise Untestable(f"{file} is not in the folder {shown}: {makes}")
 
 
 def number(entry: str) -> float:

@@ -1,7 +1,7 @@
 """The rounding error of a certificate as a fraction of the objective, and what computing it costs.
 
-TopK(3) with C = 1, unit rows. Sets that are not at hand are left out. The judge of a checkpoint and
-the certificate at the end of a run are timed at the same point.
+TopK(3) with C = 1, unit rows. Data sets that cannot be loaded are left out. The judge of a
+checkpoint and the certificate at the end of a run are timed at the same point.
 """
 
 import time
@@ -17,7 +17,7 @@ TOL, MOST_PASSES = 1e-3, 30
 
 
 def data_sets(quick: bool) -> Iterator[tuple[str, fwlab.datasets.Dataset]]:
-    """Yield the sets at hand, and random data with 1000 classes."""
+    """Yield the sets that can be loaded, and random data with 1000 classes."""
     for name in NAMES[:1] if quick else NAMES:
         try:
             yield name, fwlab.datasets.load(name, normalize="unit")

@@ -39,7 +39,7 @@ print(json.dumps(time.perf_counter() - began))
 
 
 def load(name: str) -> fwlab.datasets.Dataset:
-    """Return a data set with unit rows; a name of three sizes is that of random classes."""
+    """Return a data set with unit rows; a name of three sizes stands for random classes."""
     if " x " not in name:
         return fwlab.datasets.load(name, normalize="unit")
     n, d, m = map(int, name.split(" x "))

@@ -39,7 +39,7 @@ def accuracy(result: fwlab.Result, X: object, y: np.ndarray) -> float:
 
 
 def times(data: fwlab.datasets.Dataset) -> None:
-    """A line a method and p."""
+    """Print a line per method and p."""
     lines = []
     for p in NORMS:
         for method in ("direct", "alternate"):

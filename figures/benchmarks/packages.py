@@ -1,8 +1,8 @@
-"""Microseconds a vector of projections onto simplices, fwlab beside packages that are installed.
+"""Microseconds per vector of projections onto simplices, fwlab beside packages that are installed.
 
 The set is {x : 0 <= x <= 1, sum(x) = k}: for k = 1 the simplex, which POT (ot.utils.proj_simplex),
 copt, pyproximal and simplexers project onto; for larger k the capped simplex, which the last two
-have. The batches are those of the table `projections`; a package gets a part of one where it takes
+have. The batches come from the table `projections`; a package gets a part of one where it takes
 long. The column `apart` is the largest difference from fwlab's points. `pip install POT copt
 pyproximal simplexers` makes the whole table; what is missing is left out.
 """

@@ -1,9 +1,9 @@
-"""What a repeat loop of M20's Algorithm 3.1 costs: growth with n, and seconds a candidate.
+"""The cost of a repeat loop of M20's Algorithm 3.1: growth with n, and seconds per candidate.
 
 A loop tries one coordinate with the n others and makes the best pair step. CPU times of one thread
 with a stored linear kernel, standard normal rows and, where FWLAB_DATA names their folder, M20's
 data sets. The exponent is the slope of a line through the logarithms: 1 is linear growth. M20's
-Table 4 prints 1.7e-7 to 3.1e-7 seconds a candidate.
+Table 4 prints 1.7e-7 to 3.1e-7 seconds per candidate.
 """
 
 import os

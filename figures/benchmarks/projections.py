@@ -37,7 +37,7 @@ def batch(d: int, regime: str, quick: bool) -> NDArray[np.float64]:
 
 
 def contenders(rows: NDArray[np.float64], k: int, r: float) -> Calls:
-    """What a line of the table compares."""
+    """Return the functions that a line of the table compares."""
     n, d = rows.shape
     some = rows[: max(1, n // 20)] if d >= LONG else rows
     rho = np.where(np.arange(d) < k, 1 / k, 0.0)

@@ -2,7 +2,7 @@
 
 The training halves of the four UCI sets, raw and standardised, with the linear kernel and with
 exp(-0.05 |x - z|^2); then the first 50 000 rows of Fashion-MNIST, pixels in [0, 1], class 0
-positive, with exp(-0.01 |x - z|^2). Both numbers are among those of M20 4.2; the second is also one
+positive, with exp(-0.01 |x - z|^2). M20 4.2 has both numbers; the second is also one
 over the sum of the variances of the pixels. C = 1, one thread, the default method. Each line is
 made by a process of its own, whose peak memory holds the data and the library.
 """
@@ -80,7 +80,7 @@ def described(objective: Any) -> str:
 
 
 def tasks(quick: bool) -> list[tuple[str, str | None, Any, dict[str, Any]]]:
-    """The arguments of `line`, one a line."""
+    """Return the arguments of `line` for each line of the table."""
     uci = [
         (name, normalize, objective, {"kernel": kernel, "sigma": sigma})
         for name in (UCI[:1] if quick else UCI)

@@ -1,9 +1,9 @@
 """Seconds of `ascent`, `newton` and `auto` to a small gap on ten data sets at three values of C.
 
-Unit rows, top-3 (top-1 for two classes), one thread. Where no single method met the gap within its
-time limit, times are those to the last power of ten that one of them passed. Short runs are
-repeated, the methods in turn, and medians are shown. The last column is the time of `auto` over
-that of the best single method. A set that is not tuned on has a star: the rule that ends the first
+Unit rows, top-3 (top-1 for two classes), one thread. If no single method met the gap within
+its time limit, the times lead to the last power of ten that one of them passed. Short runs are
+repeated, the methods in turn, and medians are shown. The last column divides the time of `auto` by
+the best single method's. A set that is not tuned on has a star: the rule that ends the first
 phase was made on the others.
 """
 

@@ -1,4 +1,4 @@
-"""What timing tables share: calls in turn, CPU times, medians; an iteration as a call; lines."""
+"""Parts of timing tables: calls in turn, CPU times, medians; an iteration as a call; lines."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping

@@ -20,7 +20,11 @@ HEAD = """# Gallery
 Which figures and tables of the five papers come out again, and why the others differ. A figure
 *agrees* if nine of ten of its numbers are as near as its caption says. Where a paper leaves a
 choice open, several readings are tried; the best of them agrees only if the paper's text allows it
-and numbers that had no part in the choice confirm it, otherwise it *could agree*.
+and numbers that had no part in the choice confirm it, otherwise it *could agree*. The caption of
+each figure says why it differs, and has a table of the readings.
+
+`python -m figures NAME --plot-only` draws a figure again from the stored results, and
+`python -m figures NAME` computes it anew; its name stands in the list of the scripts.
 
 """
 LIST = """## The scripts

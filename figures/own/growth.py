@@ -1,7 +1,7 @@
 """Our own: how a pass of `ascent` grows with n, d, m and k, beside the product X W^T.
 
-The exponents of n, d and m are those of the last decade, where the products are most of a pass and
-the array that grows is larger than the caches.
+The exponents of n, d and m are measured in the last decade, where the products are most of a pass
+and the array that grows is larger than the caches.
 """
 
 from pathlib import Path
@@ -137,7 +137,7 @@ def caption_of(stored: dict[str, dict[int, dict[str, float]]], repeats: int) -> 
 
 
 def told(stored: dict[str, dict[int, dict[str, float]]]) -> str:
-    """Return the exponents in the last decades in words, and what bounds those of all decades."""
+    """Return the exponents in the last decades in words, and the bounds of all decades."""
     decade = {name: decades(list(costs)) for name, costs in stored.items()}
     last = {name: exponents(costs, decade[name][-1]) for name, costs in stored.items()}
     parts = [

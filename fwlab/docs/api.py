@@ -1,7 +1,6 @@
 """Pages of the public interface: one per function or class, with the claims that exercise it."""
 
 import inspect
-from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -35,7 +34,7 @@ def write_pages(source: Path, records: Records) -> None:
             "api_object.md",
             name=name,
             directive=directive(found_at(name)),
-            claims=claims_of(name, records, documented),
+            claims=claims_of(name, records),
         )
     summaries = {name: summary(found_at(name)) for name in documented}
     write(source / FOLDER / "index.md", "api_index.md", groups=groups, summaries=summaries)
@@ -90,14 +89,15 @@ def summary(value: Any) -> str:
     return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def function_address(name: str, documented: Sequence[str]) -> str:
+@cache
+def function_address(name: str) -> str:
     """Return the address, from the site's top, of a function that a claim exercises.
 
     It is a place on the page of the public name, or the source of what is not public.
     """
     owner, _, attribute = name.rpartition(".")
     for shown, suffix in ((name, ""), (owner, f".{attribute}")):
-        if (public := public_name(shown, documented)) is not None:
+        if (public := public_name(shown)) is not None:
             return f"{FOLDER}/{public}.html#{public}{suffix}"
     value = found_at(name)
     for wrapped in ("fget", "py_func", "func"):  # of a property, a kernel, a cached property
@@ -106,14 +106,16 @@ def function_address(name: str, documented: Sequence[str]) -> str:
     return sources.address(path.as_posix(), inspect.getsourcelines(value)[1])
 
 
-def public_name(name: str, documented: Sequence[str]) -> str | None:
+def public_name(name: str) -> str | None:
     """Return the documented name of the object that another dotted name leads to."""
+    documented = documented_names()
     if name in documented:
         return name
     value = found_at(name)
     return next((one for one in documented if found_at(one) is value), None)
 
 
+@cache
 def found_at(name: str) -> Any:
     """Return the object at a dotted name of modules, classes and attributes."""
     parts = name.split(".")
@@ -128,11 +130,10 @@ def found_at(name: str) -> Any:
     raise ValueError(f"{name} leads nowhere.")
 
 
-def claims_of(name: str, records: Records, documented: Sequence[str]) -> list[Record]:
+def claims_of(name: str, records: Records) -> list[Record]:
     """Return the records that exercise an object or one of its methods."""
     found: dict[str, Record] = {}
     for function, exercised in records.by_function.items():
-        address = function_address(function, documented)
-        if address.startswith(f"{FOLDER}/{name}.html#"):
+        if function_address(function).startswith(f"{FOLDER}/{name}.html#"):
             found |= {record["id"]: record for record in exercised}
     return list(found.values())

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from fwlab.docs import api, sources
-from fwlab.docs.figure_links import figures_of_claims
+from fwlab.docs import api, figure_links, sources
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import Records, source_file, source_line
@@ -19,7 +18,7 @@ SHOWN_ELSEWHERE = ("tier", "planted errors", "of the library")
 
 def write_pages(source: Path, records: Records) -> None:
     """Write all pages of the ledger below `source`."""
-    drawn = figures_of_claims()
+    drawn = figure_links.figures_of_claims()
     for record in records.by_id.values():
         write_claim(source, record, records, drawn.get(record["id"], []))
     everything = list(records.by_id.values())
@@ -36,13 +35,13 @@ def write_pages(source: Path, records: Records) -> None:
             counts=facts.counts(of_paper),
         )
     wrong = next(chapter for chapter in chapters(everything) if chapter.name == "wrong")
-    write(source / "wrong_in_print.md", "wrong_in_print.md", groups=wrong.groups, facts=facts)
+    write(source / "wrong_in_print.md", "wrong_in_print.md", wrong=wrong, facts=facts)
     write(
         source / "mathematics.md",
         "mathematics.md",
         papers=formulas(records),
         PAPERS=PAPERS,
-        address={n: api.function_address(n, api.documented_names()) for n in records.by_function},
+        address={n: api.function_address(n) for n in records.by_function},
     )
 
 
@@ -54,6 +53,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         "claim.md",
         record=record,
         paper=PAPERS[record["paper"]],
+        place=facts.place(record),
         meaning=MEANING[record["verdict"]],
         tier=facts.tier(record),
         witness=facts.witness(record),
@@ -66,8 +66,8 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         command=facts.run_command(record),
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
-        figures=figures,
-        functions={n: api.function_address(n, api.documented_names()) for n in record["library"]},
+        figures={name: figure_links.address(name) for name in figures},
+        functions={n: api.function_address(n) for n in record["library"]},
     )
 
 

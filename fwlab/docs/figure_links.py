@@ -3,7 +3,7 @@
 import inspect
 import re
 import shutil
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from figures.kit.scoreboard import scores
@@ -13,9 +13,27 @@ from fwlab.docs import sources
 from fwlab.docs.records import Records
 
 FIGURES = Path(__file__).parents[2] / "figures"
+GALLERY = FIGURES / "GALLERY.md"
 SIZE = "standard"
 # the anchor of a section of the gallery, with its heading
 SECTION = re.compile(r'<a id="([\w.-]+)"></a>\n\n(### .*\n)')
+
+
+def address(name: str) -> str:
+    """Return the address, from the site's top, of a script's first result in the gallery.
+
+    It is the list of scripts if the gallery has no result of this one.
+    """
+    return first_sections().get(name, "figures.md#the-scripts")
+
+
+@cache
+def first_sections() -> dict[str, str]:
+    """Return {script: the address of its first section of the gallery}."""
+    found: dict[str, str] = {}
+    for stem, _ in SECTION.findall(GALLERY.read_text("utf-8")):
+        found.setdefault(script_of(stem), f"figures.md#{stem}")
+    return found
 
 
 def figures_of_claims() -> dict[str, list[str]]:
@@ -36,11 +54,12 @@ def write_page(source: Path, records: Records) -> None:
 
     def with_links(match: re.Match[str]) -> str:
         name = script_of(match[1])
-        links = [f'<a href="{sources.address(source_of(script(name)))}">script</a>']
+        links = [f"`python -m figures {name} --plot-only`"]
+        links += [f'<a href="{sources.address(source_of(script(name)))}">script</a>']
         links += [f"[{c}](claims/{c}.md)" for c in by_script.get(name, []) if c in records.by_id]
         return f"({match[1]})=\n{match[2]}\n{' · '.join(links)}\n"
 
-    text = (FIGURES / "GALLERY.md").read_text("utf-8")
+    text = GALLERY.read_text("utf-8")
     text = SECTION.sub(with_links, text).replace("[README.md](README.md)", "`figures/README.md`")
     (source / "figures.md").write_text(text.replace("# Gallery", "# Figures", 1), "utf-8")
     shutil.copytree(FIGURES / "pictures", source / "pictures")

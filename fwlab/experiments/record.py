@@ -36,7 +36,7 @@ HEAD = "# `fwlab compare --again FOLDER` repeats this comparison.\n\n"
 
 @dataclass(frozen=True)
 class Record:
-    """What comparison.toml holds: flags with dashes, and the tables by name."""
+    """The content of comparison.toml: flags with dashes, and the tables by name."""
 
     flags: dict[str, Any]
     problems: dict[str, dict[str, Any]]

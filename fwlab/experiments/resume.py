@@ -1,7 +1,7 @@
 """Unfinished runs: where they are stored, and how a run goes on from one.
 
 The continuation starts at the stored dual point. It is a new run of the method: active sets, step
-schedules and random orders begin anew, so its iterates are not those of an uninterrupted run.
+schedules and random orders begin anew, so its iterates differ from an uninterrupted run's.
 """
 
 from dataclasses import fields, replace

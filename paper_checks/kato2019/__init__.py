@@ -1,6 +1,6 @@
 """K19: Kato and Hirohashi 2019, Learning weighted top-k support vector machine.
 
-Matrices are the transposes of the paper's: scores and dual variables have one row a sample. The
+Matrices are the transposes of the paper's: scores and dual variables have one row per sample. The
 files follow the paper's order.
 """
 

@@ -9,7 +9,7 @@ from functools import cmp_to_key
 import numpy as np
 
 Atom = tuple[np.ndarray, np.ndarray]
-# products that differ by less than this part are equal but for rounding
+# products that differ by less than this part differ by rounding only
 TIES = 1e-10
 
 

@@ -29,7 +29,7 @@ def linear_rate(case: Case, method: str = "fw", steps: int = 6) -> Outcome:
 
     method: "fw" with exact line search, or "fw-open-loop" with the steps 2/(t+1). It is false where
     a theorem of rate_lower_bounds.py says so, and the errors of the first steps, by K19's
-    definition of D, are those of the theorem. It is true where an error is 0.
+    definition of D, are the theorem's. It is true where an error is 0.
     """
     if method not in ("fw", "fw-open-loop"):
         raise ValueError(f"there is no theorem about {method!r} on these duals")

@@ -68,8 +68,8 @@ def problem_of(case: Case) -> fwlab.Problem:
 
 
 def place_of_optimum(problem: fwlab.Problem, k: int) -> str:
-    """Where the optimum lies: in the "interior" if it can be moved away from a point inside by a
-    fifth, on the "boundary" if by nothing, else "". Linear programs over the definition decide."""
+    """Return the place of the optimum: "interior" if it can be moved away from a point inside
+    by a fifth, "boundary" if by nothing, else "". Linear programs over the definition decide."""
     A = fwlab.solve(problem, "ascent", tol=1e-14, max_iter=3000, check_every=100).A
     loss, rows = reference.TopK(k), []
     for a, y in zip(A, problem.y.tolist(), strict=True):

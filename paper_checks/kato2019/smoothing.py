@@ -64,7 +64,7 @@ def envelope(
 
 def smoothed_problems(rng: Rng, deep: bool) -> Iterator[Case]:
     """Small problems with smoothing gamma, where gamma lam n = root^2 is a rational square; every
-    other one has two samples that are equal, so that D is flat but for the smoothing."""
+    other one has two samples that are equal, so that only the smoothing bends D."""
     for turn in range(60 if deep else 16):
         n, d, m = (int(rng.integers(low, high)) for low, high in ((2, 4), (1, 3), (2, 4)))
         plain = random_problem(rng, n, d, m)

@@ -17,7 +17,7 @@ from paper_checks.outcomes import at_most, both, less, truth
 SDCA = ("sdca-lapin", "sdca-chu-newton", "sdca-chu-fixing")
 FIGURE_2 = Experiment(data=("FMD", "News20"))
 NEWS20 = {"kind": "News20", "data": "News20", "name": "news20_svd1024", "n": 15_935}
-# a gap that stays is at least so many times what is left of the method's own gap
+# a gap that stays is at least this multiple of what is left of the method's own gap
 CLEARLY = 5
 
 

@@ -253,7 +253,7 @@ def decomposition(case: Case, copies: int = 2) -> Outcome:
 
 
 def first_line(case: Case, copies: int) -> Real:
-    """Return the first line of (C.29) with so many copies of the smoothing."""
+    """Return the first line of (C.29) with a number of copies of the smoothing."""
     square = squared(case.A)
     return dual(case, case.A) - copies * case.smoothing * square / Fraction(2 * case.n)
 

@@ -200,7 +200,7 @@ def lowest_in_fwlab(case: Case) -> Outcome:
     ),
 )
 def smoothed_line_search(case: Case, weight: Any = lambda scale: 1 / scale) -> Outcome:
-    """Compare the step; `weight` is that of gamma |Delta A|^2, as a function of lambda n."""
+    """Compare the step; `weight(lambda n)` multiplies gamma |Delta A|^2."""
     step = step_of(case)
     rise = (step * (true_entries(case) - shifted(case, case.smoothing))).sum()
     return maximises(case, rise, printed_denominator(case, weight), case.smoothing)

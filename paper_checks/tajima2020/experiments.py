@@ -181,6 +181,6 @@ def more_features(case: Case, parts: tuple[float, float] = (0.25, 1.0)) -> Outco
 
 
 def smallest_eigenvalue(case: Case, draw: int, part: float) -> float:
-    """Return that of the Gram matrix; at least the rounding of its entries."""
+    """Return the smallest eigenvalue of the Gram matrix, at least its entries' rounding."""
     X = problem(case.data, case.rows, draw, part=part).X
     return max(float(np.linalg.eigvalsh(X @ X.T)[0]), 1e-15)

@@ -187,7 +187,7 @@ def score_symbols(deep: bool) -> Iterator[Case]:
 
 
 def scores_of(case: Case) -> np.ndarray:
-    """Return the given scores (n, m), else those of w(A)."""
+    """Return the given scores (n, m), or the scores at w(A)."""
     return array(case.s) if hasattr(case, "s") else scores(case, case.A)
 
 

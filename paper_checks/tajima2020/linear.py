@@ -1,4 +1,4 @@
-"""Training problems with psi(x, j) = e_j (x) x, which are those of fwlab, and its answers."""
+"""The training problems of fwlab, psi(x, j) = e_j (x) x, and its answers."""
 
 from collections.abc import Iterator
 from typing import Any

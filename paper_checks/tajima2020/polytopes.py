@@ -2,9 +2,9 @@
 
 A set without lambda is its inequalities; its maximum is the largest value at its vertices, which
 are enumerated in fractions, so that the objective may be symbols. The sets (2.13) and (2.14) are
-linear programs on numbers. On symbols three facts give their maxima: that of a sum of sets is the
-sum of the maxima; that of {0 <= beta <= lambda} at h is that of lambda at the positive part of h;
-and the level sets are multiples of (2.11) on its face sum = 1, and of (2.12).
+linear programs on numbers. On symbols three facts give their maxima: a sum of sets has the sum
+of the maxima; the maximum of {0 <= beta <= lambda} at h is the one of lambda at the positive part
+of h; and the level sets are multiples of (2.11) on its face sum = 1, and of (2.12).
 """
 
 from collections.abc import Sequence

@@ -107,7 +107,7 @@ def symbolic_losses(names: tuple[str, ...]) -> Callable[[bool], Iterator[Case]]:
 
 def as_allowed(case: Case) -> Truth:
     """Whether costs are >= 0, weights admissible, and the margins of the weighted losses sorted
-    but for the true class."""
+    except the true class."""
     found = [cost >= 0 for cost in getattr(case, "costs", ())]
     if hasattr(case, "rho"):
         found += [admissible(case.rho), *(a >= b for a, b in pairwise(case.s[1:]))]

@@ -36,7 +36,7 @@ REMADE = (
 def draws(
     rng: Rng, deep: bool, rows: Mapping[str, int] | None = None, number: int = 6
 ) -> Iterator[Case]:
-    """Yield data sets with the rows to draw and the draws: four times as many if deep."""
+    """Yield data sets with the rows to draw and the draws: four times the draws if deep."""
     for name, size in (rows or dict.fromkeys(LOW, 200) | OTHERS).items():
         if name != SYNTHETIC:
             data_set(HERE.get(name, name), normalize=None)

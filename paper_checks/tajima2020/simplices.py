@@ -24,7 +24,7 @@ from paper_checks.tajima2020.rows import exact_rows, symbolic_rows
 
 
 def in_fwlab(loss: Any, polytope: Inequalities, case: Case) -> Outcome:
-    """Compare fwlab's loss with the maximum over a set, and its vertices with those of the set."""
+    """Compare fwlab's loss with the maximum over a set, and its vertices with the set's."""
     largest = over(polytope, margins(case.s, case.y))
     # beta to <1, beta> e_y - beta
     signs = np.eye(case.m)[:, [case.y]] - np.eye(case.m)

@@ -1,17 +1,10 @@
 """The page of `fwlab compare --html` in a real browser, at the width of a desktop and a phone."""
 
-import shutil
-
 import pytest
 
 import fwlab
 
 pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install 'fwlab[browser]'"
-)
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 WIDTHS = {"desktop": (1200, 900), "phone": (390, 800)}
 
 
@@ -26,22 +19,20 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=WIDTHS)
-def page(request, report):
+def page(request, browser, report):
     """The opened page; afterwards the console is empty, and nothing else was asked for."""
     width, height = WIDTHS[request.param]
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": width, "height": height})
-        said, asked = [], []
-        opened.on("console", lambda message: said.append(message.text))
-        opened.on("pageerror", lambda error: said.append(str(error)))
-        opened.on("request", lambda one: asked.append(one.url))
-        opened.goto(report.as_uri())
-        opened.wait_for_selector(".plotly .legend")
-        yield opened
-        assert said == []
-        assert asked == [report.as_uri()]
-        browser.close()
+    opened = browser.new_page(viewport={"width": width, "height": height})
+    said, asked = [], []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda one: asked.append(one.url))
+    opened.goto(report.as_uri())
+    opened.wait_for_selector(".plotly .legend")
+    yield opened
+    assert said == []
+    assert asked == [report.as_uri()]
+    opened.close()
 
 
 def shown(page) -> list[str]:

@@ -10,6 +10,9 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
+from figures.kit.script import script
+from fwlab.docs.figure_links import address, figures_of_claims, first_sections, source_of
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "fwlab" / "docs" / "pages").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -128,3 +131,18 @@ def test_a_claim_leads_to_its_check_its_paper_and_the_library():
 def test_functions_lead_to_the_claims_that_exercise_them():
     page = Path(SITE) / "api" / "fwlab.solve.html"
     assert any(link.startswith("../claims/") for link in page_at(page).links)
+
+
+@with_site
+def test_a_figure_and_its_claims_lead_to_each_other():
+    drawn = figures_of_claims()
+    sections = first_sections()
+    figures = page_at(Path(SITE) / "figures.html").links
+    for claim, scripts in drawn.items():
+        links = page_at(Path(SITE) / "claims" / f"{claim}.html").links
+        for name in scripts:
+            page, anchor = address(name).split(".md#")
+            assert f"../{page}.html#{anchor.replace('_', '-')}" in links, (claim, name)
+            assert name not in sections or f"claims/{claim}.html" in figures, (claim, name)
+    for name in sections:
+        assert f"source/{source_of(script(name))}.html" in figures, name

@@ -1,4 +1,4 @@
-"""What M20's figure and table store is what a run gives."""
+"""M20's figure and table store the numbers that a run gives."""
 
 from figures.macha2020 import figure3 as macha2020_figure3
 from figures.macha2020 import table4 as macha2020_table4

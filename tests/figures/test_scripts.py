@@ -1,4 +1,4 @@
-"""What single scripts compute: geometry, baselines, choices and the printed numbers."""
+"""Numbers of single scripts: geometry, baselines, choices and the printed numbers."""
 
 import json
 from dataclasses import replace

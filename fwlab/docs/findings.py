@@ -1,0 +1,113 @@
+"""Three findings for the front page and the README, computed from stored records."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from figures.kit.study import KEPT, Study
+from figures.tajima2020.convergence import least_errors
+from figures.tajima2020.machines import HERE, RAW, UNIT
+from fwlab.docs.records import Records
+
+BENCHMARKS = Path(__file__).parents[2] / "figures" / "BENCHMARKS.md"
+CLAIM, FIGURE = "T20-eq2.26", "tajima2020_figure1"
+# what a witness on paper does not need
+UNSEEN = ("m", "d", "loss", "root")
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """A finding in one paragraph, the lines that show it, and the command that computes it."""
+
+    title: str
+    text: str
+    command: str
+    lines: tuple[str, ...] = ()
+
+
+def findings(records: Records) -> list[Discovery]:
+    """Return an error in print, a speed beside its peer, and a figure that does not come out."""
+    return [error_in_print(records), speed(), figure()]
+
+
+def error_in_print(records: Records) -> Discovery:
+    """Return the misprint of a line search, with its smallest witness."""
+    record = records.by_id[CLAIM]
+    parts = record["witness_parts"]
+    given = [f"{p['name']} = {p['value']}" for p in parts if p["side"] == "given"]
+    given = [one for one in given if one.split(" = ")[0] not in UNSEEN]
+    seen = [part["value"] for part in parts if part["side"] == "seen"]
+    sides = [f"{name}: {value}" for name, value in zip(record["sides"], seen, strict=True)]
+    return Discovery(
+        "An error in print",
+        "The line search of Tajima et al. (T20), (2.26), divides the smoothing term by λn; "
+        f"{record['where_right_at']} of the same paper does not. Two lines show it:",
+        f"python -m paper_checks --id {CLAIM}",
+        (", ".join(given), ", ".join(sides)),
+    )
+
+
+def speed() -> Discovery:
+    """Return the times of `solve` and of a pass of `ascent` beside their peers'."""
+    ratios: dict[str, list[float]] = {}
+    for name, *_, ratio in table("linear_svc"):
+        ratios.setdefault(name, []).append(float(ratio))
+    faster = {name: found for name, found in ratios.items() if max(found) < 1}
+    slower = {name: found for name, found in ratios.items() if name not in faster}
+    (a_pass,) = [line for line in page("passes") if line.split()[:2] == ["B", "ascent"]]
+    return Discovery(
+        "A speed",
+        f"To the same error `solve` takes {span(faster)} of the time of scikit-learn's "
+        f"Crammer-Singer solver on {listed(faster)}, and {span(slower)} times its time on "
+        f"{listed(slower)}. A pass of `ascent` over a dense X of 15935 x 1024 numbers with 20 "
+        f"classes takes {a_pass.split()[-2]} of the time of the one product X Wᵀ by BLAS.",
+        "python -m figures.benchmarks linear_svc passes",
+    )
+
+
+def page(name: str) -> list[str]:
+    """Return the lines of a section of the stored benchmarks.
+
+    Raises ValueError if there is no such section.
+    """
+    _, found, rest = BENCHMARKS.read_text("utf-8").partition(f"\n## {name}\n")
+    if not found:
+        raise ValueError(f"{BENCHMARKS} has no section {name}.")
+    return rest.partition("\n## ")[0].splitlines()
+
+
+def table(name: str) -> list[list[str]]:
+    """Return the rows of a Markdown table of the stored benchmarks, without its header."""
+    rows = [line.strip("| ").split(" | ") for line in page(name) if line.startswith("|")]
+    return rows[2:]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names with commas, and a last "and"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def span(ratios: dict[str, list[float]]) -> str:
+    """Return the smallest and the largest ratio."""
+    found = [ratio for one in ratios.values() for ratio in one]
+    return f"{min(found):.3g} to {max(found):.3g}"
+
+
+def figure() -> Discovery:
+    """Return how far apart the methods are that T20 Figure 1 shows as similar."""
+    values = Study(FIGURE, "standard", KEPT).values
+    told, winners = [], set()
+    for reading in (RAW, UNIT):
+        errors = {name: least_errors(values, name, 0.0, reading) for name in HERE}
+        factors = " and ".join(f"{max(e.values()) / min(e.values()):.3g}" for e in errors.values())
+        first = listed(sorted({min(e, key=e.__getitem__) for e in errors.values()}))
+        told.append(f"{factors} with {reading.name} ({first} is first)")
+        winners.add(first)
+    why = " The scale of the rows decides which method is first." if len(winners) > 1 else ""
+    return Discovery(
+        "A figure that does not come out",
+        f"Figure 1 of Tajima et al. shows its three methods as similar on {listed(HERE)}. Here "
+        f"their errors differ by factors of {', and of '.join(told)}.{why}",
+        f"python -m figures {FIGURE}",
+    )

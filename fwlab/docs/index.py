@@ -1,0 +1,44 @@
+"""The front page: where to go, what the project found, and one picture."""
+
+import shutil
+from pathlib import Path
+
+from figures.kit.study import KEPT, Study
+from figures.own import certified_gaps
+from fwlab.docs import figure_links
+from fwlab.docs.findings import CLAIM, FIGURE, findings
+from fwlab.docs.markdown import write
+from fwlab.docs.papers import PAPERS
+from fwlab.docs.records import Records
+from paper_checks.report import facts
+
+FIGURES = Path(__file__).parents[2] / "figures"
+PICTURE, SIZE = "certified_gaps", "standard"
+
+
+def write_pages(source: Path, records: Records) -> None:
+    """Write index.md and benchmarks.md below `source`."""
+    links = (
+        f"[the claim](claims/{CLAIM}.md), [everything that is wrong in print](wrong_in_print.md)",
+        "[all benchmarks](benchmarks.md)",
+        f"[the figure]({figure_links.address(FIGURE)}), [all figures](figures.md)",
+    )
+    runs = Study(PICTURE, SIZE, KEPT).values
+    values = {method: runs[f"digits|{method}"] for method in certified_gaps.METHODS}
+    write(
+        source / "index.md",
+        "index.md",
+        findings=zip(findings(records), links, strict=True),
+        counts=told_counts(records),
+        PAPERS=PAPERS,
+        picture=PICTURE,
+        address=figure_links.address(PICTURE),
+        text=certified_gaps.title_of(values, certified_gaps.LIMIT[SIZE]),
+    )
+    shutil.copy(FIGURES / "BENCHMARKS.md", source / "benchmarks.md")
+
+
+def told_counts(records: Records) -> str:
+    """Return the number of claims, with the number of each verdict in brackets."""
+    total, _, verdicts = facts.counts(list(records.by_id.values())).partition(": ")
+    return f"{total} ({verdicts})"
