@@ -1,4 +1,4 @@
-"""What readers outside Python rely on: the schema of the records, and the papers in BibTeX."""
+"""Check the schema of the records and the bibliography, on which readers outside Python rely."""
 
 import copy
 import json
