@@ -113,7 +113,7 @@ def finding(values: dict[str, Any], size: str, name: str) -> FigureFinding:
                 far = distance(entry, printed)
                 parts[k not in CHOOSING][f"{ROWS[row]}, k = {k}, top-{column}"] = far
         tried.append(Tried(reading, *parts))
-    return judge(tried, TOLERANCE, NEAR, claims=CLAIMS)
+    return judge(tried, TOLERANCE, NEAR, why([name]), CLAIMS)
 
 
 def finding_of_best(values: dict[str, Any], size: str) -> FigureFinding:
@@ -133,7 +133,7 @@ def finding_of_best(values: dict[str, Any], size: str) -> FigureFinding:
         allowed = all(reading.source for reading in each.values())
         tried.append(Tried(Reading(label, source="K19 7.4" if allowed else ""), *parts))
     what = f"{NEAR}, of {', '.join(names)}"
-    return judge(tried, TOLERANCE, what, claims=CLAIMS)
+    return judge(tried, TOLERANCE, what, why(names), CLAIMS)
 
 
 def ways(values: dict[str, Any], size: str, names: Iterable[str]) -> dict[str, dict[str, Reading]]:
@@ -228,7 +228,6 @@ def caption(study: Study, title: str, names: list[str], used: list[Chosen]) -> C
             "each column's constants are those of its own best mean accuracy; `auto` with warm "
             f"starts along C, gap {protocol.tol:g} or {protocol.max_iter} iterations."
         ),
-        agreement=why(stored),
     )
 
 
@@ -240,10 +239,9 @@ REASONS = {
 }
 
 
-def why(names: list[str]) -> str:
-    """Return a sentence on how our data differ from the paper's."""
-    told = [REASONS[name] for name in names if name in REASONS]
-    return f"Differences of data: {'; '.join(told)}." if told else ""
+def why(names: Iterable[str]) -> str:
+    """Return how our data differ from the paper's."""
+    return "; ".join(REASONS[name] for name in names if name in REASONS)
 
 
 # on two cores; the features of the other data sets are not available here
