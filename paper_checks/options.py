@@ -67,7 +67,11 @@ def add_output(made: argparse.ArgumentParser) -> None:
     """Add the options for the output."""
     made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     made.add_argument("--markdown", type=Path, metavar="FILE", help="write the same as Markdown")
-    made.add_argument("--json", action="store_true", help="print records instead of a table")
+    made.add_argument(
+        "--json",
+        action="store_true",
+        help="print records instead of a table; paper_checks/ledger.schema.json has their form",
+    )
 
 
 def whole_number(least: int) -> Callable[[str], int]:

@@ -16,6 +16,10 @@ from paper_checks.trials import Outcome, Tier, weakest
 
 # relative error that rounding and a solver's last digits may leave in float64
 ROUNDING = 1e-9
+# an interval that is wider than this, relative to its ends, does not say where an optimum lies
+WIDEST = 1e-5
+
+Interval = tuple[float, float]
 
 
 def equal(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Outcome:
@@ -57,6 +61,20 @@ def at_most(left: Any, right: Any, allowed: float = ROUNDING, **seen: Any) -> Ou
         return true(**seen) if left <= right else false(**seen)
     size = max(1.0, abs(float(left)), abs(float(right)))
     return Outcome((float(right) - float(left)) / size, allowed, seen)
+
+
+def same_optimum(one: Interval, other: Interval, **seen: Any) -> Outcome:
+    """State that two optimal values are the same, by intervals that hold them up to rounding.
+
+    Disjoint intervals refute it, and so does a wide one, from which nothing follows.
+    """
+    size = max(1.0, *map(abs, (*one, *other)))
+    widths = [(high - low) / size for low, high in (one, other)]
+    seen = {**seen, "left": one, "right": other}
+    if max(widths) > WIDEST:
+        return truth(False, Tier.FLOAT, **seen)
+    apart = abs(sum(one) - sum(other)) / 2 / size
+    return Outcome(-apart, sum(widths) / 2 + ROUNDING, seen)
 
 
 def less(left: Any, right: Any, **seen: Any) -> Outcome:

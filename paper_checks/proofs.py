@@ -71,6 +71,44 @@ class Decision:
         return bool(self.proved) and self.counterexample is None
 
 
+DECIDED: dict[Any, Decision] = {}
+
+
+def decision(
+    proof: Proof,
+    form: Form,
+    changes: Mapping[str, Any],
+    deep: bool = False,
+    meets: Callable[[Case], Truth] = no_assumption,
+) -> Decision:
+    """Decide a version of a claim by a proof.
+
+    A question is answered once per process: no answer depends on the cases that are drawn.
+    """
+    numbers = tuple((name, type(value), value) for name, value in changes.items())
+    question = (proof, form, numbers, deep, meets)
+    try:
+        if question in DECIDED:
+            return DECIDED[question]
+    except TypeError:  # a changed number without a hash
+        return new_decision(proof, form, changes, deep, meets)
+    DECIDED[question] = new_decision(proof, form, changes, deep, meets)
+    return DECIDED[question]
+
+
+def new_decision(
+    proof: Proof,
+    form: Form,
+    changes: Mapping[str, Any],
+    deep: bool,
+    meets: Callable[[Case], Truth],
+) -> Decision:
+    if isinstance(proof, BySolver):
+        return decide_form(proof, form, changes, deep, meets)
+    assert isinstance(proof, ByTheorem)
+    return Decision((proof.sizes,) if proof.prove(deep, **changes) else ())
+
+
 def decide_form(
     proof: BySolver,
     form: Form,

@@ -1,11 +1,15 @@
 """Run claims, in parallel, and yield their records."""
 
+import os
+import signal
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
-from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from paper_checks.data_sets import data_set
 from paper_checks.kept import code_hash, keep_record, stored, usable
@@ -38,19 +42,41 @@ def run(
     codes = {id: code_hash(modules[id]) for id in ids} if keep is not None else {}
     kept = usable(keep, seed, deep, codes)
     yield from ({**kept[id], "file": paths.get(id, "")} for id in ids if id in kept)
-    work = (delayed(tried)(id, seed, deep, modules[id]) for id in ids if id not in kept)
-    for found in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
+    work = [(id, seed, deep, modules[id]) for id in ids if id not in kept]
+    jobs = min(jobs, len(work))
+    for found in in_processes(work, jobs) if jobs > 1 else (tried(*part) for part in work):
         id = found["id"]
         if keep is not None and code_hash(modules[id]) == codes[id]:
             keep_record(keep, found, codes[id])
         yield {**found, "file": paths.get(id, "")}
 
 
+def in_processes(work: Sequence[tuple[str, int, bool, str]], jobs: int) -> Iterator[Record]:
+    """Yield what `tried` returns for the work, as it is finished, by `jobs` processes.
+
+    joblib stops a worker that grows by 300 MB, as leaking. Here a worker grows by more than that,
+    once: code that is compiled for the first time, solvers, provers.
+    """
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), start_worker, (threads,))
+    try:
+        for done in as_completed([pool.submit(tried, *part) for part in work]):
+            yield done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def start_worker(threads: int) -> None:
+    """Import all claims; limit the threads of each library to its share, and let Ctrl-C end it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    claims()
+    threadpool_limits(threads)
+
+
 def tried(id: str, seed: int, deep: bool, module: str | None = None) -> Record:
     """Return the record of one claim, tried in this process after the import of its module.
 
-    No data set is kept for the next claim: joblib takes a worker that grows by 300 MB for one that
-    leaks, and stops it.
+    No data set is kept for the next claim, which may need another.
     """
     if module is None:
         claims()

@@ -239,14 +239,19 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
     )
 
 
-def refuting_tier(form: Form, cases: Iterable[Case], changes: Mapping[str, Any]) -> Tier | None:
-    """Return the strongest tier of a case in which a form fails; None if it never does."""
+def refuting_tier(
+    form: Form, cases: Iterable[Case], changes: Mapping[str, Any], enough: Tier = Tier.EXACT
+) -> Tier | None:
+    """Return the strongest tier of a case in which a form fails; None if it never does.
+
+    The search ends at the first case of the tier `enough`, or of a stronger one.
+    """
     best: Tier | None = None
     for case in cases:
         outcome, _ = evaluated(form, case, changes)
         if not outcome.holds:
             best = strongest([evidence(case, outcome), *([best] if best else [])])
-            if best == Tier.EXACT:
+            if best is not None and STRENGTH[best] >= STRENGTH[enough]:
                 return best
     return best
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from paper_checks.ledger import Claim, Experiment, Library, Untestable, Version
 from paper_checks.library_defects import planted_in
-from paper_checks.proofs import BySolver, ByTheorem, Decision, Proof, decide_form, no_assumption
+from paper_checks.proofs import BySolver, Decision, Proof, decision, no_assumption
 from paper_checks.trials import (
     Case,
     Cases,
@@ -139,7 +139,9 @@ class Judge:
             trials["where_right"] = try_form(claim.where_right.form, cases)
         verdict = decide(claim, trials)
         lack = "there are no cases" if verdict == Verdict.UNTESTABLE else ""
-        planted = tuple(self.refuted(wrong, cases) for wrong in claim.planted)
+        strongest_tried = strongest(tier for trial in trials.values() for tier in trial.tiers)
+        enough = strongest_tried or Tier.EXACT  # a stronger refutation changes no tier
+        planted = tuple(self.refuted(wrong, cases, enough) for wrong in claim.planted)
         found = Finding(
             claim,
             verdict,
@@ -176,7 +178,7 @@ class Judge:
         self, form: Form, changes: Mapping[str, Any], cases: list[Case], meets: Any = no_assumption
     ) -> list[Case]:
         """Return the cases, and further cases by which the solver refutes a version."""
-        found = (decide_form(proof, form, changes, self.deep, meets) for proof in self.solvers())
+        found = (decision(proof, form, changes, self.deep, meets) for proof in self.solvers())
         return cases + [d.counterexample for d in found if d.counterexample is not None]
 
     def try_version(self, name: str, other: Version, cases: list[Case]) -> Trial:
@@ -192,10 +194,10 @@ class Judge:
         met = [case for case in cases if meets(case)]
         return self.refuting(self.claim.form, {}, met, meets), [c for c in cases if not meets(c)]
 
-    def refuted(self, wrong: Version, cases: list[Case]) -> Tier | None:
-        """Return the strongest tier that refutes a planted version."""
+    def refuted(self, wrong: Version, cases: list[Case], enough: Tier) -> Tier | None:
+        """Return the strongest tier that refutes a planted version, or one that is enough."""
         chosen = cases if wrong.cases is None else self.drawn(wrong.cases)
-        return refuting_tier(wrong.form or self.claim.form, chosen, wrong.changes)
+        return refuting_tier(wrong.form or self.claim.form, chosen, wrong.changes, enough)
 
     def proofs(self, found: Finding) -> Iterator[tuple[Proof, Decision]]:
         """Yield each proof that decides the true version and refutes a planted one."""
@@ -203,20 +205,16 @@ class Judge:
         if found.true_name == "corrected" and self.claim.corrected is None:
             return
         for proof in self.claim.proofs:
-            decision = self.decided(proof, version, found.true_name == "met")
+            decided = self.decided(proof, version, found.true_name == "met")
             wrong = [w for w in self.claim.planted if w.cases is None]
-            if decision.holds and any(not self.decided(proof, w).holds for w in wrong):
-                yield proof, decision
+            if decided.holds and any(not self.decided(proof, w).holds for w in wrong):
+                yield proof, decided
 
     def decided(self, proof: Proof, version: Version, conditional: bool = False) -> Decision:
         form = version.form or self.claim.form
         condition = self.claim.condition
         meets = condition.meets if conditional and condition is not None else no_assumption
-        if isinstance(proof, BySolver):
-            return decide_form(proof, form, version.changes, self.deep, meets)
-        assert isinstance(proof, ByTheorem)
-        proved = proof.prove(self.deep, **version.changes)
-        return Decision((proof.sizes,) if proved else ())
+        return decision(proof, form, version.changes, self.deep, meets)
 
 
 def sees_defect(name: str, form: Form, cases: list[Case], changes: Mapping[str, Any]) -> bool:

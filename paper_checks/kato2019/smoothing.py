@@ -22,7 +22,7 @@ from paper_checks.kato2019.exact_problems import (
 from paper_checks.kato2019.matrices import dot, plus, scaled, weights
 from paper_checks.kato2019.plain import SIZES, exact_problem, feasible, plain, same_dual
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
-from paper_checks.outcomes import at_most, both, equal
+from paper_checks.outcomes import at_most, both, equal, same_optimum
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real, reals
 from reference import exact, lp
@@ -59,7 +59,7 @@ def envelope(
     v = (s - z) / gamma
     above = float(loss.value(z, y)) + float(price) / gamma * float((s - z) @ (s - z))
     below = float(s @ v) - lp.conjugate(loss, v, y) - float(half) * gamma * float(v @ v)
-    return equal(above, below, 1e-8)
+    return equal(above, below)
 
 
 def smoothed_problems(rng: Rng, deep: bool) -> Iterator[Case]:
@@ -175,11 +175,7 @@ def augmented_problem(case: Case, factor: Fraction = Fraction(1)) -> Outcome:
     smooth = linear_training(case.X, case.y, loss, case.lam, case.gamma, n_classes=case.m)
     plain = linear_training(wide, case.y, loss, case.lam, n_classes=case.m)
     one, two = smooth.optimum(), plain.optimum()
-    return equal(
-        (one.value_lower + one.value_upper) / 2,
-        (two.value_lower + two.value_upper) / 2,
-        one.width + two.width,
-    )
+    return same_optimum((one.value_lower, one.value_upper), (two.value_lower, two.value_upper))
 
 
 def norm_in_62(case: Case) -> Outcome:

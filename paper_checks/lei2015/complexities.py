@@ -244,4 +244,4 @@ def coupling_pays(
     c = case.c
     supremum = gaussian_norm(gram, c) if coupled else c * gaussian_norm(gram, 1)
     right = factor * (math.pi / c) ** power * c * one_class
-    return at_most(math.sqrt(math.pi / 2) * supremum, right, allowed=1e-7)
+    return at_most(math.sqrt(math.pi / 2) * supremum, right)

@@ -30,7 +30,6 @@ from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.symbols import reals
 
 Vector = Sequence[Real]
-ROUNDING = 1e-9
 
 
 class NormInLine:
@@ -172,7 +171,7 @@ def is_lagrangian_dual(
         return truth(all_of(domain, implies(bounded, inside)))
     if not bounded or not domain:
         return truth(bool(domain), tier=None, finite=bool(finite), bounded=bool(bounded))
-    return both(at_most(stated, anywhere, ROUNDING), equal(stated, least, ROUNDING))
+    return both(at_most(stated, anywhere), equal(stated, least))
 
 
 def conjugates(case: Case) -> tuple[Truth, Real]:

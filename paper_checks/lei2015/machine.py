@@ -1,7 +1,7 @@
 """Solve the lp-norm machine on a small problem: both sides from their definitions, by cvxpy.
 
-A regulariser has a value, a conjugate, and the map of Theorem 12 or (10); each is also an
-expression of cvxpy. w and u are (c, d), alpha is (n, c).
+A regulariser has a value and a conjugate, also as expressions of cvxpy. w and u are (c, d), alpha
+is (n, c).
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,8 @@ import fwlab
 from paper_checks.cases import Rng, labels
 from paper_checks.lei2015.norms import block_norm, dual_exponent
 from paper_checks.lei2015.scalar_losses import HINGE, PowerHinge, ScalarLoss
-from reference.certificate import found, run
-
-# of the optimum, which conic programs reach to about 1e-7 where p is near 1
-GAP = 1e-5
+from paper_checks.outcomes import Interval
+from reference.certificate import certified, found, run
 
 
 @dataclass(frozen=True)
@@ -34,21 +32,9 @@ class HalfSquaredNorm:
     def conjugate(self, u: np.ndarray) -> float:
         return block_norm(u, dual_exponent(self.p)) ** 2 / 2
 
-    def mapped(self, u: np.ndarray) -> np.ndarray:
-        """Map u by Theorem 12, with 0 where u_j = 0.
-
-        For p = 1 it is the limit: equal shares of the largest.
-        """
-        rows = np.linalg.norm(u, axis=1)
-        largest = rows.max()
-        if largest == 0:
-            return 0 * u
-        if self.p == 1:
-            top = rows > largest * (1 - 1e-6)
-            return u * (top / top.sum())[:, None]
-        s, shares = dual_exponent(self.p), rows / largest
-        powers = np.array([share ** (s - 2) if share else 0.0 for share in shares])
-        return (shares**s).sum() ** (2 / s - 1) * powers[:, None] * u
+    def reachable(self, w: np.ndarray) -> np.ndarray:
+        """Return w itself: every w has a finite value."""
+        return w
 
     def expression(self, w: cp.Expression) -> cp.Expression:
         return half_square(w, self.p)
@@ -75,6 +61,10 @@ class ClassWeights:
     def mapped(self, u: np.ndarray) -> np.ndarray:
         """Map u by (10)."""
         return self.beta[:, None] * u
+
+    def reachable(self, w: np.ndarray) -> np.ndarray:
+        """Return w with 0 where the class weight is 0."""
+        return w * (self.beta > 0)[:, None]
 
     def expression(self, w: cp.Expression) -> cp.Expression:
         used = np.flatnonzero(self.beta)
@@ -123,38 +113,51 @@ class Machine:
         others *= np.minimum(1, most / np.maximum(total, 1e-300))
         return others - others.sum(axis=1, keepdims=True) * self.chosen
 
-    def best_w(self, regulariser: Regulariser) -> np.ndarray:
+    def optimum(self, regulariser: Regulariser) -> Interval:
+        """Return an interval that holds the minimum of (P).
+
+        Weak duality makes the dual value at the multipliers of the solver its lower end.
+        """
         w: cp.Expression = cp.Variable((self.c, self.x.shape[1]))
         if isinstance(regulariser, ClassWeights):
             w = cp.multiply((regulariser.beta > 0).astype(float)[:, None], w)
         t = cp.Variable(len(self.y))
         scores = self.x @ w.T
         own = cp.sum(cp.multiply(self.chosen, scores), axis=1)
-        rows = [t[:, None] <= (own[:, None] - scores) + 1e4 * self.chosen]
+        rows = t[:, None] <= (own[:, None] - scores) + 1e4 * self.chosen
         objective = regulariser.expression(w) + self.C * cp.sum(loss_expression(self.loss, t))
-        run(cp.Problem(cp.Minimize(objective), rows), "CLARABEL")
-        return np.asarray(w.value)
+        run(cp.Problem(cp.Minimize(objective), [rows]), "CLARABEL")
+        return self.between(np.asarray(w.value), self.feasible(-rows.dual_value), regulariser)
 
-    def best_alpha(
-        self, regulariser: Regulariser, cap: float = 1.0, conjugate_sign: int = -1
-    ) -> np.ndarray:
-        """Return a solution of Problem 11 or 14.
+    def dual_optimum(self, regulariser: Regulariser) -> tuple[Interval, np.ndarray]:
+        """Return an interval that holds the maximum of Problem 11 or 14, and a feasible alpha.
 
-        The slope alpha_iy/C goes up to `cap` times the loss's Lipschitz constant, and the
-        conjugates have the given sign.
+        The dual value at alpha is the lower end.
+
+        Weak duality makes the primal value at the multipliers of the sums u its upper end.
         """
-        alpha = cp.Variable((len(self.y), self.c))
+        alpha, u = cp.Variable((len(self.y), self.c)), cp.Variable((self.c, self.x.shape[1]))
         own = cp.sum(cp.multiply(self.chosen, alpha), axis=1)
+        sums = u == alpha.T @ self.x
         rows = [
             cp.multiply(alpha, 1 - self.chosen) <= 0,
             cp.sum(alpha, axis=1) == 0,
-            own <= cap * float(self.loss.lipschitz) * self.C,
+            own <= float(self.loss.lipschitz) * self.C,
         ]
         conjugates = cp.sum(conjugate_expression(self.loss, -own / self.C))
-        objective = -regulariser.conjugate_expression(alpha.T @ self.x)
-        objective += conjugate_sign * self.C * conjugates
-        run(cp.Problem(cp.Maximize(objective), rows), "CLARABEL")
-        return found(alpha)
+        objective = -regulariser.conjugate_expression(u) - self.C * conjugates
+        run(cp.Problem(cp.Maximize(objective), [sums, *rows]), "CLARABEL")
+        w, near = regulariser.reachable(-sums.dual_value), self.feasible(found(alpha))
+        return self.between(w, near, regulariser), near
+
+    def between(self, w: np.ndarray, alpha: np.ndarray, regulariser: Regulariser) -> Interval:
+        """Return the interval from the dual value at a feasible alpha to (P) at w.
+
+        It is wider by the rounding of the sums.
+        """
+        low, high = self.dual(alpha, regulariser), self.primal(w, regulariser)
+        found = certified(low, high, abs(high), w, "")
+        return found.value_lower, found.value_upper
 
 
 def as_problem(machine: Machine, p: float) -> fwlab.Problem:
@@ -164,15 +167,6 @@ def as_problem(machine: Machine, p: float) -> fwlab.Problem:
     return fwlab.Problem(
         machine.x, machine.y, fwlab.MaxHinge(), lam, n_classes=machine.c, regularizer=regularizer
     )
-
-
-def solved_with_weights(machine: Machine, beta: np.ndarray) -> float:
-    """Return the least value of (8) for these class weights.
-
-    It is attained at a w that is 0 where the weight is 0.
-    """
-    weights = ClassWeights(beta)
-    return machine.primal(machine.best_w(weights), weights)
 
 
 def half_square(w: cp.Expression, p: Any) -> cp.Expression:

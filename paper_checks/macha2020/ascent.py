@@ -145,8 +145,8 @@ class PairAscent:
             if gained <= LEAST_GAIN * max(1.0, abs(self.dual())):
                 return
 
-    def relative_gap(self) -> float:
-        """Return (primal - dual) / max(|primal|, |dual|) at the w of the dual point."""
+    def primal(self) -> float:
+        """Return the primal value at the w of the dual point, with the best threshold."""
         scores = np.where(np.arange(len(self.z)) < self.positives, self.s, -self.s)
         positive, negative = scores[: self.positives], scores[self.positives :]
         if self.K:
@@ -155,8 +155,12 @@ class PairAscent:
             t = threshold(negative, self.theta2, self.budget)
         cut = np.maximum(0, 1 + self.theta * (t - positive))
         loss = np.sum(cut if self.hinge else cut**2)
-        primal = float(self.z @ self.s / 2 + self.C * loss)
-        return (primal - self.dual()) / max(abs(primal), abs(self.dual()), LEAST_VALUE)
+        return float(self.z @ self.s / 2 + self.C * loss)
+
+    def relative_gap(self) -> float:
+        """Return (primal - dual) / max(|primal|, |dual|)."""
+        dual, primal = self.dual(), self.primal()
+        return (primal - dual) / max(abs(primal), abs(dual), LEAST_VALUE)
 
 
 def threshold(scores: np.ndarray, theta: float, budget: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from paper_checks.cases import Rng, changed
 from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
-from paper_checks.macha2020.duality import dual_optimum
+from paper_checks.macha2020.duality import primal_optimum
 from paper_checks.macha2020.joint import best_jointly, least_delta, with_best_delta
 from paper_checks.macha2020.problems import (
     RULES,
@@ -20,7 +20,7 @@ from paper_checks.macha2020.problems import (
     weights,
 )
 from paper_checks.macha2020.stalls import RUN, SMALL
-from paper_checks.outcomes import equal, true, truth
+from paper_checks.outcomes import at_most, true, truth
 
 
 def equal_negatives(rng: Rng) -> Iterator[Case]:
@@ -85,10 +85,11 @@ def ascend_exactly(case: Case, loops: int) -> Case:
     "Pairwise coordinate ascent with the best joint delta solves the dual (34) of Pat&Mat with the "
     "hinge surrogate.",
     shapes="alpha: (n+,), beta: (n-,)",
-    judged="With exact joint steps, better than the ones printed. Where several betas share the "
-    "largest value, delta falls only if all of them fall, and a pair moves one.",
+    judged="An optimum is missed if the value is below a feasible primal value by more than its "
+    "ten-thousandth. With exact joint steps, better than the ones printed. Where several betas "
+    "share the largest value, delta falls only if all of them fall, and a pair moves one.",
     cases=hinge_starts,
-    sides=("value after the steps", "optimal value"),
+    sides=("primal value less its ten-thousandth", "value after the steps"),
     corrected=version("with one negative sample, where no betas tie", cases=one_negative),
     planted=(version("in one loop, with one negative sample", cases=one_negative, loops=1),),
     not_proved=RUN + " M20-hinge-pair-stationary has the point where it rests, in fractions.",
@@ -108,8 +109,9 @@ def ascend_exactly(case: Case, loops: int) -> Case:
 )
 def solves_the_hinge_dual(case: Case, loops: int = 150) -> Outcome:
     after = ascend_exactly(case, loops)
-    value, best = with_best_delta(after), dual_optimum(case, patmat=True)
-    return equal(float(value), float(best), allowed=SMALL, alpha=after.alpha, beta=after.beta)
+    value, most = float(with_best_delta(after)), float(primal_optimum(case, patmat=True))
+    reached = most - SMALL * max(1.0, abs(most))
+    return at_most(reached, value, alpha=after.alpha, beta=after.beta)
 
 
 # ---------------------------------------------------------------- the point where it rests

@@ -44,7 +44,7 @@ def draws(
         yield Case(kind=f"{name}, {size} rows", data=name, rows=size, draws=tuple(range(count)))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def problem(
     name: str, rows: int, draw: int, smoothing: float = 0.0, part: float = 1.0
 ) -> fwlab.Problem:

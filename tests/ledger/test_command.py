@@ -118,3 +118,9 @@ def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypat
     assert main(options) == 130
     assert str(keep) in capsys.readouterr().err
     assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
+
+
+def test_two_processes_find_what_one_finds():
+    ids = ["K19-prop6", "K19-ptk-below"]
+    found = {record["id"]: record["witness"] for record in run.run(ids, jobs=2)}
+    assert found == {record["id"]: record["witness"] for record in run.run(ids)}

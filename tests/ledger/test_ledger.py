@@ -127,6 +127,31 @@ def test_planted_errors_are_counted():
     assert finding.defects_missed == ("at least 0",)
 
 
+@pytest.mark.parametrize(
+    ("first", "tried_wrong", "tier"),
+    [(1.0, 1, Tier.FLOAT), (Fraction(1), 1, Tier.EXACT)],
+    ids=["floats alone", "fractions"],
+)
+def test_a_planted_error_is_tried_until_a_stronger_refutation_would_change_no_tier(
+    first, tried_wrong, tier
+):
+    tried = []
+
+    def counted(case, least=1):
+        tried.append(least)
+        return outcomes.at_most(least, case.x)
+
+    cases = [Case(kind="number", x=first + i) for i in range(5)]
+    finding = judge(made(counted, lambda *_: cases, planted=(version("at least 9", least=9),)))
+    assert (tried.count(9), finding.planted) == (tried_wrong, (tier,))
+
+
+def test_a_float_refutes_a_planted_error_only_until_a_fraction_does():
+    cases = [Case(kind="number", x=x) for x in (1.0, 2.0, Fraction(3), Fraction(4))]
+    finding = judge(made(cases=lambda *_: cases, planted=(version("at least 9", least=9),)))
+    assert finding.planted == (Tier.EXACT,) and finding.tier == Tier.EXACT
+
+
 def test_what_cannot_be_tried_says_why():
     def none(rng, deep):
         raise Untestable("no table here")
@@ -235,8 +260,6 @@ def test_two_claims_cannot_share_an_id():
 
 
 def test_no_data_set_is_kept_for_the_next_claim(monkeypatch):
-    """A worker of joblib that grows by a data set or two is stopped, with a warning."""
-
     def with_data(rng, deep):
         data_set("digits")
         assert data_set.cache_info().currsize == 1
