@@ -90,7 +90,11 @@ def contest(problem: fwlab.Problem, limit: float, methods: tuple[str, ...]) -> d
     found = {}
     for method in methods:
         fwlab.solve(problem, method, tol=0.0, max_iter=2)  # compiles
-        settings = {"max_iter": MOST_ITERATIONS, "time_limit": limit, "check_every": 1}
+        settings: dict[str, Any] = {
+            "max_iter": MOST_ITERATIONS,
+            "time_limit": limit,
+            "check_every": 1,
+        }
         results = [fwlab.solve(problem, method, TOL, relative=True, **settings)]
         if results[0].seconds < SHORT:
             results += [
@@ -177,7 +181,7 @@ def draw(ax: Any, values: dict[str, Any], contest: Contest, size: str) -> None:
         text = f"{winner}\n{spell(cost)}" if winner else "none"
         x = value["condition"]
         if name[0] == "grid":
-            y = lanes.index(f"smoothing {name[2]}")
+            y: float = lanes.index(f"smoothing {name[2]}")
             ax.fill_between([x / side, x * side], y - 0.5, y + 0.5, color=color, alpha=0.3, lw=0)
         else:
             y = lanes.index(name[0])
