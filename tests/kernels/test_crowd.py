@@ -184,6 +184,7 @@ def a_crowd_settles(point, polytope, scratch, out):
     return _project_crowd(row, bound, 0, polytope, scratch, out)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
     """They come and go with the rounding errors of the level."""

@@ -88,6 +88,7 @@ def assert_nearest(loss, c, y):
     assert best - attained <= MARGIN * m * EPS * (max(map(abs, c)) + scale) * scale
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("m", [2, 3, 5, 9])
 def test_every_loss(m):
     for place, entry in enumerate(some_losses(m)):

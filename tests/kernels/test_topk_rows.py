@@ -121,6 +121,7 @@ def test_exact_thresholds_are_those_of_the_sorted_row(r, bias):
         assert_allclose(np.minimum(found.astype(float), u_exact), expected, atol=1e-15)
 
 
+@pytest.mark.grid
 @each_kind
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_the_knapsack_is_that_of_the_sorted_row(kind, seed):

@@ -38,6 +38,7 @@ def test_the_scale_of_the_rows_is_a_unit(scale, kernel, objective):
     assert other.gap_error <= 1e-9 * other.primal
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("objective", OBJECTIVES[1:4], ids=str)
 @pytest.mark.parametrize("scale, C", [(1e-150, 1.0), (1e-80, 1e12), (1.0, 1e-12), (1e3, 1e12)])

@@ -170,6 +170,7 @@ def test_bent_directions_leave_the_worst_atom_of_each_row(method, start, case):
         solver.iterate(state, workspace)
 
 
+@pytest.mark.grid
 @each_case
 @each_start
 @pytest.mark.parametrize("method", ONE_BLOCK)

@@ -32,7 +32,7 @@ from solvers.solver_table import (
 import fwlab
 from fwlab.solvers.blocks import ORDERS
 
-pytestmark = pytest.mark.small
+pytestmark = [pytest.mark.small, pytest.mark.grid]
 each_method = pytest.mark.parametrize("method", METHODS)
 each_block_method = pytest.mark.parametrize("method", BLOCK_METHODS)
 each_case = pytest.mark.parametrize("case", GRID, ids=str)

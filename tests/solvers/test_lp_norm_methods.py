@@ -55,6 +55,7 @@ def test_the_table_says_who_takes_it():
     assert tuple(name for name, default in REGISTRY.items() if default().any_norm) == METHODS
 
 
+@pytest.mark.grid
 @each
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

@@ -89,6 +89,7 @@ def test_it_ends_at_the_optimum(case, form):
     assert abs(result.dual - other.dual) <= 2e-8
 
 
+@pytest.mark.grid
 @each_form
 @each_case
 def test_the_dual_never_falls_and_the_primal_never_rises(case, form):

@@ -18,6 +18,7 @@ import fwlab
 pytestmark = pytest.mark.small
 
 
+@pytest.mark.grid
 @each_method
 @each_form
 @each_smoothing
