@@ -125,7 +125,7 @@ def solve(
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator, name = as_generator(rng), label(method)
     solver = build(method, method_options)
-    chunked = _chunked(name, solver)
+    chunked = chunked_method(name, solver)
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
     stored = None if keeper is None else keeper.stored()
@@ -155,7 +155,7 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
-def _chunked(name: str, solver: Method) -> Method:
+def chunked_method(name: str, solver: Method) -> Method:
     """Return the method that works chunk by chunk. Raises ValueError if there is none."""
     if isinstance(solver, Ascent | BlockFrankWolfe):
         return ChunkPasses(solver)
