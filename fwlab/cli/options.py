@@ -170,7 +170,9 @@ def _add_out_of_core(parser: CommandParser) -> None:
     )
     file = {"metavar": "FILE"}
     parser.add_argument("--labels", dest="label_file", **file, help="labels of --data, .npy")
-    option(parser, "max-memory", "bytes that a run out of core may take, such as 500MB (default: 1GB)")
+    option(
+        parser, "max-memory", "bytes that a run out of core may take, such as 500MB (default: 1GB)"
+    )
     option(parser, "chunk-rows", "rows read at a time (default: by --max-memory)", whole_number)
     parser.add_argument("--validation", **file, help="features to measure accuracies on, .npy")
     parser.add_argument("--validation-labels", **file, help="labels of --validation, .npy")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fwlab import distributed
+from fwlab.checks.arguments import as_positive_reals
 from fwlab.cli.flags import BadInput
 from fwlab.cli.options import PATH_RECORD
 from fwlab.cli.output import bad_input, complain, print_json
@@ -52,7 +53,8 @@ def refuse_own_flags(options: Namespace) -> None:
         if getattr(options, name) is not None:
             raise BadInput(f"--{flag} needs --out-of-core.")
     if isinstance(options.C, list):
-        raise BadInput(f"--C takes several numbers only with --out-of-core; got {options.C}.")
+        given = ",".join(f"{C:g}" for C in options.C)
+        raise BadInput(f"--C takes several numbers only with --out-of-core; got {given}.")
 
 
 def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
@@ -92,6 +94,7 @@ def _check(options: Namespace) -> None:
         if value != allowed:
             shown = f"needs --{name} {allowed}" if allowed else f"takes no --{name}"
             raise BadInput(f"--out-of-core {shown}: {reason}.")
+    as_positive_reals("C", _Cs(options))
     chunked_method(options.method, build(options.method, {}))
     if options.label_file is None:
         raise BadInput("--out-of-core needs --labels FILE, a .npy file with a label per row.")

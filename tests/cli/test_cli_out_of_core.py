@@ -14,7 +14,7 @@ from fwlab.distributed import OutOfCoreProblem, PackedResult
 pytestmark = pytest.mark.small
 
 BASE = ["solve", "--out-of-core", "--data", "X.npy", "--labels", "y.npy", "-k", "2"]
-PATH = [*BASE, "--C", "0.1,1,10", "--tol", "1e-4", "--chunk-rows", "16", "--out", "path"]
+PATH = [*BASE, "--C", "0.01,0.1,1", "--tol", "1e-2", "--chunk-rows", "16", "--out", "path"]
 VALID = ["--validation", "X_val.npy", "--validation-labels", "y_val.npy"]
 NAMES = np.array(["cat", "dog", "eel", "owl"])
 
@@ -36,18 +36,18 @@ def document(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def problem(C=0.1):
+def problem(C):
     return OutOfCoreProblem("X.npy", np.load("y.npy"), fwlab.TopK(2), C=C, chunk_rows=16)
 
 
 def test_a_path_is_solved_and_stored(files, capsys):
     rows = document(capsys, *PATH, *VALID)["path"]
-    assert [row["C"] for row in rows] == [0.1, 1.0, 10.0]
+    assert [row["C"] for row in rows] == [0.01, 0.1, 1.0]
     A0 = None
     for row in rows:
-        result = distributed.solve(problem(row["C"]), tol=1e-4, A0=A0)
+        result = distributed.solve(problem(row["C"]), tol=1e-2, A0=A0)
         assert (row["gap"], row["iterations"]) == (result.gap, result.nit)
-        assert PackedResult.load(row["file"]).gap == result.gap and row["gap"] <= 1e-4
+        assert PackedResult.load(row["file"]).gap == result.gap and row["gap"] <= 1e-2
         X, y = np.load("X_val.npy").astype(float), np.load("y_val.npy")
         for k in (1, 2):
             low, high = row[f"validation_top_{k}_accuracy_of_the_optimum"]
@@ -55,12 +55,12 @@ def test_a_path_is_solved_and_stored(files, capsys):
             assert low <= row[f"validation_top_{k}_accuracy"] <= high
         A0 = result.A
     kept = {path.name for path in (files / "path").iterdir()}
-    assert kept == {"path.toml", "C=0.1.npz", "C=1.npz", "C=10.npz", ".lock"}
+    assert kept == {"path.toml", "C=0.01.npz", "C=0.1.npz", "C=1.npz", ".lock"}
 
 
 def test_a_second_call_reads_what_is_stored_and_resume_needs_no_flags(files, capsys):
     first = document(capsys, *PATH, *VALID)["path"]
-    (files / "path" / "C=10.npz").unlink()
+    (files / "path" / "C=1.npz").unlink()
     again = document(capsys, "solve", "--resume", "--out", "path")["path"]
     assert [row["stored"] for row in again] == [True, True, False]
     same = ("C", "gap", "iterations", "validation_top_2_accuracy_of_the_optimum")
@@ -92,7 +92,7 @@ def test_a_killed_path_goes_on_with_the_same_numbers(files, capsys, monkeypatch)
 
 
 def test_a_saved_result_predicts(files, capsys):
-    assert main([*BASE, "--save", "run.npz"]) == 0
+    assert main([*BASE, "--tol", "1e-2", "--save", "run.npz"]) == 0
     capsys.readouterr()
     np.savez("new.npz", X=np.load("X_val.npy").astype(float))
     assert main(["predict", "--model", "run.npz", "--data", "new.npz"]) == 0
@@ -106,8 +106,8 @@ def test_the_table_and_the_progress_are_shown(files, capsys):
     assert out.splitlines()[0].startswith("X.npy: TopK(k=2), n = 60, d = 5, m = 4")
     header, _, *lines = out.splitlines()[1:]
     assert header.split()[:4] == ["C", "status", "gap", "iterations"]
-    assert [line.split()[:2] for line in lines] == [[C, "CONVERGED"] for C in ("0.1", "1", "10")]
-    assert "validation top-2 accuracy" in err and "left" in err
+    assert [line.split()[:2] for line in lines] == [[C, "CONVERGED"] for C in ("0.01", "0.1", "1")]
+    assert "validation top-2 accuracy" in err and "ascent      0" in err
 
 
 BAD = [
@@ -122,10 +122,10 @@ BAD = [
     (["--labels", "X.npy"], "--labels must hold a label per row, 1-D"),
     (["--labels", "y_val.npy"], "--labels must hold 60 labels, one per row of --data; got 20"),
     (["--max-memory", "1kB"], "max_memory must be at least"),
-    (["--max-memory", "much"], 'max_memory must be bytes or a text such as "500MB"; got \'much\''),
+    (["--max-memory", "much"], "max_memory must be bytes or a text such as \"500MB\"; got 'much'"),
     (["--C", "0.1,1"], "several C need --out DIR"),
     (["--C", "1,x"], "must be numbers joined by commas"),
-    (["--C", "0.1,-1", "--out", "p"], "Cs must be"),
+    (["--C", "0.1,-1", "--out", "p"], "C must be finite and > 0; got -1.0"),
     (["--C", "1,2", "--out", "p", "--save", "s.npz"], "--save takes one C"),
     (["--validation", "X_val.npy"], "--validation and --validation-labels need each other"),
     ([*VALID[:3], "y.npy"], "validation must have one label per row of X, 20; got 60"),
@@ -137,7 +137,8 @@ BAD = [
 @pytest.mark.parametrize("flags, sentence", BAD, ids=[" ".join(flags) for flags, _ in BAD])
 def test_bad_input_gets_one_sentence(files, capsys, flags, sentence):
     (files / "cut.npy").write_bytes((files / "X.npy").read_bytes()[:400])
-    assert main([*BASE, *flags]) == 2
+    base = BASE if "--data" not in flags else [BASE[0], BASE[1], *BASE[4:]]
+    assert main([*base, *flags]) == 2
     err = capsys.readouterr().err
     assert err.startswith("fwlab: ") and sentence in err and err.count("\n") == 1
 
@@ -145,7 +146,7 @@ def test_bad_input_gets_one_sentence(files, capsys, flags, sentence):
 @pytest.mark.parametrize("flags, sentence", [
     (["--labels", "y.npy"], "--labels needs --out-of-core."),
     (["--max-memory", "1GB"], "--max-memory needs --out-of-core."),
-    (["--C", "0.1,1"], "--C takes several numbers only with --out-of-core; got [0.1, 1.0]."),
+    (["--C", "0.1,1"], "--C takes several numbers only with --out-of-core; got 0.1,1."),
     (["--resume"], "--resume needs --out DIR, the folder of a path; got None."),
     (["--resume", "--out", "no"], "which holds no path.toml."),
     (["--out-of-core"], "--out-of-core needs --labels FILE"),
