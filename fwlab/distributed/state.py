@@ -18,6 +18,7 @@ from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
 from fwlab.distributed.keeper import Keeper
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
+from fwlab.distributed.sources import Order
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import RunState, State
@@ -102,16 +103,22 @@ class OutOfCoreState(RunState):
         """The dual point, (n, m)."""
         return csr_array(vstack(self.packed, format="csr"))
 
-    def chunks(self, work: str) -> Iterator[tuple[int, ChunkProblem]]:
-        """Yield the place and the part of each chunk. `work` names the pass for the user."""
+    def chunks(self, work: str, order: Order | None = None) -> Iterator[tuple[int, ChunkProblem]]:
+        """Yield the place and the part of each chunk, or of those in `order`.
+
+        `work` names the pass for the user.
+        """
         began = shown = time.monotonic()
-        done, n = 0, self.problem.n_samples
-        for place, part in enumerate(self.problem.chunks()):
+        n, places = self.problem.n_samples, range(len(self.problem.parts))
+        left = n if order is None else sum(self.problem.parts[p].n_samples for p in order)
+        before = n - left
+        for place, part in zip(order or places, self.problem.chunks(order), strict=True):
             yield place, part
-            done, now = done + part.n_samples, time.monotonic()
+            left, now = left - part.n_samples, time.monotonic()
             if self.shows_progress and now >= shown + SECONDS_BETWEEN_LINES:
-                shown, left = now, duration((now - began) * (n - done) / done)
-                print(f"{work}: {done / n:.0%} of X, {left} left", file=sys.stderr, flush=True)
+                shown, done = now, n - left
+                rest = duration((now - began) * left / (done - before))
+                print(f"{work}: {done / n:.0%} of X, {rest} left", file=sys.stderr, flush=True)
 
     def chunk_state(self, place: int, part: ChunkProblem) -> ChunkState:
         """Return the state of a block method on one chunk, with its rows of A dense."""
