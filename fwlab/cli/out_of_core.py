@@ -23,7 +23,7 @@ from fwlab.launch import INTERRUPTED
 from fwlab.model import Model
 from fwlab.result import Status
 from fwlab.solvers.registry import build
-from fwlab.text import describe_problem, format_table
+from fwlab.text import format_table
 from fwlab.toml_text import as_toml
 
 # flags that only a run out of core takes, by the name of the option
@@ -64,7 +64,7 @@ def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
         problem = _problem(options)
         validation = _validation(options, problem)
     reports = sys.stderr if options.json else sys.stdout
-    print(describe_problem(options.data, problem), file=reports, flush=True)
+    print(f"{options.data}: {', '.join(problem.facts)}", file=reports, flush=True)
     rows: list[dict[str, Any]] = []
     points = _points(options, problem, validation, settings)
     result = None

@@ -77,7 +77,7 @@ def path(
     as_integer("rng", solve_options.get("rng", 0), low=0)
     if isinstance(validation, tuple):
         validation = ValidationSet(*validation, problem)
-    return _points(problem, values, out and Path(out), validation, solve_options)
+    return _points(problem, values, None if out is None else Path(out), validation, solve_options)
 
 
 def _points(
@@ -93,7 +93,7 @@ def _points(
             run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options)
             result, stored = run.result()
             accuracies: tuple[Accuracy, ...] = ()
-            if validation is not None:
+            if validation is not None and result.W is not None:
                 accuracies = tuple(validation.proved(result.W, result.distance, k) for k in ks)
             yield PathPoint(C, result, accuracies, run.file, stored)
             if result.status is Status.INTERRUPTED:

@@ -96,8 +96,13 @@ class OutOfCoreProblem:
         self._take_lam(lam)
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]  # has what it reads
-        return in_brackets("OutOfCoreProblem", facts)
+        return in_brackets("OutOfCoreProblem", self.facts)
+
+    @property
+    def facts(self) -> list[str]:
+        """Loss, sizes and every constant of the objective, each as a short text."""
+        own: Any = self  # has what problem_facts reads
+        return [*problem_facts(own), f"{len(self.parts)} chunks"]
 
     @property
     def n_samples(self) -> int:

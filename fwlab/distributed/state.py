@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import certificate, start_certificate
+from fwlab.distributed.certificate import certificate, start_certificate, tracked_certificate
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
@@ -183,11 +183,12 @@ class OutOfCoreState(RunState):
         )
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint whose rows of A this state holds.
+        """Go on from a checkpoint with feasible rows of A.
 
         Raises DriftError if its link cannot be the link of its A.
         """
-        notes = checkpoint.notes
+        self.packed, notes = checkpoint.packed, checkpoint.notes
+        self.link = self._link_from_scratch()
         for name in COUNTERS:
             setattr(self, name, notes[name])
         self.rng.bit_generator.state = notes["rng"]
@@ -207,7 +208,7 @@ class OutOfCoreState(RunState):
     def _judged(self) -> Certificate:
         if self.is_zero:
             return start_certificate(self.problem)
-        return self._certificate("judging", from_scratch=False)
+        return tracked_certificate(self.problem, self._rows("judging"), self.link)
 
     def certify_now(self) -> Certificate:
         """Return the certificate of A as it is, whatever the journal holds."""
@@ -216,14 +217,15 @@ class OutOfCoreState(RunState):
         link = self._link_from_scratch()
         require_no_drift(self.link, link, self._drift_bound(self.iteration) + moved)
         self.link = link
-        self.certificate = self._certificate("certificate", from_scratch=True)
+        self.certificate = certificate(self.problem, self._rows("certificate"), link)
         if found := self.certificate.contradiction:
             raise DriftError(f"Nothing is certified: {found}")
         return self.certificate
 
-    def _certificate(self, work: str, from_scratch: bool) -> Certificate:
-        rows = ((part, self.packed[place].toarray()) for place, part in self.chunks(work))
-        return certificate(self.problem, rows, self.link, from_scratch)
+    def _rows(self, work: str) -> Iterator[tuple[ChunkProblem, Floats]]:
+        """Yield the part of each chunk and its rows of A."""
+        for place, part in self.chunks(work):
+            yield part, self.packed[place].toarray()
 
     def _round_to_domain(self) -> float:
         """Project the rows of A that miss the domain by rounding errors that show.
