@@ -200,7 +200,7 @@ def _record(options: Namespace) -> None:
 
 def _flags(options: Namespace) -> dict[str, Any]:
     """Return the flags that determine the path, as a file of settings holds them."""
-    given = {n: v for n, v in vars(options).items() if n not in FREE and v is not None}
+    given = {n: v for n, v in vars(options).items() if n not in FREE and v not in (None, False)}
     flags = {OWN.get(name, name.replace("_", "-")): value for name, value in given.items()}
     return {**flags, "C": ",".join(map(repr, _Cs(options)))}
 
