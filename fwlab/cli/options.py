@@ -189,7 +189,7 @@ def _add_predict(parser: CommandParser) -> None:
         "--data",
         dest="samples",
         metavar="FILE",
-        help="raw samples, .csv, .npz or LIBSVM, with labels or without",
+        help="raw samples, .csv, .npz, .npy or LIBSVM, with labels or without",
     )
     option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
