@@ -65,7 +65,7 @@ def path(
     Cs : iterable of float
     out : path, optional
         Folder in which each result is stored when it is finished, as out/C=0.1.npz, with a model
-        for `fwlab predict`. An unfinished run has its checkpoint there. The same call goes on where
+        for `fwlab predict`. An unfinished run has its checkpoint there. A later call with equal arguments goes on where
         an earlier one was killed; a folder with the results of other problems or settings is
         refused.
     validation : ValidationSet or pair of X and y, optional
@@ -134,7 +134,7 @@ class PathRun:
         return result, stored
 
     def _stored(self, file: Path) -> PackedResult:
-        """Return the result in the file. Raises ValueError if it is that of another run."""
+        """Return the result in the file. Raises ValueError if it belongs to another run."""
         if found := difference(Model.load(file).settings, self._facts()):
             raise ValueError(
                 f"out must be a new folder or the folder of this path; {str(file)!r} holds "
