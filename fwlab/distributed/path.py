@@ -65,9 +65,9 @@ def path(
     Cs : iterable of float
     out : path, optional
         Folder in which each result is stored when it is finished, as out/C=0.1.npz, with a model
-        for `fwlab predict`. An unfinished run has its checkpoint there. A later call with equal arguments goes on where
-        an earlier one was killed; a folder with the results of other problems or settings is
-        refused.
+        for `fwlab predict`. An unfinished run has its checkpoint there. A later call with equal
+        arguments goes on where an earlier one was killed; a folder with the results of other
+        problems or settings is refused.
     validation : ValidationSet or pair of X and y, optional
         Samples on which to measure the accuracies of each machine.
     **solve_options
