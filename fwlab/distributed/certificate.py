@@ -55,11 +55,30 @@ def start_certificate(problem: OutOfCoreProblem) -> Certificate:
     return Certificate(fsum(losses), 0.0, fsum(losses), fsum(augmented))
 
 
+def tracked_certificate(
+    problem: OutOfCoreProblem, chunks: Iterable[tuple[ChunkProblem, Floats]], V: Floats
+) -> Certificate:
+    """Return the certificate at a link V that a method tracks, without bounds of its errors.
+
+    It takes a third of the time of the one with bounds. The chunks are as for `certificate`.
+    """
+    losses, linear, augmented = [], [], []
+    for part, A in chunks:
+        scores = part.features.scores(V)
+        losses.append(part.share * part.primal_value(scores, 0.0))
+        linear.append(part.share * part.dual_value(A, 0.0))
+        if part.smoothing:
+            augmented.append(part.share * part.augmented_primal(A, scores, 0.0))
+    norm = problem.lam / 2 * square_in_parts(V)
+    primal, dual = norm + fsum(losses), fsum(linear) - norm
+    highest = norm + fsum(augmented) if augmented else primal
+    return Certificate(primal, dual, primal - dual, highest - dual)
+
+
 def certificate(
     problem: OutOfCoreProblem,
     chunks: Iterable[tuple[ChunkProblem, Floats]],
     V: Floats,
-    from_scratch: bool,
 ) -> Certificate:
     """Return the certificate of a dual point A and the machine W = V, the link of A.
 
@@ -69,14 +88,7 @@ def certificate(
     chunks : iterable of pairs
         Each chunk's part with its rows of X, and its rows of A.
     V : array (m, d)
-        A^T X / (lam n).
-    from_scratch : bool
-        Whether V was computed from A, chunk by chunk, and not tracked by a method.
-
-    Returns
-    -------
-    Certificate
-        gap_error is a bound only with from_scratch.
+        A^T X / (lam n), computed from A chunk by chunk.
     """
     v = norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
     n_chunks = len(problem.parts)
@@ -101,12 +113,9 @@ def certificate(
         dual,
         primal - dual,
         augmented - dual,
-        from_scratch=from_scratch,
+        from_scratch=True,
         gap_error=float(error),
-    )
-    if not from_scratch:
-        return found
-    found = found.checked()
+    ).checked()
     if found.contradiction:
         return found
     root = np.sqrt(max(found.proved_gap, 0.0)) / np.sqrt(lam)

@@ -12,7 +12,7 @@ import scipy.sparse
 from fwlab.checks.arguments import as_features, as_integer, as_real
 from fwlab.distributed.memory import Memory, as_bytes
 from fwlab.distributed.read_ahead import read_ahead
-from fwlab.distributed.sources import source_of
+from fwlab.distributed.sources import Order, source_of
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.features import features_of
@@ -56,7 +56,8 @@ class OutOfCoreProblem:
         500_000_000, "500MB" or "2GiB". An X in memory is not counted.
     chunk_rows : int, optional
         Rows per chunk; by default chosen by max_memory, at most 32 MiB. It has no effect on an
-        iterable. A run is the same, bit for bit, for the same chunks.
+        iterable. A run is the same, bit for bit, for the same chunks; but an iterable gives them in
+        its own order, and anything else in a random one.
 
     Raises
     ------
@@ -84,19 +85,24 @@ class OutOfCoreProblem:
         self.source = source_of(X)
         n = self.source.n_samples
         self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
-        self.lam = checked_lam(lam, C, self.n_samples)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
         self.max_memory = as_bytes("max_memory", max_memory)
         self.n_features = self.source.n_features or 0
         self.chunk_rows = self._checked_chunk_rows(chunk_rows)
-        self.curvatures = np.empty(self.n_samples)
-        self.parts: list[ChunkProblem] = []
-        self._survey()
+        lam = checked_lam(lam, C, self.n_samples)
+        self.squares = np.empty(self.n_samples)
+        self.cuts = self._survey()
+        self._take_lam(lam)
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]  # has what it reads
-        return in_brackets("OutOfCoreProblem", facts)
+        return in_brackets("OutOfCoreProblem", self.facts)
+
+    @property
+    def facts(self) -> list[str]:
+        """Loss, sizes and every constant of the objective, each as a short text."""
+        own: Any = self  # has what problem_facts reads
+        return [*problem_facts(own), f"{len(self.parts)} chunks"]
 
     @property
     def n_samples(self) -> int:
@@ -125,39 +131,55 @@ class OutOfCoreProblem:
         """Whether the chunks of X are sparse."""
         return self.parts[0].is_sparse
 
+    def with_lam(self, lam: float) -> "OutOfCoreProblem":
+        """Return this problem with another lam, without reading X; both share the data."""
+        other = copy(self)
+        other._take_lam(as_real("lam", lam, positive=True))
+        return other
+
     def first_part(self) -> "ChunkProblem":
         """Return the part of the first chunk, with its rows of X."""
         with closing(self.chunks()) as parts:
             return next(parts)
 
-    def chunks(self) -> Generator["ChunkProblem"]:
-        """Yield the part of each chunk, with its rows of X, which the next one may overwrite."""
-        with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
-            for part, X in zip_longest(self.parts, read):
+    def chunks(self, order: Order | None = None) -> Generator["ChunkProblem"]:
+        """Yield the part of each chunk, with its rows of X, which the next one may overwrite.
+
+        `order` holds the places of the chunks to read, if the source takes them in any order.
+        """
+        parts = self.parts if order is None else [self.parts[place] for place in order]
+        with closing(read_ahead(self.source.chunks(self.chunk_rows, order))) as read:
+            for part, X in zip_longest(parts, read):
                 if part is None or X is None or X.shape != (part.n_samples, self.n_features):
                     raise ValueError(
                         "X must give the same chunks of rows each time; it gave others."
                     )
                 yield part.holding(X)
 
-    def _survey(self) -> None:
-        """Read X once: check it, and make the parts."""
-        stop, squares = 0, self.curvatures
+    def _take_lam(self, lam: float) -> None:
+        """Set lam, and everything that depends on it."""
+        self.lam = lam
+        check_scales(self.squares, self.lam_n, self.sample_weight, self.polytopes.scale)
+        self.curvatures = self.squares / self.lam_n
+        self.parts = [ChunkProblem(self, *cut) for cut in self.cuts]
+
+    def _survey(self) -> list[tuple[slice, bool]]:
+        """Read X once and check it; return each chunk's rows and whether they are sparse."""
+        stop, cuts = 0, []
         with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
             for X in read:
                 start, stop = stop, stop + X.shape[0]
                 if stop > self.n_samples:
                     break
                 checked = self._checked_chunk(X, start, stop)
-                squares[start:stop] = features_of(checked, None).square_norms()
-                self.parts.append(ChunkProblem(self, slice(start, stop), scipy.sparse.issparse(X)))
+                self.squares[start:stop] = features_of(checked, None).square_norms()
+                cuts.append((slice(start, stop), scipy.sparse.issparse(X)))
         if stop != self.n_samples:
             more = "or more" if stop > self.n_samples else "in all"
             raise ValueError(
                 f"y must have one label per row of X, {stop} {more}; got {self.n_samples}."
             )
-        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
-        squares /= self.lam_n
+        return cuts
 
     def _checked_chunk(self, X: Any, start: int, stop: int) -> Any:
         """Return rows start to stop - 1 of X, the same rows that later passes give."""
