@@ -1,0 +1,188 @@
+"""Hold the rows of A of one partition where its rows of X are, with a version.
+
+A block lives in the memory of a worker. The driver never sends the rows: it names a version and the
+step that leads to it from the version before, so a call may be repeated. A block that was lost is
+opened again from older rows and the rounds since then, and has the same bits.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, issparse, vstack
+
+from fwlab.arrays import Floats
+from fwlab.distributed.certificate import Terms, chunk_terms
+from fwlab.distributed.problem import ChunkProblem
+from fwlab.distributed.proposals import Proposer
+from fwlab.operators.features import features_of
+from fwlab.solvers.threads import blas_threads
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What a worker knows of a partition besides X: its place and its parts, without X."""
+
+    place: int
+    parts: tuple[ChunkProblem, ...]
+
+
+class Point(NamedTuple):
+    """A version of A, the step to it from the version before, and its W."""
+
+    version: int
+    step: float
+    W: Floats
+
+
+class Round(NamedTuple):
+    """A finished round: what was proposed at which W, and the step."""
+
+    proposer: Proposer
+    W: Floats
+    step: float
+
+
+class Stale(NamedTuple):
+    """Says that a block has another version than the call asked for."""
+
+    version: int
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The rows of A at a version, piece by piece, and the last target proposed there."""
+
+    version: int
+    rows: list[csr_array]
+    targets: list[csr_array] | None = None
+
+
+@dataclass(eq=False)
+class Block:
+    """The rows of A of one partition.
+
+    `held` changes in one assignment: a call that fails, or that runs twice, leaves a whole version.
+    """
+
+    setup: Setup
+    held: Held
+    products: dict[int, Floats] = field(default_factory=dict)
+
+    def move(self, point: Point) -> bool:
+        """Move to the version of a point; return whether the block is there."""
+        held = self.held
+        if held.version == point.version - 1 and held.targets is not None:
+            pairs = zip(held.rows, held.targets, strict=True)
+            self.held = Held(point.version, [between(*pair, point.step) for pair in pairs])
+        return self.held.version == point.version
+
+    def propose(self, X: Any, proposer: Proposer, W: Floats) -> Any:
+        """Note a proposal's target; return what the driver needs to know of it."""
+        held = self.held
+        targets, answer = proposer(Partition(self, held, X), W)
+        self.held = Held(held.version, held.rows, targets)
+        return answer
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """A block at one version with its rows of X."""
+
+    block: Block
+    held: Held
+    X: Any
+
+    @property
+    def place(self) -> int:
+        return self.block.setup.place
+
+    def pieces(self) -> Iterator[tuple[ChunkProblem, csr_array]]:
+        start = 0
+        for part, rows in zip(self.block.setup.parts, self.held.rows, strict=True):
+            yield part.holding(self.X[start : start + part.n_samples]), rows
+            start += part.n_samples
+
+    def grams(self, piece: int, size: int) -> Floats:
+        products = self.block.products
+        if piece not in products:
+            parts = self.block.setup.parts
+            start = sum(part.n_samples for part in parts[:piece])
+            X = self.X[start : start + parts[piece].n_samples]
+            products[piece] = features_of(X, None).block_grams(size)
+        return products[piece]
+
+
+def between(rows: csr_array, target: csr_array, step: float) -> csr_array:
+    """Return the rows a step of the way to a target; rows that do not move keep their bits."""
+    if step == 1.0:
+        return target
+    return csr_array(rows + step * (target - rows))
+
+
+# ------------------------------------------------------------------ what workers are asked
+
+
+def open_block(
+    X: Any, setup: Setup, rows: csr_array, version: int, past: Sequence[Round] = ()
+) -> Block:
+    """Return the block that these rows, at a version, become by the rounds since then."""
+    blas_threads(1)
+    cuts = np.cumsum([0, *(part.n_samples for part in setup.parts)])
+    pieces = [csr_array(rows[i:j]) for i, j in zip(cuts[:-1], cuts[1:], strict=True)]
+    block = Block(setup, Held(version, pieces))
+    for proposer, W, step in past:
+        block.propose(X, proposer, in_order(W, X))
+        version += 1
+        block.move(Point(version, step, W))
+    return block
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The same question to all partitions: a name of ANSWERS, a point, and what else it takes."""
+
+    name: str
+    point: Point
+    more: tuple[Any, ...] = ()
+
+
+def answer(block: Block, X: Any, request: Request) -> Any:
+    """Return the answer of one partition to a request, or Stale."""
+    blas_threads(1)
+    if not block.move(request.point):
+        return Stale(block.held.version)
+    return ANSWERS[request.name](block, X, in_order(request.point.W, X), *request.more)
+
+
+def in_order(W: Floats, X: Any) -> Floats:
+    """Return W stored as the products with X need it."""
+    return np.asfortranarray(W) if issparse(X) else np.ascontiguousarray(W)
+
+
+def propose(block: Block, X: Any, W: Floats, proposer: Proposer) -> Any:
+    """Return what the driver needs to know of a proposal."""
+    return block.propose(X, proposer, W)
+
+
+def link_product(block: Block, X: Any, W: Floats) -> Floats:
+    """Return A^T X of one partition, (m, d)."""
+    total = np.zeros_like(W)
+    for part, rows in Partition(block, block.held, X).pieces():
+        total += part.features.transposed_product(rows.toarray())
+    return total
+
+
+def terms(block: Block, X: Any, W: Floats, norms: Floats, n_pieces: int) -> list[Terms]:
+    """Return the part of each piece in the means of the certificate; norms bound the rows of W."""
+    pieces = Partition(block, block.held, X).pieces()
+    return [chunk_terms(part, rows.toarray(), W, norms, n_pieces) for part, rows in pieces]
+
+
+def rows_of(block: Block, X: Any, W: Floats) -> csr_array:
+    """Return the rows of A of one partition."""
+    return csr_array(vstack(block.held.rows, format="csr"))
+
+
+ANSWERS = {"propose": propose, "link": link_product, "terms": terms, "rows": rows_of}
