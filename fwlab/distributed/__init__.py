@@ -1,8 +1,21 @@
 """Train on data that does not fit in memory."""
 
+from fwlab.distributed.drift import DriftError
+from fwlab.distributed.path import PathPoint, path
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.result import PackedResult
 from fwlab.distributed.solve import solve
 from fwlab.distributed.sources import CsrFiles
+from fwlab.distributed.validation import Accuracy, ValidationSet
 
-__all__ = ["CsrFiles", "OutOfCoreProblem", "PackedResult", "solve"]
+__all__ = [
+    "Accuracy",
+    "CsrFiles",
+    "DriftError",
+    "OutOfCoreProblem",
+    "PackedResult",
+    "PathPoint",
+    "ValidationSet",
+    "path",
+    "solve",
+]

@@ -84,15 +84,15 @@ class OutOfCoreProblem:
         self.source = source_of(X)
         n = self.source.n_samples
         self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
-        self.lam = checked_lam(lam, C, self.n_samples)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
         self.max_memory = as_bytes("max_memory", max_memory)
         self.n_features = self.source.n_features or 0
         self.chunk_rows = self._checked_chunk_rows(chunk_rows)
-        self.curvatures = np.empty(self.n_samples)
-        self.parts: list[ChunkProblem] = []
-        self._survey()
+        lam = checked_lam(lam, C, self.n_samples)
+        self.squares = np.empty(self.n_samples)
+        self.cuts = self._survey()
+        self._take_lam(lam)
 
     def __repr__(self) -> str:
         facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]
@@ -125,6 +125,12 @@ class OutOfCoreProblem:
         """Whether the chunks of X are sparse."""
         return self.parts[0].is_sparse
 
+    def with_lam(self, lam: float) -> "OutOfCoreProblem":
+        """Return this problem with another lam, without reading X; both share the data."""
+        other = copy(self)
+        other._take_lam(as_real("lam", lam, positive=True))
+        return other
+
     def first_part(self) -> "ChunkProblem":
         """Return the part of the first chunk, with its rows of X."""
         with closing(self.chunks()) as parts:
@@ -140,24 +146,30 @@ class OutOfCoreProblem:
                     )
                 yield part.holding(X)
 
-    def _survey(self) -> None:
-        """Read X once: check it, and make the parts."""
-        stop, squares = 0, self.curvatures
+    def _take_lam(self, lam: float) -> None:
+        """Set lam, and everything that depends on it."""
+        self.lam = lam
+        check_scales(self.squares, self.lam_n, self.sample_weight, self.polytopes.scale)
+        self.curvatures = self.squares / self.lam_n
+        self.parts = [ChunkProblem(self, *cut) for cut in self.cuts]
+
+    def _survey(self) -> list[tuple[slice, bool]]:
+        """Read X once and check it; return each chunk's rows and whether they are sparse."""
+        stop, cuts = 0, []
         with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
             for X in read:
                 start, stop = stop, stop + X.shape[0]
                 if stop > self.n_samples:
                     break
                 checked = self._checked_chunk(X, start, stop)
-                squares[start:stop] = features_of(checked, None).square_norms()
-                self.parts.append(ChunkProblem(self, slice(start, stop), scipy.sparse.issparse(X)))
+                self.squares[start:stop] = features_of(checked, None).square_norms()
+                cuts.append((slice(start, stop), scipy.sparse.issparse(X)))
         if stop != self.n_samples:
             more = "or more" if stop > self.n_samples else "in all"
             raise ValueError(
                 f"y must have one label per row of X, {stop} {more}; got {self.n_samples}."
             )
-        check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
-        squares /= self.lam_n
+        return cuts
 
     def _checked_chunk(self, X: Any, start: int, stop: int) -> Any:
         """Return rows start to stop - 1 of X, the same rows that later passes give."""

@@ -3,6 +3,8 @@
 import reprlib
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,14 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.distributed.journal import JournalRecorder, Repeating
+from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.result import PackedResult
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.distributed.whole_steps import WholeSteps
+from fwlab.provenance import provenance
 from fwlab.result import Status
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
@@ -24,7 +29,7 @@ from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.registry import build, label
-from fwlab.solvers.stopping import checked_limits
+from fwlab.solvers.stopping import Limits, checked_limits
 from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
@@ -56,6 +61,8 @@ def solve(
     callback: Callable[[OutOfCoreProgress], None] | None = None,
     check_every: int | str = "auto",
     verbose: int = 0,
+    checkpoint: Any = None,
+    checkpoint_every: float = 60.0,
     **method_options: Any,
 ) -> PackedResult:
     """Maximise the dual of a problem out of core until the certified gap is at most tol.
@@ -63,6 +70,11 @@ def solve(
     An iteration reads X once, and so does a judgement; the certificate at the end reads it twice.
     Ctrl-C ends the run after the current chunk with a valid result; a second one raises
     KeyboardInterrupt.
+
+    With a checkpoint, the same call goes on where an earlier one was killed, interrupted or met a
+    limit, and its W is the same, bit for bit, as without the break, on the same processor and with
+    the same versions. With another tol or check_every it goes on all the same, but may end after
+    other iterations.
 
     Parameters
     ----------
@@ -81,6 +93,12 @@ def solve(
     verbose : int
         1 prints at most one line per second to stderr, 2 one per checkpoint. Both print how far a
         pass is that takes long.
+    checkpoint : path, optional
+        File in which the run is stored now and then, and from which it goes on if it is there.
+        tol, relative, max_iter, time_limit, check_every, callback and verbose may differ; the
+        callback is not told again what it was told. time_limit counts the seconds of each call.
+    checkpoint_every : float
+        Seconds between two checkpoints; 0 stores one after each chunk of rows.
     **method_options
         The options of the method, if it is given by name.
 
@@ -92,7 +110,11 @@ def solve(
     Raises
     ------
     ValueError, TypeError
-        Before any work, if an argument is not allowed.
+        Before any work, if an argument is not allowed, or if the checkpoint belongs to another run
+        or is damaged.
+    DriftError
+        If rounding explains neither a negative gap nor how far W is from A^T X / (lam n): memory
+        or a file is damaged.
     """
     called = time.perf_counter()
     if not isinstance(problem, OutOfCoreProblem):
@@ -105,14 +127,32 @@ def solve(
     solver = build(method, method_options)
     chunked = _chunked(name, solver)
     packed = _start(problem, A0)
+    keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
+    stored = None if keeper is None else keeper.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
-    recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
+    recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
         warm_up(problem.first_part(), solver)
-        state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0)
+        packed = packed if stored is None else _feasible(problem, stored.packed, "checkpoint")
+        state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0, keeper)
+        if stored is not None:
+            state.resume(stored)
         began = time.perf_counter()
-        end = run_loop(chunked, state, limits, recorder, began, interrupt)
+        end = run_loop(Repeating(chunked), state, limits, recorder, began, interrupt)
+        end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
+
+
+def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End:
+    """Return the end with the certificate of the A that the state holds.
+
+    The loop may have ended at an iteration from the journal, before the one that A is from.
+    """
+    if end.certificate is state.certificate:
+        return end
+    certificate = state.certify_now()
+    status = Status.INTERRUPTED if end.status is Status.CONVERGED else end.status
+    return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
 def _chunked(name: str, solver: Method) -> Method:
@@ -135,15 +175,18 @@ def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
     as_floats("A0", A0.data, ndims=(1,))
     if A0.shape != (n, m):
         raise ValueError(f"A0 must be (n, m) = {(n, m)}; got shape {A0.shape}.")
-    packed, start = [], 0
-    for part in problem.parts:
-        rows = A0[start : start + part.n_samples]
+    cuts = np.cumsum([0, *(part.n_samples for part in problem.parts)])
+    return _feasible(problem, [A0[i:j] for i, j in pairwise(cuts)], "A0")
+
+
+def _feasible(problem: OutOfCoreProblem, packed: list[csr_array], name: str) -> list[csr_array]:
+    """Return the rows of A of each chunk. Raises ValueError if a row is not feasible."""
+    start = 0
+    for part, rows in zip(problem.parts, packed, strict=True):
+        stop = start + part.n_samples
         if not part.is_feasible(rows.toarray()):
-            raise ValueError(
-                f"A0 must be feasible; a row from {start} to {start + part.n_samples - 1} is not."
-            )
-        packed.append(rows)
-        start += part.n_samples
+            raise ValueError(f"{name} must be feasible; a row from {start} to {stop - 1} is not.")
+        start = stop
     return packed
 
 
@@ -151,6 +194,12 @@ def _result(
     name: str, state: OutOfCoreState, end: End, recorder: Recorder, called: float
 ) -> PackedResult:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
+    made_by = provenance()
+    if state.keeper is not None:
+        made_by["run"] = state.keeper.run
+    if state.resumed is not None:
+        made_by["resumed"] = f"iteration {state.resumed.iteration}"
+        notes = (f"Resumed after {made_by['resumed']}.", *notes)
     if state.cut_short is not None:
         visited = f"{state.cut_short} of {len(problem.parts)} chunks"
         notes = (f"The last iteration ended early, after {visited}.", *notes)
@@ -164,13 +213,14 @@ def _result(
         success=end.status is Status.CONVERGED,
         status=end.status,
         message=" ".join((*end.sentences, *notes)),
-        nit=end.iteration,
+        nit=max(end.iteration, state.journal.iterations),
         wall_seconds=time.perf_counter() - called,
-        seconds=end.seconds,
+        seconds=state.seconds,
         method=name,
         trace=recorder.trace(),
         lam_n=problem.lam_n,
         gap_error=certificate.gap_error,
         distance=certificate.distance,
         classes=problem.classes,
+        made_by=made_by,
     )

@@ -3,13 +3,19 @@
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
 from fwlab.distributed.certificate import certificate, start_certificate
+from fwlab.distributed.checkpoint import Checkpoint
+from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
+from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
+from fwlab.distributed.keeper import Keeper
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.result import Certificate
@@ -18,6 +24,7 @@ from fwlab.solvers.method import RunState, State
 from fwlab.text import duration
 
 SECONDS_BETWEEN_LINES = 5.0
+COUNTERS = ("n_lmo", "n_steps", "active", "step")
 
 
 @dataclass(eq=False)
@@ -45,6 +52,18 @@ class OutOfCoreState(RunState):
         Says whether Ctrl-C was pressed: a pass then ends after the current chunk.
     shows_progress : bool
         Whether a long pass prints how far it is to stderr.
+    keeper : Keeper or None
+        Writes the checkpoints.
+    journal : Journal
+        What the loop was told so far.
+    resumed : Checkpoint or None
+        The checkpoint that the run goes on from.
+    iteration : int
+        The number of finished iterations.
+    workspace : object
+        The workspace of the method.
+    certificate : Certificate or None
+        The last one that was computed from scratch in this process.
     link : array (m, d)
         W(A), which follows every step.
     cut_short : int or None
@@ -58,6 +77,14 @@ class OutOfCoreState(RunState):
     rng: np.random.Generator
     interrupt: Interrupt = field(default_factory=Interrupt)
     shows_progress: bool = False
+    keeper: Keeper | None = None
+    journal: Journal = field(default_factory=Journal)
+    resumed: Checkpoint | None = field(init=False, default=None)
+    iteration: int = field(init=False, default=0)
+    workspace: Any = field(init=False, default=None)
+    certificate: Certificate | None = field(init=False, default=None)
+    seconds: float = field(init=False, default=0.0)
+    began: float | None = field(init=False, default=None)
     link: Floats = field(init=False)
     cut_short: int | None = field(init=False, default=None)
     infeasibility: float = field(init=False, default=np.nan)
@@ -97,37 +124,118 @@ class OutOfCoreState(RunState):
 
     def judge(self) -> Certificate:
         """Return the certificate at the link that the method tracks."""
-        if self.is_zero:
-            return start_certificate(self.problem)
-        return self._certificate("judging", from_scratch=False)
+        found: Certificate = self.journal.answer(JUDGED, self.iteration, self._judged)
+        return found
 
     def certify(self) -> Certificate:
-        """Return the certificate of A, with the link recomputed from it."""
-        self._round_to_domain()
-        self.link = self._link_from_scratch()
-        return self._certificate("certificate", from_scratch=True)
+        """Return the certificate of A, with the link recomputed from it.
+
+        Raises DriftError if rounding does not explain how far the tracked link is from it, or if
+        it does not explain a negative gap.
+        """
+        found: Certificate = self.journal.answer(CERTIFIED, self.iteration, self.certify_now)
+        return found
 
     @property
     def checkpoint_cost(self) -> float:
         """One pass."""
         return 1.0
 
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count the seconds of a `with` block as seconds of the method."""
+        self.began = time.perf_counter()
+        yield
+        self.seconds, self.began = self.spent, None
+
+    @property
+    def spent(self) -> float:
+        """Seconds of the method so far, of earlier processes too."""
+        running = 0.0 if self.began is None else time.perf_counter() - self.began
+        return self.seconds + running
+
+    def keep(self, now: bool = False) -> None:
+        """Write a checkpoint if there is a file for it and it is time, or if it must be `now`."""
+        repeating = self.iteration < self.journal.iterations
+        if self.keeper is None or repeating or self.cut_short is not None:
+            return
+        if not (now or self.keeper.is_due):
+            return
+        counters = {name: getattr(self, name) for name in COUNTERS}
+        self.keeper.write(
+            packed=self.packed,
+            iteration=self.iteration,
+            link=self.link,
+            arrays=self.workspace.as_arrays(self.problem),
+            notes={
+                "rng": self.rng.bit_generator.state,
+                "seconds": self.spent,
+                "journal": self.journal.as_notes(),
+                **counters,
+            },
+        )
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint whose rows of A this state holds.
+
+        Raises DriftError if its link cannot be the link of its A.
+        """
+        notes = checkpoint.notes
+        for name in COUNTERS:
+            setattr(self, name, notes[name])
+        self.rng.bit_generator.state = notes["rng"]
+        self.seconds = notes["seconds"]
+        self.journal = Journal.from_notes(notes["journal"], checkpoint.iteration, self.seconds)
+        self.resumed = checkpoint
+        if checkpoint.tracked_link is not None:
+            bound = self._drift_bound(checkpoint.iteration)
+            require_no_drift(checkpoint.tracked_link, self.link, bound)
+            self.link = checkpoint.tracked_link
+
+    def _drift_bound(self, iterations: int) -> float:
+        """Return the drift of W that rounding explains; an iteration adds each row at most once."""
+        steps = self.n_steps + (iterations + 1) * self.problem.n_samples
+        return drift_bound(self.problem, steps)
+
+    def _judged(self) -> Certificate:
+        if self.is_zero:
+            return start_certificate(self.problem)
+        return self._certificate("judging", from_scratch=False)
+
+    def certify_now(self) -> Certificate:
+        """Return the certificate of A as it is, whatever the journal holds."""
+        self.keep(now=True)
+        moved = self._round_to_domain()
+        link = self._link_from_scratch()
+        require_no_drift(self.link, link, self._drift_bound(self.iteration) + moved)
+        self.link = link
+        self.certificate = self._certificate("certificate", from_scratch=True)
+        if found := self.certificate.contradiction:
+            raise DriftError(f"Nothing is certified: {found}")
+        return self.certificate
+
     def _certificate(self, work: str, from_scratch: bool) -> Certificate:
         rows = ((part, self.packed[place].toarray()) for place, part in self.chunks(work))
         return certificate(self.problem, rows, self.link, from_scratch)
 
-    def _round_to_domain(self) -> None:
-        """Project the rows of A that miss the domain by rounding errors that show."""
-        worst = 0.0
+    def _round_to_domain(self) -> float:
+        """Project the rows of A that miss the domain by rounding errors that show.
+
+        Returns a bound of the change of W.
+        """
+        worst = moved = 0.0
         for place, part in enumerate(self.problem.parts):
             state = self.chunk_state(place, part)
             state.round_to_domain()
             off = state.infeasibility
             if off is None:
                 off = part.infeasibility(state.A)
+                change = np.linalg.norm(state.A - self.packed[place].toarray(), axis=1)
+                moved += float(change @ np.sqrt(part.curvatures / part.lam_n))
                 self.pack(place, state.A)
             worst = max(worst, off)
         self.infeasibility = worst
+        return moved
 
     def _link_of_zero(self) -> Floats:
         """Return 0, (m, d), stored by rows for a dense X and by columns for a sparse one."""

@@ -5,6 +5,7 @@ so, one exact line search moves A towards U. The scores are computed from W in e
 (n, m) numbers would not fit.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.distributed.problem import ChunkProblem
+from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.operators.sums import square_in_parts
@@ -26,6 +27,15 @@ class LastGap:
 
     gap: float = np.inf
     passes: int = 0
+
+    def as_arrays(self, problem: OutOfCoreProblem) -> dict[str, Any]:
+        """Return both numbers for a checkpoint."""
+        return {"gap": self.gap, "passes": self.passes}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Any]) -> "LastGap":
+        """Return the numbers that a checkpoint holds."""
+        return cls(float(arrays["gap"]), int(arrays["passes"]))
 
 
 class ChunkVertex(NamedTuple):
@@ -42,7 +52,7 @@ class WholeSteps(Method):
     """A <- A + step (U - A) with the exact step   (K19 Algorithm 1, T20 3.1)."""
 
     def start(self, state: OutOfCoreState) -> LastGap:
-        return LastGap()
+        return LastGap() if state.resumed is None else LastGap.restored(state.resumed.arrays)
 
     def iterate(self, state: OutOfCoreState, last: LastGap) -> None:
         problem, vertices = state.problem, []
@@ -54,6 +64,8 @@ class WholeSteps(Method):
             direction += vertex.product
             vertices.append(vertex._replace(product=np.empty(0)))
             if state.interrupt.pressed:
+                last.passes -= 1
+                state.keep(now=True)
                 state.cut_short = place + 1
                 return
         direction /= problem.lam_n

@@ -1,0 +1,98 @@
+"""Keep what a run told its loop, so that a run that goes on after a kill repeats its decisions.
+
+The loop of solvers.loop begins at iteration 0 in each process. A run that goes on answers it from
+the journal up to the last finished iteration, which takes no time. So the loop judges and ends at
+the same iterations as if nobody had killed the run.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from fwlab.result import Certificate, Status
+from fwlab.solvers.method import Method
+from fwlab.solvers.recorder import Recorder
+
+JUDGED, CERTIFIED, PROGRESS, ROW = "judged", "certified", "progress", "row"
+
+
+@dataclass(eq=False)
+class Journal:
+    """The answers of a run by iteration: certificates, progress, rows of the trace.
+
+    iterations is the number of iterations that an earlier process finished, and seconds is the time
+    that they took.
+    """
+
+    iterations: int = 0
+    seconds: float = 0.0
+    answers: dict[str, dict[int, Any]] = field(default_factory=dict)
+
+    def answer(self, question: str, iteration: int, compute: Callable[[], Any]) -> Any:
+        """Return the answer that was given at this iteration; compute it if there is none."""
+        given = self.answers.setdefault(question, {})
+        if iteration not in given:
+            given[iteration] = compute()
+        return given[iteration]
+
+    def as_notes(self) -> dict[str, Any]:
+        """Return all answers, ready for JSON."""
+        return {
+            question: [
+                [i, asdict(a) if isinstance(a, Certificate) else a] for i, a in given.items()
+            ]
+            for question, given in self.answers.items()
+        }
+
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any], iterations: int, seconds: float) -> "Journal":
+        """Return the journal that gave these notes."""
+        answers = {question: dict(map(tuple, pairs)) for question, pairs in notes.items()}
+        for question in (JUDGED, CERTIFIED):
+            found = answers.get(question, {})
+            answers[question] = {i: Certificate(**numbers) for i, numbers in found.items()}
+        return cls(iterations, seconds, answers)
+
+
+@dataclass(frozen=True)
+class Repeating(Method):
+    """Makes the iterations of a method, except the ones that an earlier process has made."""
+
+    method: Method
+
+    def start(self, state: Any) -> Any:
+        state.workspace = self.method.start(state)
+        return state.workspace
+
+    def iterate(self, state: Any, workspace: Any) -> None:
+        if state.iteration >= state.journal.iterations:
+            with state.timed():
+                self.method.iterate(state, workspace)
+        state.iteration += 1
+        state.keep()
+
+    def progress(self, state: Any, workspace: Any) -> float | None:
+        progress: float | None = state.journal.answer(
+            PROGRESS, state.iteration, lambda: self.method.progress(state, workspace)
+        )
+        return progress
+
+
+@dataclass(eq=False)
+class JournalRecorder(Recorder):
+    """Keeps the rows of earlier processes; their seconds count."""
+
+    def note(
+        self, state: Any, certificate: Certificate, iteration: int, seconds: float
+    ) -> Status | None:
+        seconds += state.journal.seconds
+        rows = state.journal.answers.setdefault(ROW, {})
+        if iteration in rows:
+            self.rows.append(rows[iteration])
+            return None
+        status = super().note(state, certificate, iteration, seconds)
+        rows[iteration] = self.rows[-1]
+        return status
+
+    def correct(self, state: Any, certificate: Certificate, iteration: int, seconds: float) -> None:
+        super().correct(state, certificate, iteration, seconds + state.journal.seconds)

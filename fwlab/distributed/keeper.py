@@ -1,0 +1,94 @@
+"""Write the checkpoints of a run, at most one every few seconds, and tell which run they belong to.
+
+A checkpoint is due after any chunk of a block method, and after any iteration. The time decides
+when; it changes no number of the run.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from fwlab.checks.arguments import as_real
+from fwlab.distributed.checkpoint import Checkpoint, fingerprint, fingerprint_of_rows, new_run
+from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.solvers.method import Method
+from fwlab.text import describe
+
+
+@dataclass(eq=False)
+class Keeper:
+    """The file of a run's checkpoints, the run's facts and its id."""
+
+    path: Path
+    seconds_between: float
+    facts: Mapping[str, Any]
+    run: str = field(default_factory=new_run)
+    last: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for the next checkpoint."""
+        return time.monotonic() >= self.last + self.seconds_between
+
+    def stored(self) -> Checkpoint | None:
+        """Return the checkpoint in the file, None if there is no file.
+
+        Raises ValueError with one sentence if it belongs to another run, or cannot be read.
+        """
+        if not self.path.exists():
+            return None
+        checkpoint = Checkpoint.load(self.path)
+        checkpoint.require(self.facts, self.path)
+        self.run = checkpoint.run
+        return checkpoint
+
+    def write(self, **parts: Any) -> None:
+        """Write a checkpoint of these parts."""
+        Checkpoint(self.facts, run=self.run, **parts).save(self.path)
+        self.last = time.monotonic()
+
+
+def keeper_of(
+    path: Any,
+    seconds_between: Any,
+    problem: OutOfCoreProblem,
+    method: Method,
+    rng: np.random.Generator,
+    start: list[csr_array],
+) -> Keeper | None:
+    """Return the keeper of a run's checkpoints, None without a path. Errors are one sentence."""
+    between = as_real("checkpoint_every", seconds_between, positive=False)
+    if path is None:
+        return None
+    place = Path(path)
+    if place.is_dir():
+        raise ValueError(f"checkpoint must name a file; {str(path)!r} is a folder.")
+    own = {
+        "method": describe(method),
+        "rng": fingerprint(str(rng.bit_generator.state)),
+        "start": fingerprint_of_rows(start),
+    }
+    return Keeper(place, between, {**problem_facts_of(problem), **own})
+
+
+def problem_facts_of(problem: OutOfCoreProblem) -> dict[str, Any]:
+    """Return what tells a problem from others. The lengths of its rows stand for X."""
+    arrays = [v for v in vars(problem.loss).values() if isinstance(v, np.ndarray)]
+    first = problem.parts[0]
+    return {
+        "n": problem.n_samples,
+        "d": problem.n_features,
+        "classes": fingerprint(problem.classes),
+        "y": fingerprint(problem.y),
+        "sample_weight": fingerprint(problem.sample_weight),
+        "X": f"{'sparse ' * first.is_sparse}{first.storage} {fingerprint(problem.squares)}",
+        "chunks": fingerprint(np.array([part.n_samples for part in problem.parts])),
+        "loss": f"{describe(problem.loss)}{fingerprint(*arrays) if arrays else ''}",
+        "lam": problem.lam,
+        "smoothing": problem.smoothing,
+    }

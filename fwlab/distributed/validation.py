@@ -1,0 +1,75 @@
+"""Measure accuracies on validation samples that stay outside memory, chunk by chunk."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_features
+from fwlab.checks.labels import codes_of
+from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.read_ahead import read_ahead
+from fwlab.distributed.sources import source_of
+from fwlab.metrics import topk_accuracy
+from fwlab.proved import proved_accuracy
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The top-k accuracy of a machine, and an interval that holds the exact optimum's."""
+
+    k: int
+    share: float
+    low: float
+    high: float
+
+
+class ValidationSet:
+    """Samples X (n, d), read as OutOfCoreProblem reads its X, and their labels y (n,).
+
+    A label that the problem does not have counts as wrong. Raises TypeError, ValueError or
+    FileNotFoundError with one sentence if X and y do not fit the problem.
+    """
+
+    def __init__(self, X: Any, y: Any, problem: OutOfCoreProblem) -> None:
+        self.source, self.rows = source_of(X), problem.chunk_rows
+        self.codes: Integers = codes_of(y, problem.classes)
+        if self.codes.ndim != 1 or not len(self.codes):
+            raise ValueError(f"validation labels must be 1-D; got shape {self.codes.shape}.")
+        n, d = self.source.n_samples, self.source.n_features
+        if n not in (None, len(self.codes)):
+            raise ValueError(
+                f"validation must have one label per row of X, {n}; got {len(self.codes)}."
+            )
+        if d not in (None, problem.n_features):
+            raise ValueError(f"validation must have {problem.n_features} features; got {d}.")
+
+    def accuracy(self, W: Floats, k: int) -> float:
+        """Return the share of samples whose class is among the k best scores."""
+        return self._mean(lambda X, y: (topk_accuracy(y, np.asarray(X @ W.T), k),))[0]
+
+    def proved(self, W: Floats, distance: float, k: int) -> Accuracy:
+        """Return the accuracy of W and the interval, for |W - W*| <= distance."""
+        low, high = self._mean(lambda X, y: proved_accuracy(W, distance, X, y, k))
+        return Accuracy(k, self.accuracy(W, k), low, high)
+
+    def _mean(self, measure: Callable[[Any, Integers], tuple[float, ...]]) -> tuple[float, ...]:
+        """Return means over all samples; for a sample of an unknown class each number is 0."""
+        totals = []
+        for X, codes in self._chunks():
+            known = codes >= 0
+            if known.any():
+                totals.append(known.sum() * np.array(measure(X[known], codes[known])))
+        sums = np.sum(totals, axis=0) if totals else np.zeros(2)
+        return tuple((sums / len(self.codes)).tolist())
+
+    def _chunks(self) -> Iterator[tuple[Any, Integers]]:
+        stop = 0
+        with closing(read_ahead(self.source.chunks(self.rows))) as read:
+            for given in read:
+                X = as_features("validation", given)
+                start, stop = stop, stop + X.shape[0]
+                yield X, self.codes[start:stop]

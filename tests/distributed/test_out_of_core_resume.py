@@ -1,0 +1,241 @@
+"""A run out of core that was killed goes on from its checkpoint as if nobody had killed it."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from out_of_core import RowChunks, out_of_core
+from scipy.sparse import csr_array
+from solvers.solver_table import Case
+
+import fwlab
+from fwlab import Status, distributed
+from fwlab.distributed.checkpoint import Checkpoint, fingerprint
+from fwlab.distributed.drift import DriftError
+
+pytestmark = pytest.mark.small
+
+ROWS = 7
+CASES = [Case(n=40), Case("TopK-1", form="sparse", n=40), Case(n=40, smoothing=0.5, weighted=True)]
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+class Kills(RowChunks):
+    """Chunks that kill the run before a chunk is read; `left` counts chunks."""
+
+    left = 10**9
+
+    def __iter__(self):
+        for chunk in super().__iter__():
+            if self.left == 0:
+                raise Killed
+            self.left -= 1
+            yield chunk
+
+
+def killed_and_resumed(problem, file, left, method="ascent", **options):
+    """Return the result of a run that is killed each time it has read `left` chunks."""
+    X = Kills(problem.X, ROWS)
+    outside, kills = out_of_core(problem, ROWS, X), 0
+    while True:
+        X.left = left
+        try:
+            result = distributed.solve(
+                outside, method, checkpoint=file, checkpoint_every=0.0, **options
+            )
+        except Killed:
+            kills += 1
+            assert kills < 100, "the run does not get on"
+        else:
+            return result, kills
+
+
+def assert_same(run, other):
+    assert_array_equal(run.W, other.W)
+    assert_array_equal(run.A.toarray(), other.A.toarray())
+    for name in ("primal", "dual", "gap", "gap_error", "nit", "status", "infeasibility"):
+        assert getattr(run, name) == getattr(other, name), name
+    for name in ("iteration", "gap", "dual", "n_lmo", "n_steps", "step"):
+        assert_array_equal(getattr(run.trace, name), getattr(other.trace, name), name)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("method, options", [
+    ("ascent", {"tol": 1e-6}),
+    ("ascent", {"tol": 1e-3, "order": "gap"}),
+    ("bcfw", {"tol": 0.0, "max_iter": 12, "step": "adaptive"}),
+    ("fw", {"tol": 0.0, "max_iter": 6, "check_every": 2}),
+])  # fmt: skip
+def test_a_killed_run_ends_with_the_same_numbers(case, method, options, tmp_path):
+    problem = case.problem()
+    plain = distributed.solve(out_of_core(problem, ROWS), method, **options)
+    # reading ahead, and the link and the first judgement of each start, take chunks, too
+    run, kills = killed_and_resumed(problem, tmp_path / "run.npz", 27, method, **options)
+    assert kills > 1
+    assert_same(run, plain)
+    assert "Resumed after iteration" in run.message
+
+
+def test_a_finished_run_ends_at_once_and_goes_on_with_another_limit(tmp_path):
+    problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
+    plain = distributed.solve(problem, tol=0.0, max_iter=12)
+    short = distributed.solve(problem, tol=0.0, max_iter=5, checkpoint=file)
+    assert_same(distributed.solve(problem, tol=0.0, max_iter=5, checkpoint=file), short)
+    longer = distributed.solve(problem, tol=0.0, max_iter=12, checkpoint=file)
+    assert_array_equal(longer.W, plain.W)
+    assert longer.made_by["run"] == short.made_by["run"]
+    assert distributed.solve(problem, tol=0.0, max_iter=12, checkpoint=file).nit == 12
+    with_less = distributed.solve(problem, tol=0.0, max_iter=3, checkpoint=file)
+    assert (with_less.nit, with_less.dual) == (12, plain.dual)
+    other = distributed.solve(problem, tol=0.0, max_iter=1, checkpoint=tmp_path / "other.npz")
+    assert other.made_by["run"] != short.made_by["run"]
+
+
+def test_another_tol_is_met_from_the_checkpoint(tmp_path):
+    problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
+    distributed.solve(problem, tol=1e-2, checkpoint=file)
+    result = distributed.solve(problem, tol=1e-7, checkpoint=file)
+    assert result.success and result.gap <= 1e-7
+    assert distributed.solve(problem, tol=1e-1, checkpoint=file).success
+
+
+def test_ctrl_c_in_a_pass_loses_no_chunk(tmp_path):
+    from test_out_of_core_solve import PressesCtrlC
+
+    problem, file = CASES[0].problem(), tmp_path / "run.npz"
+    X = PressesCtrlC(problem.X, ROWS)
+    outside = out_of_core(problem, ROWS, X)
+    for pressed in (4, 3):
+        X.interrupted = X.passes + pressed
+        stopped = distributed.solve(outside, tol=0.0, max_iter=6, checkpoint=file)
+        assert stopped.status is Status.INTERRUPTED
+    result = distributed.solve(outside, tol=0.0, max_iter=6, checkpoint=file)
+    assert_same(result, distributed.solve(out_of_core(problem, ROWS), tol=0.0, max_iter=6))
+
+
+@pytest.mark.parametrize("change, sentence", [
+    ({"lam": 0.3}, "its lam is 0.1, and this one's is 0.3"),
+    ({"loss": fwlab.TopK(1)}, r"its loss is .*, and this one's is TopK\(k=1\)"),
+    ({"X": 2.0}, "its X is float64 "),
+    ({"chunk_rows": 8}, "its chunks is"),
+    ({"rng": 1}, "its rng is"),
+    ({"method": "bcfw"}, "its method is Ascent"),
+    ({"A0": True}, "its start is"),
+])  # fmt: skip
+def test_a_checkpoint_of_another_run_is_refused(change, sentence, tmp_path):
+    problem, file = replace(CASES[0]).problem(), tmp_path / "run.npz"
+    base = {"lam": 0.1, "loss": problem.loss, "chunk_rows": ROWS}
+    options = {"max_iter": 2, "checkpoint": file}
+
+    def made(X=1.0, **changed):
+        return distributed.OutOfCoreProblem(X * problem.X, problem.y, **{**base, **changed})
+
+    first = distributed.solve(made(), **options)
+    of_problem = {n: v for n, v in change.items() if n in (*base, "X")}
+    of_run = {n: v for n, v in change.items() if n not in of_problem}
+    if "A0" in of_run:
+        of_run["A0"] = 0.5 * first.A
+    with pytest.raises(ValueError, match=f"checkpoint must be a new file or .*{sentence}"):
+        distributed.solve(made(**of_problem), **options, **of_run)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\3\4 cut", None])
+def test_a_damaged_file_is_refused(content, tmp_path):
+    problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
+    if content is None:
+        np.savez(file, W=np.eye(2))
+    else:
+        file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"path must name a file that Checkpoint\.save wrote"):
+        distributed.solve(problem, checkpoint=file)
+    with pytest.raises(ValueError, match="checkpoint must name a file; .* is a folder"):
+        distributed.solve(problem, checkpoint=tmp_path)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Return a problem, a file, and the checkpoint of three passes in it."""
+    problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
+    distributed.solve(problem, tol=0.0, max_iter=3, checkpoint=file)
+    return problem, file, Checkpoint.load(file)
+
+
+def test_a_link_that_is_not_that_of_its_rows_is_an_error(stored):
+    problem, file, checkpoint = stored
+    replace(checkpoint, link=checkpoint.link * (1 + 1e-9)).save(file)
+    with pytest.raises(DriftError, match=r"W is .* away from A\^T X / \(lam n\)"):
+        distributed.solve(problem, tol=0.0, max_iter=5, checkpoint=file)
+
+
+def test_rows_of_mixed_age_are_a_dual_point_whose_link_is_computed(stored):
+    problem, file, checkpoint = stored
+    old = distributed.solve(problem, tol=0.0, max_iter=1).A
+    packed = [csr_array(old[:ROWS]), *checkpoint.packed[1:]]
+    ages = [1, *[3] * (len(packed) - 1)]
+    replace(checkpoint, packed=packed, ages=ages, link=0 * checkpoint.link).save(file)
+    result = distributed.solve(problem, tol=1e-8, checkpoint=file)
+    assert result.success
+    assert abs(result.dual - distributed.solve(problem, tol=1e-8).dual) < 1e-8
+
+
+def test_an_infeasible_checkpoint_is_refused(stored):
+    problem, file, checkpoint = stored
+    packed = [2.0 * rows for rows in checkpoint.packed]
+    replace(checkpoint, packed=packed).save(file)
+    with pytest.raises(ValueError, match="checkpoint must be feasible; a row from 0 to 6 is not"):
+        distributed.solve(problem, checkpoint=file)
+
+
+def test_a_fingerprint_tells_types_and_shapes_and_entries_apart():
+    ones = np.ones((2, 3))
+    others = [ones.T, ones.astype(np.float32), ones.ravel(), ones + 1e-16, ones - 1e-16]
+    prints = [fingerprint(array) for array in (ones, *others)]
+    assert len(set(prints)) == 5 and prints[4] == prints[0]
+    assert fingerprint(np.asfortranarray(ones)) == prints[0]
+    assert fingerprint(np.array(["a"])) != fingerprint(np.array(["b"]))
+    assert fingerprint(np.empty(0)) != fingerprint(np.empty((0, 0)))
+
+
+KILL_ITSELF = """
+import os, signal, sys
+import numpy as np
+import fwlab
+from fwlab import distributed
+
+rng = np.random.default_rng(0)
+y = np.arange(60) % 4
+X = rng.normal(size=(60, 5)) + 2 * np.eye(4, 5)[y]
+problem = distributed.OutOfCoreProblem(X, y, fwlab.TopK(2), C=1.0, chunk_rows=16)
+
+def kill(progress):
+    if progress.iteration == 3 and sys.argv[2] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+result = distributed.solve(
+    problem, tol=0.0, max_iter=8, callback=kill, check_every=1,
+    checkpoint=sys.argv[1], checkpoint_every=0.0,
+)
+print(result.W.tobytes().hex())
+"""
+
+
+@pytest.mark.long
+def test_a_process_that_was_really_killed(tmp_path):
+    def run(file, *what):
+        command = [sys.executable, "-c", KILL_ITSELF, str(tmp_path / file), *what]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=Path(fwlab.__file__).parents[1]
+        )
+
+    assert run("run.npz", "kill").returncode == -9
+    assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
+    resumed, plain = run("run.npz", "go on"), run("other.npz", "go on")
+    assert resumed.returncode == plain.returncode == 0, resumed.stderr
+    assert resumed.stdout == plain.stdout
