@@ -5,8 +5,9 @@ step that leads to it from the version before, so a call may be repeated. A bloc
 opened again from older rows and the rounds since then, and has the same bits.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from fwlab.arrays import Floats
 from fwlab.distributed.certificate import Terms, chunk_terms
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.proposals import Proposer
-from fwlab.operators.features import features_of
 from fwlab.solvers.threads import blas_threads
 
 
@@ -26,6 +26,13 @@ class Setup:
 
     place: int
     parts: tuple[ChunkProblem, ...]
+
+    def pieces(self, rows: Any) -> list[Any]:
+        """Cut rows of the partition, of X or of A, into the rows of its parts."""
+        if len(self.parts) == 1:
+            return [rows]
+        cuts = accumulate((part.n_samples for part in self.parts), initial=0)
+        return [rows[start:stop] for start, stop in pairwise(cuts)]
 
 
 class Point(NamedTuple):
@@ -99,18 +106,14 @@ class Partition:
         return self.block.setup.place
 
     def pieces(self) -> Iterator[tuple[ChunkProblem, csr_array]]:
-        start = 0
-        for part, rows in zip(self.block.setup.parts, self.held.rows, strict=True):
-            yield part.holding(self.X[start : start + part.n_samples]), rows
-            start += part.n_samples
+        setup = self.block.setup
+        for part, X, rows in zip(setup.parts, setup.pieces(self.X), self.held.rows, strict=True):
+            yield part.holding(X), rows
 
-    def grams(self, piece: int, size: int) -> Floats:
+    def grams(self, piece: int, part: ChunkProblem, size: int) -> Floats:
         products = self.block.products
         if piece not in products:
-            parts = self.block.setup.parts
-            start = sum(part.n_samples for part in parts[:piece])
-            X = self.X[start : start + parts[piece].n_samples]
-            products[piece] = features_of(X, None).block_grams(size)
+            products[piece] = part.features.block_grams(size)
         return products[piece]
 
 
@@ -124,18 +127,23 @@ def between(rows: csr_array, target: csr_array, step: float) -> csr_array:
 # ------------------------------------------------------------------ what workers are asked
 
 
-def open_block(
-    X: Any, setup: Setup, rows: csr_array, version: int, past: Sequence[Round] = ()
-) -> Block:
-    """Return the block that these rows, at a version, become by the rounds since then."""
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """Rows of A of one partition at a version, and the rounds since then."""
+
+    setup: Setup
+    rows: csr_array
+    version: int
+    past: tuple[Round, ...] = ()
+
+
+def open_block(X: Any, opening: Opening) -> Block:
+    """Return the block that the rows become by the rounds since then."""
     blas_threads(1)
-    cuts = np.cumsum([0, *(part.n_samples for part in setup.parts)])
-    pieces = [csr_array(rows[i:j]) for i, j in zip(cuts[:-1], cuts[1:], strict=True)]
-    block = Block(setup, Held(version, pieces))
-    for proposer, W, step in past:
+    block = Block(opening.setup, Held(opening.version, opening.setup.pieces(opening.rows)))
+    for version, (proposer, W, step) in enumerate(opening.past, opening.version):
         block.propose(X, proposer, in_order(W, X))
-        version += 1
-        block.move(Point(version, step, W))
+        block.move(Point(version + 1, step, W))
     return block
 
 

@@ -8,7 +8,7 @@ made without further rounding (math.fsum), and each chunk adds its A^T X to the 
     and each sum is right to gamma_4 times the sum of the sizes of the chunks' terms, besides.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import NamedTuple, cast
@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
+from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features import DataFeatures
 from fwlab.operators.sums import (
@@ -45,7 +45,7 @@ class Terms(NamedTuple):
     outside: float  # 1 if a row is infeasible
 
 
-def start_certificate(problem: OutOfCoreProblem) -> Certificate:
+def start_certificate(problem: ProblemInParts) -> Certificate:
     """Return the certificate of A = 0 and W = 0, which needs no X."""
     losses, augmented = [], []
     for part in problem.parts:
@@ -56,7 +56,7 @@ def start_certificate(problem: OutOfCoreProblem) -> Certificate:
 
 
 def certificate(
-    problem: OutOfCoreProblem,
+    problem: ProblemInParts,
     chunks: Iterable[tuple[ChunkProblem, Floats]],
     V: Floats,
     from_scratch: bool,
@@ -65,7 +65,7 @@ def certificate(
 
     Parameters
     ----------
-    problem : OutOfCoreProblem
+    problem : OutOfCoreProblem or another in parts
     chunks : iterable of pairs
         Each chunk's part with its rows of X, and its rows of A.
     V : array (m, d)
@@ -78,9 +78,21 @@ def certificate(
     Certificate
         gap_error is a bound only with from_scratch.
     """
-    v = norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
-    n_chunks = len(problem.parts)
-    terms = [_terms(part, A, V, v, n_chunks) for part, A in chunks]
+    norms, n_chunks = norms_of_rows(V), len(problem.parts)
+    terms = [chunk_terms(part, A, V, norms, n_chunks) for part, A in chunks]
+    return certificate_of(problem, terms, V, from_scratch)
+
+
+def norms_of_rows(V: Floats) -> Floats:
+    """Return bounds of the norms of the rows of V, (m,)."""
+    return norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
+
+
+def certificate_of(
+    problem: ProblemInParts, terms: Sequence[Terms], V: Floats, from_scratch: bool
+) -> Certificate:
+    """Return the certificate whose terms these are, chunk by chunk; otherwise as `certificate`."""
+    v = norms_of_rows(V)
     sums = Terms(*map(fsum, zip(*terms, strict=True)))
     lam, square, size = problem.lam, square_in_parts(V), float(np.linalg.norm(v))
     primal, dual = lam / 2 * square + sums.loss, -lam / 2 * square - sums.linear
@@ -113,8 +125,8 @@ def certificate(
     return replace(found, distance=float(root + total / 2) * MARGIN + UNDERFLOW)
 
 
-def _terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
-    """Return the terms of one chunk; v (m,) bounds the norms of the rows of V."""
+def chunk_terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
+    """Return the terms of one chunk of n_chunks; v (m,) bounds the norms of the rows of V."""
     features = cast(DataFeatures, part.features)
     scores = features.scores(V)
     x = norms_above(features.square_norms(), V.shape[1])

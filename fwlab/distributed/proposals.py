@@ -51,8 +51,8 @@ class PartitionView(Protocol):
     def pieces(self) -> Iterator[tuple[ChunkProblem, csr_array]]:
         """Yield each piece with its rows of X, and its rows of A."""
 
-    def grams(self, piece: int, size: int) -> Floats:
-        """Return the products within each block of `size` rows of a piece."""
+    def grams(self, piece: int, part: ChunkProblem, size: int) -> Floats:
+        """Return the products within each block of `size` rows of a piece, computed once."""
 
 
 class Proposer(Protocol):
@@ -95,7 +95,7 @@ class QuarterPass:
         n_rows = 0
         for piece, (part, rows) in enumerate(partition.pieces()):
             A = rows.toarray()
-            grams = partition.grams(piece, min(BLOCK_ROWS, 2 * part.n_classes, part.n_samples))
+            grams = partition.grams(piece, part, min(BLOCK_ROWS, 2 * part.n_classes, part.n_samples))
             order = self._order(partition.place, piece, part.n_samples, grams.shape[1])
             D, moves = _pass(part, order, grams, link, A)
             product += part.features.transposed_product(D)

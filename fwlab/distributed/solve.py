@@ -12,11 +12,14 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.distributed.dask_problem import DaskProblem
+from fwlab.distributed.dask_state import DaskState
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
-from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.result import PackedResult
+from fwlab.distributed.rounds import PassRounds, VertexRounds
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.distributed.whole_steps import WholeSteps
 from fwlab.provenance import provenance
@@ -34,6 +37,8 @@ from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
 
+DEFAULT_ORDER = ("permutation", None)
+
 
 class OutOfCoreProgress(Progress):
     """The argument of a callback of a run out of core."""
@@ -50,7 +55,7 @@ class OutOfCoreProgress(Progress):
 
 
 def solve(
-    problem: OutOfCoreProblem,
+    problem: ProblemInParts,
     method: str | Method = "ascent",
     tol: float = 1e-5,
     relative: bool = False,
@@ -117,28 +122,33 @@ def solve(
         or a file is damaged.
     """
     called = time.perf_counter()
-    if not isinstance(problem, OutOfCoreProblem):
-        raise TypeError(f"problem must be an OutOfCoreProblem; got {reprlib.repr(problem)}.")
+    if not isinstance(problem, OutOfCoreProblem | DaskProblem):
+        found = reprlib.repr(problem)
+        raise TypeError(f"problem must be an OutOfCoreProblem or a DaskProblem; got {found}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator, name = as_generator(rng), label(method)
     solver = build(method, method_options)
-    chunked = _chunked(name, solver)
+    split = _split(name, solver, problem, generator)
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
     stored = None if keeper is None else keeper.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
-        warm_up(problem.first_part(), solver)
         packed = packed if stored is None else _feasible(problem, stored.packed, "checkpoint")
-        state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0, keeper)
+        state: OutOfCoreState
+        if isinstance(problem, DaskProblem):
+            state = DaskState(problem, packed, generator, interrupt, verbose > 0, keeper)
+        else:
+            warm_up(problem.first_part(), solver)
+            state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0, keeper)
         if stored is not None:
             state.resume(stored)
         began = time.perf_counter()
-        end = run_loop(Repeating(chunked), state, limits, recorder, began, interrupt)
+        end = run_loop(Repeating(split), state, limits, recorder, began, interrupt)
         end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
 
@@ -155,18 +165,30 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
-def _chunked(name: str, solver: Method) -> Method:
-    """Return the method that works chunk by chunk. Raises ValueError if there is none."""
+def _split(
+    name: str, solver: Method, problem: ProblemInParts, generator: np.random.Generator
+) -> Method:
+    """Return the method that works part by part. Raises ValueError if there is none."""
+    whole = isinstance(solver, FrankWolfe) and solver.step == "exact"
+    if isinstance(problem, DaskProblem):
+        if whole:
+            return VertexRounds()
+        if isinstance(solver, Ascent) and (solver.order, solver.block_size) == DEFAULT_ORDER:
+            return PassRounds(int(generator.integers(2**63)))
+        raise ValueError(
+            'method must be "ascent", or "fw" with exact steps, without other options on a '
+            f"cluster; got {solver!r}."
+        )
     if isinstance(solver, Ascent | BlockFrankWolfe):
         return ChunkPasses(solver)
-    if isinstance(solver, FrankWolfe) and solver.step == "exact":
+    if whole:
         return WholeSteps()
     raise ValueError(
         f'method must be "ascent", "bcfw", or "fw" with exact steps, out of core; got {name!r}.'
     )
 
 
-def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
+def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
     """Return the checked start, packed chunk by chunk."""
     n, m = problem.n_samples, problem.n_classes
     if A0 is None:
@@ -179,7 +201,7 @@ def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
     return _feasible(problem, [A0[i:j] for i, j in pairwise(cuts)], "A0")
 
 
-def _feasible(problem: OutOfCoreProblem, packed: list[csr_array], name: str) -> list[csr_array]:
+def _feasible(problem: ProblemInParts, packed: list[csr_array], name: str) -> list[csr_array]:
     """Return the rows of A of each chunk. Raises ValueError if a row is not feasible."""
     start = 0
     for part, rows in zip(problem.parts, packed, strict=True):
