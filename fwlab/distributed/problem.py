@@ -158,7 +158,7 @@ class OutOfCoreProblem(ProblemInParts):
         self._take_lam(lam)
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]
+        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]  # has what it reads
         return in_brackets("OutOfCoreProblem", facts)
 
     @property
