@@ -17,7 +17,9 @@ import numpy as np
 
 from fwlab import datasets, metrics
 from fwlab.checks.arguments import as_integer
-from fwlab.cli.options import LOSSES, BadInput, parse
+from fwlab.cli.flags import BadInput
+from fwlab.cli.options import LOSSES, parse
+from fwlab.cli.out_of_core import refuse_own_flags, solve_out_of_core
 from fwlab.cli.output import (
     BROKEN_PIPE,
     bad_input,
@@ -138,6 +140,11 @@ def _print_comparison(
 def _solve(options: Namespace) -> int:
     with bad_input(OSError, ImportError):
         _check_run(options, [options.method])
+        if not options.out_of_core:
+            refuse_own_flags(options)
+    if options.out_of_core:
+        return solve_out_of_core(options, _solve_settings(options))
+    with bad_input(OSError, ImportError):
         if options.verify:
             imported_flint()
         problems = load_problems(options)

@@ -9,12 +9,21 @@ parsed like flags.
 import argparse
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fwlab.cli.flags import (
+    DEFAULTS,
+    BadInput,
+    CommandParser,
+    choice,
+    iterations,
+    option,
+    reals,
+    whole_number,
+)
 from fwlab.experiments.record import FILE as RECORD
 from fwlab.text import did_you_mean
 
@@ -39,90 +48,18 @@ COMMANDS = {
 }
 NORMALIZATIONS = ("none", "unit", "standard")
 KERNELS = ("none", "linear")
-# flags that take several names, joined by commas or given again
-LISTS = ("data", "loss", "methods")
 WEIGHTS = ("flat", "linear", "exponential")
-MOST_DIGITS = 19
 # flags that --again takes: they change no number
 BESIDE_AGAIN = {"command", "again", "out", "html", "jobs", "json", "strict", "verbose"}
+# the options of a path over C, in its folder
+PATH_RECORD = "path.toml"
 # the tables of a stored comparison
 RESULTS = ("problems", "runs", "environment")
-
-DEFAULTS: dict[str, Any] = {
-    "data": "digits",
-    "normalize": "none",
-    "loss": "topk",
-    "k": 3,
-    "weights": None,
-    "costs": None,
-    "smoothing": 0.0,
-    "kernel": "none",
-    "C": 1.0,
-    "lam": None,
-    "methods": "all",
-    "method": "ascent",
-    "tol": 1e-5,
-    "relative": False,
-    "max_iter": 1000,
-    "time_limit": None,
-    "rng": 0,
-    "check_every": None,
-    "jobs": 1,
-    "out": "results",
-    "html": None,
-    "again": None,
-    "resume": False,
-    "save": None,
-    "model": None,
-    "samples": None,
-    "topk": 1,
-    "labels": None,
-    "verify": False,
-    "proved": False,
-    "strict": False,
-    "verbose": False,
-    "json": False,
-    "name": None,
-}
 
 EXIT_CODES = (
     "Exit code: 0 when every run finished, 1 when one failed (with --strict also when one was not "
     "certified to tol), 2 for bad input, 130 after Ctrl-C."
 )
-
-
-class BadInput(Exception):
-    """A sentence for the user; the command ends with exit code 2."""
-
-
-class CommandParser(argparse.ArgumentParser):
-    """An argparse parser that raises BadInput instead of printing its usage and exiting."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise BadInput."""
-        raise BadInput(message)
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as error:
-            guess = did_you_mean(value, action.choices or ())
-            raise argparse.ArgumentError(action, f"{error.message}.{guess}") from None
-
-
-class Joined(argparse.Action):
-    """A flag whose values add up if it is repeated, joined by commas."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Append the value to those that were given before."""
-        before = getattr(namespace, self.dest, None)
-        setattr(namespace, self.dest, values if before is None else f"{before},{values}")
 
 
 def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
@@ -187,10 +124,10 @@ def _command(commands: Any, name: str, sentence: str) -> CommandParser:
 
 def _add_compare(parser: CommandParser) -> None:
     _add_problem(parser, many=True)
-    _option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
+    option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
     _add_run(parser)
-    _option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
-    _option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
+    option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
+    option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
     page = "write a page with interactive figures, for any browser (needs plotly)"
     parser.add_argument("--html", metavar="FILE", help=page)
     parser.add_argument(
@@ -207,9 +144,9 @@ def _add_compare(parser: CommandParser) -> None:
 
 def _add_solve(parser: CommandParser) -> None:
     _add_problem(parser, many=False)
-    _option(parser, "method", "a name of `fwlab.methods()`")
+    option(parser, "method", "a name of `fwlab.methods()`")
     _add_run(parser)
-    _option(
+    option(
         parser, "save", "file for result and model, .npz: for `fwlab predict` and fwlab.Result.load"
     )
     parser.add_argument(
@@ -222,6 +159,27 @@ def _add_solve(parser: CommandParser) -> None:
         action="store_true",
         help="print which labels and which accuracies are proved to be the exact optimum's",
     )
+    _add_out_of_core(parser)
+
+
+def _add_out_of_core(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--out-of-core",
+        action="store_true",
+        help="leave the features in the file --data, .npy, and read them chunk by chunk",
+    )
+    file = {"metavar": "FILE"}
+    parser.add_argument("--labels", dest="label_file", **file, help="labels of --data, .npy")
+    option(
+        parser, "max-memory", "bytes that a run out of core may take, such as 500MB (default: 1GB)"
+    )
+    option(parser, "chunk-rows", "rows read at a time (default: by --max-memory)", whole_number)
+    parser.add_argument("--validation", **file, help="features to measure accuracies on, .npy")
+    parser.add_argument("--validation-labels", **file, help="labels of --validation, .npy")
+    folder = "folder for the result of each C, and for what --resume needs"
+    parser.add_argument("--out", dest="folder", metavar="DIR", help=folder)
+    resume = "go on with the killed or interrupted path in --out"
+    parser.add_argument("--resume", action="store_true", help=resume)
 
 
 def _add_predict(parser: CommandParser) -> None:
@@ -232,7 +190,7 @@ def _add_predict(parser: CommandParser) -> None:
         metavar="FILE",
         help="raw samples, .csv, .npz or LIBSVM, with labels or without",
     )
-    _option(parser, "topk", "labels per sample, the best one first", whole_number)
+    option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
         "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
     )
@@ -240,15 +198,15 @@ def _add_predict(parser: CommandParser) -> None:
 
 def _add_data(parser: CommandParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME|FILE", help="the data set to describe")
-    _choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
+    choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
 
 
 def _add_problem(parser: CommandParser, many: bool) -> None:
     several = ", or several joined by commas" if many else ""
-    _option(parser, "data", f"a name of `fwlab data` or a file{several}")
-    _choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
+    option(parser, "data", f"a name of `fwlab data` or a file{several}")
+    choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
     all_losses = f"{several}, or all" if many else ""
-    _option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
+    option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
         "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
     )
@@ -259,25 +217,28 @@ def _add_problem(parser: CommandParser, many: bool) -> None:
         metavar="FILE",
         help="costs (m, m) of the structured loss, .npy or .csv (default: |i - j|)",
     )
-    _option(parser, "smoothing", "constant of the Moreau envelope", float)
-    _choice(parser, "kernel", KERNELS, "work on the Gram matrix X X^T")
+    option(parser, "smoothing", "constant of the Moreau envelope", float)
+    choice(parser, "kernel", KERNELS, "work on the Gram matrix X X^T")
     scale = parser.add_mutually_exclusive_group()
-    _option(scale, "C", "lam = 1/(C n)", float)
+    if many:
+        option(scale, "C", "lam = 1/(C n)", float)
+    else:
+        option(scale, "C", "lam = 1/(C n); with --out-of-core several, joined by commas", reals)
     scale.add_argument("--lam", type=float, help="the regularisation constant itself")
     parser.add_argument("--config", metavar="FILE", help="TOML file with long flags as keys")
 
 
 def _add_run(parser: CommandParser) -> None:
-    _option(parser, "tol", "stop at a certified gap of tol; 0: run to --max-iter", float)
+    option(parser, "tol", "stop at a certified gap of tol; 0: run to --max-iter", float)
     parser.add_argument(
         "--relative", action="store_true", help="tol is a fraction of the objective"
     )
-    _option(parser, "max-iter", "iterations of each run", whole_number)
+    option(parser, "max-iter", "iterations of each run", whole_number)
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
-    _option(parser, "rng", "seed of the block orders", whole_number)
+    option(parser, "rng", "seed of the block orders", whole_number)
     parser.add_argument(
         "--check-every",
-        type=_iterations,
+        type=iterations,
         metavar="N",
         help="iterations between two certificates, or auto (default: auto; 1 for compare)",
     )
@@ -287,37 +248,6 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="a line a second, with the time left"
     )
-
-
-def whole_number(text: str) -> int:
-    """Return a whole number in any notation: 1000, 1e3, 1000.0."""
-    try:
-        number = Decimal(text)
-        if number.is_finite() and number.adjusted() < MOST_DIGITS and number == int(number):
-            return int(number)
-    except InvalidOperation:
-        pass
-    raise argparse.ArgumentTypeError(f"must be a whole number, such as 1000 or 1e3; got {text!r}.")
-
-
-def _iterations(text: str) -> int | str:
-    """Convert the value of --check-every; the solver checks it."""
-    return text if text == "auto" else whole_number(text)
-
-
-def _option(parser: Any, name: str, sentence: str, kind: Callable[[str], Any] = str) -> None:
-    default = DEFAULTS[name.replace("-", "_")]
-    shown = "" if default is None else f" (default: {default})"
-    names = {whole_number: "N", float: "X", str: "TEXT"}
-    action = Joined if name in LISTS else "store"
-    parser.add_argument(
-        f"--{name}", type=kind, metavar=names[kind], action=action, help=f"{sentence}{shown}"
-    )
-
-
-def _choice(parser: Any, name: str, values: Sequence[str], sentence: str) -> None:
-    shown = f"{sentence} (default: {DEFAULTS[name]})"
-    parser.add_argument(f"--{name}", choices=values, help=shown)
 
 
 def _stored(command: CommandParser, given: dict[str, Any]) -> dict[str, Any]:
@@ -332,7 +262,9 @@ def _stored(command: CommandParser, given: dict[str, Any]) -> dict[str, Any]:
     if given.get("resume"):
         if config is not None:
             raise BadInput("--resume goes on with the stored settings; got --config beside it.")
-        return _from_record(command, "--resume", given.get("out", DEFAULTS["out"]))
+        if given["command"] == "compare":
+            return _from_record(command, "--resume", given.get("out", DEFAULTS["out"]))
+        return _from_path(command, given.get("folder"))
     return {} if config is None else _from_file(command, "--config", config)
 
 
@@ -357,6 +289,17 @@ def _from_record(parser: CommandParser, flag: str, folder: str) -> dict[str, Any
     return options
 
 
+def _from_path(parser: CommandParser, folder: str | None) -> dict[str, Any]:
+    """Return the options of a path over C out of core."""
+    path = None if folder is None else Path(folder) / PATH_RECORD
+    if path is None or not path.is_file():
+        raise BadInput(
+            f"--resume needs --out DIR, the folder of a path; got {folder!r}"
+            + ("." if path is None else f", which holds no {PATH_RECORD}.")
+        )
+    return _from_file(parser, "--resume", str(path))
+
+
 def _from_file(parser: CommandParser, source: str, path: str) -> dict[str, Any]:
     """Return the options in a TOML file, parsed as flags of the command.
 
@@ -366,7 +309,11 @@ def _from_file(parser: CommandParser, source: str, path: str) -> dict[str, Any]:
         table = tomllib.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadInput(f"{source} {path} cannot be read: {error}") from error
-    actions = {action.dest: action for action in parser._actions if action.option_strings}
+    actions = {
+        action.option_strings[-1].lstrip("-").replace("-", "_"): action
+        for action in parser._actions
+        if action.option_strings
+    }
     allowed = sorted(set(actions) - {"help", "config", "again", "resume"})
     argv = []
     for key, value in table.items():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Any
 
-from fwlab.cli.options import BadInput
+from fwlab.cli.flags import BadInput
 from fwlab.provenance import installed
 
 BROKEN_PIPE = 141  # as of a program that the signal SIGPIPE ends

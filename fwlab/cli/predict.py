@@ -10,7 +10,7 @@ import numpy as np
 
 from fwlab.checks.arguments import as_integer
 from fwlab.checks.labels import codes_of
-from fwlab.cli.options import BadInput
+from fwlab.cli.flags import BadInput
 from fwlab.cli.output import bad_input, print_json
 from fwlab.datasets.new_samples import read_samples
 from fwlab.files import write_text_atomically

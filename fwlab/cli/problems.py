@@ -10,7 +10,8 @@ import numpy as np
 from fwlab import datasets, weights
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_real
-from fwlab.cli.options import LOSSES, BadInput
+from fwlab.cli.flags import BadInput
+from fwlab.cli.options import LOSSES
 from fwlab.datasets.named import Dataset
 from fwlab.losses import (
     Loss,
@@ -137,6 +138,14 @@ def _listed(flag: str, text: str) -> list[str]:
             problem = "a name twice" if name else "an empty name"
             raise BadInput(f"--{flag} must not hold {problem}; got {text!r}.")
     return names
+
+
+def loss_of(options: Namespace, m: int) -> Loss:
+    """Return the one loss that the options name, for m classes."""
+    names = _loss_names(options)
+    if len(names) != 1:
+        raise BadInput(f"--loss must be one name; got {options.loss!r}.")
+    return _loss(names[0], m, options)
 
 
 def _loss(name: str, m: int, options: Namespace) -> Loss:

@@ -127,8 +127,10 @@ def fingerprint(*arrays: Any) -> str:
 
 
 def fingerprint_of_rows(packed: Iterable[csr_array]) -> str:
-    """Return a hash of rows of A."""
-    return fingerprint(*(getattr(rows, part) for rows in packed for part in PACKED))
+    """Return a hash of rows of A, whatever the type of their indices."""
+    kinds = {"data": np.float64, "indices": np.int64, "indptr": np.int64}
+    arrays = (np.asarray(getattr(rows, part), kinds[part]) for rows in packed for part in PACKED)
+    return fingerprint(*arrays)
 
 
 def _plain(value: Any) -> Any:

@@ -95,7 +95,9 @@ class QuarterPass:
         n_rows = 0
         for piece, (part, rows) in enumerate(partition.pieces()):
             A = rows.toarray()
-            grams = partition.grams(piece, part, min(BLOCK_ROWS, 2 * part.n_classes, part.n_samples))
+            grams = partition.grams(
+                piece, part, min(BLOCK_ROWS, 2 * part.n_classes, part.n_samples)
+            )
             order = self._order(partition.place, piece, part.n_samples, grams.shape[1])
             D, moves = _pass(part, order, grams, link, A)
             product += part.features.transposed_product(D)

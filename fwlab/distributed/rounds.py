@@ -18,6 +18,8 @@ from fwlab.distributed.proposals import ROUNDS_PER_PASS, Proposal, QuarterPass, 
 from fwlab.distributed.whole_steps import LastGap
 from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.operators.sums import square_in_parts
+from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.method import Method
 
 
@@ -93,6 +95,18 @@ class PassRounds(Method):
 
     def progress(self, state: DaskState, turns: Turns) -> float | None:
         return sum(turns.progress) if turns.progress else None
+
+
+def method_in_rounds(name: str, solver: Method, rng: np.random.Generator) -> Method:
+    """Return the method that works in rounds. Raises ValueError if there is none."""
+    if isinstance(solver, FrankWolfe) and solver.step == "exact":
+        return VertexRounds()
+    if isinstance(solver, Ascent) and (solver.order, solver.block_size) == ("permutation", None):
+        return PassRounds(int(rng.integers(2**63)))
+    raise ValueError(
+        'method must be "ascent" with its own order, or "fw" with exact steps, on a cluster; '
+        f"got {name!r}."
+    )
 
 
 def product_of(proposals: Sequence[Proposal]) -> Floats:

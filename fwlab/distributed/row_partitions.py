@@ -100,9 +100,7 @@ class RowsOfFile:
 
     def bring(self, client: Any, place: int, home: str) -> Any:
         rows = self.cuts[place], self.cuts[place + 1]
-        return client.submit(
-            read_rows, self.array, *rows, self.dtype, workers=[home], pure=False
-        )
+        return client.submit(read_rows, self.array, *rows, self.dtype, workers=[home], pure=False)
 
 
 def read_rows(array: FileArray, start: int, stop: int, dtype: type[np.floating]) -> Any:

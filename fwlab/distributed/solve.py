@@ -19,7 +19,7 @@ from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
 from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.result import PackedResult
-from fwlab.distributed.rounds import PassRounds, VertexRounds
+from fwlab.distributed.rounds import method_in_rounds
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.distributed.whole_steps import WholeSteps
 from fwlab.provenance import provenance
@@ -36,8 +36,6 @@ from fwlab.solvers.stopping import Limits, checked_limits
 from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
-
-DEFAULT_ORDER = ("permutation", None)
 
 
 class OutOfCoreProgress(Progress):
@@ -131,7 +129,10 @@ def solve(
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator, name = as_generator(rng), label(method)
     solver = build(method, method_options)
-    split = _split(name, solver, problem, generator)
+    if isinstance(problem, DaskProblem):
+        split = method_in_rounds(name, solver, generator)
+    else:
+        split = chunked_method(name, solver)
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
     stored = None if keeper is None else keeper.stored()
@@ -165,23 +166,11 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
-def _split(
-    name: str, solver: Method, problem: ProblemInParts, generator: np.random.Generator
-) -> Method:
-    """Return the method that works part by part. Raises ValueError if there is none."""
-    whole = isinstance(solver, FrankWolfe) and solver.step == "exact"
-    if isinstance(problem, DaskProblem):
-        if whole:
-            return VertexRounds()
-        if isinstance(solver, Ascent) and (solver.order, solver.block_size) == DEFAULT_ORDER:
-            return PassRounds(int(generator.integers(2**63)))
-        raise ValueError(
-            'method must be "ascent", or "fw" with exact steps, without other options on a '
-            f"cluster; got {solver!r}."
-        )
+def chunked_method(name: str, solver: Method) -> Method:
+    """Return the method that works chunk by chunk. Raises ValueError if there is none."""
     if isinstance(solver, Ascent | BlockFrankWolfe):
         return ChunkPasses(solver)
-    if whole:
+    if isinstance(solver, FrankWolfe) and solver.step == "exact":
         return WholeSteps()
     raise ValueError(
         f'method must be "ascent", "bcfw", or "fw" with exact steps, out of core; got {name!r}.'

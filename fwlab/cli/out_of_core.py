@@ -1,0 +1,259 @@
+"""`fwlab solve --out-of-core`: a path over C on features that stay in a file."""
+
+import sys
+import tomllib
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fwlab import distributed
+from fwlab.checks.arguments import as_positive_reals
+from fwlab.cli.flags import BadInput
+from fwlab.cli.options import PATH_RECORD
+from fwlab.cli.output import bad_input, complain, print_json
+from fwlab.cli.problems import loss_of
+from fwlab.distributed import OutOfCoreProblem, PathPoint, ValidationSet
+from fwlab.distributed.files import file_array
+from fwlab.distributed.solve import OutOfCoreProgress, chunked_method
+from fwlab.files import write_text_atomically
+from fwlab.launch import INTERRUPTED
+from fwlab.model import Model
+from fwlab.result import Status
+from fwlab.solvers.registry import build
+from fwlab.text import describe_problem, format_table
+from fwlab.toml_text import as_toml
+
+# flags that only a run out of core takes, by the name of the option
+OWN = {
+    "label_file": "labels",
+    "validation": "validation",
+    "validation_labels": "validation-labels",
+    "folder": "out",
+    "max_memory": "max-memory",
+    "chunk_rows": "chunk-rows",
+}
+# flags with only one value out of core, and the reason
+FIXED = {
+    "normalize": ("none", "the file holds the features as they are used"),
+    "kernel": ("none", "a Gram matrix would not fit"),
+    "verify": (False, "ball arithmetic needs X in memory"),
+    "proved": (False, "--validation prints the proved intervals"),
+}
+HEAD = "# `fwlab solve --resume --out FOLDER` goes on with this path.\n\n"
+# flags that a later call for the same folder may change
+FREE = {"command", "folder", "resume", "json", "verbose", "strict", "save", "config"}
+
+
+def refuse_own_flags(options: Namespace) -> None:
+    """Raise BadInput if a run in memory has a flag of runs out of core."""
+    for name, flag in OWN.items():
+        if getattr(options, name) is not None:
+            raise BadInput(f"--{flag} needs --out-of-core.")
+    if isinstance(options.C, list):
+        given = ",".join(f"{C:g}" for C in options.C)
+        raise BadInput(f"--C takes several numbers only with --out-of-core; got {given}.")
+
+
+def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
+    """Run the command and return its exit code."""
+    with bad_input(OSError):
+        _check(options)
+        problem = _problem(options)
+        validation = _validation(options, problem)
+    reports = sys.stderr if options.json else sys.stdout
+    print(describe_problem(options.data, problem), file=reports, flush=True)
+    rows: list[dict[str, Any]] = []
+    points = _points(options, problem, validation, settings)
+    result = None
+    for point in _with_bad_input(points):
+        result = point.result
+        rows.append(_row(point))
+        print(f"{'' if rows[1:] else chr(10)}{_table(rows)}", file=sys.stderr, flush=True)
+    assert result is not None  # there is at least one C
+    if options.save is not None:
+        model = Model.of(result, problem.classes, settings=settings)
+        result.save(options.save, model.as_arrays())
+    if options.json:
+        print_json(options=_flags(options), path=rows)
+    else:
+        print(_table(rows))
+    if result.status is Status.INTERRUPTED:
+        if options.folder is not None:
+            complain(f"interrupted; fwlab solve --resume --out {options.folder} goes on from here.")
+        return INTERRUPTED
+    return int(options.strict and not all(row["success"] for row in rows))
+
+
+def _check(options: Namespace) -> None:
+    """Raise an error with one sentence if flags do not fit together, before X is read."""
+    for name, (allowed, reason) in FIXED.items():
+        value = getattr(options, name)
+        if value != allowed:
+            shown = f"needs --{name} {allowed}" if allowed else f"takes no --{name}"
+            raise BadInput(f"--out-of-core {shown}: {reason}.")
+    as_positive_reals("C", _Cs(options))
+    chunked_method(options.method, build(options.method, {}))
+    if options.label_file is None:
+        raise BadInput("--out-of-core needs --labels FILE, a .npy file with a label per row.")
+    if (options.validation is None) != (options.validation_labels is None):
+        raise BadInput("--validation and --validation-labels need each other; got one of them.")
+    if options.folder is None and len(_Cs(options)) > 1:
+        raise BadInput("several C need --out DIR, where each result is stored when it is done.")
+    if options.save is not None and len(_Cs(options)) > 1:
+        raise BadInput("--save takes one C; --out DIR stores the result of each C.")
+
+
+def _Cs(options: Namespace) -> list[float]:
+    return options.C if isinstance(options.C, list) else [options.C]
+
+
+def _problem(options: Namespace) -> OutOfCoreProblem:
+    X, y = file_array("--data", options.data, ndim=2), _labels("--labels", options.label_file)
+    if len(y) != X.shape[0]:
+        raise BadInput(
+            f"--labels must hold {X.shape[0]} labels, one per row of --data; got {len(y)}."
+        )
+    scale = {"C": _Cs(options)[0]} if options.lam is None else {"lam": options.lam}
+    return OutOfCoreProblem(
+        options.data,
+        y,
+        loss_of(options, len(np.unique(y))),
+        **scale,
+        smoothing=options.smoothing,
+        max_memory=options.max_memory or "1GB",
+        chunk_rows=options.chunk_rows,
+    )
+
+
+def _validation(options: Namespace, problem: OutOfCoreProblem) -> ValidationSet | None:
+    if options.validation is None:
+        return None
+    file_array("--validation", options.validation, ndim=2)
+    labels = _labels("--validation-labels", options.validation_labels)
+    return ValidationSet(options.validation, labels, problem)
+
+
+def _labels(flag: str, path: str) -> np.ndarray:
+    """Return the labels in a .npy file."""
+    if not Path(path).is_file():
+        raise BadInput(f"{flag} must name an existing .npy file; got {path!r}.")
+    try:
+        labels: np.ndarray = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError, EOFError) as error:
+        raise BadInput(
+            f"{flag} must name a whole .npy file; {path!r} cannot be read: {error}"
+        ) from error
+    if labels.ndim != 1:
+        raise BadInput(f"{flag} must hold a label per row, 1-D; {path!r} has shape {labels.shape}.")
+    return np.array(labels)
+
+
+def _with_bad_input(points: Iterator[PathPoint]) -> Iterator[PathPoint]:
+    """Yield the points; the one-sentence errors of a run become BadInput."""
+    while True:
+        with bad_input():
+            point = next(points, None)
+        if point is None:
+            return
+        yield point
+
+
+def _points(
+    options: Namespace,
+    problem: OutOfCoreProblem,
+    validation: ValidationSet | None,
+    settings: dict[str, Any],
+) -> Iterator[PathPoint]:
+    verbose = int(options.verbose or sys.stderr.isatty())
+    if options.folder is not None:
+        _record(options)
+    Cs = _Cs(options) if options.lam is None else [1.0 / problem.lam_n]
+    return distributed.path(
+        problem,
+        Cs,
+        options.folder,
+        validation,
+        method=options.method,
+        verbose=verbose,
+        callback=_accuracy_shown(problem, validation) if verbose and validation else None,
+        **settings,
+    )
+
+
+def _record(options: Namespace) -> None:
+    """Write the flags to the folder. Raises BadInput if it holds a path with other flags."""
+    flags = _flags(options)
+    path = Path(options.folder) / PATH_RECORD
+    with bad_input(OSError, UnicodeDecodeError):
+        stored = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+    for name in (name for name in {**stored, **flags} if stored and name != "C"):
+        if stored.get(name) != flags.get(name):
+            raise BadInput(
+                f"--out must be a new folder or the folder of this path; {options.folder!r} holds "
+                f"one with {name} = {stored.get(name)!r}, and this one has {flags.get(name)!r}."
+            )
+    write_text_atomically(path, HEAD + as_toml(flags))
+
+
+def _flags(options: Namespace) -> dict[str, Any]:
+    """Return the flags that determine the path, as a file of settings holds them."""
+    given = {n: v for n, v in vars(options).items() if n not in FREE and v is not None}
+    flags = {OWN.get(name, name.replace("_", "-")): value for name, value in given.items()}
+    return {**flags, "C": ",".join(map(repr, _Cs(options)))}
+
+
+def _accuracy_shown(
+    problem: OutOfCoreProblem, validation: ValidationSet
+) -> Callable[[OutOfCoreProgress], None]:
+    """Return a callback that prints the accuracy of the current machine."""
+    k = getattr(problem.loss, "k", 1)
+
+    def show(progress: OutOfCoreProgress) -> None:
+        share = validation.accuracy(progress.W, k)
+        text = f"iteration {progress.iteration}: gap {progress.gap:.3e}, "
+        print(f"{text}validation top-{k} accuracy {share:.4f}", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _row(point: PathPoint) -> dict[str, Any]:
+    """Return what the report says of one C."""
+    result = point.result
+    row: dict[str, Any] = {
+        "C": point.C,
+        "status": result.status.name,
+        "message": result.message,
+        "iterations": result.nit,
+        "wall_seconds": result.wall_seconds,
+        "primal": result.primal,
+        "dual": result.dual,
+        "gap": result.gap,
+        "gap_error": result.gap_error,
+        "success": result.success,
+        "stored": point.stored,
+        "file": None if point.file is None else str(point.file),
+    }
+    for found in point.accuracies:
+        row[f"validation_top_{found.k}_accuracy"] = found.share
+        row[f"validation_top_{found.k}_accuracy_of_the_optimum"] = [found.low, found.high]
+    return row
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Return one line per C."""
+    accuracies = [name for name in rows[0] if name.endswith("accuracy")]
+    header = ["C", "status", "gap", "iterations", "seconds"]
+    for name in accuracies:
+        header += [name.removeprefix("validation_").replace("_", " "), "of the optimum"]
+    cells = []
+    for row in rows:
+        line = [f"{row['C']:.6g}", row["status"], f"{row['gap']:.3e}", str(row["iterations"])]
+        line.append(f"{row['wall_seconds']:.1f}")
+        for name in accuracies:
+            low, high = row[f"{name}_of_the_optimum"]
+            line += [f"{row[name]:.4f}", f"[{low:.4f}, {high:.4f}]"]
+        cells.append(line)
+    return format_table(header, cells, right=header[2:])
