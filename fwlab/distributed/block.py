@@ -5,7 +5,7 @@ step that leads to it from the version before, so a call may be repeated. A bloc
 opened again from older rows and the rounds since then, and has the same bits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -193,4 +193,9 @@ def rows_of(block: Block, X: Any, W: Floats) -> csr_array:
     return csr_array(vstack(block.held.rows, format="csr"))
 
 
-ANSWERS = {"propose": propose, "link": link_product, "terms": terms, "rows": rows_of}
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "propose": propose,
+    "link": link_product,
+    "terms": terms,
+    "rows": rows_of,
+}

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from fwlab.distributed.block import Opening, Request, Round, Setup, Stale, answer, open_block
 from fwlab.distributed.checkpoint import new_run
 from fwlab.distributed.placement import SECONDS_BETWEEN_LOOKS, Placement
+from fwlab.distributed.row_partitions import WorkerLost, sent
 
 # a partition that is lost more often without any answer in between ends the run
 MOST_ATTEMPTS = 10
@@ -84,19 +85,19 @@ class Calls:
             self.placement.move(lost)
             for place in lost:
                 self._blocks.pop(place, None)
-        futures, sent = {}, {}
+        futures, requests = {}, {}
         work = f"{request.name}-{request.point.version}"
         for place in places:
             home = self.placement.homes[place]
             try:
                 if place not in self._blocks:
                     self._blocks[place] = self._opened(place, home)
-                if home not in sent:
-                    sent[home] = self._sent(request, home)
-            except (TimeoutError, OSError):
+                if home not in requests:
+                    requests[home] = self._sent(request, home)
+            except WorkerLost:
                 yield place, None
                 continue
-            needs = self._blocks[place], self.placement.data[place], sent[home]
+            needs = self._blocks[place], self.placement.data[place], requests[home]
             futures[place] = self._submitted(answer, work, place, *needs)
         self._wait(futures)
         for place, future in futures.items():
@@ -114,7 +115,7 @@ class Calls:
         from dask.sizeof import sizeof
 
         self.bytes_sent += sizeof(value)
-        return self.client.scatter(value, workers=[home], hash=False)
+        return sent(self.client, value, home)
 
     def _submitted(self, function: Any, work: str, place: int, *needs: Any) -> Any:
         """Return the future of a task at the home of a partition, under a key of its own."""
@@ -138,7 +139,7 @@ class Calls:
         """Return what a task returned, None if it ended with its worker."""
         from dask.sizeof import sizeof
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         while future.status in ("finished", "error"):
             try:

@@ -1,10 +1,10 @@
-"""Know which worker keeps which partition of X, and move the partitions of workers that are gone."""
+"""Choose the worker that keeps each partition of X, and another one when a worker is gone."""
 
 import time
 from collections.abc import Iterable
 from typing import Any
 
-from fwlab.distributed.row_partitions import RowPartitions
+from fwlab.distributed.row_partitions import RowPartitions, WorkerLost
 
 SECONDS_TO_ANSWER = 10.0
 # a nanny starts a worker again within seconds; after that the others take its partitions
@@ -71,11 +71,12 @@ class Placement:
     def lost(self, places: Iterable[int]) -> list[int]:
         """Return the partitions among these whose home is gone, or whose rows of X are."""
         alive = set(addresses_of(self.client))
-        broken = ("cancelled", "lost")
+        whole = ("pending", "finished", "error")
         return [
             place
             for place in places
-            if self.homes[place] not in alive or self.data[place].status in broken
+            if self.homes[place] not in alive
+            or getattr(self.data[place], "status", None) not in whole
         ]
 
     def move(self, places: Iterable[int]) -> None:
@@ -89,7 +90,10 @@ class Placement:
             home = min(alive, key=lambda address: (kept[address], address))
             kept[home] += 1
             self.homes[place] = home
-            self.data[place] = self.rows.bring(self.client, place, home)
+            try:
+                self.data[place] = self.rows.bring(self.client, place, home)
+            except WorkerLost:
+                self.data[place] = None
 
     def _after_replacement(self) -> list[str]:
         """Return the addresses of all workers, if they are as many as before or it takes long."""

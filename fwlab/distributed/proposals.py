@@ -46,7 +46,9 @@ class Proposal(NamedTuple):
 class PartitionView(Protocol):
     """A partition as a proposal sees it, in pieces whose dense rows of A take little memory."""
 
-    place: int
+    @property
+    def place(self) -> int:
+        """The number of the partition."""
 
     def pieces(self) -> Iterator[tuple[ChunkProblem, csr_array]]:
         """Yield each piece with its rows of X, and its rows of A."""
@@ -95,9 +97,8 @@ class QuarterPass:
         n_rows = 0
         for piece, (part, rows) in enumerate(partition.pieces()):
             A = rows.toarray()
-            grams = partition.grams(
-                piece, part, min(BLOCK_ROWS, 2 * part.n_classes, part.n_samples)
-            )
+            size = min(BLOCK_ROWS, 2 * part.n_classes, part.n_samples)
+            grams = partition.grams(piece, part, size)
             order = self._order(partition.place, piece, part.n_samples, grams.shape[1])
             D, moves = _pass(part, order, grams, link, A)
             product += part.features.transposed_product(D)

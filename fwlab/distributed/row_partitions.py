@@ -17,17 +17,32 @@ from fwlab.distributed.sources import working_type
 from fwlab.operators.features import features_of
 
 
+class WorkerLost(Exception):
+    """The worker that was to receive something is gone."""
+
+
+def sent(client: Any, value: Any, home: str) -> Any:
+    """Return the future of a value that is sent to a worker. Raises WorkerLost if it is gone."""
+    try:
+        return client.scatter(value, workers=[home], hash=False)
+    except (KeyError, OSError) as error:  # a TimeoutError is an OSError
+        raise WorkerLost(home) from error
+
+
 class RowPartitions(Protocol):
     """X in partitions; `cuts` are the first rows of the partitions, and the number of rows."""
 
-    cuts: Sequence[int]
+    cuts: list[int]
     dtype: type[np.floating]
 
     def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
         """Return the address of the worker that shall keep a partition."""
 
     def bring(self, client: Any, place: int, home: str) -> Any:
-        """Return a future of the checked rows of a partition at a worker."""
+        """Return a future of the checked rows of a partition at a worker.
+
+        Raises WorkerLost if the worker is gone.
+        """
 
 
 class Survey(NamedTuple):
@@ -125,7 +140,7 @@ class RowsOfDriver:
 
     def bring(self, client: Any, place: int, home: str) -> Any:
         rows = self.X[self.cuts[place] : self.cuts[place + 1]]
-        return client.scatter(rows, workers=[home], hash=False)
+        return sent(client, rows, home)
 
 
 def cuts_of(n: int, n_partitions: int) -> list[int]:
