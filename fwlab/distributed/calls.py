@@ -66,6 +66,8 @@ class Calls:
                     "end before they answer, as they do when their memory is too small."
                 )
             known = len(answers)
+            if attempts > 1:
+                self._move_lost(waiting)
             for place, found in self._asked(waiting, request):
                 if found is None or isinstance(found, Stale):
                     self._blocks.pop(place, None)
@@ -81,10 +83,6 @@ class Calls:
 
     def _asked(self, places: list[int], request: Request) -> Iterator[tuple[int, Any]]:
         """Yield the answer of each of these partitions, None for a lost one."""
-        if lost := self.placement.lost(places):
-            self.placement.move(lost)
-            for place in lost:
-                self._blocks.pop(place, None)
         futures, requests = {}, {}
         work = f"{request.name}-{request.point.version}"
         for place in places:
@@ -102,6 +100,13 @@ class Calls:
         self._wait(futures)
         for place, future in futures.items():
             yield place, self._result(place, future)
+
+    def _move_lost(self, places: list[int]) -> None:
+        """Move the partitions whose workers are gone."""
+        if lost := self.placement.lost(places):
+            self.placement.move(lost)
+            for place in lost:
+                self._blocks.pop(place, None)
 
     def _opened(self, place: int, home: str) -> Any:
         """Return the future of a block that is opened at a worker."""
@@ -129,7 +134,8 @@ class Calls:
 
         while pending := [p for p, future in futures.items() if future.status == "pending"]:
             try:
-                wait([futures[place] for place in pending], timeout=SECONDS_BETWEEN_LOOKS)
+                with self.client.as_current():
+                    wait([futures[place] for place in pending], timeout=SECONDS_BETWEEN_LOOKS)
             except (TimeoutError, CancelledError):
                 lost = self.placement.lost(pending)
                 if len(lost) == len(pending):

@@ -85,8 +85,8 @@ class DaskProblem(ProblemInParts):
         rows = partitions_of(X, n_partitions, self.client)
         self.partitions = [slice(*ends) for ends in pairwise(rows.cuts)]
         n, self.dtype = rows.cuts[-1], rows.dtype
-        self.y, self.classes = checked_labels(in_memory(y), n, n_classes)
-        self.sample_weight = checked_sample_weight(in_memory(sample_weight), n)
+        self.y, self.classes = checked_labels(in_memory(y, self.client), n, n_classes)
+        self.sample_weight = checked_sample_weight(in_memory(sample_weight, self.client), n)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
         lam = checked_lam(lam, C, n)
         self.placement = Placement(self.client, rows)
@@ -136,9 +136,11 @@ class DaskProblem(ProblemInParts):
         return [slice(start, min(start + size, rows.stop)) for start in starts]
 
 
-def in_memory(values: Any) -> Any:
+def in_memory(values: Any, client: Any) -> Any:
     """Return what a dask collection holds, and anything else as it is."""
-    return values.compute() if hasattr(values, "__dask_graph__") else values
+    if not hasattr(values, "__dask_graph__"):
+        return values
+    return client.compute(values, sync=True)
 
 
 def sendable(part: ChunkProblem) -> ChunkProblem:

@@ -91,7 +91,8 @@ class RowsOfDask:
         from distributed import wait
 
         chunk = self.chunks[place]
-        wait(chunk)
+        with client.as_current():
+            wait(chunk)
         holders = sorted(client.who_has([chunk])[chunk.key])
         return str(holders[0]) if holders else addresses[place % len(addresses)]
 
