@@ -25,7 +25,7 @@ def sent(client: Any, value: Any, home: str) -> Any:
     """Return the future of a value that is sent to a worker. Raises WorkerLost if it is gone."""
     try:
         return client.scatter(value, workers=[home], hash=False)
-    except (KeyError, OSError) as error:  # a TimeoutError is an OSError
+    except (AttributeError, KeyError, OSError) as error:  # without a scheduler, worker or answer
         raise WorkerLost(home) from error
 
 

@@ -27,7 +27,7 @@ def client_of(n_workers: int, **options: Any) -> Iterator[Any]:
 
 
 class CallsHere(Calls):
-    """Asks blocks in this thread: the mathematics of a run without the time that a cluster takes."""
+    """Asks blocks in this thread, which takes less time than a cluster."""
 
     def each(self, request: Request) -> list[Any]:
         if not self._blocks:
