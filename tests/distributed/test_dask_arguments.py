@@ -48,7 +48,7 @@ REFUSED = {
         lambda _: dask_array((10, 2)), None, ValueError, "must have all columns in one chunk.*got 3"
     ),
     "a chunk without rows": (
-        lambda _: dask_array(((20, 0, 20), -1)), None, ValueError, "rows in each chunk; chunk 1 has none"
+        lambda _: dask_array(((20, 0, 20), -1)), None, ValueError, "each chunk; chunk 1 has none"
     ),
     "unknown sizes": (
         lambda _: of_unknown_sizes(), None, ValueError, r"call X.compute_chunk_sizes\(\)"

@@ -6,7 +6,6 @@ import signal
 import pytest
 from numpy.testing import assert_array_equal
 from on_cluster import client_of, on_cluster
-from out_of_core import saved
 from solvers.solver_table import Case
 from threadpoolctl import threadpool_info
 
@@ -30,19 +29,17 @@ def kill_a_home(cluster):
     return address
 
 
-@pytest.mark.parametrize("method, form", [("ascent", "file"), ("fw", "memory")])
-def test_a_worker_killed_between_rounds_is_replaced(method, form, processes, client, tmp_path):
+def test_a_worker_killed_between_rounds_is_replaced(processes, client):
     problem = Case(n=40).problem()
-    X = saved(tmp_path, problem.X) if form == "file" else problem.X
-    options = {"tol": 0.0, "max_iter": 3, "check_every": 1}
-    plain = distributed.solve(on_cluster(problem, client, 3), method, **options)
-    cluster, killed = on_cluster(problem, processes, 3, X), []
+    options = {"method": "fw", "tol": 0.0, "max_iter": 3, "check_every": 1}
+    plain = distributed.solve(on_cluster(problem, client, 3), **options)
+    cluster, killed = on_cluster(problem, processes, 3), []
 
     def kill(progress):
         if progress.iteration == 2:
             killed.append(kill_a_home(cluster))
 
-    run = distributed.solve(cluster, method, callback=kill, **options)
+    run = distributed.solve(cluster, callback=kill, **options)
     assert killed[0] not in cluster.placement.homes
     assert_array_equal(run.W, plain.W)
     assert_array_equal(run.A.toarray(), plain.A.toarray())
