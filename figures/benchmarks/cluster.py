@@ -41,7 +41,7 @@ def sets(quick: bool) -> Iterator[dict[str, tuple[Any, Any, float]]]:
 
 
 def serial(name: str, X: Any, y: Any, gap: float) -> list[str]:
-    """The line of a run in memory."""
+    """Return the line of a run in memory."""
     X, storage = (np.load(X), "float32") if isinstance(X, Path) else (X, "float64")
     problem = fwlab.Problem(X, y, fwlab.TopK(3), 1 / len(y), storage=storage)
     options = {"shrink": False, "check_every": 1, "max_memory": 0}
@@ -53,7 +53,7 @@ def serial(name: str, X: Any, y: Any, gap: float) -> list[str]:
 def on_cluster(
     client: Any, name: str, X: Any, y: Any, gap: float, workers: int, partitions: int
 ) -> list[str]:
-    """The line of a run on a cluster."""
+    """Return the line of a run on a cluster."""
     problem = distributed.DaskProblem(
         X, y, fwlab.TopK(3), 1 / len(y), client=client, n_partitions=partitions
     )
@@ -82,7 +82,7 @@ def run(quick: bool) -> None:
             for workers, partitions in QUICK_SIZES if quick else SIZES:
                 with (
                     LocalCluster(
-                        n_workers=workers, threads_per_worker=1, dashboard_address=None
+                        n_workers=workers, threads_per_worker=1, dashboard_address=":0"
                     ) as cluster,
                     Client(cluster) as client,
                 ):

@@ -45,7 +45,7 @@ class Calls:
         self.setups = setups
         self.run = new_run()
         self.past: list[Round] = []
-        self.kept_version = self.bytes_sent = self.losses = 0
+        self.kept_version = self.bytes_sent = 0
         self.kept = list(rows)
         self._blocks: dict[int, Any] = {}
         self._numbers = count()
@@ -71,7 +71,6 @@ class Calls:
             for place, found in self._asked(waiting, request):
                 if found is None or isinstance(found, Stale):
                     self._blocks.pop(place, None)
-                    self.losses += 1
                 else:
                     answers[place] = found
             attempts = 0 if len(answers) > known else attempts

@@ -18,7 +18,7 @@ def client_of(n_workers: int, **options: Any) -> Iterator[Any]:
     """Provide the client of a new cluster, whose workers are threads of this process by default."""
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     options = {"threads_per_worker": 1, "processes": False, **options}
-    options |= {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options |= {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with (
         distributed.LocalCluster(n_workers=n_workers, **options) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
