@@ -1,5 +1,7 @@
 """Runs on a Dask cluster give the answers of runs in memory, whatever the number of workers."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -65,6 +67,28 @@ def test_ascent_nears_the_same_optimum_and_the_dual_never_falls(case, client, ca
     assert_allclose(problem.weights(run.A.toarray()), run.W, atol=1e-12)
     assert problem.is_feasible(run.A.toarray())
     assert_allclose(problem.gap(run.A.toarray()), run.gap, atol=1e-12)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_a_round_of_ascent_steps_to_the_maximum_on_its_segment(smoothing, client, calls_here):
+    """The dual is a parabola along the segment; where the step is below 1 its top is the end."""
+    problem, seen = Case(n=40, lam=0.01, smoothing=smoothing, weighted=True).problem(), []
+    cluster = on_cluster(problem, client, 8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fwlab.distributed.rounds.ROUNDS_PER_PASS", 1)
+        distributed.solve(
+            cluster,
+            tol=0.0,
+            max_iter=12,
+            check_every=1,
+            callback=lambda progress: seen.append((progress.A.toarray(), progress.state.step)),
+        )
+    inside = [(A, B) for (A, _), (B, step) in pairwise(seen) if 0 < step < 1]
+    assert inside
+    for A, B in inside:
+        start, before, end = (problem.dual(A + t * (B - A)) for t in (0.0, 0.5, 1.0))
+        assert end > start
+        assert_allclose(before - start, 0.75 * (end - start), rtol=1e-6)
 
 
 def test_four_turns_visit_each_row_once():
