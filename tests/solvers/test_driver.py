@@ -122,6 +122,7 @@ def test_success_is_a_gap_at_most_tol(method):
         assert (result.trace.gap[:-1] > tol).all()
 
 
+@pytest.mark.grid
 @each_method
 @each_form
 def test_an_optimal_start_converges_at_once(method, form):
