@@ -168,14 +168,15 @@ def _add_out_of_core(parser: CommandParser) -> None:
         action="store_true",
         help="leave the features in the file --data, .npy, and read them chunk by chunk",
     )
-    file = {"metavar": "FILE"}
-    parser.add_argument("--labels", dest="label_file", **file, help="labels of --data, .npy")
+    labels = "labels of --data, .npy"
+    parser.add_argument("--labels", dest="label_file", metavar="FILE", help=labels)
     option(
         parser, "max-memory", "bytes that a run out of core may take, such as 500MB (default: 1GB)"
     )
     option(parser, "chunk-rows", "rows read at a time (default: by --max-memory)", whole_number)
-    parser.add_argument("--validation", **file, help="features to measure accuracies on, .npy")
-    parser.add_argument("--validation-labels", **file, help="labels of --validation, .npy")
+    features = "features to measure accuracies on, .npy"
+    parser.add_argument("--validation", metavar="FILE", help=features)
+    parser.add_argument("--validation-labels", metavar="FILE", help="labels of --validation, .npy")
     folder = "folder for the result of each C, and for what --resume needs"
     parser.add_argument("--out", dest="folder", metavar="DIR", help=folder)
     resume = "go on with the killed or interrupted path in --out"
@@ -188,7 +189,7 @@ def _add_predict(parser: CommandParser) -> None:
         "--data",
         dest="samples",
         metavar="FILE",
-        help="raw samples, .csv, .npz or LIBSVM, with labels or without",
+        help="raw samples, .csv, .npz, .npy or LIBSVM, with labels or without",
     )
     option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(

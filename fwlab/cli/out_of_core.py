@@ -23,7 +23,7 @@ from fwlab.launch import INTERRUPTED
 from fwlab.model import Model
 from fwlab.result import Status
 from fwlab.solvers.registry import build
-from fwlab.text import describe_problem, format_table
+from fwlab.text import format_table
 from fwlab.toml_text import as_toml
 
 # flags that only a run out of core takes, by the name of the option
@@ -64,7 +64,7 @@ def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
         problem = _problem(options)
         validation = _validation(options, problem)
     reports = sys.stderr if options.json else sys.stdout
-    print(describe_problem(options.data, problem), file=reports, flush=True)
+    print(f"{options.data}: {', '.join(problem.facts)}", file=reports, flush=True)
     rows: list[dict[str, Any]] = []
     points = _points(options, problem, validation, settings)
     result = None
@@ -200,7 +200,7 @@ def _record(options: Namespace) -> None:
 
 def _flags(options: Namespace) -> dict[str, Any]:
     """Return the flags that determine the path, as a file of settings holds them."""
-    given = {n: v for n, v in vars(options).items() if n not in FREE and v is not None}
+    given = {n: v for n, v in vars(options).items() if n not in FREE and v not in (None, False)}
     flags = {OWN.get(name, name.replace("_", "-")): value for name, value in given.items()}
     return {**flags, "C": ",".join(map(repr, _Cs(options)))}
 

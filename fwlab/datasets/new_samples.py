@@ -1,7 +1,7 @@
 """Read samples to predict: features in the order of a trained machine, and labels if there are any.
 
 A file with labels has the format that `read_file` reads. A .csv file may also hold only the
-features, and an .npz file only an array X.
+features, an .npz file only an array X, and a .npy file holds nothing else.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ def read_samples(
         X, labels = _csv_samples(path, n_features, names, label_name)
     elif path.suffix.lower() == ".npz":
         X, labels = read_npz_features(path)
+    elif path.suffix.lower() == ".npy":
+        X, labels = _npy_features(path), None
     else:
         X, labels = _widened(read_parts(path)["train"], n_features)
     X = numeric_features(f"file {str(path)!r}", X)
@@ -63,6 +65,17 @@ def read_samples(
             f"{str(path)!r} has {X.shape[1]} features, and the model was trained on {n_features}."
         )
     return X, labels
+
+
+def _npy_features(path: Path) -> np.ndarray:
+    """Return the array of a .npy file. Raises ValueError if it is none of two dimensions."""
+    try:
+        X: np.ndarray = np.load(path, allow_pickle=False)
+    except (EOFError, ValueError) as error:
+        raise ValueError(f"{str(path)!r} is no whole .npy file: {error}") from error
+    if X.ndim != 2:
+        raise ValueError(f"{str(path)!r} must hold a 2-D array; got shape {X.shape}.")
+    return X
 
 
 def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.ndarray]:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, vstack
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import Terms, chunk_terms
+from fwlab.distributed.certificate import Terms, TrackedTerms, chunk_terms, tracked_terms
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.proposals import Proposer
 from fwlab.solvers.threads import blas_threads
@@ -22,7 +22,7 @@ from fwlab.solvers.threads import blas_threads
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What a worker knows of a partition besides X: its place and its parts, without X."""
+    """The place of a partition and its parts, without X."""
 
     place: int
     parts: tuple[ChunkProblem, ...]
@@ -118,7 +118,7 @@ class Partition:
 
 
 def between(rows: csr_array, target: csr_array, step: float) -> csr_array:
-    """Return the rows a step of the way to a target; rows that do not move keep their bits."""
+    """Return the rows after a step towards a target; rows that do not move keep their bits."""
     if step == 1.0:
         return target
     return csr_array(rows + step * (target - rows))
@@ -149,7 +149,7 @@ def open_block(X: Any, opening: Opening) -> Block:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The same question to all partitions: a name of ANSWERS, a point, and what else it takes."""
+    """One question to all partitions: a name of ANSWERS, a point, and what else it takes."""
 
     name: str
     point: Point
@@ -188,6 +188,12 @@ def terms(block: Block, X: Any, W: Floats, norms: Floats, n_pieces: int) -> list
     return [chunk_terms(part, rows.toarray(), W, norms, n_pieces) for part, rows in pieces]
 
 
+def judge(block: Block, X: Any, W: Floats) -> list[TrackedTerms]:
+    """Return the part of each piece in the means of a certificate without bounds."""
+    pieces = Partition(block, block.held, X).pieces()
+    return [tracked_terms(part, rows.toarray(), W) for part, rows in pieces]
+
+
 def rows_of(block: Block, X: Any, W: Floats) -> csr_array:
     """Return the rows of A of one partition."""
     return csr_array(vstack(block.held.rows, format="csr"))
@@ -196,6 +202,7 @@ def rows_of(block: Block, X: Any, W: Floats) -> csr_array:
 ANSWERS: dict[str, Callable[..., Any]] = {
     "propose": propose,
     "link": link_product,
+    "judge": judge,
     "terms": terms,
     "rows": rows_of,
 }

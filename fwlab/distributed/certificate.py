@@ -55,11 +55,42 @@ def start_certificate(problem: ProblemInParts) -> Certificate:
     return Certificate(fsum(losses), 0.0, fsum(losses), fsum(augmented))
 
 
+class TrackedTerms(NamedTuple):
+    """The part of one chunk in the means of a certificate without bounds."""
+
+    loss: float
+    linear: float
+    augmented: float
+
+
+def tracked_certificate(
+    problem: ProblemInParts, terms: Sequence[TrackedTerms], V: Floats
+) -> Certificate:
+    """Return the certificate at a link V that a method tracks, without bounds of its errors.
+
+    It takes a third of the time of the one with bounds. The terms are those of all chunks.
+    """
+    sums = TrackedTerms(*map(fsum, zip(*terms, strict=True)))
+    norm = problem.lam / 2 * square_in_parts(V)
+    primal, dual = norm + sums.loss, sums.linear - norm
+    highest = norm + sums.augmented if problem.smoothing else primal
+    return Certificate(primal, dual, primal - dual, highest - dual)
+
+
+def tracked_terms(part: ChunkProblem, A: Floats, V: Floats) -> TrackedTerms:
+    """Return the terms of one chunk."""
+    scores, share = part.features.scores(V), part.share
+    return TrackedTerms(
+        share * part.primal_value(scores, 0.0),
+        share * part.dual_value(A, 0.0),
+        share * part.augmented_primal(A, scores, 0.0) if part.smoothing else 0.0,
+    )
+
+
 def certificate(
     problem: ProblemInParts,
     chunks: Iterable[tuple[ChunkProblem, Floats]],
     V: Floats,
-    from_scratch: bool,
 ) -> Certificate:
     """Return the certificate of a dual point A and the machine W = V, the link of A.
 
@@ -69,18 +100,11 @@ def certificate(
     chunks : iterable of pairs
         Each chunk's part with its rows of X, and its rows of A.
     V : array (m, d)
-        A^T X / (lam n).
-    from_scratch : bool
-        Whether V was computed from A, chunk by chunk, and not tracked by a method.
-
-    Returns
-    -------
-    Certificate
-        gap_error is a bound only with from_scratch.
+        A^T X / (lam n), computed from A chunk by chunk.
     """
     norms, n_chunks = norms_of_rows(V), len(problem.parts)
     terms = [chunk_terms(part, A, V, norms, n_chunks) for part, A in chunks]
-    return certificate_of(problem, terms, V, from_scratch)
+    return certificate_of(problem, terms, V)
 
 
 def norms_of_rows(V: Floats) -> Floats:
@@ -88,9 +112,7 @@ def norms_of_rows(V: Floats) -> Floats:
     return norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
 
 
-def certificate_of(
-    problem: ProblemInParts, terms: Sequence[Terms], V: Floats, from_scratch: bool
-) -> Certificate:
+def certificate_of(problem: ProblemInParts, terms: Sequence[Terms], V: Floats) -> Certificate:
     """Return the certificate whose terms these are, chunk by chunk; otherwise as `certificate`."""
     v = norms_of_rows(V)
     sums = Terms(*map(fsum, zip(*terms, strict=True)))
@@ -113,12 +135,9 @@ def certificate_of(
         dual,
         primal - dual,
         augmented - dual,
-        from_scratch=from_scratch,
+        from_scratch=True,
         gap_error=float(error),
-    )
-    if not from_scratch:
-        return found
-    found = found.checked()
+    ).checked()
     if found.contradiction:
         return found
     root = np.sqrt(max(found.proved_gap, 0.0)) / np.sqrt(lam)

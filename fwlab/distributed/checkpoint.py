@@ -122,7 +122,7 @@ def fingerprint(*arrays: Any) -> str:
     hasher = hashlib.sha256()
     for array in map(np.ascontiguousarray, arrays):
         hasher.update(f"{array.dtype.str}{array.shape}".encode())
-        hasher.update(array.ravel().view(np.uint8))
+        hasher.update(array.ravel().view(np.uint8).data)
     return hasher.hexdigest()[:DIGITS]
 
 

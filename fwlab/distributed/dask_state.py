@@ -10,7 +10,13 @@ from scipy.sparse import csr_array, vstack
 from fwlab.arrays import Floats
 from fwlab.distributed.block import Point, Request, Round
 from fwlab.distributed.calls import Calls
-from fwlab.distributed.certificate import certificate_of, norms_of_rows
+from fwlab.distributed.certificate import (
+    certificate_of,
+    norms_of_rows,
+    start_certificate,
+    tracked_certificate,
+)
+from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask_problem import DaskProblem
 from fwlab.distributed.proposals import NearestRows, Proposer
 from fwlab.distributed.state import OutOfCoreState
@@ -43,11 +49,7 @@ class DaskState(OutOfCoreState):
     step_to_version: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        problem = self.problem
-        setups = problem.setups()
-        ends = accumulate((len(setup.parts) for setup in setups), initial=0)
-        rows = [_stacked(self.packed[start:stop]) for start, stop in pairwise(ends)]
-        self.calls = Calls(problem.placement, setups, rows)
+        self._open(self.packed)
         self.link = self._link_of_zero()
         if not self.is_zero:
             self.link = self._link_from_scratch()
@@ -94,10 +96,29 @@ class DaskState(OutOfCoreState):
             self.fetch()
         super().keep(now)
 
-    def _certificate(self, work: str, from_scratch: bool) -> Certificate:
-        found = self.ask("terms", norms_of_rows(self.link), len(self.problem.parts))
-        terms = [term for partition in found for term in partition]
-        return certificate_of(self.problem, terms, self.link, from_scratch)
+    def resume(self, checkpoint: Checkpoint) -> None:
+        self._open(checkpoint.packed)
+        super().resume(checkpoint)
+
+    def _open(self, packed: Sequence[csr_array]) -> None:
+        """Give the workers these rows of A, part by part."""
+        setups = self.problem.setups()
+        ends = accumulate((len(setup.parts) for setup in setups), initial=0)
+        rows = [csr_array(vstack(packed[i:j], format="csr")) for i, j in pairwise(ends)]
+        self.calls = Calls(self.problem.placement, setups, rows)
+
+    def _judged(self) -> Certificate:
+        if self.is_zero:
+            return start_certificate(self.problem)
+        return tracked_certificate(self.problem, self._ask_parts("judge"), self.link)
+
+    def _certificate(self) -> Certificate:
+        terms = self._ask_parts("terms", norms_of_rows(self.link), len(self.problem.parts))
+        return certificate_of(self.problem, terms, self.link)
+
+    def _ask_parts(self, name: str, *more: Any) -> list[Any]:
+        """Return the answers of all parts of all partitions, in their order."""
+        return [term for partition in self.ask(name, *more) for term in partition]
 
     def _round_to_domain(self) -> float:
         roundings = self.propose(NearestRows())
@@ -113,7 +134,3 @@ class DaskState(OutOfCoreState):
             link += product
         link /= self.problem.lam_n
         return link
-
-
-def _stacked(rows: Sequence[csr_array]) -> csr_array:
-    return csr_array(vstack(rows, format="csr"))

@@ -26,16 +26,24 @@ class FileArray:
 
     @contextmanager
     def opened(self) -> Iterator[FileIO]:
-        """Open the file without buffers, at the first entry."""
+        """Open the file without buffers."""
         with self.path.open("rb", buffering=0) as file:
-            file.seek(self.offset)
             yield file
+
+    def fill(self, chunk: NDArray[Any], file: FileIO, start: int) -> None:
+        """Read the rows, or the entries if it is 1-D, from number `start` on into a chunk.
+
+        Raises ValueError if the file ends before.
+        """
+        bytes_before = int(start) * self.dtype.itemsize * int(np.prod(self.shape[1:]))
+        file.seek(self.offset + bytes_before)
+        fill(chunk, file)
 
     def whole(self) -> NDArray[Any]:
         """Return the array, read into memory."""
         array = np.empty(self.shape, self.dtype)
         with self.opened() as file:
-            fill(array, file)
+            self.fill(array, file, 0)
         return array
 
 

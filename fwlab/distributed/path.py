@@ -65,7 +65,7 @@ def path(
     Cs : iterable of float
     out : path, optional
         Folder in which each result is stored when it is finished, as out/C=0.1.npz, with a model
-        for `fwlab predict`. An unfinished run has its checkpoint there. The same call goes on where
+        for `fwlab predict`. An unfinished run has its checkpoint there. A later call with equal arguments goes on where
         an earlier one was killed; a folder with the results of other problems or settings is
         refused.
     validation : ValidationSet or pair of X and y, optional
@@ -77,7 +77,7 @@ def path(
     as_integer("rng", solve_options.get("rng", 0), low=0)
     if isinstance(validation, tuple):
         validation = ValidationSet(*validation, problem)
-    return _points(problem, values, out and Path(out), validation, solve_options)
+    return _points(problem, values, None if out is None else Path(out), validation, solve_options)
 
 
 def _points(
@@ -93,7 +93,7 @@ def _points(
             run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options)
             result, stored = run.result()
             accuracies: tuple[Accuracy, ...] = ()
-            if validation is not None:
+            if validation is not None and result.W is not None:
                 accuracies = tuple(validation.proved(result.W, result.distance, k) for k in ks)
             yield PathPoint(C, result, accuracies, run.file, stored)
             if result.status is Status.INTERRUPTED:
@@ -134,7 +134,7 @@ class PathRun:
         return result, stored
 
     def _stored(self, file: Path) -> PackedResult:
-        """Return the result in the file. Raises ValueError if it is that of another run."""
+        """Return the result in the file. Raises ValueError if it belongs to another run."""
         if found := difference(Model.load(file).settings, self._facts()):
             raise ValueError(
                 f"out must be a new folder or the folder of this path; {str(file)!r} holds "

@@ -96,7 +96,7 @@ class Placement:
                 self.data[place] = None
 
     def _after_replacement(self) -> list[str]:
-        """Return the addresses of all workers, if they are as many as before or it takes long."""
+        """Return the addresses of all workers, once the lost ones are replaced or it takes long."""
         deadline = time.monotonic() + SECONDS_TO_REPLACE
         while len(alive := addresses_of(self.client)) < self.n_workers:
             if time.monotonic() >= deadline:

@@ -13,7 +13,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real
 from fwlab.distributed.memory import Memory, as_bytes
 from fwlab.distributed.read_ahead import read_ahead
-from fwlab.distributed.sources import source_of
+from fwlab.distributed.sources import Order, source_of
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import RowPolytopes
@@ -119,7 +119,8 @@ class OutOfCoreProblem(ProblemInParts):
         500_000_000, "500MB" or "2GiB". An X in memory is not counted.
     chunk_rows : int, optional
         Rows per chunk; by default chosen by max_memory, at most 32 MiB. It has no effect on an
-        iterable. A run is the same, bit for bit, for the same chunks.
+        iterable. A run is the same, bit for bit, for the same chunks; but an iterable gives them in
+        its own order, and anything else in a random one.
 
     Raises
     ------
@@ -158,8 +159,13 @@ class OutOfCoreProblem(ProblemInParts):
         self._take_lam(lam)
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]  # has what it reads
-        return in_brackets("OutOfCoreProblem", facts)
+        return in_brackets("OutOfCoreProblem", self.facts)
+
+    @property
+    def facts(self) -> list[str]:
+        """Loss, sizes and every constant of the objective, each as a short text."""
+        own: Any = self  # has what problem_facts reads
+        return [*problem_facts(own), f"{len(self.parts)} chunks"]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -173,10 +179,14 @@ class OutOfCoreProblem(ProblemInParts):
         with closing(self.chunks()) as parts:
             return next(parts)
 
-    def chunks(self) -> Generator["ChunkProblem"]:
-        """Yield the part of each chunk, with its rows of X, which the next one may overwrite."""
-        with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
-            for part, X in zip_longest(self.parts, read):
+    def chunks(self, order: Order | None = None) -> Generator["ChunkProblem"]:
+        """Yield the part of each chunk, with its rows of X, which the next one may overwrite.
+
+        `order` holds the places of the chunks to read, if the source takes them in any order.
+        """
+        parts = self.parts if order is None else [self.parts[place] for place in order]
+        with closing(read_ahead(self.source.chunks(self.chunk_rows, order))) as read:
+            for part, X in zip_longest(parts, read):
                 if part is None or X is None or X.shape != (part.n_samples, self.n_features):
                     raise ValueError(
                         "X must give the same chunks of rows each time; it gave others."

@@ -1,7 +1,7 @@
 """Read the next chunks in a thread while the current one is worked on.
 
-A kernel keeps Python's lock while it runs, so the thread can start a read only between two kernels,
-and with a single chunk ahead it would never read while a kernel runs. With two it does.
+Kernels release Python's lock, so that the thread reads while they run. Two chunks ahead even out
+reads that take longer than others.
 """
 
 from collections import deque

@@ -46,7 +46,7 @@ class RowPartitions(Protocol):
 
 
 class Survey(NamedTuple):
-    """What the driver needs to know of the rows of a partition."""
+    """Facts of the rows of a partition for the driver."""
 
     n_features: int
     is_sparse: bool

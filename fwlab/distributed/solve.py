@@ -135,21 +135,20 @@ def solve(
         split = chunked_method(name, solver)
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
-    stored = None if keeper is None else keeper.stored()
+    checkpointed = None if keeper is None else keeper.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
-        packed = packed if stored is None else _feasible(problem, stored.packed, "checkpoint")
         state: OutOfCoreState
         if isinstance(problem, DaskProblem):
             state = DaskState(problem, packed, generator, interrupt, verbose > 0, keeper)
         else:
             warm_up(problem.first_part(), solver)
             state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0, keeper)
-        if stored is not None:
-            state.resume(stored)
-        began = time.perf_counter()
-        end = run_loop(Repeating(split), state, limits, recorder, began, interrupt)
+        if checkpointed is not None:
+            _feasible(problem, checkpointed.packed, "checkpoint")
+            state.resume(checkpointed)
+        end = run_loop(Repeating(split), state, limits, recorder, time.perf_counter(), interrupt)
         end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
 

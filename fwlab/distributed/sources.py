@@ -3,7 +3,7 @@
 Chunks are float32 where that holds every number of X exactly, else float64.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Protocol
 
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_features, as_integer
-from fwlab.distributed.files import FileArray, file_array, fill
+from fwlab.distributed.files import FileArray, file_array
 from fwlab.distributed.read_ahead import POOLED
+
+Order = Sequence[int]
 
 
 class Source(Protocol):
@@ -35,10 +37,15 @@ class Source(Protocol):
     def chunk_bytes(self, rows: int) -> int:
         """Return the bytes of the largest chunk, if chunks have this number of rows."""
 
-    def chunks(self, rows: int) -> Iterator[Any]:
-        """Yield arrays (rows, d) or CSR matrices; the last may be shorter.
+    @property
+    def any_order(self) -> bool:
+        """Whether the chunks can be read in any order."""
 
-        A chunk is valid until POOLED - 1 more chunks have been asked for.
+    def chunks(self, rows: int, order: Order | None = None) -> Iterator[Any]:
+        """Yield arrays (rows, d) or CSR matrices; the last one of X may be shorter.
+
+        `order` holds the places of the chunks to read; None stands for all, one after the other. A
+        chunk is valid until POOLED - 1 more chunks have been asked for.
         """
 
 
@@ -68,13 +75,16 @@ def working_type(dtype: Any) -> type[np.floating]:
     return np.float32 if np.result_type(dtype, np.float32) == np.float32 else np.float64
 
 
-def starts(n: int, rows: int) -> range:
-    """Return the first row of each chunk."""
-    return range(0, n, rows)
+def starts(n: int, rows: int, order: Order | None = None) -> list[int]:
+    """Return the first row of each chunk, or of those in `order`."""
+    first = range(0, n, rows)
+    return list(first) if order is None else [first[place] for place in order]
 
 
 class DenseFile:
     """Rows of a .npy file or a memory map, read into a few pooled buffers."""
+
+    any_order = True
 
     def __init__(self, array: FileArray) -> None:
         self.array = array
@@ -85,13 +95,13 @@ class DenseFile:
         converted = 0 if self.array.dtype == self.dtype else np.dtype(self.dtype).itemsize
         return rows * self.n_features * (self.array.dtype.itemsize + converted)
 
-    def chunks(self, rows: int) -> Iterator[NDArray[Any]]:
+    def chunks(self, rows: int, order: Order | None = None) -> Iterator[NDArray[Any]]:
         shape = min(rows, self.n_samples), self.n_features
         pool = [np.empty(shape, self.array.dtype) for _ in range(POOLED)]
         with self.array.opened() as file:
-            for place, start in enumerate(starts(self.n_samples, rows)):
-                chunk = pool[place % POOLED][: self.n_samples - start]
-                fill(chunk, file)
+            for turn, start in enumerate(starts(self.n_samples, rows, order)):
+                chunk = pool[turn % POOLED][: self.n_samples - start]
+                self.array.fill(chunk, file, start)
                 yield chunk.astype(self.dtype, copy=False)
 
 
@@ -110,6 +120,8 @@ class CsrFiles:
     TypeError, ValueError, FileNotFoundError
         With one sentence, if an argument is not as described.
     """
+
+    any_order = True
 
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
         self.n_features = as_integer("n_features", n_features, low=1)
@@ -138,19 +150,19 @@ class CsrFiles:
         read = self.data.dtype.itemsize + self.indices.dtype.itemsize
         return int(most * (read + np.dtype(self.dtype).itemsize + 4) + 16 * rows)
 
-    def chunks(self, rows: int) -> Iterator[Any]:
+    def chunks(self, rows: int, order: Order | None = None) -> Iterator[Any]:
         most = self._most_entries(rows)
         pool = [
             (np.empty(most, self.data.dtype), np.empty(most, self.indices.dtype))
             for _ in range(POOLED)
         ]
         with self.data.opened() as values_file, self.indices.opened() as columns_file:
-            for place, start in enumerate(starts(self.n_samples, rows)):
+            for turn, start in enumerate(starts(self.n_samples, rows, order)):
                 indptr = self.indptr[start : start + rows + 1]
                 count = indptr[-1] - indptr[0]
-                values, columns = (buffer[:count] for buffer in pool[place % POOLED])
-                fill(values, values_file)
-                fill(columns, columns_file)
+                values, columns = (buffer[:count] for buffer in pool[turn % POOLED])
+                self.data.fill(values, values_file, indptr[0])
+                self.indices.fill(columns, columns_file, indptr[0])
                 yield self._chunk(values.astype(self.dtype, copy=False), columns, indptr, start)
 
     def _chunk(self, values: Any, columns: Any, indptr: Any, start: int) -> Any:
@@ -182,6 +194,8 @@ def _integers(name: str, value: Any) -> FileArray:
 class RowsInMemory:
     """Rows of an array or a scipy.sparse matrix; only A is held packed."""
 
+    any_order = True
+
     def __init__(self, X: Any) -> None:
         self.dtype = working_type(getattr(X, "dtype", np.float64))
         self.X = as_features("X", X, self.dtype)
@@ -191,13 +205,15 @@ class RowsInMemory:
         entries = self.X.nnz if scipy.sparse.issparse(self.X) else self.X.size
         return int(rows * entries // self.n_samples) * (np.dtype(self.dtype).itemsize + 4)
 
-    def chunks(self, rows: int) -> Iterator[Any]:
-        for start in starts(self.n_samples, rows):
+    def chunks(self, rows: int, order: Order | None = None) -> Iterator[Any]:
+        for start in starts(self.n_samples, rows, order):
             yield self.X[start : start + rows]
 
 
 class GivenChunks:
-    """Chunks of an iterable, whose sizes are the iterable's."""
+    """Chunks of an iterable, whose sizes and order are the iterable's."""
+
+    any_order = False
 
     def __init__(self, X: Iterable[Any]) -> None:
         self.X = X
@@ -209,7 +225,7 @@ class GivenChunks:
         """Return 0: nobody knows before a pass."""
         return 0
 
-    def chunks(self, rows: int) -> Iterator[Any]:
+    def chunks(self, rows: int, order: Order | None = None) -> Iterator[Any]:
         for place, given in enumerate(self.X):
             name = f"chunk {place} of X"
             found = working_type(getattr(given, "dtype", np.float64))

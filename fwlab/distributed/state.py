@@ -11,13 +11,19 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import certificate, start_certificate
+from fwlab.distributed.certificate import (
+    certificate,
+    start_certificate,
+    tracked_certificate,
+    tracked_terms,
+)
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
 from fwlab.distributed.keeper import Keeper
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
+from fwlab.distributed.sources import Order
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import RunState, State
@@ -102,16 +108,22 @@ class OutOfCoreState(RunState):
         """The dual point, (n, m)."""
         return csr_array(vstack(self.packed, format="csr"))
 
-    def chunks(self, work: str) -> Iterator[tuple[int, ChunkProblem]]:
-        """Yield the place and the part of each chunk. `work` names the pass for the user."""
+    def chunks(self, work: str, order: Order | None = None) -> Iterator[tuple[int, ChunkProblem]]:
+        """Yield the place and the part of each chunk, or of those in `order`.
+
+        `work` names the pass for the user.
+        """
         began = shown = time.monotonic()
-        done, n = 0, self.problem.n_samples
-        for place, part in enumerate(self.problem.chunks()):
+        n, places = self.problem.n_samples, range(len(self.problem.parts))
+        left = n if order is None else sum(self.problem.parts[p].n_samples for p in order)
+        before = n - left
+        for place, part in zip(order or places, self.problem.chunks(order), strict=True):
             yield place, part
-            done, now = done + part.n_samples, time.monotonic()
+            left, now = left - part.n_samples, time.monotonic()
             if self.shows_progress and now >= shown + SECONDS_BETWEEN_LINES:
-                shown, left = now, duration((now - began) * (n - done) / done)
-                print(f"{work}: {done / n:.0%} of X, {left} left", file=sys.stderr, flush=True)
+                shown, done = now, n - left
+                rest = duration((now - began) * left / (done - before))
+                print(f"{work}: {done / n:.0%} of X, {rest} left", file=sys.stderr, flush=True)
 
     def chunk_state(self, place: int, part: ChunkProblem) -> ChunkState:
         """Return the state of a block method on one chunk, with its rows of A dense."""
@@ -176,11 +188,12 @@ class OutOfCoreState(RunState):
         )
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint whose rows of A this state holds.
+        """Go on from a checkpoint with feasible rows of A.
 
         Raises DriftError if its link cannot be the link of its A.
         """
-        notes = checkpoint.notes
+        self.packed, notes = checkpoint.packed, checkpoint.notes
+        self.link = self._link_from_scratch()
         for name in COUNTERS:
             setattr(self, name, notes[name])
         self.rng.bit_generator.state = notes["rng"]
@@ -200,7 +213,8 @@ class OutOfCoreState(RunState):
     def _judged(self) -> Certificate:
         if self.is_zero:
             return start_certificate(self.problem)
-        return self._certificate("judging", from_scratch=False)
+        terms = [tracked_terms(part, A, self.link) for part, A in self._rows("judging")]
+        return tracked_certificate(self.problem, terms, self.link)
 
     def certify_now(self) -> Certificate:
         """Return the certificate of A as it is, whatever the journal holds."""
@@ -209,14 +223,18 @@ class OutOfCoreState(RunState):
         link = self._link_from_scratch()
         require_no_drift(self.link, link, self._drift_bound(self.iteration) + moved)
         self.link = link
-        self.certificate = self._certificate("certificate", from_scratch=True)
+        self.certificate = self._certificate()
         if found := self.certificate.contradiction:
             raise DriftError(f"Nothing is certified: {found}")
         return self.certificate
 
-    def _certificate(self, work: str, from_scratch: bool) -> Certificate:
-        rows = ((part, self.packed[place].toarray()) for place, part in self.chunks(work))
-        return certificate(self.problem, rows, self.link, from_scratch)
+    def _certificate(self) -> Certificate:
+        return certificate(self.problem, self._rows("certificate"), self.link)
+
+    def _rows(self, work: str) -> Iterator[tuple[ChunkProblem, Floats]]:
+        """Yield the part of each chunk and its rows of A."""
+        for place, part in self.chunks(work):
+            yield part, self.packed[place].toarray()
 
     def _round_to_domain(self) -> float:
         """Project the rows of A that miss the domain by rounding errors that show.

@@ -71,8 +71,8 @@ def test_a_killed_path_goes_on_with_the_same_numbers(files, capsys, monkeypatch)
     plain = document(capsys, *PATH)["path"]
     chunks, left = OutOfCoreProblem.chunks, [40]
 
-    def kills(self):
-        for part in chunks(self):
+    def kills(self, order=None):
+        for part in chunks(self, order):
             left[0] -= 1
             if left[0] == 0:
                 raise SystemExit
@@ -94,10 +94,17 @@ def test_a_killed_path_goes_on_with_the_same_numbers(files, capsys, monkeypatch)
 def test_a_saved_result_predicts(files, capsys):
     assert main([*BASE, "--tol", "1e-2", "--save", "run.npz"]) == 0
     capsys.readouterr()
-    np.savez("new.npz", X=np.load("X_val.npy").astype(float))
-    assert main(["predict", "--model", "run.npz", "--data", "new.npz"]) == 0
+    assert main(["predict", "--model", "run.npz", "--data", "X_val.npy"]) == 0
     labels = [row["top1"] for row in csv.DictReader(capsys.readouterr().out.splitlines())]
     assert labels == PackedResult.load("run.npz").predict(np.load("X_val.npy")).tolist()
+
+
+def test_samples_in_a_bad_npy_file_are_one_sentence(files, capsys):
+    assert main([*BASE, "--tol", "1e-1", "--save", "run.npz"]) == 0
+    (files / "cut.npy").write_bytes((files / "X.npy").read_bytes()[:400])
+    for file, sentence in {"cut.npy": "is no whole .npy file", "y.npy": "must hold a 2-D"}.items():
+        assert main(["predict", "--model", "run.npz", "--data", file]) == 2
+        assert sentence in capsys.readouterr().err
 
 
 def test_the_table_and_the_progress_are_shown(files, capsys):

@@ -1,4 +1,4 @@
-"""What a run on a Dask cluster cannot take gets one clear sentence."""
+"""A run on a Dask cluster refuses what it cannot take with one clear sentence."""
 
 import subprocess
 import sys
