@@ -35,7 +35,7 @@ class Setup:
         return [rows[start:stop] for start, stop in pairwise(cuts)]
 
 
-class Point(NamedTuple):
+class VersionPoint(NamedTuple):
     """A version of A, the step to it from the version before, and its W."""
 
     version: int
@@ -67,7 +67,7 @@ class Held:
 
 
 @dataclass(eq=False)
-class Block:
+class RowBlock:
     """The rows of A of one partition.
 
     `held` changes in one assignment: a call that fails, or that runs twice, leaves a whole version.
@@ -77,7 +77,7 @@ class Block:
     held: Held
     products: dict[int, Floats] = field(default_factory=dict)
 
-    def move(self, point: Point) -> bool:
+    def move(self, point: VersionPoint) -> bool:
         """Move to the version of a point; return whether the block is there."""
         held = self.held
         if held.version == point.version - 1 and held.targets is not None:
@@ -97,7 +97,7 @@ class Block:
 class Partition:
     """A block at one version with its rows of X."""
 
-    block: Block
+    block: RowBlock
     held: Held
     X: Any
 
@@ -137,13 +137,13 @@ class Opening:
     past: tuple[Round, ...] = ()
 
 
-def open_block(X: Any, opening: Opening) -> Block:
+def open_block(X: Any, opening: Opening) -> RowBlock:
     """Return the block that the rows become by the rounds since then."""
     blas_threads(1)
-    block = Block(opening.setup, Held(opening.version, opening.setup.pieces(opening.rows)))
+    block = RowBlock(opening.setup, Held(opening.version, opening.setup.pieces(opening.rows)))
     for version, (proposer, W, step) in enumerate(opening.past, opening.version):
         block.propose(X, proposer, in_order(W, X))
-        block.move(Point(version + 1, step, W))
+        block.move(VersionPoint(version + 1, step, W))
     return block
 
 
@@ -152,11 +152,11 @@ class Request:
     """One question to all partitions: a name of ANSWERS, a point, and what else it takes."""
 
     name: str
-    point: Point
+    point: VersionPoint
     more: tuple[Any, ...] = ()
 
 
-def answer(block: Block, X: Any, request: Request) -> Any:
+def answer(block: RowBlock, X: Any, request: Request) -> Any:
     """Return the answer of one partition to a request, or Stale."""
     blas_threads(1)
     if not block.move(request.point):
@@ -169,12 +169,12 @@ def in_order(W: Floats, X: Any) -> Floats:
     return np.asfortranarray(W) if issparse(X) else np.ascontiguousarray(W)
 
 
-def propose(block: Block, X: Any, W: Floats, proposer: Proposer) -> Any:
+def propose(block: RowBlock, X: Any, W: Floats, proposer: Proposer) -> Any:
     """Return what the driver needs to know of a proposal."""
     return block.propose(X, proposer, W)
 
 
-def link_product(block: Block, X: Any, W: Floats) -> Floats:
+def link_product(block: RowBlock, X: Any, W: Floats) -> Floats:
     """Return A^T X of one partition, (m, d)."""
     total = np.zeros_like(W)
     for part, rows in Partition(block, block.held, X).pieces():
@@ -182,19 +182,19 @@ def link_product(block: Block, X: Any, W: Floats) -> Floats:
     return total
 
 
-def terms(block: Block, X: Any, W: Floats, norms: Floats, n_pieces: int) -> list[Terms]:
+def terms(block: RowBlock, X: Any, W: Floats, norms: Floats, n_pieces: int) -> list[Terms]:
     """Return the part of each piece in the means of the certificate; norms bound the rows of W."""
     pieces = Partition(block, block.held, X).pieces()
     return [chunk_terms(part, rows.toarray(), W, norms, n_pieces) for part, rows in pieces]
 
 
-def judge(block: Block, X: Any, W: Floats) -> list[TrackedTerms]:
+def judge(block: RowBlock, X: Any, W: Floats) -> list[TrackedTerms]:
     """Return the part of each piece in the means of a certificate without bounds."""
     pieces = Partition(block, block.held, X).pieces()
     return [tracked_terms(part, rows.toarray(), W) for part, rows in pieces]
 
 
-def rows_of(block: Block, X: Any, W: Floats) -> csr_array:
+def rows_of(block: RowBlock, X: Any, W: Floats) -> csr_array:
     """Return the rows of A of one partition."""
     return csr_array(vstack(block.held.rows, format="csr"))
 

@@ -68,7 +68,7 @@ def tracked_certificate(
 ) -> Certificate:
     """Return the certificate at a link V that a method tracks, without bounds of its errors.
 
-    It takes a third of the time of the one with bounds. The terms are those of all chunks.
+    It takes a third of the time of the one with bounds. There is one term per chunk.
     """
     sums = TrackedTerms(*map(fsum, zip(*terms, strict=True)))
     norm = problem.lam / 2 * square_in_parts(V)

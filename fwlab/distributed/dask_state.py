@@ -8,7 +8,7 @@ from typing import Any
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.distributed.block import Point, Request, Round
+from fwlab.distributed.block import Request, Round, VersionPoint
 from fwlab.distributed.calls import Calls
 from fwlab.distributed.certificate import (
     certificate_of,
@@ -79,7 +79,7 @@ class DaskState(OutOfCoreState):
 
     def ask(self, name: str, *more: Any) -> list[Any]:
         """Return the answers of all partitions at the current version of A."""
-        point = Point(self.version, self.step_to_version, self.link)
+        point = VersionPoint(self.version, self.step_to_version, self.link)
         return self.calls.each(Request(name, point, more))
 
     def fetch(self) -> None:

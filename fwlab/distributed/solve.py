@@ -13,7 +13,6 @@ from scipy.sparse import csr_array, issparse
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
 from fwlab.distributed.dask_problem import DaskProblem
-from fwlab.distributed.dask_state import DaskState
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
@@ -35,7 +34,6 @@ from fwlab.solvers.registry import build, label
 from fwlab.solvers.stopping import Limits, checked_limits
 from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
-from fwlab.solvers.warm_up import warm_up
 
 
 class OutOfCoreProgress(Progress):
@@ -129,26 +127,18 @@ def solve(
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator, name = as_generator(rng), label(method)
     solver = build(method, method_options)
-    if isinstance(problem, DaskProblem):
-        split = method_in_rounds(name, solver, generator)
-    else:
-        split = chunked_method(name, solver)
+    split = Repeating(_split(name, solver, problem, generator))
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
     checkpointed = None if keeper is None else keeper.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
-        state: OutOfCoreState
-        if isinstance(problem, DaskProblem):
-            state = DaskState(problem, packed, generator, interrupt, verbose > 0, keeper)
-        else:
-            warm_up(problem.first_part(), solver)
-            state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0, keeper)
+        state = _new_state(problem, solver, packed, generator, interrupt, verbose > 0, keeper)
         if checkpointed is not None:
             _feasible(problem, checkpointed.packed, "checkpoint")
             state.resume(checkpointed)
-        end = run_loop(Repeating(split), state, limits, recorder, time.perf_counter(), interrupt)
+        end = run_loop(split, state, limits, recorder, time.perf_counter(), interrupt)
         end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
 
@@ -163,6 +153,13 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     certificate = state.certify_now()
     status = Status.INTERRUPTED if end.status is Status.CONVERGED else end.status
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
+
+
+def _split(name: str, solver: Method, problem: ProblemInParts, rng: np.random.Generator) -> Method:
+    """Return the method that works part by part. Raises ValueError if there is none."""
+    if isinstance(problem, DaskProblem):
+        return method_in_rounds(name, solver, rng)
+    return chunked_method(name, solver)
 
 
 def chunked_method(name: str, solver: Method) -> Method:

@@ -9,7 +9,7 @@ from solvers.solver_table import Case
 
 import fwlab
 from fwlab import distributed
-from fwlab.distributed.block import Opening, Point, Request, Round, Stale, answer, open_block
+from fwlab.distributed.block import Opening, Request, Round, Stale, VersionPoint, answer, open_block
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask_state import ROUNDS_KEPT
 from fwlab.distributed.proposals import QuarterPass, Vertices
@@ -38,13 +38,13 @@ def test_a_lost_block_is_opened_again_with_the_same_bits(proposers, opening):
     X, first = opening
     rng, block = np.random.default_rng(0), open_block(*opening)
     W, steps, past = rng.normal(size=(4, X.shape[1])), (0.5, 1.0, 0.25), []
-    point = Point(0, 0.0, W)
+    point = VersionPoint(0, 0.0, W)
     for version, (proposer, step) in enumerate(zip(proposers, steps, strict=True)):
         request = Request("propose", point, (proposer,))
         once, twice = answer(block, X, request), answer(block, X, request)
         assert_array_equal(once.product, twice.product)
         past.append(Round(proposer, point.W, step))
-        point = Point(version + 1, step, point.W + rng.normal(size=W.shape))
+        point = VersionPoint(version + 1, step, point.W + rng.normal(size=W.shape))
         rows = rows_at(block, X, point)
         assert_array_equal(rows_at(block, X, point), rows)
         again = open_block(X, Opening(first.setup, first.rows, 0, tuple(past)))
@@ -57,11 +57,13 @@ def test_a_lost_block_is_opened_again_with_the_same_bits(proposers, opening):
 def test_a_block_of_another_version_says_so(opening):
     X, _ = opening
     block, W = open_block(*opening), np.zeros((4, X.shape[1]))
-    assert answer(block, X, Request("rows", Point(1, 0.5, W))) == Stale(0), "nothing was proposed"
-    answer(block, X, Request("propose", Point(0, 0.0, W), (Vertices(),)))
-    assert answer(block, X, Request("rows", Point(2, 0.5, W))) == Stale(0)
-    assert rows_at(block, X, Point(1, 0.5, W)).any()
-    assert answer(block, X, Request("rows", Point(0, 0.0, W))) == Stale(1)
+    assert answer(block, X, Request("rows", VersionPoint(1, 0.5, W))) == Stale(0), (
+        "nothing was proposed"
+    )
+    answer(block, X, Request("propose", VersionPoint(0, 0.0, W), (Vertices(),)))
+    assert answer(block, X, Request("rows", VersionPoint(2, 0.5, W))) == Stale(0)
+    assert rows_at(block, X, VersionPoint(1, 0.5, W)).any()
+    assert answer(block, X, Request("rows", VersionPoint(0, 0.0, W))) == Stale(1)
 
 
 class Killed(Exception):
