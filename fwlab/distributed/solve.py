@@ -155,6 +155,15 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
+def _new_state(problem: ProblemInParts, solver: Method, *rest: Any) -> OutOfCoreState:
+    """Return the state of a run, with the kernels compiled if they run in this process."""
+    if isinstance(problem, DaskProblem):
+        return DaskState(problem, *rest)
+    assert isinstance(problem, OutOfCoreProblem)
+    warm_up(problem.first_part(), solver)
+    return OutOfCoreState(problem, *rest)
+
+
 def _split(name: str, solver: Method, problem: ProblemInParts, rng: np.random.Generator) -> Method:
     """Return the method that works part by part. Raises ValueError if there is none."""
     if isinstance(problem, DaskProblem):
