@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
 from fwlab.distributed.dask_problem import DaskProblem
+from fwlab.distributed.dask_state import DaskState
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
@@ -34,6 +35,7 @@ from fwlab.solvers.registry import build, label
 from fwlab.solvers.stopping import Limits, checked_limits
 from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
+from fwlab.solvers.warm_up import warm_up
 
 
 class OutOfCoreProgress(Progress):
