@@ -1,5 +1,6 @@
-"""Train on data that does not fit in memory."""
+"""Train on data that does not fit in memory, or that lies on a cluster."""
 
+from fwlab.distributed.dask_problem import DaskProblem
 from fwlab.distributed.drift import DriftError
 from fwlab.distributed.path import PathPoint, path
 from fwlab.distributed.problem import OutOfCoreProblem
@@ -11,6 +12,7 @@ from fwlab.distributed.validation import Accuracy, ValidationSet
 __all__ = [
     "Accuracy",
     "CsrFiles",
+    "DaskProblem",
     "DriftError",
     "OutOfCoreProblem",
     "PackedResult",

@@ -8,7 +8,7 @@ made without further rounding (math.fsum), and each chunk adds its A^T X to the 
     and each sum is right to gamma_4 times the sum of the sizes of the chunks' terms, besides.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import NamedTuple, cast
@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
+from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features import DataFeatures
 from fwlab.operators.sums import (
@@ -45,7 +45,7 @@ class Terms(NamedTuple):
     outside: float  # 1 if a row is infeasible
 
 
-def start_certificate(problem: OutOfCoreProblem) -> Certificate:
+def start_certificate(problem: ProblemInParts) -> Certificate:
     """Return the certificate of A = 0 and W = 0, which needs no X."""
     losses, augmented = [], []
     for part in problem.parts:
@@ -55,28 +55,40 @@ def start_certificate(problem: OutOfCoreProblem) -> Certificate:
     return Certificate(fsum(losses), 0.0, fsum(losses), fsum(augmented))
 
 
+class TrackedTerms(NamedTuple):
+    """The part of one chunk in the means of a certificate without bounds."""
+
+    loss: float
+    linear: float
+    augmented: float
+
+
 def tracked_certificate(
-    problem: OutOfCoreProblem, chunks: Iterable[tuple[ChunkProblem, Floats]], V: Floats
+    problem: ProblemInParts, terms: Sequence[TrackedTerms], V: Floats
 ) -> Certificate:
     """Return the certificate at a link V that a method tracks, without bounds of its errors.
 
-    It takes a third of the time of the one with bounds. The chunks are as for `certificate`.
+    It takes a third of the time of the one with bounds. There is one term per chunk.
     """
-    losses, linear, augmented = [], [], []
-    for part, A in chunks:
-        scores = part.features.scores(V)
-        losses.append(part.share * part.primal_value(scores, 0.0))
-        linear.append(part.share * part.dual_value(A, 0.0))
-        if part.smoothing:
-            augmented.append(part.share * part.augmented_primal(A, scores, 0.0))
+    sums = TrackedTerms(*map(fsum, zip(*terms, strict=True)))
     norm = problem.lam / 2 * square_in_parts(V)
-    primal, dual = norm + fsum(losses), fsum(linear) - norm
-    highest = norm + fsum(augmented) if augmented else primal
+    primal, dual = norm + sums.loss, sums.linear - norm
+    highest = norm + sums.augmented if problem.smoothing else primal
     return Certificate(primal, dual, primal - dual, highest - dual)
 
 
+def tracked_terms(part: ChunkProblem, A: Floats, V: Floats) -> TrackedTerms:
+    """Return the terms of one chunk."""
+    scores, share = part.features.scores(V), part.share
+    return TrackedTerms(
+        share * part.primal_value(scores, 0.0),
+        share * part.dual_value(A, 0.0),
+        share * part.augmented_primal(A, scores, 0.0) if part.smoothing else 0.0,
+    )
+
+
 def certificate(
-    problem: OutOfCoreProblem,
+    problem: ProblemInParts,
     chunks: Iterable[tuple[ChunkProblem, Floats]],
     V: Floats,
 ) -> Certificate:
@@ -84,15 +96,25 @@ def certificate(
 
     Parameters
     ----------
-    problem : OutOfCoreProblem
+    problem : OutOfCoreProblem or another in parts
     chunks : iterable of pairs
         Each chunk's part with its rows of X, and its rows of A.
     V : array (m, d)
         A^T X / (lam n), computed from A chunk by chunk.
     """
-    v = norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
-    n_chunks = len(problem.parts)
-    terms = [_terms(part, A, V, v, n_chunks) for part, A in chunks]
+    norms, n_chunks = norms_of_rows(V), len(problem.parts)
+    terms = [chunk_terms(part, A, V, norms, n_chunks) for part, A in chunks]
+    return certificate_of(problem, terms, V)
+
+
+def norms_of_rows(V: Floats) -> Floats:
+    """Return bounds of the norms of the rows of V, (m,)."""
+    return norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
+
+
+def certificate_of(problem: ProblemInParts, terms: Sequence[Terms], V: Floats) -> Certificate:
+    """Return the certificate whose terms these are, chunk by chunk; otherwise as `certificate`."""
+    v = norms_of_rows(V)
     sums = Terms(*map(fsum, zip(*terms, strict=True)))
     lam, square, size = problem.lam, square_in_parts(V), float(np.linalg.norm(v))
     primal, dual = lam / 2 * square + sums.loss, -lam / 2 * square - sums.linear
@@ -122,8 +144,8 @@ def certificate(
     return replace(found, distance=float(root + total / 2) * MARGIN + UNDERFLOW)
 
 
-def _terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
-    """Return the terms of one chunk; v (m,) bounds the norms of the rows of V."""
+def chunk_terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
+    """Return the terms of one chunk of n_chunks; v (m,) bounds the norms of the rows of V."""
     features = cast(DataFeatures, part.features)
     scores = features.scores(V)
     x = norms_above(features.square_norms(), V.shape[1])

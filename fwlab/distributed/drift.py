@@ -12,7 +12,7 @@ rows, rounding explains a distance of 8 gamma_(T + n) S.
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.problem import ProblemInParts
 from fwlab.operators.sums import gamma
 
 
@@ -20,7 +20,7 @@ class DriftError(RuntimeError):
     """W is not the W of A, and rounding does not explain the difference."""
 
 
-def drift_bound(problem: OutOfCoreProblem, steps: int) -> float:
+def drift_bound(problem: ProblemInParts, steps: int) -> float:
     """Return the largest distance |W - A^T X / (lam n)| that rounding explains after some steps."""
     lam_n, reach = problem.lam_n, float(problem.polytopes.upper.sum())
     norms = np.sqrt(problem.curvatures * lam_n)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from fwlab.checks.arguments import as_real
 from fwlab.distributed.checkpoint import Checkpoint, fingerprint, fingerprint_of_rows, new_run
-from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.problem import ProblemInParts
 from fwlab.solvers.method import Method
 from fwlab.text import describe
 
@@ -56,7 +56,7 @@ class Keeper:
 def keeper_of(
     path: Any,
     seconds_between: Any,
-    problem: OutOfCoreProblem,
+    problem: ProblemInParts,
     method: Method,
     rng: np.random.Generator,
     start: list[csr_array],
@@ -76,7 +76,7 @@ def keeper_of(
     return Keeper(place, between, {**problem_facts_of(problem), **own})
 
 
-def problem_facts_of(problem: OutOfCoreProblem) -> dict[str, Any]:
+def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
     """Return what tells a problem from others. The lengths of its rows stand for X."""
     arrays = [v for v in vars(problem.loss).values() if isinstance(v, np.ndarray)]
     first = problem.parts[0]

@@ -4,17 +4,19 @@ from collections.abc import Generator
 from contextlib import closing
 from copy import copy
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
 
+from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real
 from fwlab.distributed.memory import Memory, as_bytes
 from fwlab.distributed.read_ahead import read_ahead
 from fwlab.distributed.sources import Order, source_of
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
+from fwlab.operators.domains import RowPolytopes
 from fwlab.operators.features import features_of
 from fwlab.problem import Problem
 from fwlab.problem_input import (
@@ -27,7 +29,68 @@ from fwlab.problem_input import (
 from fwlab.text import in_brackets, problem_facts
 
 
-class OutOfCoreProblem:
+class ProblemInParts:
+    """A problem min_W lam/2 |W|^2 + mean loss whose sums are taken part by part.
+
+    Attributes
+    ----------
+    squares : array (n,)
+        |x_i|^2.
+    cuts : list of pairs
+        The rows of each part, and whether their X is sparse.
+    parts : list of ChunkProblem
+        The parts, without X.
+    """
+
+    loss: Loss
+    smoothing: float
+    lam: float
+    dtype: Any
+    y: Integers
+    classes: np.ndarray
+    sample_weight: Floats
+    polytopes: RowPolytopes
+    n_features: int
+    squares: Floats
+    cuts: list[tuple[slice, bool]]
+    kernel = None
+    regularizer = LpNorm(2)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples n."""
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes m."""
+        return len(self.classes)
+
+    @property
+    def lam_n(self) -> float:
+        """lam times n."""
+        return self.lam * self.n_samples
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether X is sparse."""
+        return self.parts[0].is_sparse
+
+    def with_lam(self, lam: float) -> Self:
+        """Return this problem with another lam, without reading X; both share the data."""
+        other = copy(self)
+        other._take_lam(as_real("lam", lam, positive=True))
+        return other
+
+    def _take_lam(self, lam: float) -> None:
+        """Set lam, and everything that depends on it."""
+        self.lam = lam
+        check_scales(self.squares, self.lam_n, self.sample_weight, self.polytopes.scale)
+        self.curvatures = self.squares / self.lam_n
+        self.parts = [ChunkProblem(self, *cut) for cut in self.cuts]
+
+
+class OutOfCoreProblem(ProblemInParts):
     """The problem min_W lam/2 |W|^2 + mean loss, with an X that is read chunk by chunk.
 
     Making it reads X once and checks every number.
@@ -80,7 +143,7 @@ class OutOfCoreProblem:
     ) -> None:
         if not isinstance(loss, Loss):
             raise TypeError(f"loss must be a fwlab.Loss; got {loss!r}.")
-        self.loss, self.kernel, self.regularizer = loss, None, LpNorm(2)
+        self.loss = loss
         self.smoothing = as_real("smoothing", smoothing, positive=False)
         self.source = source_of(X)
         n = self.source.n_samples
@@ -92,7 +155,7 @@ class OutOfCoreProblem:
         self.chunk_rows = self._checked_chunk_rows(chunk_rows)
         lam = checked_lam(lam, C, self.n_samples)
         self.squares = np.empty(self.n_samples)
-        self.cuts = self._survey()
+        self.cuts, self.dtype = self._survey(), self.source.dtype
         self._take_lam(lam)
 
     def __repr__(self) -> str:
@@ -105,37 +168,11 @@ class OutOfCoreProblem:
         return [*problem_facts(own), f"{len(self.parts)} chunks"]
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples n."""
-        return len(self.y)
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes m."""
-        return len(self.classes)
-
-    @property
-    def lam_n(self) -> float:
-        """lam times n."""
-        return self.lam * self.n_samples
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """One sentence for each thing that a user should know of X."""
         longest = max(part.n_samples for part in self.parts)
         chunks = f"X was read at most {longest} rows at a time."
         return chunks, *conversion_notes(None, self.parts[0].storage)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the chunks of X are sparse."""
-        return self.parts[0].is_sparse
-
-    def with_lam(self, lam: float) -> "OutOfCoreProblem":
-        """Return this problem with another lam, without reading X; both share the data."""
-        other = copy(self)
-        other._take_lam(as_real("lam", lam, positive=True))
-        return other
 
     def first_part(self) -> "ChunkProblem":
         """Return the part of the first chunk, with its rows of X."""
@@ -155,13 +192,6 @@ class OutOfCoreProblem:
                         "X must give the same chunks of rows each time; it gave others."
                     )
                 yield part.holding(X)
-
-    def _take_lam(self, lam: float) -> None:
-        """Set lam, and everything that depends on it."""
-        self.lam = lam
-        check_scales(self.squares, self.lam_n, self.sample_weight, self.polytopes.scale)
-        self.curvatures = self.squares / self.lam_n
-        self.parts = [ChunkProblem(self, *cut) for cut in self.cuts]
 
     def _survey(self) -> list[tuple[slice, bool]]:
         """Read X once and check it; return each chunk's rows and whether they are sparse."""
@@ -214,11 +244,11 @@ class ChunkProblem(Problem):
     It holds X only within `OutOfCoreProblem.chunks`.
     """
 
-    def __init__(self, whole: OutOfCoreProblem, rows: slice, is_sparse: bool) -> None:
+    def __init__(self, whole: ProblemInParts, rows: slice, is_sparse: bool) -> None:
         self.is_sparse = is_sparse
         self.loss, self.smoothing, self.regularizer = whole.loss, whole.smoothing, whole.regularizer
         self.kernel, self.gram_shift, self.notes = None, 0.0, ()
-        self.storage = np.dtype(whole.source.dtype).name
+        self.storage = np.dtype(whole.dtype).name
         self.y, self.classes, self.n_classes = whole.y[rows], whole.classes, whole.n_classes
         # lam n of the whole, and exactly lam if the chunk is the whole
         self.share = len(self.y) / whole.n_samples

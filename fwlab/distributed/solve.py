@@ -12,11 +12,14 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.distributed.dask_problem import DaskProblem
+from fwlab.distributed.dask_state import DaskState
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
-from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.result import PackedResult
+from fwlab.distributed.rounds import method_in_rounds
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.distributed.whole_steps import WholeSteps
 from fwlab.provenance import provenance
@@ -50,7 +53,7 @@ class OutOfCoreProgress(Progress):
 
 
 def solve(
-    problem: OutOfCoreProblem,
+    problem: ProblemInParts,
     method: str | Method = "ascent",
     tol: float = 1e-5,
     relative: bool = False,
@@ -117,27 +120,27 @@ def solve(
         or a file is damaged.
     """
     called = time.perf_counter()
-    if not isinstance(problem, OutOfCoreProblem):
-        raise TypeError(f"problem must be an OutOfCoreProblem; got {reprlib.repr(problem)}.")
+    if not isinstance(problem, OutOfCoreProblem | DaskProblem):
+        found = reprlib.repr(problem)
+        raise TypeError(f"problem must be an OutOfCoreProblem or a DaskProblem; got {found}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
     generator, name = as_generator(rng), label(method)
     solver = build(method, method_options)
-    chunked = Repeating(chunked_method(name, solver))
+    split = Repeating(_split(name, solver, problem, generator))
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
     checkpointed = None if keeper is None else keeper.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
-        warm_up(problem.first_part(), solver)
-        state = OutOfCoreState(problem, packed, generator, interrupt, verbose > 0, keeper)
+        state = _new_state(problem, solver, packed, generator, interrupt, verbose > 0, keeper)
         if checkpointed is not None:
             _feasible(problem, checkpointed.packed, "checkpoint")
             state.resume(checkpointed)
-        end = run_loop(chunked, state, limits, recorder, time.perf_counter(), interrupt)
+        end = run_loop(split, state, limits, recorder, time.perf_counter(), interrupt)
         end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
 
@@ -154,6 +157,22 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
+def _new_state(problem: ProblemInParts, solver: Method, *rest: Any) -> OutOfCoreState:
+    """Return the state of a run, with the kernels compiled if they run in this process."""
+    if isinstance(problem, DaskProblem):
+        return DaskState(problem, *rest)
+    assert isinstance(problem, OutOfCoreProblem)
+    warm_up(problem.first_part(), solver)
+    return OutOfCoreState(problem, *rest)
+
+
+def _split(name: str, solver: Method, problem: ProblemInParts, rng: np.random.Generator) -> Method:
+    """Return the method that works part by part. Raises ValueError if there is none."""
+    if isinstance(problem, DaskProblem):
+        return method_in_rounds(name, solver, rng)
+    return chunked_method(name, solver)
+
+
 def chunked_method(name: str, solver: Method) -> Method:
     """Return the method that works chunk by chunk. Raises ValueError if there is none."""
     if isinstance(solver, Ascent | BlockFrankWolfe):
@@ -165,7 +184,7 @@ def chunked_method(name: str, solver: Method) -> Method:
     )
 
 
-def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
+def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
     """Return the checked start, packed chunk by chunk."""
     n, m = problem.n_samples, problem.n_classes
     if A0 is None:
@@ -178,7 +197,7 @@ def _start(problem: OutOfCoreProblem, A0: Any) -> list[csr_array]:
     return _feasible(problem, [A0[i:j] for i, j in pairwise(cuts)], "A0")
 
 
-def _feasible(problem: OutOfCoreProblem, packed: list[csr_array], name: str) -> list[csr_array]:
+def _feasible(problem: ProblemInParts, packed: list[csr_array], name: str) -> list[csr_array]:
     """Return the rows of A of each chunk. Raises ValueError if a row is not feasible."""
     start = 0
     for part, rows in zip(problem.parts, packed, strict=True):

@@ -11,7 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import certificate, start_certificate, tracked_certificate
+from fwlab.distributed.certificate import (
+    certificate,
+    start_certificate,
+    tracked_certificate,
+    tracked_terms,
+)
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
@@ -208,7 +213,8 @@ class OutOfCoreState(RunState):
     def _judged(self) -> Certificate:
         if self.is_zero:
             return start_certificate(self.problem)
-        return tracked_certificate(self.problem, self._rows("judging"), self.link)
+        terms = [tracked_terms(part, A, self.link) for part, A in self._rows("judging")]
+        return tracked_certificate(self.problem, terms, self.link)
 
     def certify_now(self) -> Certificate:
         """Return the certificate of A as it is, whatever the journal holds."""
@@ -217,10 +223,13 @@ class OutOfCoreState(RunState):
         link = self._link_from_scratch()
         require_no_drift(self.link, link, self._drift_bound(self.iteration) + moved)
         self.link = link
-        self.certificate = certificate(self.problem, self._rows("certificate"), link)
+        self.certificate = self._certificate()
         if found := self.certificate.contradiction:
             raise DriftError(f"Nothing is certified: {found}")
         return self.certificate
+
+    def _certificate(self) -> Certificate:
+        return certificate(self.problem, self._rows("certificate"), self.link)
 
     def _rows(self, work: str) -> Iterator[tuple[ChunkProblem, Floats]]:
         """Yield the part of each chunk and its rows of A."""

@@ -60,7 +60,7 @@ class WholeSteps(Method):
         last.passes += 1
         for place, part in state.chunks(f"iteration {last.passes}"):
             A = state.packed[place].toarray()
-            vertex = _vertex(part, A, part.features.scores(state.link))
+            vertex = chunk_vertex(part, A, part.features.scores(state.link))
             direction += vertex.product
             vertices.append(vertex._replace(product=np.empty(0)))
             if state.interrupt.pressed:
@@ -87,7 +87,7 @@ class WholeSteps(Method):
         return last.gap if np.isfinite(last.gap) else None
 
 
-def _vertex(part: ChunkProblem, A: Floats, scores: Floats) -> ChunkVertex:
+def chunk_vertex(part: ChunkProblem, A: Floats, scores: Floats) -> ChunkVertex:
     """Return the vertex that the LMO finds on one chunk; A and the scores are (rows, m)."""
     shifted = part.shifted_scores(A, scores)
     polytopes = part.row_polytopes

@@ -230,7 +230,7 @@ def check_backend(backend: Any, scheduler: Any) -> None:
             import distributed  # noqa: F401 - only checks that it is installed
         except ImportError:
             raise ImportError(
-                "backend 'dask' needs the package distributed: pip install 'fwlab[cluster]'."
+                "backend 'dask' needs the package distributed: pip install 'fwlab[dask]'."
             ) from None
 
 

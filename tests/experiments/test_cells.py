@@ -157,7 +157,7 @@ def test_bad_arguments_get_a_sentence(tmp_path, arguments, sentence):
 
 def test_without_distributed_dask_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"pip install 'fwlab\[cluster\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'fwlab\[dask\]'"):
         run_cells(cells_of(cell_functions.scaled), tmp_path, backend="dask", scheduler="tcp://a:1")
 
 

@@ -1,0 +1,136 @@
+"""Hold the state of a run on a Dask cluster: W, the version of A, and the calls to the workers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import Any
+
+from scipy.sparse import csr_array, vstack
+
+from fwlab.arrays import Floats
+from fwlab.distributed.block import Request, Round, VersionPoint
+from fwlab.distributed.calls import Calls
+from fwlab.distributed.certificate import (
+    certificate_of,
+    norms_of_rows,
+    start_certificate,
+    tracked_certificate,
+)
+from fwlab.distributed.checkpoint import Checkpoint
+from fwlab.distributed.dask_problem import DaskProblem
+from fwlab.distributed.proposals import NearestRows, Proposer
+from fwlab.distributed.state import OutOfCoreState
+from fwlab.result import Certificate
+
+# the rounds after which the driver keeps the rows of A, so that lost ones need no more rounds again
+ROUNDS_KEPT = 8
+
+
+@dataclass(eq=False)
+class DaskState(OutOfCoreState):
+    """The state of a run, which the driver changes round by round.
+
+    The workers hold A. `packed`, part by part, and `calls.kept`, partition by partition, hold the
+    rows that the driver has seen last.
+
+    Attributes
+    ----------
+    calls : Calls
+        The partitions; made at the start.
+    version : int
+        The number of moves of A.
+    step_to_version : float
+        The step to this version.
+    """
+
+    problem: DaskProblem  # type: ignore[assignment]
+    calls: Calls = field(init=False)
+    version: int = field(init=False, default=0)
+    step_to_version: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self._open(self.packed)
+        self.link = self._link_of_zero()
+        if not self.is_zero:
+            self.link = self._link_from_scratch()
+
+    @property
+    def is_zero(self) -> bool:
+        return self.version == 0 and super().is_zero
+
+    @property
+    def A(self) -> csr_array:
+        """The dual point, (n, m), fetched from the workers."""
+        self.fetch()
+        return super().A
+
+    def propose(self, proposer: Proposer) -> list[Any]:
+        """Return the proposals of all partitions, in their order."""
+        return self.ask("propose", proposer)
+
+    def move(self, proposer: Proposer, direction: Floats, step: float) -> None:
+        """Move A a step of the way to what was proposed, and W along its direction (m, d)."""
+        self.calls.past.append(Round(proposer, self.link, step))
+        self.link = self.link + step * direction
+        self.version += 1
+        self.step_to_version = step
+        if len(self.calls.past) >= ROUNDS_KEPT:
+            self.fetch()
+
+    def ask(self, name: str, *more: Any) -> list[Any]:
+        """Return the answers of all partitions at the current version of A."""
+        point = VersionPoint(self.version, self.step_to_version, self.link)
+        return self.calls.each(Request(name, point, more))
+
+    def fetch(self) -> None:
+        """Fetch the rows of A from the workers, unless the driver has them."""
+        if not self.calls.past:
+            return
+        rows = self.ask("rows")
+        self.calls.keep(rows, self.version)
+        setups = zip(self.calls.setups, rows, strict=True)
+        self.packed = [csr_array(piece) for setup, held in setups for piece in setup.pieces(held)]
+
+    def keep(self, now: bool = False) -> None:
+        if self.keeper is not None and (now or self.keeper.is_due):
+            self.fetch()
+        super().keep(now)
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        self._open(checkpoint.packed)
+        super().resume(checkpoint)
+
+    def _open(self, packed: Sequence[csr_array]) -> None:
+        """Give the workers these rows of A, part by part."""
+        setups = self.problem.setups()
+        ends = accumulate((len(setup.parts) for setup in setups), initial=0)
+        rows = [csr_array(vstack(packed[i:j], format="csr")) for i, j in pairwise(ends)]
+        self.calls = Calls(self.problem.placement, setups, rows)
+
+    def _judged(self) -> Certificate:
+        if self.is_zero:
+            return start_certificate(self.problem)
+        return tracked_certificate(self.problem, self._ask_parts("judge"), self.link)
+
+    def _certificate(self) -> Certificate:
+        terms = self._ask_parts("terms", norms_of_rows(self.link), len(self.problem.parts))
+        return certificate_of(self.problem, terms, self.link)
+
+    def _ask_parts(self, name: str, *more: Any) -> list[Any]:
+        """Return the answers of all parts of all partitions, in their order."""
+        return [term for partition in self.ask(name, *more) for term in partition]
+
+    def _round_to_domain(self) -> float:
+        roundings = self.propose(NearestRows())
+        self.infeasibility = max(rounding.infeasibility for rounding in roundings)
+        if not any(rounding.changed for rounding in roundings):
+            return 0.0
+        self.move(NearestRows(), self._link_of_zero(), 1.0)
+        return float(sum(rounding.moved for rounding in roundings)) / self.problem.lam_n
+
+    def _link_from_scratch(self) -> Floats:
+        link = self._link_of_zero()
+        for product in self.ask("link"):
+            link += product
+        link /= self.problem.lam_n
+        return link

@@ -1,0 +1,172 @@
+"""Cut X into partitions of rows and bring each to the worker that keeps it.
+
+A dask array is cut already: its row chunks stay where they are. Rows of a .npy file are read by the
+worker; rows in the memory of the driver are sent to it.
+"""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse
+
+from fwlab.checks.arguments import as_features, as_integer
+from fwlab.distributed.files import FileArray, file_array, fill
+from fwlab.distributed.sources import working_type
+from fwlab.operators.features import features_of
+
+
+class WorkerLost(Exception):
+    """The worker that was to receive something is gone."""
+
+
+def sent(client: Any, value: Any, home: str) -> Any:
+    """Return the future of a value that is sent to a worker. Raises WorkerLost if it is gone."""
+    try:
+        return client.scatter(value, workers=[home], hash=False)
+    except (AttributeError, KeyError, OSError) as error:  # without a scheduler, worker or answer
+        raise WorkerLost(home) from error
+
+
+class RowPartitions(Protocol):
+    """X in partitions; `cuts` are the first rows of the partitions, and the number of rows."""
+
+    cuts: list[int]
+    dtype: type[np.floating]
+
+    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
+        """Return the address of the worker that shall keep a partition."""
+
+    def bring(self, client: Any, place: int, home: str) -> Any:
+        """Return a future of the checked rows of a partition at a worker.
+
+        Raises WorkerLost if the worker is gone.
+        """
+
+
+class Survey(NamedTuple):
+    """Facts of the rows of a partition for the driver."""
+
+    n_features: int
+    is_sparse: bool
+    squares: np.ndarray  # |x_i|^2
+
+
+def survey(X: Any) -> Survey:
+    """Return the facts of checked rows."""
+    return Survey(X.shape[1], scipy.sparse.issparse(X), features_of(X, None).square_norms())
+
+
+def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:
+    """Return rows of X as finite numbers of a type, row by row in memory, or as canonical CSR."""
+    return as_features(name, X, dtype)
+
+
+class RowsOfDask:
+    """The row chunks of a dask array."""
+
+    def __init__(self, X: Any, client: Any) -> None:
+        from distributed import futures_of
+
+        rows, *columns = X.chunks
+        if len(columns) != 1:
+            raise ValueError(f"X must be 2-D; got shape {X.shape}.")
+        if len(columns[0]) != 1:
+            raise ValueError(
+                f"X must have all columns in one chunk, as after X.rechunk({{1: -1}}); got "
+                f"{len(columns[0])} chunks of columns."
+            )
+        if np.isnan(rows).any():
+            raise ValueError("X must have chunks of known sizes: call X.compute_chunk_sizes().")
+        if 0 in rows:
+            raise ValueError(f"X must have rows in each chunk; chunk {rows.index(0)} has none.")
+        self.cuts = np.cumsum([0, *rows]).tolist()
+        self.dtype = working_type(X.dtype)
+        stored = client.persist(X)
+        futures = {future.key: future for future in futures_of(stored)}
+        self.chunks = [futures[key] for (key,) in stored.__dask_keys__()]
+
+    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
+        from distributed import wait
+
+        chunk = self.chunks[place]
+        with client.as_current():
+            wait(chunk)
+        holders = sorted(client.who_has([chunk])[chunk.key])
+        return str(holders[0]) if holders else addresses[place % len(addresses)]
+
+    def bring(self, client: Any, place: int, home: str) -> Any:
+        name = f"chunk {place} of X"
+        return client.submit(
+            checked_rows, self.chunks[place], name, self.dtype, workers=[home], pure=False
+        )
+
+
+class RowsOfFile:
+    """Rows of a .npy file that every worker can read."""
+
+    def __init__(self, X: Any, n_partitions: int) -> None:
+        self.array = file_array("X", X, ndim=2)
+        self.cuts = cuts_of(self.array.shape[0], n_partitions)
+        self.dtype = working_type(self.array.dtype)
+
+    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
+        return addresses[place % len(addresses)]
+
+    def bring(self, client: Any, place: int, home: str) -> Any:
+        rows = self.cuts[place], self.cuts[place + 1]
+        return client.submit(read_rows, self.array, *rows, self.dtype, workers=[home], pure=False)
+
+
+def read_rows(array: FileArray, start: int, stop: int, dtype: type[np.floating]) -> Any:
+    """Return checked rows of a file."""
+    rows = np.empty((stop - start, array.shape[1]), array.dtype)
+    with array.opened() as file:
+        file.seek(array.offset + start * array.shape[1] * array.dtype.itemsize)
+        fill(rows, file)
+    return checked_rows(rows, f"X[{start}:{stop}]", dtype)
+
+
+class RowsOfDriver:
+    """Rows of an array or a scipy.sparse matrix in the memory of the driver."""
+
+    def __init__(self, X: Any, n_partitions: int) -> None:
+        self.dtype = working_type(getattr(X, "dtype", np.float64))
+        self.X = as_features("X", X, self.dtype)
+        self.cuts = cuts_of(self.X.shape[0], n_partitions)
+
+    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
+        return addresses[place % len(addresses)]
+
+    def bring(self, client: Any, place: int, home: str) -> Any:
+        rows = self.X[self.cuts[place] : self.cuts[place + 1]]
+        return sent(client, rows, home)
+
+
+def cuts_of(n: int, n_partitions: int) -> list[int]:
+    """Return the first rows of partitions of nearly the same size, and n."""
+    if n_partitions > n:
+        raise ValueError(
+            f"n_partitions must leave no partition without rows; got {n_partitions} for {n} rows."
+        )
+    return [n * place // n_partitions for place in range(n_partitions + 1)]
+
+
+def partitions_of(X: Any, n_partitions: Any, client: Any) -> RowPartitions:
+    """Return X in partitions. Raises an error with one sentence if that cannot be done."""
+    if hasattr(X, "__dask_graph__"):
+        if not hasattr(X, "chunks"):
+            raise TypeError(f"X must be a dask array; got a {type(X).__name__} of dask.")
+        if n_partitions is not None:
+            raise ValueError(
+                "n_partitions must be None for a dask array, whose row chunks are the partitions; "
+                f"got {n_partitions!r}."
+            )
+        return RowsOfDask(X, client)
+    if n_partitions is None:
+        n_partitions = sum(client.nthreads().values())
+    n_partitions = as_integer("n_partitions", n_partitions, low=1)
+    if isinstance(X, str | PathLike | np.memmap):
+        return RowsOfFile(X, n_partitions)
+    return RowsOfDriver(X, n_partitions)

@@ -1,0 +1,24 @@
+"""Dask clusters of the tests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from on_cluster import CallsHere, client_of
+
+from fwlab.distributed import dask_problem, dask_state
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    """Provide a client with two workers."""
+    with client_of(2) as client:
+        yield client
+
+
+@pytest.fixture
+def calls_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs ask blocks in this thread, each of several small pieces."""
+    monkeypatch.setattr(dask_state, "Calls", CallsHere)
+    monkeypatch.setattr(dask_problem, "LEAST_ROWS", 5)
+    monkeypatch.setattr(dask_problem, "CHUNK_BYTES", 1)

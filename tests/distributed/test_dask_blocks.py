@@ -1,0 +1,115 @@
+"""A block at a worker moves once per version, and has the same bits when it is opened again."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from on_cluster import on_cluster
+from scipy.sparse import csr_array
+from solvers.solver_table import Case
+
+import fwlab
+from fwlab import distributed
+from fwlab.distributed.block import Opening, Request, Round, Stale, VersionPoint, answer, open_block
+from fwlab.distributed.checkpoint import Checkpoint
+from fwlab.distributed.dask_state import ROUNDS_KEPT
+from fwlab.distributed.proposals import QuarterPass, Vertices
+
+pytestmark = [pytest.mark.small, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.fixture
+def opening(client, calls_here):
+    """A partition of several pieces at A = 0, and its rows of X."""
+    problem = Case(n=40, smoothing=0.5).problem()
+    cluster = on_cluster(problem, client, 2)
+    setup = cluster.setups()[1]
+    assert len(setup.parts) > 1
+    return problem.X[20:], Opening(setup, csr_array((20, 4)), 0)
+
+
+def rows_at(block, X, point):
+    return answer(block, X, Request("rows", point)).toarray()
+
+
+@pytest.mark.parametrize("proposers", [
+    [Vertices(), Vertices(), Vertices()], [QuarterPass(3, turn) for turn in range(3)],
+], ids=["vertices", "passes"])  # fmt: skip
+def test_a_lost_block_is_opened_again_with_the_same_bits(proposers, opening):
+    X, first = opening
+    rng, block = np.random.default_rng(0), open_block(*opening)
+    W, steps, past = rng.normal(size=(4, X.shape[1])), (0.5, 1.0, 0.25), []
+    point = VersionPoint(0, 0.0, W)
+    for version, (proposer, step) in enumerate(zip(proposers, steps, strict=True)):
+        request = Request("propose", point, (proposer,))
+        once, twice = answer(block, X, request), answer(block, X, request)
+        assert_array_equal(once.product, twice.product)
+        past.append(Round(proposer, point.W, step))
+        point = VersionPoint(version + 1, step, point.W + rng.normal(size=W.shape))
+        rows = rows_at(block, X, point)
+        assert_array_equal(rows_at(block, X, point), rows)
+        again = open_block(X, Opening(first.setup, first.rows, 0, tuple(past)))
+        assert_array_equal(rows_at(again, X, point), rows)
+        middle = open_block(X, Opening(first.setup, csr_array(rows), version + 1))
+        assert_array_equal(rows_at(middle, X, point), rows)
+    assert rows.any()
+
+
+def test_a_block_of_another_version_says_so(opening):
+    X, _ = opening
+    block, W = open_block(*opening), np.zeros((4, X.shape[1]))
+    assert answer(block, X, Request("rows", VersionPoint(1, 0.5, W))) == Stale(0), (
+        "nothing was proposed"
+    )
+    answer(block, X, Request("propose", VersionPoint(0, 0.0, W), (Vertices(),)))
+    assert answer(block, X, Request("rows", VersionPoint(2, 0.5, W))) == Stale(0)
+    assert rows_at(block, X, VersionPoint(1, 0.5, W)).any()
+    assert answer(block, X, Request("rows", VersionPoint(0, 0.0, W))) == Stale(1)
+
+
+class Killed(Exception):
+    """Stands for the end of the driver."""
+
+
+@pytest.mark.parametrize("method", ["ascent", "fw"])
+def test_a_driver_that_was_killed_goes_on_from_its_checkpoint(method, client, calls_here, tmp_path):
+    cluster = on_cluster(Case(n=40).problem(), client, 3)
+    plain = distributed.solve(cluster, method, tol=0.0, max_iter=6)
+    options = {"checkpoint": tmp_path / "run.npz", "checkpoint_every": 0.0}
+
+    def kill(progress):
+        past = progress.state.calls.past
+        assert len(past) < ROUNDS_KEPT
+        if progress.iteration == 4:
+            raise Killed
+
+    with pytest.raises(Killed):
+        distributed.solve(
+            cluster, method, tol=0.0, max_iter=6, callback=kill, check_every=1, **options
+        )
+    run = distributed.solve(cluster, method, tol=0.0, max_iter=6, **options)
+    assert "Resumed after iteration" in run.message
+    assert_array_equal(run.W, plain.W)
+    assert_array_equal(run.A.toarray(), plain.A.toarray())
+    other = on_cluster(Case(n=40, seed=1).problem(), client, 3)
+    with pytest.raises(ValueError, match="holds another run"):
+        distributed.solve(other, method, tol=0.0, **options)
+
+
+def test_blocks_of_mixed_age_are_a_dual_point_whose_w_is_computed(client, calls_here, tmp_path):
+    problem, file = Case(n=40).problem(), tmp_path / "run.npz"
+    cluster, stored = on_cluster(problem, client, 3), []
+    for max_iter in (2, 5):
+        distributed.solve(cluster, tol=0.0, max_iter=max_iter, checkpoint=file)
+        stored.append(Checkpoint.load(file))
+    old, new = stored
+    parts = len(new.packed)
+    packed = [*old.packed[: parts // 2], *new.packed[parts // 2 :]]
+    ages = [old.iteration] * (parts // 2) + [new.iteration] * (parts - parts // 2)
+    fields = {**vars(new), "packed": packed, "ages": ages}
+    Checkpoint(**fields).save(file)
+    seen = []
+    run = distributed.solve(cluster, tol=2e-2, max_iter=300, checkpoint=file, callback=seen.append)
+    A = run.A.toarray()
+    assert run.success and problem.is_feasible(A)
+    np.testing.assert_allclose(problem.weights(A), run.W, atol=1e-12)
+    assert abs(run.dual - fwlab.solve(problem, tol=1e-8).dual) <= 2e-2
