@@ -21,6 +21,7 @@ the formula is true nowhere. Its tree is
                    numbered from 0 in the order of the tree, and each says that a polynomial is
                    >= 0 or > 0. The sum a p_i p_j + b p_k + .. is the polynomial c with c < 0, or
                    c = 0 and the factors of some term are all > 0. "s3" is the square of p_3.
+                   "a:i=j*x*y" is a p_i x y: as p_j = -p_i, p_i is 0, and a has any sign
 
 3. A rate of Frank-Wolfe, for all sets of diameter D and all functions of one kind:
 
@@ -245,17 +246,29 @@ def check_contradiction(known, text):
     total, positive = {}, False
     for term in text.split(" "):
         number, _, factors = term.partition(":")
-        product, strict = plus({}, ONE, Fraction(number)), True
-        if Fraction(number) <= 0:
+        product, strict = factor(known, factors)
+        if Fraction(number) <= 0 and "=" not in factors:
             raise Rejected(f"a multiplier is not positive: {term}")
-        for factor in factors.split(","):
-            p, is_strict = known[int(factor.lstrip("s"))]
-            product = times(product, times(p, p) if factor.startswith("s") else p)
-            strict = strict and is_strict
-        total, positive = plus(total, product), positive or strict
+        total, positive = plus(total, product, Fraction(number)), positive or strict
     left = constant(total)
     if left is None or left > 0 or (left == 0 and not positive):
         raise Rejected(f"the inequalities {text} do not contradict each other")
+
+
+def factor(known, text):
+    """Return a product of known comparisons, and whether it is known to be > 0."""
+    if "=" in text:
+        pair, *names = text.split("*")
+        p, opposite = (known[int(i)][0] for i in pair.split("="))
+        if plus(p, opposite):
+            raise Rejected(f"{pair} is no equation")
+        return times(p, {tuple(sorted(names)): Fraction(1)}), False
+    product, strict = ONE, True
+    for i in text.split(","):
+        p, is_strict = known[int(i.lstrip("s"))]
+        product = times(product, times(p, p) if i.startswith("s") else p)
+        strict = strict and is_strict
+    return product, strict
 
 
 # --- rates ---------------------------------------------------------------------------------------

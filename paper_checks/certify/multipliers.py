@@ -9,7 +9,8 @@ polynomials, where this is sufficient, not necessary.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from functools import reduce
+from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 from scipy.optimize import linprog
@@ -21,20 +22,51 @@ Polynomial = dict[tuple[str, ...], Fraction]
 Known = tuple[Polynomial, bool]
 # multipliers below this part of the largest are rounding errors of the linear program
 SMALL = 1e-9
+# with more products the linear program takes long
+MOST_PRODUCTS = 5000
 
 
 @dataclass(frozen=True)
 class Product:
-    """A product of known comparisons, by their numbers, or the square "s3" of one polynomial."""
+    """A product of known comparisons, by their numbers in `used`.
 
-    factors: str
+    `form` is "" for the product, "s" for the square of one polynomial, and "=" for two comparisons
+    that say p >= 0 and -p >= 0: `polynomial` is then p, or -p, times the variables in `names`.
+    """
+
+    used: tuple[int, ...]
     polynomial: Polynomial
-    strict: bool
+    strict: bool = False
+    form: str = ""
+    names: tuple[str, ...] = ()
+    sign: int = 1
+
+    def text(self) -> str:
+        """Return the factors as verify_proofs.py reads them."""
+        if self.form == "=":
+            return "*".join(["=".join(map(str, self.used)), *self.names])
+        return ",".join(f"{self.form}{i}" for i in self.used)
 
 
-def contradiction(known: Sequence[Known], degree: int = 1) -> str | None:
-    """Return multipliers of products of up to `degree` known comparisons, as text, or None."""
+@dataclass(frozen=True)
+class Term:
+    """A multiplier and its product."""
+
+    number: Fraction
+    product: Product
+
+    def text(self) -> str:
+        return f"{self.product.sign * self.number}:{self.product.text()}"
+
+
+Contradiction = tuple[Term, ...]
+
+
+def contradiction(known: Sequence[Known], degree: int = 1) -> Contradiction | None:
+    """Return multipliers of products of up to `degree` known comparisons, or None."""
     products = list(products_of(known, degree))
+    if len(products) > MOST_PRODUCTS:
+        return None
     used = support(products)
     if used is None:
         return None
@@ -42,19 +74,39 @@ def contradiction(known: Sequence[Known], degree: int = 1) -> str | None:
     if numbers is None:
         return None
     pairs = zip(numbers, used, strict=True)
-    return " ".join(f"{number}:{products[i].factors}" for number, i in pairs if number)
+    return tuple(Term(number, products[i]) for number, i in pairs if number)
 
 
 def products_of(known: Sequence[Known], degree: int) -> Iterator[Product]:
-    """Yield the known comparisons; with degree 2 also the product of each two, and squares."""
+    """Yield the known comparisons, and the products of 2, .., degree of them.
+
+    Equations are multiplied by the monomials that occur, up to the same degree.
+    """
     for i, (p, strict) in enumerate(known):
-        yield Product(str(i), p, strict)
-    if degree > 1:
-        for (i, (p, one)), (j, (q, other)) in combinations_with_replacement(enumerate(known), 2):
-            if i == j:
-                yield Product(f"s{i}", times(p, p), False)
+        yield Product((i,), p, strict)
+    for size in range(2, degree + 1):
+        for chosen in combinations_with_replacement(range(len(known)), size):
+            factors = [known[i] for i in chosen]
+            polynomial = reduce(times, (p for p, _ in factors))
+            if len(set(chosen)) == 1 and size == 2:
+                yield Product(chosen[:1], polynomial, False, "s")
             else:
-                yield Product(f"{i},{j}", times(p, q), one and other)
+                yield Product(chosen, polynomial, all(strict for _, strict in factors))
+    if degree > 1:
+        yield from multiples_of_equations(known, degree)
+
+
+def multiples_of_equations(known: Sequence[Known], degree: int) -> Iterator[Product]:
+    """Yield the polynomials that are known to be 0 times variables, with both signs."""
+    names = sorted({name for p, _ in known for monomial in p for name in monomial})
+    for i, j in combinations(range(len(known)), 2):
+        p, q = known[i][0], known[j][0]
+        if plus(p, q) == {}:
+            for size in range(1, degree):
+                for chosen in combinations_with_replacement(names, size):
+                    polynomial = times(p, {chosen: Fraction(1)})
+                    yield Product((i, j), polynomial, False, "=", chosen)
+                    yield Product((i, j), plus({}, polynomial, -1), False, "=", chosen, -1)
 
 
 def support(products: Sequence[Product]) -> list[int] | None:

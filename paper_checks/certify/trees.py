@@ -1,16 +1,31 @@
 """Find a proof by cases that a formula is true nowhere, as verify_proofs.py checks it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from paper_checks.certify.multipliers import contradiction
-from paper_checks.verify_proofs import Branch, Undecided, constant, inequality, parsed, plus
+from paper_checks.certify.multipliers import Contradiction, Product, contradiction
+from paper_checks.verify_proofs import (
+    Branch,
+    Rejected,
+    Undecided,
+    close,
+    constant,
+    inequality,
+    parsed,
+    plus,
+)
 
 # a tree with more cases than this is not stored
 MOST_CASES = 3000
 # comparisons that are tried for one that is known already, before the first one is split
 MOST_TRIED = 8
+# products of so many comparisons are tried, one number after the other
+DEGREES = (1, 2, 3)
 
+
+# [line, tree if it is true, tree if it is false], or the contradiction in a case; () if there the
+# formula is false
 Tree = Any
 
 
@@ -20,7 +35,14 @@ class NoProof(Exception):
 
 def find_tree(formula: list[str], most_cases: int = MOST_CASES) -> Tree:
     """Return a tree that verify_proofs.py accepts. Raises NoProof with the reason if none is found."""
-    return Search(most_cases).tree(Branch(parsed(formula)))
+    return as_text(Search(most_cases).tree(Branch(parsed(formula))))
+
+
+def as_text(tree: Tree) -> Tree:
+    """Return a tree with its leaves as verify_proofs.py reads them."""
+    if isinstance(tree, list):
+        return [tree[0], *map(as_text, tree[1:])]
+    return " ".join(term.text() for term in tree)
 
 
 class Search:
@@ -34,37 +56,83 @@ class Search:
         """Return the tree of one case."""
         root = len(branch.lines) - 1
         try:
-            value = branch.value(root)
+            return self.leaf(closing(branch) if branch.value(root) else ())
         except Undecided:
-            value = None
-        if value is False:
-            return self.leaf("")
-        if value is True:
-            found = contradiction(branch.known) or contradiction(branch.known, 2)
-            if found is None:
-                raise NoProof("no products of two inequalities were found that contradict each other")
-            return self.leaf(found)
+            pass
         candidates = list(comparisons(branch, root))
-        for i in candidates[:MOST_TRIED]:
-            p, strict = branch.comparison(*branch.lines[i])
-            no = branch.with_known(plus({}, p, -1), not strict)
-            if (reason := contradiction(no.known)) is not None:
-                return [i, self.tree(branch.with_known(p, strict)), self.leaf(reason)]
-            yes = branch.with_known(p, strict)
-            if (reason := contradiction(yes.known)) is not None:
-                return [i, self.leaf(reason), self.tree(no)]
         if not candidates:
             raise NoProof("a quotient has no value")
-        p, strict = branch.comparison(*branch.lines[candidates[0]])
-        yes, no = branch.with_known(p, strict), branch.with_known(plus({}, p, -1), not strict)
-        return [candidates[0], self.tree(yes), self.tree(no)]
+        for i in candidates[:MOST_TRIED]:
+            for case, reason in closed_cases(branch, i):
+                return self.split(branch, i, {case: self.leaf(reason)})
+        return self.split(branch, candidates[0], {})
 
-    def leaf(self, reason: str) -> str:
+    def split(self, branch: Branch, i: int, closed: dict[int, Tree]) -> Tree:
+        """Return the tree that splits on line i; `closed` holds the cases that are closed.
+
+        A case that is closed without the comparison closes the other one, too.
+        """
+        parts = dict(closed)
+        for case, inside in enumerate(cases_of(branch, i)):
+            if case not in parts:
+                parts[case] = self.tree(inside)
+                shorter = without(parts[case], len(branch.known))
+                if shorter is not None and closes(branch, shorter):
+                    return shorter
+        return [i, parts[0], parts[1]]
+
+    def leaf(self, reason: Contradiction) -> Contradiction:
         """Return a leaf. Raises NoProof if there are too many."""
         self.cases += 1
         if self.cases > self.most_cases:
             raise NoProof(f"more than {self.most_cases} cases")
         return reason
+
+
+def cases_of(branch: Branch, i: int) -> tuple[Branch, Branch]:
+    """Return the cases that line i, a comparison, is true and that it is false."""
+    p, strict = branch.comparison(*branch.lines[i])
+    return branch.with_known(p, strict), branch.with_known(plus({}, p, -1), not strict)
+
+
+def closed_cases(branch: Branch, i: int) -> Iterator[tuple[int, Contradiction]]:
+    """Yield each case of line i, 0 or 1, in which the known comparisons contradict each other."""
+    for case, inside in enumerate(cases_of(branch, i)):
+        reason = contradiction(inside.known)
+        if reason is not None:
+            yield case, reason
+
+
+def closing(branch: Branch) -> Contradiction:
+    """Return a contradiction in a case in which the formula is true."""
+    for degree in DEGREES:
+        reason = contradiction(branch.known, degree)
+        if reason is not None:
+            return reason
+    raise NoProof(f"no products of {DEGREES[-1]} inequalities that contradict each other were found")
+
+
+def without(tree: Tree, place: int) -> Tree | None:
+    """Return a tree for the case without the known comparison of this number, None if it is used."""
+    if isinstance(tree, list):
+        parts = [without(part, place) for part in tree[1:]]
+        return None if None in parts else [tree[0], *parts]
+    if any(place in term.product.used for term in tree):
+        return None
+    return tuple(replace(term, product=renumbered(term.product, place)) for term in tree)
+
+
+def renumbered(product: Product, place: int) -> Product:
+    return replace(product, used=tuple(i - (i > place) for i in product.used))
+
+
+def closes(branch: Branch, tree: Tree) -> bool:
+    """Return whether the checker accepts a tree in a case."""
+    try:
+        close(branch, as_text(tree))
+    except Rejected:
+        return False
+    return True
 
 
 def comparisons(branch: Branch, root: int) -> Iterator[int]:
