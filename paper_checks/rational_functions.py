@@ -1,4 +1,4 @@
-"""Write rational functions of sympy as formulas about symbols, so that verify_proofs.py checks them.
+"""Write rational functions of sympy as formulas about symbols, for verify_proofs.py.
 
 Each formula here is the opposite of what is proved: it is true nowhere.
 """
@@ -32,7 +32,7 @@ def differ(left: Any, right: Any) -> Truth:
 
 
 def is_negative(expression: Any, nonnegative: Sequence[sympy.Symbol]) -> Truth:
-    """Return the formula that a rational function has a value below 0 where some symbols are >= 0."""
+    """Return the formula that a rational function is negative where some symbols are >= 0."""
     with side_conditions() as conditions:
         value = number(sympy.cancel(sympy.together(expression)))
     signs = (real(symbol.name) >= 0 for symbol in nonnegative)

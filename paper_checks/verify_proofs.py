@@ -46,9 +46,17 @@ import sys
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
+
+Polynomial = dict[tuple[str, ...], Fraction]  # {monomial: coefficient}, a monomial is sorted names
+Inequality = tuple[tuple[tuple[tuple[str, ...], Fraction], ...], bool]
+Number = tuple[Polynomial, Polynomial]  # over / under, where under > 0
+Known = list[tuple[Polynomial, bool]]  # p > 0 if True, else p >= 0
+Proof = dict[str, Any]
 
 FOLDER = Path(__file__).parent / "certificates"
-ONE = {(): Fraction(1)}
+FUNCTIONS = ("smooth", "quadratic")
+ONE: Polynomial = {(): Fraction(1)}
 STAR = -1  # the number of x* among the points and the iterates
 
 
@@ -60,48 +68,50 @@ class Undecided(Exception):
     """Raised where the known comparisons do not decide the value of a line."""
 
 
-# --- polynomials: {monomial: coefficient}, a monomial is a sorted tuple of names -----------------
+# --- polynomials ---------------------------------------------------------------------------------
 
 
-def plus(p, q, factor=1):
+def plus(p: Polynomial, q: Polynomial, factor: Fraction | int = 1) -> Polynomial:
     """Return p + factor q."""
     total = dict(p)
     for monomial, number in q.items():
-        total[monomial] = total.get(monomial, 0) + factor * number
+        total[monomial] = total.get(monomial, Fraction(0)) + factor * number
     return {monomial: number for monomial, number in total.items() if number}
 
 
-def times(p, q):
+def times(p: Polynomial, q: Polynomial) -> Polynomial:
     """Return p q."""
-    product = {}
+    product: Polynomial = {}
     for a, x in p.items():
         for b, y in q.items():
             monomial = tuple(sorted(a + b))
-            product[monomial] = product.get(monomial, 0) + x * y
+            product[monomial] = product.get(monomial, Fraction(0)) + x * y
     return {monomial: number for monomial, number in product.items() if number}
 
 
-def constant(p):
+def constant(p: Polynomial) -> Fraction | None:
     """Return the number that a polynomial is, or None."""
     return p.get((), Fraction(0)) if all(monomial == () for monomial in p) else None
 
 
-def inequality(p, strict):
+def inequality(p: Polynomial, strict: bool) -> Inequality:
     """Return p > 0 if strict, else p >= 0, in one form for all positive multiples of p."""
     scale = abs(p[min(p)])
-    return tuple(sorted((monomial, number / scale) for monomial, number in p.items())), strict
+    scaled = p if scale == 1 else {monomial: number / scale for monomial, number in p.items()}
+    return tuple(sorted(scaled.items())), strict
 
 
 # --- formulas ------------------------------------------------------------------------------------
 
 
-def parsed(formula):
+def parsed(formula: list[str]) -> list[tuple[str, list[Any]]]:
     """Return the lines of a formula as (operation, arguments)."""
-    lines = []
+    lines: list[tuple[str, list[Any]]] = []
     for text in formula:
-        operation, *arguments = text.split(" ")
+        operation, *words = text.split(" ")
+        arguments: list[Any] = words
         if operation not in ("x", "c"):
-            arguments = [int(word) for word in arguments]
+            arguments = [int(word) for word in words]
             if not all(0 <= i < len(lines) for i in arguments):
                 raise Rejected(f"line {len(lines)} does not refer to earlier lines: {text}")
         lines.append((operation, arguments))
@@ -111,12 +121,16 @@ def parsed(formula):
 class Branch:
     """One case of a formula: the comparisons that are known, and the lines that they decide."""
 
-    def __init__(self, lines, point=None):
+    def __init__(
+        self, lines: list[tuple[str, list[Any]]], point: dict[str, Fraction] | None = None
+    ) -> None:
         self.lines = lines
         self.point = point or {}  # numbers for the variables of a witness
-        self.known, self.facts, self.decided = [], frozenset(), {}
+        self.known: Known = []
+        self.facts: frozenset[Inequality] = frozenset()
+        self.decided: dict[int, Any] = {}
 
-    def with_known(self, p, strict):
+    def with_known(self, p: Polynomial, strict: bool) -> "Branch":
         """Return the case in which p > 0 is known if strict, else p >= 0."""
         case = Branch(self.lines, self.point)
         case.known = [*self.known, (p, strict)]
@@ -124,7 +138,7 @@ class Branch:
         case.decided = dict(self.decided)
         return case
 
-    def value(self, i):
+    def value(self, i: int) -> Any:
         """Return the truth of line i, or its number as two polynomials (over, under), under > 0.
 
         Raises Undecided if the known comparisons do not decide it.
@@ -133,7 +147,7 @@ class Branch:
             self.decided[i] = self.computed(*self.lines[i])
         return self.decided[i]
 
-    def computed(self, operation, arguments):
+    def computed(self, operation: str, arguments: list[Any]) -> Any:
         if operation == "x":
             name = " ".join(arguments)
             number = self.point.get(name)
@@ -153,7 +167,7 @@ class Branch:
             total = self.combined(operation, total, (over, under))
         return total
 
-    def combined(self, operation, left, right):
+    def combined(self, operation: str, left: Number, right: Number) -> Number:
         """Return the sum, difference, product or quotient of two numbers."""
         (a, b), (c, d) = left, right
         if operation == "*":
@@ -171,7 +185,7 @@ class Branch:
             return plus(a, c, sign), b
         return plus(times(a, d), times(c, b), sign), times(b, d)
 
-    def joined(self, arguments, least):
+    def joined(self, arguments: list[int], least: bool) -> bool:
         """Return whether all lines are true if `least`, else whether one is."""
         undecided = False
         for i in arguments:
@@ -184,12 +198,13 @@ class Branch:
             raise Undecided("a part")
         return least
 
-    def comparison(self, operation, arguments):
+    def comparison(self, operation: str, arguments: list[int]) -> tuple[Polynomial, bool]:
         """Return p and strict for a comparison that says p > 0 if strict, else p >= 0."""
-        over, _ = self.combined("-", *map(self.value, arguments))
+        left, right = map(self.value, arguments)
+        over, _ = self.combined("-", left, right)
         return over, operation == ">"
 
-    def truth(self, p, strict):
+    def truth(self, p: Polynomial, strict: bool) -> bool:
         """Return whether p > 0 if strict, else whether p >= 0."""
         number = constant(p)
         if number is not None:
@@ -204,7 +219,7 @@ class Branch:
         raise Undecided("a comparison")
 
 
-def check_witness(proof):
+def check_witness(proof: Proof) -> None:
     """Raise Rejected unless the formula is true at the stored numbers."""
     point = {name: Fraction(number) for name, number in proof["at"].items()}
     lines = parsed(proof["formula"])
@@ -216,12 +231,12 @@ def check_witness(proof):
         raise Rejected("the formula is false at the witness")
 
 
-def check_cases(proof):
+def check_cases(proof: Proof) -> None:
     """Raise Rejected unless the tree shows that the formula is true nowhere."""
     close(Branch(parsed(proof["formula"])), proof["tree"])
 
 
-def close(branch, tree):
+def close(branch: Branch, tree: Any) -> None:
     """Raise Rejected unless the formula is true nowhere in this case."""
     try:
         if tree == "":
@@ -241,9 +256,10 @@ def close(branch, tree):
         raise Rejected(f"a case is open: {reason} is undecided") from None
 
 
-def check_contradiction(known, text):
+def check_contradiction(known: Known, text: str) -> None:
     """Raise Rejected unless the weighted sum of products of known comparisons is impossible."""
-    total, positive = {}, False
+    total: Polynomial = {}
+    positive = False
     for term in text.split(" "):
         number, _, factors = term.partition(":")
         product, strict = factor(known, factors)
@@ -255,7 +271,7 @@ def check_contradiction(known, text):
         raise Rejected(f"the inequalities {text} do not contradict each other")
 
 
-def factor(known, text):
+def factor(known: Known, text: str) -> tuple[Polynomial, bool]:
     """Return a product of known comparisons, and whether it is known to be > 0."""
     if "=" in text:
         pair, *names = text.split("*")
@@ -274,52 +290,67 @@ def factor(known, text):
 # --- rates ---------------------------------------------------------------------------------------
 
 
-def check_rate(proof):
+def check_rate(proof: Proof) -> None:
     """Raise Rejected unless the multipliers prove the bound after these steps."""
     steps = [Fraction(step) for step in proof["steps"]]
-    t, smooth = len(steps), proof["functions"] == "smooth"
     if not all(0 <= step <= 1 for step in steps) or proof["functions"] not in FUNCTIONS:
         raise Rejected("the steps are not in [0, 1], or the functions are of no known kind")
-    points = {STAR: {}} | {v: {(f"v{v}",): Fraction(1)} for v in range(t + 1)}
-    iterates = {STAR: {}, 0: points[0]}
-    for i, step in enumerate(steps):
-        iterates[i + 1] = plus(plus({}, iterates[i], 1 - step), points[i + 1], step)
-    gradients, phi = iterates, {i: times(plus({}, x, Fraction(1, 2)), x) for i, x in iterates.items()}
-    if smooth:
-        gradients = {STAR: {}} | {i: {(f"h{i}",): Fraction(1)} for i in range(t + 1)}
-        phi = {STAR: {}} | {i: {(f"phi{i}",): Fraction(1)} for i in range(t + 1)}
-
-    def slope(vector):
-        return {(f"l({name})",): number for (name,), number in vector.items()}
-
-    def never_negative(kind, i, j):
-        if kind == "smooth" and smooth:
-            turn = plus(gradients[i], gradients[j], -1)
-            fall = plus(plus(phi[i], phi[j], -1), times(turn, turn), Fraction(-1, 2))
-            return plus(fall, times(gradients[j], plus(iterates[i], iterates[j], -1)), -1)
-        if kind == "lmo" and 0 <= i < t:
-            away = plus(points[j], points[i + 1], -1)
-            return plus(times(gradients[i], away), slope(away))
-        if kind != "diameter":
-            raise Rejected(f"there is no inequality {kind} {i} {j}")
-        apart = plus(points[i], points[j], -1)
-        return plus(ONE, times(apart, apart), -1)
-
-    left = plus(plus({}, ONE, Fraction(proof["bound"])), plus(phi[t], slope(iterates[t])), -1)
-    for name, multiplier in proof["multipliers"].items():
-        kind, i, j = name.split(" ")
-        if Fraction(multiplier) < 0:
+    run = Run(steps, proof["functions"])
+    error = plus(run.phi[len(steps)], slope(run.iterates[len(steps)]))
+    left = plus(plus({}, ONE, Fraction(proof["bound"])), error, -1)
+    for name, text in proof["multipliers"].items():
+        if Fraction(text) < 0:
             raise Rejected(f"the multiplier of {name} is negative")
-        left = plus(left, never_negative(kind, int(i), int(j)), -Fraction(multiplier))
+        left = plus(left, run.never_negative(*name.split(" ")), -Fraction(text))
     if any(len(monomial) < 2 for monomial in left):
         raise Rejected("the coefficients of the two sides differ")
     check_semidefinite(left)
 
 
-FUNCTIONS = ("smooth", "quadratic")
+def slope(vector: Polynomial) -> Polynomial:
+    """Return l(vector), for a combination of points."""
+    return {(f"l({name})",): number for (name,), number in vector.items()}
 
 
-def check_semidefinite(form):
+class Run:
+    """A run of Frank-Wolfe: v - x*, x_i - x*, h_i as sums of names, and phi_i; by number.
+
+    The product of two names is the inner product of two vectors.
+    """
+
+    def __init__(self, steps: list[Fraction], functions: str) -> None:
+        self.functions, self.t = functions, len(steps)
+        numbers = range(self.t + 1)
+        none: dict[int, Polynomial] = {STAR: {}}
+        self.points = none | {v: {(f"v{v}",): Fraction(1)} for v in numbers}
+        self.iterates = none | {0: self.points[0]}
+        for i, step in enumerate(steps):
+            rest = plus({}, self.iterates[i], 1 - step)
+            self.iterates[i + 1] = plus(rest, self.points[i + 1], step)
+        self.gradients = none | {i: {(f"h{i}",): Fraction(1)} for i in numbers}
+        self.phi = none | {i: {(f"phi{i}",): Fraction(1)} for i in numbers}
+        if functions == "quadratic":
+            self.gradients = self.iterates
+            self.phi = {i: plus({}, times(x, x), Fraction(1, 2)) for i, x in self.iterates.items()}
+
+    def never_negative(self, kind: str, first: str, second: str) -> Polynomial:
+        """Return the side of an inequality that is never negative."""
+        i, j = int(first), int(second)
+        if kind == "smooth" and self.functions == "smooth":
+            turn = plus(self.gradients[i], self.gradients[j], -1)
+            fall = plus(plus(self.phi[i], self.phi[j], -1), times(turn, turn), Fraction(-1, 2))
+            apart = plus(self.iterates[i], self.iterates[j], -1)
+            return plus(fall, times(self.gradients[j], apart), -1)
+        if kind == "lmo" and 0 <= i < self.t:
+            away = plus(self.points[j], self.points[i + 1], -1)
+            return plus(times(self.gradients[i], away), slope(away))
+        if kind != "diameter":
+            raise Rejected(f"there is no inequality {kind} {i} {j}")
+        apart = plus(self.points[i], self.points[j], -1)
+        return plus(ONE, times(apart, apart), -1)
+
+
+def check_semidefinite(form: Polynomial) -> None:
     """Raise Rejected unless a quadratic form is positive semidefinite, by its LDL^T factors."""
     names = sorted({name for monomial in form for name in monomial})
     while names:
@@ -337,7 +368,7 @@ def check_semidefinite(form):
 CHECKS = {"witness": check_witness, "cases": check_cases, "rate": check_rate}
 
 
-def weakness(proof):
+def weakness(proof: Proof) -> str:
     """Return why a stored proof proves nothing, or "" if it is one."""
     try:
         CHECKS[proof["kind"]](proof)
@@ -348,13 +379,14 @@ def weakness(proof):
     return ""
 
 
-def main():
+def main() -> int:
     """Print what is stored and what is rejected; return 1 if a proof is rejected, else 0."""
     reader = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     reader.add_argument("files", nargs="*", type=Path, help="by default all of certificates/")
     reader.add_argument("--missing", action="store_true", help="list what is not stored, and why")
     options = reader.parse_args()
-    counts, rejected = Counter(), 0
+    counts: Counter[Any] = Counter()
+    rejected = 0
     for file in options.files or sorted(FOLDER.glob("*.json")):
         for row in json.loads(file.read_text("utf-8")):
             for side in ("proofs", "refutation"):

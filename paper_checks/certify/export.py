@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from fwlab.files import write_text_atomically
 from paper_checks.arithmetic import Truth
 from paper_checks.certify.formulas import lines_of
@@ -35,10 +37,16 @@ BY_PROGRAM = "its cases are judged by a program, not by one formula"
 
 def write_certificates(folder: Path, records: Sequence[Record]) -> None:
     """Write the file of each paper that has records."""
-    for paper in dict.fromkeys(record["paper"] for record in records):
-        rows = [row_of(r) for r in records if r["paper"] == paper and has_exact_part(r)]
-        lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
+    exact = [record for record in records if has_exact_part(record)]
+    with tqdm(exact, unit="row", desc="certificates", disable=None) as progress:
+        rows = [(record["paper"], row_of(record)) for record in progress]
+    for paper in dict.fromkeys(paper for paper, _ in rows):
+        lines = ",\n".join(as_line(row) for of, row in rows if of == paper)
         write_text_atomically(folder / f"{paper}.json", f"[\n{lines}\n]\n")
+
+
+def as_line(row: Row) -> str:
+    return json.dumps(row, separators=(",", ":"))
 
 
 def has_exact_part(record: Record) -> bool:
@@ -122,7 +130,9 @@ def accepted(part: Row) -> Row:
 def refutation_of(claim: Claim) -> Iterator[tuple[str, Row | str]]:
     """Yield the size and the witness of the first refutation of the printed statement."""
     for proof in claim.proofs:
-        for case, formula in opposites(proof, claim.form, {}) if isinstance(proof, BySolver) else ():
+        for case, formula in (
+            opposites(proof, claim.form, {}) if isinstance(proof, BySolver) else ()
+        ):
             found = contradiction(formula, case)
             if isinstance(found, Case):
                 undefined = obligation_of(claim.form, case, {}) is False

@@ -9,14 +9,16 @@ polynomials, where this is sufficient, not necessary.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from itertools import combinations, combinations_with_replacement
+from typing import Any
 
 import numpy as np
+import z3
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from paper_checks.verify_proofs import plus, times
+from paper_checks.verify_proofs import inequality, plus, times
 
 Polynomial = dict[tuple[str, ...], Fraction]
 Known = tuple[Polynomial, bool]
@@ -64,6 +66,8 @@ Contradiction = tuple[Term, ...]
 
 def contradiction(known: Sequence[Known], degree: int = 1) -> Contradiction | None:
     """Return multipliers of products of up to `degree` known comparisons, or None."""
+    if degree == 1 and is_possible(known):
+        return None
     products = list(products_of(known, degree))
     if len(products) > MOST_PRODUCTS:
         return None
@@ -75,6 +79,24 @@ def contradiction(known: Sequence[Known], degree: int = 1) -> Contradiction | No
         return None
     pairs = zip(numbers, used, strict=True)
     return tuple(Term(number, products[i]) for number, i in pairs if number)
+
+
+def is_possible(known: Sequence[Known]) -> bool:
+    """Return whether known comparisons are possible, with any numbers in place of the monomials."""
+    solver = z3.SimpleSolver()
+    solver.add(*(as_term(*inequality(p, strict)) for p, strict in known))
+    return solver.check() == z3.sat
+
+
+@cache
+def as_term(parts: tuple[tuple[tuple[str, ...], Fraction], ...], strict: bool) -> Any:
+    """Return an inequality of verify_proofs.py as a term of z3 that is linear in the monomials."""
+    total = z3.Sum(*(z3.RatVal(x.numerator, x.denominator) * monomial(m) for m, x in parts))
+    return total > 0 if strict else total >= 0
+
+
+def monomial(names: tuple[str, ...]) -> Any:
+    return z3.Real("*".join(names)) if names else z3.RealVal(1)
 
 
 def products_of(known: Sequence[Known], degree: int) -> Iterator[Product]:

@@ -17,7 +17,7 @@ from paper_checks.verify_proofs import (
 )
 
 # a tree with more cases than this is not stored
-MOST_CASES = 3000
+MOST_CASES = 250
 # comparisons that are tried for one that is known already, before the first one is split
 MOST_TRIED = 8
 # products of so many comparisons are tried, one number after the other
@@ -34,7 +34,7 @@ class NoProof(Exception):
 
 
 def find_tree(formula: list[str], most_cases: int = MOST_CASES) -> Tree:
-    """Return a tree that verify_proofs.py accepts. Raises NoProof with the reason if none is found."""
+    """Return a tree that verify_proofs.py accepts. Raises NoProof if none is found."""
     return as_text(Search(most_cases).tree(Branch(parsed(formula))))
 
 
@@ -109,11 +109,13 @@ def closing(branch: Branch) -> Contradiction:
         reason = contradiction(branch.known, degree)
         if reason is not None:
             return reason
-    raise NoProof(f"no products of {DEGREES[-1]} inequalities that contradict each other were found")
+    raise NoProof(
+        f"no products of {DEGREES[-1]} inequalities that contradict each other were found"
+    )
 
 
 def without(tree: Tree, place: int) -> Tree | None:
-    """Return a tree for the case without the known comparison of this number, None if it is used."""
+    """Return a tree for the case without this known comparison, or None if the tree uses it."""
     if isinstance(tree, list):
         parts = [without(part, place) for part in tree[1:]]
         return None if None in parts else [tree[0], *parts]

@@ -131,7 +131,7 @@ def test_no_tree_proves_a_formula_that_is_true_somewhere():
 
 
 def test_nothing_follows_from_a_quotient_by_zero():
-    """In real numbers x/0 has no value: z3 gives it any, and neither x/0 = 1 nor x/0 < 1 is false."""
+    """A quotient x/0 has no value, where z3 gives it any: neither x/0 = 1 nor x/0 < 1 is false."""
     for formula in (divide(X, Y) > 0, all_of(equals(Y, 0), divide(X, Y) > 0)):
         with pytest.raises(NoProof):
             find_tree(lines_of(as_formula(formula)))
@@ -187,11 +187,15 @@ def test_a_better_rate_is_rejected():
     assert weakness({**RATE, "functions": "smooth"})
     assert weakness({**RATE, "functions": "convex"})
     # half of the bound with half of the multipliers: the equalities hold, the form is indefinite
-    halved = {k: str(Fraction(x) / (2 if "diameter" in k else 1)) for k, x in RATE["multipliers"].items()}
+    halved = {
+        k: str(Fraction(x) / (2 if "diameter" in k else 1)) for k, x in RATE["multipliers"].items()
+    }
     assert "negative somewhere" in weakness({**RATE, "bound": "5/36", "multipliers": halved})
 
 
-@pytest.mark.parametrize("name", ["optimal 0 1", "lmo 2 0", "lmo -1 0", "smooth 0 1", "diameter 0 9"])
+@pytest.mark.parametrize(
+    "name", ["optimal 0 1", "lmo 2 0", "lmo -1 0", "smooth 0 1", "diameter 0 9"]
+)
 def test_an_inequality_that_is_none_is_rejected(name):
     assert weakness({**RATE, "multipliers": {**RATE["multipliers"], name: "0"}})
 
