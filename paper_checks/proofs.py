@@ -55,7 +55,7 @@ class ByTheorem(Proof):
     prove: Callable[..., bool]
     sizes: str = "all sizes"
     obligations: Callable[..., Iterable[tuple[str, Any]]] | None = None
-    not_stored: str = "an identity for every size, verified by sympy"
+    not_stored: str = "not one formula about real numbers; sympy verifies it for every size"
 
 
 @dataclass(frozen=True)

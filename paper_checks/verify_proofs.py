@@ -356,7 +356,9 @@ def check_semidefinite(form: Polynomial) -> None:
     while names:
         name, *names = names
         pivot = form.pop((name, name), Fraction(0))
-        line = {(other,): form.pop(tuple(sorted((name, other))), Fraction(0)) for other in names}
+        line: Polynomial = {
+            (other,): form.pop(tuple(sorted((name, other))), Fraction(0)) for other in names
+        }
         if pivot < 0 or (pivot == 0 and any(line.values())):
             raise Rejected("the quadratic form is negative somewhere")
         if pivot:  # pivot (name + line/(2 pivot))^2 is a square; the rest has one vector less

@@ -1,6 +1,6 @@
 """Write the proofs and the witnesses of the ledger's rows for verify_proofs.py.
 
-One file per paper holds one line per row. What is not stored is listed with the reason.
+One file per paper holds one line per row, with the reasons for all parts that are not stored.
 """
 
 import json
@@ -129,10 +129,8 @@ def accepted(part: Row) -> Row:
 
 def refutation_of(claim: Claim) -> Iterator[tuple[str, Row | str]]:
     """Yield the size and the witness of the first refutation of the printed statement."""
-    for proof in claim.proofs:
-        for case, formula in (
-            opposites(proof, claim.form, {}) if isinstance(proof, BySolver) else ()
-        ):
+    for proof in (proof for proof in claim.proofs if isinstance(proof, BySolver)):
+        for case, formula in opposites(proof, claim.form, {}):
             found = contradiction(formula, case)
             if isinstance(found, Case):
                 undefined = obligation_of(claim.form, case, {}) is False

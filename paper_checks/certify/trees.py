@@ -20,7 +20,7 @@ from paper_checks.verify_proofs import (
 MOST_CASES = 250
 # comparisons that are tried for one that is known already, before the first one is split
 MOST_TRIED = 8
-# products of so many comparisons are tried, one number after the other
+# the numbers of comparisons whose products are tried, in this order
 DEGREES = (1, 2, 3)
 
 
