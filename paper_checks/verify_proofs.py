@@ -21,6 +21,7 @@ the formula is true nowhere. Its tree is
                    numbered from 0 in the order of the tree, and each says that a polynomial is
                    >= 0 or > 0. The sum a p_i p_j + b p_k + .. is the polynomial c with c < 0, or
                    c = 0 and the factors of some term are all > 0. "s3" is the square of p_3.
+                   "q1+-1/2*x" is the square of 1 - x/2, and
                    "a:i=j*x*y" is a p_i x y: as p_j = -p_i, p_i is 0, and a has any sign
 
 3. A rate of Frank-Wolfe, for all sets of diameter D and all functions of one kind:
@@ -279,6 +280,11 @@ def factor(known: Known, text: str) -> tuple[Polynomial, bool]:
         if plus(p, opposite):
             raise Rejected(f"{pair} is no equation")
         return times(p, {tuple(sorted(names)): Fraction(1)}), False
+    if text.startswith("q"):
+        root: Polynomial = {}
+        for number, *names in (part.split("*") for part in text[1:].split("+")):
+            root = plus(root, {tuple(sorted(names)): Fraction(number)})
+        return times(root, root), False
     product, strict = ONE, True
     for i in text.split(","):
         p, is_strict = known[int(i.lstrip("s"))]

@@ -20,7 +20,8 @@ from scipy.sparse import csr_array
 
 from paper_checks.verify_proofs import inequality, plus, times
 
-Polynomial = dict[tuple[str, ...], Fraction]
+Monomial = tuple[str, ...]
+Polynomial = dict[Monomial, Fraction]
 Known = tuple[Polynomial, bool]
 # multipliers below this part of the largest are rounding errors of the linear program
 SMALL = 1e-9
@@ -33,7 +34,8 @@ class Product:
     """A product of known comparisons, by their numbers in `used`.
 
     `form` is "" for the product, "s" for the square of one polynomial, and "=" for two comparisons
-    that say p >= 0 and -p >= 0: `polynomial` is then p, or -p, times the variables in `names`.
+    that say p >= 0 and -p >= 0: `polynomial` is then p, or -p, times the variables in `names`. It
+    is "q" for the square of any polynomial, which is `root`.
     """
 
     used: tuple[int, ...]
@@ -42,9 +44,12 @@ class Product:
     form: str = ""
     names: tuple[str, ...] = ()
     sign: int = 1
+    root: tuple[tuple[Monomial, Fraction], ...] = ()
 
     def text(self) -> str:
         """Return the factors as verify_proofs.py reads them."""
+        if self.form == "q":
+            return "q" + "+".join("*".join([str(x), *names]) for names, x in self.root)
         if self.form == "=":
             return "*".join(["=".join(map(str, self.used)), *self.names])
         return ",".join(f"{self.form}{i}" for i in self.used)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from paper_checks.certify.multipliers import Contradiction, Product, contradiction
+from paper_checks.certify.squares import contradiction_with_squares
 from paper_checks.verify_proofs import (
     Branch,
     Rejected,
@@ -109,9 +110,10 @@ def closing(branch: Branch) -> Contradiction:
         reason = contradiction(branch.known, degree)
         if reason is not None:
             return reason
-    raise NoProof(
-        f"no products of {DEGREES[-1]} inequalities that contradict each other were found"
-    )
+    reason = contradiction_with_squares(branch.known)
+    if reason is not None:
+        return reason
+    raise NoProof("no contradiction of products of 3 inequalities, or of 2 and squares, was found")
 
 
 def without(tree: Tree, place: int) -> Tree | None:

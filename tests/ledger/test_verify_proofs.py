@@ -49,6 +49,7 @@ def with_leaf(proof, path, leaf):
 
 LINEAR = by_cases(mean_above_maximum())
 QUADRATIC = by_cases(all_of(X * Y > 1, X <= 1, Y <= 1, X >= 0))
+SQUARES = by_cases(X * X + Y * Y < X * Y)
 QUOTIENT = by_cases(all_of(X > 0, negation(equals(divide(X * Y, X), Y))))
 WITNESS = {
     "kind": "witness",
@@ -68,10 +69,10 @@ RATE = {
         "lmo 1 -1": "2/3",
     },
 }
-PROOFS = {"linear": LINEAR, "quadratic": QUADRATIC, "quotient": QUOTIENT}
+PROOFS = {"linear": LINEAR, "quadratic": QUADRATIC, "squares": SQUARES, "quotient": QUOTIENT}
 
 
-@pytest.mark.parametrize("proof", [LINEAR, QUADRATIC, QUOTIENT, WITNESS, RATE])
+@pytest.mark.parametrize("proof", [LINEAR, QUADRATIC, SQUARES, QUOTIENT, WITNESS, RATE])
 def test_proofs_are_accepted(proof):
     assert weakness(proof) == ""
 
@@ -79,7 +80,7 @@ def test_proofs_are_accepted(proof):
 # --- forged proofs by cases ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["linear", "quadratic"])
+@pytest.mark.parametrize("name", ["linear", "quadratic", "squares"])
 def test_a_changed_multiplier_is_rejected(name):
     changed = 0
     for path, leaf in leaves(PROOFS[name]["tree"]):
@@ -102,6 +103,13 @@ def test_a_dropped_case_is_rejected(name):
     assert dropped or name == "quotient"
     for subtree in PROOFS[name]["tree"][1:]:
         assert weakness({**PROOFS[name], "tree": subtree})
+
+
+def test_a_changed_square_is_rejected():
+    (leaf,) = [leaf for _, leaf in leaves(SQUARES["tree"]) if leaf]
+    assert ":q" in leaf
+    for wrong in (leaf.replace(":q", ":q1/9*x_3+"), leaf.replace(":q", ":"), leaf + " 1:q1/9"):
+        assert weakness({**SQUARES, "tree": [SQUARES["tree"][0], wrong, SQUARES["tree"][2]]})
 
 
 def test_a_changed_coefficient_is_rejected():
