@@ -37,7 +37,7 @@ BY_PROGRAM = "its cases are judged by a program, not by one formula"
 
 def write_certificates(folder: Path, records: Sequence[Record]) -> None:
     """Write the file of each paper that has records."""
-    exact = [record for record in records if has_exact_part(record)]
+    exact = [record for record in records if has_proof_or_witness(record)]
     with tqdm(exact, unit="row", desc="certificates", disable=None) as progress:
         rows = [(record["paper"], row_of(record)) for record in progress]
     for paper in dict.fromkeys(paper for paper, _ in rows):
@@ -49,7 +49,7 @@ def as_line(row: Row) -> str:
     return json.dumps(row, separators=(",", ":"))
 
 
-def has_exact_part(record: Record) -> bool:
+def has_proof_or_witness(record: Record) -> bool:
     """Return whether a row is proved, or has a witness."""
     return bool(record["proof_sizes"] or record["witness"])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paper_checks import verify_proofs
-from paper_checks.certify.export import has_exact_part, proofs_of
+from paper_checks.certify.export import has_proof_or_witness, proofs_of
 from paper_checks.certify.formulas import lines_of
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS, claims
@@ -30,7 +30,7 @@ PROOFS = [(id, proof) for id, row in ROWS.items() for proof in row["proofs"] + r
 
 
 def test_each_row_that_is_proved_or_refuted_exactly_is_listed():
-    exact = [id for id, record in RECORDS.items() if has_exact_part(record)]
+    exact = [id for id, record in RECORDS.items() if has_proof_or_witness(record)]
     assert list(ROWS) == exact, AGAIN
     for id, row in ROWS.items():
         assert row["verdict"] == RECORDS[id]["verdict"], AGAIN
