@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import combinations, combinations_with_replacement
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,9 @@ def contradiction(known: Sequence[Known], degree: int = 1) -> Contradiction | No
     """Return multipliers of products of up to `degree` known comparisons, or None."""
     if degree == 1 and is_possible(known):
         return None
-    products = list(products_of(known, degree))
-    if len(products) > MOST_PRODUCTS:
+    if comb(len(known) + degree, degree) > MOST_PRODUCTS:
         return None
+    products = list(products_of(known, degree))
     used = support(products)
     if used is None:
         return None

@@ -22,7 +22,7 @@ MOST_CASES = 250
 # comparisons that are tried for one that is known already, before the first one is split
 MOST_TRIED = 8
 # the numbers of comparisons whose products are tried, in this order
-DEGREES = (1, 2, 3)
+DEGREES = (1, 2, 3, 4, 5)
 
 
 # [line, tree if it is true, tree if it is false], or the contradiction in a case; () if there the
@@ -113,7 +113,7 @@ def closing(branch: Branch) -> Contradiction:
     reason = contradiction_with_squares(branch.known)
     if reason is not None:
         return reason
-    raise NoProof("no contradiction of products of 3 inequalities, or of 2 and squares, was found")
+    raise NoProof("no contradiction of products of inequalities and squares was found")
 
 
 def without(tree: Tree, place: int) -> Tree | None:
