@@ -36,7 +36,7 @@ class NoProof(Exception):
 
 def find_tree(formula: list[str], most_cases: int = MOST_CASES) -> Tree:
     """Return a tree that verify_proofs.py accepts. Raises NoProof if none is found."""
-    return as_text(Search(most_cases).tree(Branch(parsed(formula))))
+    return as_text(TreeSearch(most_cases).tree(Branch(parsed(formula))))
 
 
 def as_text(tree: Tree) -> Tree:
@@ -46,7 +46,7 @@ def as_text(tree: Tree) -> Tree:
     return " ".join(term.text() for term in tree)
 
 
-class Search:
+class TreeSearch:
     """A search for a tree, which counts its cases."""
 
     def __init__(self, most_cases: int) -> None:
@@ -134,7 +134,7 @@ def closes(branch: Branch, tree: Tree) -> bool:
     """Return whether the checker accepts a tree in a case."""
     try:
         close(branch, as_text(tree))
-    except Rejected:
+    except (Rejected, Undecided):
         return False
     return True
 
