@@ -70,7 +70,7 @@ def is_symbolic(*values: Any) -> bool:
 def where(condition: Truth, then: Real, otherwise: Real) -> Real:
     """Return `then` if the condition is true, else `otherwise`; both are evaluated."""
     if isinstance(condition, Symbolic):
-        return condition.choose(then, otherwise)  # type: ignore[attr-defined]
+        return condition.choose(then, otherwise)  # type: ignore[attr-defined]  # a formula
     return then if condition else otherwise
 
 
@@ -177,7 +177,9 @@ def any_of(*conditions: Truth) -> Truth:
 
 def negation(condition: Truth) -> Truth:
     """Return whether the condition is false."""
-    return condition.negated() if isinstance(condition, Symbolic) else not condition  # type: ignore[attr-defined]
+    if isinstance(condition, Symbolic):
+        return condition.negated()  # type: ignore[attr-defined]  # a formula
+    return not condition
 
 
 def implies(premise: Truth, conclusion: Truth) -> Truth:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from functools import wraps
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 from unittest.mock import patch
 
@@ -38,21 +38,15 @@ def owner_of(name: str) -> tuple[Any, str]:
 
     Raises ValueError if there is no such name.
     """
-    *path, attribute = name.split(".")
-    for depth in range(len(path), 0, -1):
-        try:
-            owner: Any = import_module(".".join(path[:depth]))
-        except ModuleNotFoundError:
-            continue
-        for part in path[depth:]:
-            owner = getattr(owner, part, None)
-        if isinstance(owner, type):
-            owner = next((base for base in owner.__mro__ if attribute in vars(base)), owner)
-        if hasattr(owner, attribute):
-            getattr(owner, attribute)  # a package may import a name when it is first asked for
-            if attribute in vars(owner):
-                return owner, attribute
-    raise ValueError(f"{name}: fwlab has no such function")
+    path, _, attribute = name.rpartition(".")
+    try:
+        owner: Any = resolve_name(path)
+        getattr(owner, attribute)  # a package may import a name when it is first asked for
+    except (ImportError, AttributeError, ValueError):
+        raise ValueError(f"{name}: fwlab has no such function") from None
+    if isinstance(owner, type):
+        owner = next(base for base in owner.__mro__ if attribute in vars(base))
+    return owner, attribute
 
 
 def users_of(function: Any, attribute: str) -> list[Any]:

@@ -59,7 +59,7 @@ class Symbol(Symbolic):
     def __eq__(self, other: object) -> Any:
         raise TypeError("== on a symbol is ambiguous; use equals (paper_checks.arithmetic)")
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say unhashable
 
     def __float__(self) -> float:
         raise TypeError("a symbol is no float")

@@ -95,7 +95,7 @@ class OutOfCoreProblem:
         self._survey()
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]
+        facts = [*problem_facts(self), f"{len(self.parts)} chunks"]  # type: ignore[arg-type]  # has what it reads
         return in_brackets("OutOfCoreProblem", facts)
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from fwlab.docs import sources
 from fwlab.docs.markdown import write
 from fwlab.docs.records import Records
+from paper_checks.library_defects import owner_of
 from paper_checks.records import Record
 
 FOLDER = "api"
@@ -119,16 +120,7 @@ def public_name(name: str) -> str | None:
 @cache
 def found_at(name: str) -> Any:
     """Return the object at a dotted name of modules, classes and attributes."""
-    parts = name.split(".")
-    for length in range(len(parts), 0, -1):
-        try:
-            value: Any = import_module(".".join(parts[:length]))
-        except ModuleNotFoundError:
-            continue
-        for part in parts[length:]:
-            value = getattr(value, part)
-        return value
-    raise ValueError(f"{name} leads nowhere.")
+    return getattr(*owner_of(name))
 
 
 def claims_of(name: str, records: Records) -> list[Record]:

@@ -7,6 +7,7 @@ They minimise, over the weights w, with t the threshold that the negatives' scor
 The second class is the positive one; the decision function is the score minus the threshold.
 """
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -63,8 +64,9 @@ class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         above = self.decision_function(X) > 0
         return np.asarray(self.classes_[above.astype(np.int64)])
 
+    @abstractmethod
     def _objective(self) -> Objective:
-        raise NotImplementedError
+        """Return the objective that the parameters describe."""
 
     def _train(self, X: Any, y: np.ndarray, gamma: float) -> None:
         """Solve the problem, and set the attributes of a fitted estimator."""

@@ -88,7 +88,7 @@ def html_report(comparison: Comparison) -> str:
 
 
 def pairs(values: dict[str, Any]) -> list[list[str]]:
-    """Return the rows of a table of names and values."""
+    """Return a row for each name: the name in words and the value as text."""
     return [[name.replace("_", " "), str(value)] for name, value in values.items()]
 
 

@@ -124,6 +124,7 @@ def compiled(
         "fastmath": {"reassoc", "contract"} if fastmath else False,
         "forceinline": inline,
         "_nrt": allocates,
+        "nogil": True,  # other threads read data and answer meanwhile
         "no_cfunc_wrapper": True,  # nobody calls a kernel from C, and each wrapper is compiled
     }
     before = config.CACHE_DIR

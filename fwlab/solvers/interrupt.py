@@ -65,8 +65,17 @@ def sigterm_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, _as_interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _as_interrupt(number: int, frame: FrameType | None) -> None:
+    """Do what Ctrl-C does, also where a shell made a job in the background ignore Ctrl-C."""
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):
+        handler(signal.SIGINT, frame)
+    else:
+        raise KeyboardInterrupt

@@ -171,8 +171,11 @@ def standard_is_geometric(case: Case, method: str = "fw") -> Outcome:
 
 
 def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Problems with the optimum inside; loss, lam and 1/smoothing times 1 or 10, which makes D ten
-    times as large and changes nothing else. One of them is exact."""
+    """Yield problems with the optimum inside, one of them exact.
+
+    Loss, lam and 1/smoothing are multiplied by 1 or 10; 10 makes D ten times as large and changes
+    nothing else.
+    """
     yield linear_rates.scaled_dual()
     for case in interior_cases(rng, deep):
         for scale in (1, 10):

@@ -44,8 +44,8 @@ def measured(rng: Rng, deep: bool) -> Iterator[Case]:
         if not all(entries):
             continue
         own = [number(line["deviation"].partition(" (")[0]) for line in lines]
-        means, deviations = map(number, entries), map(float, own)
-        found = welch((next(means), next(means)), tuple(deviations), REPETITIONS[table.size])  # type: ignore[arg-type]
+        means = number(entries[0]), number(entries[1])
+        found = welch(means, (float(own[0]), float(own[1])), REPETITIONS[table.size])
         kind = f"{data}, {table.kind(*entries)}"
         theirs = interval_as_printed(data)
         yield Case(

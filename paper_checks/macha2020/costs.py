@@ -84,7 +84,7 @@ class Counted:
     def __rmul__(self, other: Any) -> "Counted":
         return self * other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # Python's way to say unhashable
 
 
 def plain(value: Any) -> float:

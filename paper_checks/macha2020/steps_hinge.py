@@ -1,6 +1,6 @@
 """Check M20 Theorem D.1: the pair steps of TopPushK with the hinge surrogate."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from paper_checks.arithmetic import Real, divide, maximum, minimum
@@ -39,7 +39,7 @@ PLANTED = (
 )
 
 
-def interval_allowed(rule: str, bounds: object, case: Case) -> Outcome:
+def interval_allowed(rule: str, bounds: Callable[[Case], Bounds], case: Case) -> Outcome:
     """Check that (33) allows a pair exactly the steps of the corrected interval."""
     pairs = (
         [case]
@@ -48,7 +48,7 @@ def interval_allowed(rule: str, bounds: object, case: Case) -> Outcome:
     )
     outcomes = []
     for pair in pairs:
-        lows, highs = bounds(pair)  # type: ignore[operator]
+        lows, highs = bounds(pair)
         allowed = interval(pair, patmat=False)
         outcomes.append(equal((max(lows), min(highs)), allowed))
     return both(true(), *outcomes)

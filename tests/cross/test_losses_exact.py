@@ -60,6 +60,7 @@ def test_value_on_a_whole_grid(m, entry):
             assert agree(entry, value, exact.value(reference, rational(row), y)), (y, row)
 
 
+@pytest.mark.grid
 @every_tiny_loss
 def test_lmo_value_on_a_whole_grid(m, entry):
     gradients = grid(m)[:: 1 if m < 4 else 3]
@@ -87,6 +88,7 @@ def domain_candidates(reference, m, y):
             yield moved
 
 
+@pytest.mark.grid
 @every_tiny_loss
 def test_domain_and_conjugate(m, entry):
     for y in range(m):

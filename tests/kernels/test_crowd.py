@@ -135,6 +135,7 @@ def assert_near(found, expected, c, y):
     assert (ulps.max(axis=1) <= 8 + active / 4).all(), (ulps.max(axis=1) - active / 4).max()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_a_crowd_gives_the_projection_of_the_sorted_row(loss, kind):

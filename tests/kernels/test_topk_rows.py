@@ -92,6 +92,7 @@ def exact_thresholds(row, k, r, bias):
     raise AssertionError("no piece solves the equations")
 
 
+@pytest.mark.grid
 @each_kind
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_thresholds_are_those_of_the_sorted_row(kind, seed):

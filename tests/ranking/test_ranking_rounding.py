@@ -33,6 +33,7 @@ def furthest(value: float, interval: tuple[float, float]) -> float:
     return max(value - low, high - value) - 2 * np.spacing(max(abs(low), abs(high)))
 
 
+@pytest.mark.grid
 @pytest.mark.small
 @pytest.mark.usefixtures("flint")
 @pytest.mark.parametrize("method", METHODS)

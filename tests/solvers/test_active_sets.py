@@ -42,6 +42,7 @@ ITERATIONS = 12
 # ---------------------------------------------------------------- at any time
 
 
+@pytest.mark.grid
 @each_case
 @each_start
 @pytest.mark.parametrize("method", ALL)
@@ -57,6 +58,7 @@ def test_the_active_set_is_the_iterate(method, start, case):
         assert state.active == sum(len(weights) for weights, _ in sets)
 
 
+@pytest.mark.grid
 @each_case
 @each_start
 @pytest.mark.parametrize("method", ALL)
@@ -118,6 +120,7 @@ def test_errors_of_a_whole_matrix_heal(method):
 # ---------------------------------------------------------------- extreme atoms
 
 
+@pytest.mark.grid
 @each_case
 @each_start
 @pytest.mark.parametrize("method", BETWEEN_TWO_ENDS)
@@ -151,6 +154,7 @@ def test_whole_matrix_steps_go_from_the_worst_atom_of_all(method, start, case):
     assert seen > 3
 
 
+@pytest.mark.grid
 @each_case
 @each_start
 @pytest.mark.parametrize("method", BENT_PATH)

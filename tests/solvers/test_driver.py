@@ -20,6 +20,7 @@ import fwlab
 from fwlab import Status
 from fwlab.result import Certificate
 from fwlab.solvers import registry
+from fwlab.solvers.interrupt import sigterm_interrupts
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.stopping import Limits
 
@@ -121,6 +122,7 @@ def test_success_is_a_gap_at_most_tol(method):
         assert (result.trace.gap[:-1] > tol).all()
 
 
+@pytest.mark.grid
 @each_method
 @each_form
 def test_an_optimal_start_converges_at_once(method, form):
@@ -255,6 +257,16 @@ def test_a_second_ctrl_c_ends_at_once(use_method):
     with pytest.raises(KeyboardInterrupt):
         fwlab.solve(Case().problem(), "planted", tol=0.0)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_sigterm_interrupts_where_ctrl_c_is_ignored():
+    """A shell makes its background jobs ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt), sigterm_interrupts():
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_solve_works_outside_the_main_thread():

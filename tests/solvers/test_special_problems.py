@@ -56,6 +56,7 @@ def test_classes_without_samples(method, form):
     assert fwlab.solve(one_class, method, tol=2e-2, max_iter=3000).success
 
 
+@pytest.mark.grid
 @each_method
 @each_smoothing
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def pair(form, **options):
     )
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("method", METHODS)

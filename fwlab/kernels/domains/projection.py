@@ -24,6 +24,7 @@ from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.selection import collect_from
+from fwlab.kernels.domains.solid_simplex import project_on_solid_simplex
 from fwlab.kernels.domains.sorting import (
     COUNTING_LENGTH,
     INSERTION_LENGTH,
@@ -375,6 +376,9 @@ def _candidates_of_type(point, y, polytope, scratch, out):
 @compiled(inline=True)
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
+    if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
+        project_on_solid_simplex(point, y, polytope.upper[0], out)
+        return
     for j in range(len(out)):
         out[j] = 0.0
     count = candidates_of_row(point, y, polytope, scratch, out)

@@ -10,6 +10,7 @@ from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.vertices import margins_without
 from fwlab.kernels.layouts import Block
 from fwlab.kernels.products.blocks import add_multiple, dot
+from fwlab.kernels.products.sparse import add_row, row_scores
 from fwlab.kernels.steps.block import write_vertex
 from fwlab.kernels.steps.norm_block import full_block, make_norm_scratch, weighted_block
 
@@ -62,13 +63,11 @@ def sparse_norm_pass(order, csr, V_T, A, dual, norm):
     values, indices, indptr = csr
     m = A.shape[1]
     scratch = make_norm_scratch(m, dual.weights.n_upper)
-    scores, change = np.empty(m), np.empty(m)
+    scores, change, classes = np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
     for i in order:
         if dual.omega[i] == 0.0:
             continue
-        scores[:] = 0.0
-        for place in range(indptr[i], indptr[i + 1]):
-            add_multiple(scores, values[place], V_T[indices[place]])
+        row = slice(indptr[i], indptr[i + 1])
+        row_scores(values[row], indices[row], V_T, scores)
         _step(i, scores, dual, norm, scratch, A, change)
-        for place in range(indptr[i], indptr[i + 1]):
-            add_multiple(V_T[indices[place]], values[place], change)
+        add_row(values[row], indices[row], change, V_T, classes)

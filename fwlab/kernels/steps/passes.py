@@ -11,12 +11,12 @@ from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.layouts import Block
 from fwlab.kernels.products.blocks import (
     add_block,
-    add_multiple,
     block_scores,
     bring_near,
     nonzero,
 )
 from fwlab.kernels.products.dense import copy_entries, copy_in_lines
+from fwlab.kernels.products.sparse import add_row, request_rows, row_scores
 from fwlab.kernels.steps.block import block_gap, make_block_scratch
 from fwlab.kernels.steps.rules import step_by
 
@@ -122,11 +122,13 @@ def sparse_pass(rule, order, csr, W_T, A, dual, record):
     values, indices, indptr = csr
     m = A.shape[1]
     scratch = make_block_scratch(m, dual.weights.n_upper)
-    scores, change = np.empty(m), np.empty(m)
-    for i in order:
-        scores[:] = 0.0
-        for place in range(indptr[i], indptr[i + 1]):
-            add_multiple(scores, values[place], W_T[indices[place]])
+    scores, change, classes = np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
+    for place in range(len(order)):
+        i = order[place]
+        row = slice(indptr[i], indptr[i + 1])
+        if place + 1 < len(order):
+            following = order[place + 1]
+            request_rows(indices[indptr[following] : indptr[following + 1]], W_T)
+        row_scores(values[row], indices[row], W_T, scores)
         step_block(rule, i, scores, dual, scratch, record, A, change)
-        for place in range(indptr[i], indptr[i + 1]):
-            add_multiple(W_T[indices[place]], values[place], change)
+        add_row(values[row], indices[row], change, W_T, classes)
