@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from paper_checks import verify_proofs
+from paper_checks.__main__ import main
 from paper_checks.certify.export import has_proof_or_witness, proofs_of
 from paper_checks.certify.formulas import lines_of
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS, claims
 from paper_checks.verify_proofs import FOLDER, weakness
 
-AGAIN = f"python -m paper_checks --certificates {FOLDER.name} writes them again"
+AGAIN = "python -m paper_checks --certificates paper_checks/certificates writes them again"
 ROWS = {
     row["id"]: row
     for paper in PAPERS
@@ -41,8 +42,9 @@ def test_each_row_that_is_proved_or_refuted_exactly_is_listed():
 
 
 def test_the_checker_accepts_a_sample():
-    assert {proof["kind"] for _, proof in PROOFS[::40]} >= {"cases", "witness"}
-    assert [(id, proof["size"]) for id, proof in PROOFS[::40] if weakness(proof)] == []
+    for kind in ("cases", "witness", "rate"):
+        sample = [(id, proof) for id, proof in PROOFS if proof["kind"] == kind][::30]
+        assert sample and [(id, p["size"]) for id, p in sample if weakness(p)] == []
 
 
 @pytest.mark.deep
@@ -102,3 +104,12 @@ def test_forged_witnesses_are_rejected():
                 forged = {**proof, "at": {**proof["at"], name: str(Fraction(number) - 7)}}
                 rejected += bool(weakness(forged))
     assert rejected > 50
+
+
+def test_the_option_writes_what_is_stored(tmp_path, capsys):
+    command = ["--id", "M20-eq23", "--id", "LP15-def2", "--jobs", "1", "--certificates"]
+    assert main([*command, str(tmp_path / "none")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    assert main([*command, str(tmp_path)]) == 0
+    for id, file in (("M20-eq23", "M20.json"), ("LP15-def2", "LP15.json")):
+        assert json.loads((tmp_path / file).read_text("utf-8")) == [ROWS[id]], AGAIN
