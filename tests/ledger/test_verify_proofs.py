@@ -105,6 +105,23 @@ def test_a_dropped_case_is_rejected(name):
         assert weakness({**PROOFS[name], "tree": subtree})
 
 
+@pytest.mark.parametrize(
+    ("comparisons", "leaf", "reason"),
+    [
+        ((">= 0 1", ">= 1 0"), "1:0 1:1", "do not contradict"),  # 0 >= 0, at x = 0
+        ((">= 0 2", ">= 0 1"), "1:0 -1:1", "not positive"),  # x >= 1 less x >= 0
+        ((">= 0 2", ">= 0 1"), "1:0 -1:1=0", "no equation"),  # as if x were 0
+        ((">= 0 2", ">= 0 1"), "1:0 1:1", "do not contradict"),
+        ((">= 0 2", ">= 0 1"), "1:q1*x", "do not contradict"),
+    ],
+)
+def test_a_false_reason_is_rejected(comparisons, leaf, reason):
+    """The formula is true at some x; each leaf would prove that it is not if a rule were missing."""
+    formula = ["x a", "c 0", "c 1", *comparisons, "& 3 4"]
+    forged = {"kind": "cases", "formula": formula, "tree": [3, [4, leaf, ""], ""]}
+    assert reason in weakness(forged)
+
+
 def test_a_changed_square_is_rejected():
     (leaf,) = [leaf for _, leaf in leaves(SQUARES["tree"]) if leaf]
     assert ":q" in leaf
@@ -186,6 +203,13 @@ def test_a_changed_multiplier_of_a_rate_is_rejected():
             assert weakness({**RATE, "multipliers": {**RATE["multipliers"], name: str(wrong)}})
         dropped = {k: x for k, x in RATE["multipliers"].items() if k != name}
         assert weakness({**RATE, "multipliers": dropped})
+
+
+def test_a_negative_multiplier_of_a_rate_is_rejected():
+    """The two names are one inequality, so that all equalities hold."""
+    changes = {"diameter 0 1": "19/18", "diameter 1 0": "-1"}
+    forged = {**RATE, "multipliers": {**RATE["multipliers"], **changes}}
+    assert weakness(forged) == "the multiplier of diameter 1 0 is negative"
 
 
 def test_a_better_rate_is_rejected():
