@@ -116,7 +116,7 @@ def test_a_dropped_case_is_rejected(name):
     ],
 )
 def test_a_false_reason_is_rejected(comparisons, leaf, reason):
-    """The formula is true at some x; each leaf would prove that it is not if a rule were missing."""
+    """The formula is true at some x; without one of the rules a leaf would prove that it is not."""
     formula = ["x a", "c 0", "c 1", *comparisons, "& 3 4"]
     forged = {"kind": "cases", "formula": formula, "tree": [3, [4, leaf, ""], ""]}
     assert reason in weakness(forged)
