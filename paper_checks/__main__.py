@@ -80,6 +80,10 @@ def write_reports(records: Sequence[Record], options: argparse.Namespace, comman
 
         sources = Path(os.path.relpath(ROOT, options.html.resolve().parent)).as_posix()
         write_text_atomically(options.html, html_page(records, header, sources))
+    if options.certificates is not None:
+        from paper_checks.certify.export import write_certificates
+
+        write_certificates(options.certificates, records)
     if options.markdown is not None:
         write_text_atomically(options.markdown, markdown(records, header))
 
@@ -124,6 +128,8 @@ def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
         if not options.figures.is_dir():
             raise ValueError(f"--figures {options.figures}: no such folder")
         os.environ[VARIABLE] = str(options.figures.resolve())
+    if options.certificates is not None and not options.certificates.is_dir():
+        raise ValueError(f"--certificates {options.certificates}: no such folder")
     for path in (options.html, options.markdown, options.keep):
         if path is not None and (problem := why_not_a_file(path)):
             raise ValueError(f"{path}: {problem}")

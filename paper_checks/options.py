@@ -66,6 +66,12 @@ def add_effort(made: argparse.ArgumentParser) -> None:
 def add_output(made: argparse.ArgumentParser) -> None:
     """Add the options for the output."""
     made.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+    made.add_argument(
+        "--certificates",
+        type=Path,
+        metavar="DIR",
+        help="write the proofs and witnesses as data for paper_checks/verify_proofs.py (minutes)",
+    )
     made.add_argument("--markdown", type=Path, metavar="FILE", help="write the same as Markdown")
     made.add_argument(
         "--json",

@@ -47,11 +47,15 @@ class ByTheorem(Proof):
     """A separate proof for all sizes given.
 
     prove(deep, `**changes`) returns whether the version of the statement with these changed numbers
-    is proved, for these sizes.
+    is proved, for these sizes. obligations(`**changes`) yields the parts of the proof that can be
+    stored, each with its size: formulas that are true nowhere, and certificates of rates.
+    `not_stored` is the reason if there are none.
     """
 
     prove: Callable[..., bool]
     sizes: str = "all sizes"
+    obligations: Callable[..., Iterable[tuple[str, Any]]] | None = None
+    not_stored: str = "not one formula about real numbers; sympy verifies it for every size"
 
 
 @dataclass(frozen=True)
@@ -119,12 +123,8 @@ def decide_form(
     """Decide a version of a claim on each case of a proof, up to the first counterexample."""
     proved: list[Case] = []
     undecided: list[Case] = []
-    for case in proof.cases(deep):
-        premises = all_of(proof.assuming(case), meets(case))
-        if premises is False:
-            continue  # the statement says nothing of this size
-        obligation = obligation_of(form, case, changes)
-        found = contradiction(all_of(premises, negation(obligation)), case)
+    for case, formula in opposites(proof, form, changes, deep, meets):
+        found = contradiction(formula, case)
         if found is None:
             proved.append(case)
         elif isinstance(found, Case):
@@ -133,6 +133,23 @@ def decide_form(
         else:
             undecided.append(case)
     return Decision(sizes(proved, proof), sizes(undecided, proof))
+
+
+def opposites(
+    proof: BySolver,
+    form: Form,
+    changes: Mapping[str, Any],
+    deep: bool = False,
+    meets: Callable[[Case], Truth] = no_assumption,
+) -> Iterator[tuple[Case, Truth]]:
+    """Yield each case of a proof with the formula that the assumptions hold and the version fails.
+
+    Sizes that a version says nothing of are left out.
+    """
+    for case in proof.cases(deep):
+        premises = all_of(proof.assuming(case), meets(case))
+        if premises is not False:
+            yield case, all_of(premises, negation(obligation_of(form, case, changes)))
 
 
 class Unknown:

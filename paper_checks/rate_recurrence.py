@@ -17,12 +17,15 @@ Every inequality here states that a polynomial in symbols >= 0 is not negative. 
 the polynomial is negative, which proves it for all values of the symbols.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
 import sympy
 from sympy import Expr, Poly, Rational, Symbol, symbols
+
+from paper_checks.arithmetic import Truth
+from paper_checks.rational_functions import is_negative
 
 Number = Fraction | int
 TIME = Symbol("t", nonnegative=True)
@@ -42,6 +45,16 @@ def prove_for_all_steps(
     if ell != exact(offset) + 1 or ell <= 1 or c < 0 or s <= -1:
         return False  # the first step is not 1, or the steps never add up
     return is_inductive(ell, c, s) or is_smaller(usual_constant(ell), ell, c, s)
+
+
+def recurrence_fails(
+    numerator: Number = 2, offset: Number = 1, constant: Number = 2, shift: Number = 2
+) -> Iterator[tuple[str, Truth]]:
+    """Yield the two parts of the induction of `prove_for_all_steps`, as formulas that are true
+    nowhere: the bound fails for t = 1, or for t + 1 although it holds for t."""
+    c, s = exact(constant), exact(shift)
+    yield "t = 1", is_negative(first_slack(c, s), ())
+    yield "all t", is_negative(slack_of_step(exact(numerator), c, s).subs(TIME, TIME + 1), (TIME,))
 
 
 def prove_for_every_numerator(factor: Number = 1) -> bool:
@@ -82,9 +95,14 @@ def is_inductive(ell: Any, c: Any, s: Any, others: Iterable[Symbol] = ()) -> boo
     It starts with h_1 <= 1/2 <= c/(1 + s), and h_t <= c/(t + s) must give
     h_{t+1} <= c/(t + 1 + s) for all t >= 1.
     """
-    first = c / (1 + s) - Rational(1, 2)
+    first = first_slack(c, s)
     step = slack_of_step(ell, c, s).subs(TIME, TIME + 1)
     return is_nonnegative(first, *others) and is_nonnegative(step, TIME, *others)
+
+
+def first_slack(c: Any, s: Any) -> Expr:
+    """Return c/(1 + s) - 1/2."""
+    return c / (1 + s) - Rational(1, 2)
 
 
 def slack_of_step(ell: Any, c: Any, s: Any) -> Expr:
@@ -112,11 +130,23 @@ def prove_linear_inside(share: Number = 1) -> bool:
     * gamma = 1 if g = C + b, b >= 0:  h/2 - (h - g + C/2) >= 0, as g = h + a, a >= 0;
     * gamma = g/C if not:              h (1 - r^2/C) - (h - g^2/(2 C)) >= 0, as g^2 = 2 r^2 h + e.
     """
+    return all(is_nonnegative(slack, *names) for _, slack, names in linear_slacks(share))
+
+
+def linear_fails() -> Iterator[tuple[str, Truth]]:
+    """Yield the inequalities of `prove_linear_inside` as formulas that are true nowhere."""
+    for size, slack, names in linear_slacks():
+        yield size, is_negative(slack, names)
+
+
+def linear_slacks(share: Number = 1) -> Iterator[tuple[str, Expr, tuple[Symbol, ...]]]:
+    """Yield where each inequality of `prove_linear_inside` is used, its slack and its symbols."""
     a, b, e, h, r2, curvature = symbols("a b e h r2 C", nonnegative=True)
     gap = curvature + b
-    far = (gap - a) / 2 - (gap - a - gap + curvature / 2)  # h = g - a
+    # h = g - a
+    yield "a step of 1", (gap - a) / 2 - (gap - a - gap + curvature / 2), (a, b, curvature)
     near = h * (1 - exact(share) * r2 / curvature) - (h - (2 * r2 * h + e) / (2 * curvature))
-    return is_nonnegative(far, a, b, curvature) and is_nonnegative(near, e, h, r2, curvature)
+    yield "a step below 1", near, (e, h, r2, curvature)
 
 
 def is_nonnegative(expression: Any, *variables: Symbol) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 import fwlab
 import reference
+from paper_checks import rate_recurrence
 from paper_checks.cases import Rng, decreasing_weights
 from paper_checks.kato2019 import linear_rates
 from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
@@ -140,6 +141,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
             "A rate that the steps 2/(t+1) have, too, or that needs no interior optimum.",
             linear_rates.linear_inside,
             "all sizes",
+            rate_recurrence.linear_fails,
         ),
     ),
     erratum=Erratum(
@@ -218,6 +220,7 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
             "A bound that the steps 2/(t+1) have, too, or one below the first error.",
             linear_rates.exponential_inside,
             "all sizes",
+            rate_recurrence.linear_fails,
         ),
     ),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from paper_checks.arithmetic import all_of, negation
+from paper_checks.arithmetic import Truth, all_of, negation
 from paper_checks.cases import Rng, changed
 from paper_checks.lapin2015.cone import CONE, points
 from paper_checks.ledger import Case, Outcome, claim, version
@@ -25,7 +25,12 @@ def biases(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def lower_by_optimality(deep: bool, sign: int = 1) -> bool:
-    """Return whether the sum falls, by optimality alone.
+    """Return whether the sum falls, by optimality alone."""
+    return contradiction(rises_although_optimal(sign), Case(kind="symbols")) is None
+
+
+def rises_although_optimal(sign: int = 1) -> Truth:
+    """Return the formula that the sum does not fall.
 
     x is no worse than z for rho, z is no worse than x for rho' > rho, and both sums are >= 0.
     `distance` holds |a - x|^2 and |a - z|^2.
@@ -38,7 +43,7 @@ def lower_by_optimality(deep: bool, sign: int = 1) -> bool:
     )
     premises = all_of(optimal, rho >= 0, larger > rho, before >= 0, after >= 0)
     falls = sign * after <= sign * before
-    return contradiction(all_of(premises, negation(falls)), Case(kind="symbols")) is None
+    return all_of(premises, negation(falls))
 
 
 def along_bias(case: Case) -> tuple[Point, Point]:
@@ -64,6 +69,7 @@ def along_bias(case: Case) -> tuple[Point, Point]:
             "A set with non-negative sums on which the sum grows: none does, whatever its shape.",
             lower_by_optimality,
             "all sizes, all sets with <1, x> >= 0",
+            lambda sign=1: [("all sizes", rises_although_optimal(sign))],
         ),
     ),
     library=CONE,

@@ -13,7 +13,16 @@ import sympy
 
 import fwlab
 import reference
-from paper_checks.arithmetic import Truth, all_of, implies, inner, is_symbolic, maximum, total
+from paper_checks.arithmetic import (
+    Truth,
+    all_of,
+    any_of,
+    implies,
+    inner,
+    is_symbolic,
+    maximum,
+    total,
+)
 from paper_checks.cases import Rng, fractions, sizes
 from paper_checks.definitions import Vector, in_topk_simplex
 from paper_checks.lapin2015.forms import iff
@@ -21,6 +30,7 @@ from paper_checks.lapin2015.polytopes import ZERO
 from paper_checks.ledger import Case, Condition, Erratum, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
 from paper_checks.proofs import BySolver, ByTheorem, symbolic_sizes
+from paper_checks.rational_functions import differ
 from paper_checks.symbols import reals
 from reference import counterexamples, exact
 from reference.exact import Pieces
@@ -135,7 +145,20 @@ def conjugate_of_composition(case: Case, sign: int = -1, restricted: bool = True
 
 
 def penrose_for_every_size(deep: bool, offset: int = 0) -> bool:
-    """Return whether G is the pseudo-inverse of H = I - 1 e', for every m >= 2.
+    """Return whether G is the pseudo-inverse of H = I - 1 e', for every m >= 2."""
+    pairs = penrose_conditions(offset)
+    return all(a == b and sympy.simplify(C - D).is_zero_matrix for (a, C), (b, D) in pairs)
+
+
+def penrose_fails(offset: int = 0) -> Iterator[tuple[str, Truth]]:
+    """Yield the formula that a condition of Penrose fails, for each condition."""
+    for place, ((a, C), (b, D)) in enumerate(penrose_conditions(offset), 1):
+        entries = [(a, b), *zip(C, D, strict=True)]
+        yield f"condition {place}", any_of(*(differ(left, right) for left, right in entries))
+
+
+def penrose_conditions(offset: int) -> list[tuple[tuple, tuple]]:
+    """Return the sides of the four conditions, as pairs (alpha, C).
 
     Both are alpha I + V C V' with V = [e, 1] and a 2 x 2 matrix C. As V'V = [[1, 1], [1, m]] = Q,
     products stay of this form: C = alpha C' + alpha' C + C Q C'.
@@ -155,13 +178,12 @@ def penrose_for_every_size(deep: bool, offset: int = 0) -> bool:
     def transposed(matrix: tuple) -> tuple:
         return matrix[0], matrix[1].T
 
-    pairs = [
+    return [
         (product(H, G, H), H),
         (product(G, H, G), G),
         (transposed(product(H, G)), product(H, G)),
         (transposed(product(G, H)), product(G, H)),
     ]
-    return all(a == b and sympy.simplify(C - D).is_zero_matrix for (a, C), (b, D) in pairs)
 
 
 @claim(
@@ -179,6 +201,7 @@ def penrose_for_every_size(deep: bool, offset: int = 0) -> bool:
         ByTheorem(
             "A factor that is right for the small m alone.",
             penrose_for_every_size,
+            obligations=penrose_fails,
         ),
     ),
 )

@@ -9,7 +9,6 @@ import numpy as np
 from paper_checks.arithmetic import Real, is_symbolic
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import at_most, both, equal
-from paper_checks.proofs import ByTheorem
 from paper_checks.tajima2020 import line
 from paper_checks.tajima2020.frank_wolfe import rounded
 from paper_checks.tajima2020.gradients import by_solver
@@ -222,9 +221,9 @@ def gap_in_fwlab(case: Case) -> Outcome:
     planted=(version("the smoothing left out", copies=0),),
     proofs=(
         by_solver("Dual points where the doubled term is 0."),
-        ByTheorem(
+        line.theorem(
             "A factor lambda or n that is 1 in the samples.",
-            lambda deep, copies=2: line.same(*both_lines(line.symbolic_line(), copies)),
+            lambda at, copies=2: both_lines(at, copies),
         ),
     ),
     library=Library(

@@ -16,8 +16,14 @@ from paper_checks import rate_recurrence
 from paper_checks.cases import Rng
 from paper_checks.ledger import Case, Outcome, claim, version
 from paper_checks.outcomes import at_most, both
-from paper_checks.performance_estimation import open_loop_steps, prove_open_loop, solve
+from paper_checks.performance_estimation import (
+    certificate,
+    open_loop_steps,
+    prove_open_loop,
+    solve,
+)
 from paper_checks.proofs import ByTheorem
+from paper_checks.rate_certificate import RateCertificate
 from paper_checks.rate_own_norm import OwnNorm, case_of, of_training
 from paper_checks.tajima2020.programs import trainings
 from paper_checks.worst_case_training import refute_open_loop
@@ -97,6 +103,15 @@ def guaranteed_for_first_steps(
     )
 
 
+def certificates_of_first_steps(
+    numerator: Number = 2, offset: Number = 1, constant: Number = 2, shift: Number = 2
+) -> Iterator[tuple[str, RateCertificate | None]]:
+    """Yield the certificate of the guarantee for each of the first steps."""
+    for t in range(1, FIRST_STEPS + 1):
+        steps, bound = open_loop_steps(t, numerator, offset), Fraction(constant) / (t + shift)
+        yield f"t = {t}", certificate(steps, bound, "quadratic")
+
+
 @claim(
     "T20-open-loop",
     "3.1",
@@ -116,11 +131,13 @@ def guaranteed_for_first_steps(
             "A constant that is too small for a training problem that no sample hits.",
             guaranteed_for_all_steps,
             "all sizes, all t",
+            rate_recurrence.recurrence_fails,
         ),
         ByTheorem(
             "A constant below the worst case over all convex quadratics, at each of these t.",
             guaranteed_for_first_steps,
             "all sizes, t <= 10",
+            certificates_of_first_steps,
         ),
     ),
     planted=(

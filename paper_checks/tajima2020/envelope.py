@@ -7,7 +7,7 @@ from typing import Any
 from paper_checks.arithmetic import Real
 from paper_checks.ledger import Case, Erratum, Library, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import equal
-from paper_checks.proofs import BySolver, ByTheorem
+from paper_checks.proofs import BySolver
 from paper_checks.tajima2020 import line
 from paper_checks.tajima2020.frank_wolfe import (
     asked_margins,
@@ -60,7 +60,7 @@ from paper_checks.tajima2020.programs import (
     planted=(version("no shift", sign=0), version("twice the shift", sign=2)),
     proofs=(
         by_solver("A shift that does not matter: where <alpha_i, Delta alpha_i> is 0."),
-        ByTheorem(FACTORS, line.theorem(lambda at, sign=-1: shifted_slopes(at, sign))),
+        line.theorem(FACTORS, lambda at, sign=-1: shifted_slopes(at, sign)),
     ),
     library=Library(
         ("fwlab.Problem.shifted_scores",),
@@ -174,11 +174,9 @@ def lowest_in_fwlab(case: Case) -> Outcome:
             assuming=lambda case: best_step_inside(case, case.smoothing),
             sized_by=SIZED_BY,
         ),
-        ByTheorem(
+        line.theorem(
             FACTORS,
-            line.theorem(
-                lambda at, **changes: (quotient_of(at, **changes), line.best_step(at, at.smoothing))
-            ),
+            lambda at, **changes: (quotient_of(at, **changes), line.best_step(at, at.smoothing)),
         ),
     ),
     library=Library(

@@ -23,7 +23,7 @@ from paper_checks.arithmetic import (
 )
 from paper_checks.ledger import Case, Library, Outcome, Tier, claim, version
 from paper_checks.outcomes import at_most, both, equal, truth
-from paper_checks.proofs import BySolver, ByTheorem
+from paper_checks.proofs import BySolver
 from paper_checks.symbols import reals
 from paper_checks.tajima2020 import line
 from paper_checks.tajima2020.linear import in_fwlab, linear_trainings
@@ -278,9 +278,9 @@ def clipped(step: Real) -> Real:
             assuming=best_step_inside,
             sized_by=SIZED_BY,
         ),
-        ByTheorem(
+        line.theorem(
             "A factor lambda or n that is 1 in the samples.",
-            line.theorem(lambda at, **changes: (quotient_of(at, **changes), line.best_step(at))),
+            lambda at, **changes: (quotient_of(at, **changes), line.best_step(at)),
         ),
     ),
     library=Library(

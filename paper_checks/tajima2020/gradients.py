@@ -8,7 +8,7 @@ import numpy as np
 from paper_checks.arithmetic import Real, pick, total
 from paper_checks.ledger import Case, Erratum, Outcome, WhereRight, claim, version
 from paper_checks.outcomes import both, equal
-from paper_checks.proofs import BySolver, ByTheorem
+from paper_checks.proofs import BySolver
 from paper_checks.tajima2020 import line
 from paper_checks.tajima2020.programs import (
     SIZED_BY,
@@ -56,13 +56,11 @@ def slopes_by_row(case: Case, gradient: np.ndarray, smoothing: Real = 0) -> tupl
     ),
     proofs=(
         by_solver(),
-        ByTheorem(
+        line.theorem(
             FACTORS,
-            line.theorem(
-                lambda at, sign=-1, factor=lambda n: 1 / n: (
-                    factor(at.n) * (at.target_d + sign * at.against),
-                    line.slope(at),
-                )
+            lambda at, sign=-1, factor=lambda n: 1 / n: (
+                factor(at.n) * (at.target_d + sign * at.against),
+                line.slope(at),
             ),
         ),
     ),
@@ -148,10 +146,7 @@ def derivative_of_norm(case: Case, factor: int = 2) -> Outcome:
     planted=(version("the quadratic term without 1/2", true_class=True, half=1),),
     proofs=(
         by_solver("Labels for which e_j happens to be e_{y_j}: there both versions are true."),
-        ByTheorem(
-            FACTORS,
-            line.theorem(lambda at, **changes: expansion_of(at, **changes)),
-        ),
+        line.theorem(FACTORS, lambda at, **changes: expansion_of(at, **changes)),
     ),
     erratum=Erratum(
         "section B.2, (B.14)",

@@ -9,11 +9,17 @@ so that a formula in these products is proved for all features, labels and sizes
 decides whether two rational functions of the products are the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
+
+from paper_checks.arithmetic import Truth
+from paper_checks.proofs import ByTheorem
+from paper_checks.rational_functions import differ
+
+ALL = "all sizes"
 
 
 @dataclass(frozen=True)
@@ -69,10 +75,13 @@ def same(left: Any, right: Any) -> bool:
     return bool(sympy.cancel(sympy.together(left - right)) == 0)
 
 
-def theorem(sides: Callable[..., tuple[Any, Any]]) -> Callable[..., bool]:
+def theorem(catches: str, sides: Callable[..., tuple[Any, Any]]) -> ByTheorem:
     """Return the proof that both sides agree on every line, for the changed numbers given."""
 
     def prove(deep: bool, **changes: Any) -> bool:
         return same(*sides(symbolic_line(), **changes))
 
-    return prove
+    def obligations(**changes: Any) -> Iterator[tuple[str, Truth]]:
+        yield ALL, differ(*sides(symbolic_line(), **changes))
+
+    return ByTheorem(catches, prove, ALL, obligations)

@@ -14,7 +14,6 @@ from paper_checks.arithmetic import inner
 from paper_checks.cases import Rng, fractions
 from paper_checks.ledger import Case, Library, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, less
-from paper_checks.proofs import ByTheorem
 from paper_checks.tajima2020 import line
 from paper_checks.tajima2020.frank_wolfe import rounded
 from paper_checks.tajima2020.linear import fwlab_loss
@@ -163,13 +162,10 @@ def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
         version("coefficient 2 gamma/n", coefficient=lambda n: 2),
     ),
     proofs=(
-        ByTheorem(
+        line.theorem(
             "Data that use up the quadratic term: what is left is lambda/8 |w(Delta A)|^2, for "
             "all data.",
-            lambda deep, **changes: line.same(
-                surplus(line.symbolic_line(), **changes),
-                line.symbolic_line().lam * line.symbolic_line().dd / 8,
-            ),
+            lambda at, **changes: (surplus(at, **changes), at.lam * at.dd / 8),
         ),
     ),
 )
