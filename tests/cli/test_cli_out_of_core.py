@@ -11,8 +11,6 @@ from fwlab import distributed
 from fwlab.cli import main
 from fwlab.distributed import OutOfCoreProblem, PackedResult
 
-pytestmark = pytest.mark.small
-
 BASE = ["solve", "--out-of-core", "--data", "X.npy", "--labels", "y.npy", "-k", "2"]
 PATH = [*BASE, "--C", "0.01,0.1,1", "--tol", "1e-2", "--chunk-rows", "16", "--out", "path"]
 VALID = ["--validation", "X_val.npy", "--validation-labels", "y_val.npy"]

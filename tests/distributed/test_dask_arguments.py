@@ -15,7 +15,7 @@ import fwlab
 from fwlab import distributed
 from fwlab.distributed import DaskProblem, placement
 
-pytestmark = [pytest.mark.small, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 PROBLEM = Case(n=40).problem()
 

@@ -14,7 +14,7 @@ from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask_state import ROUNDS_KEPT
 from fwlab.distributed.proposals import QuarterPass, Vertices
 
-pytestmark = [pytest.mark.small, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture

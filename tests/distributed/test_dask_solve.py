@@ -14,7 +14,7 @@ from fwlab import Status, distributed
 from fwlab.distributed import DriftError
 from fwlab.distributed.proposals import QuarterPass
 
-pytestmark = [pytest.mark.small, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 # every kind of loss, dense and sparse in turn, and weighted with smoothing in turn
 CASES = [

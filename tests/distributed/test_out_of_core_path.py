@@ -10,8 +10,6 @@ import fwlab
 from fwlab import Status, distributed
 from fwlab.distributed import OutOfCoreProblem, ValidationSet
 
-pytestmark = pytest.mark.small
-
 CS = [0.1, 1.0]
 
 

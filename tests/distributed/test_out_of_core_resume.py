@@ -17,8 +17,6 @@ from fwlab import Status, distributed
 from fwlab.distributed.checkpoint import Checkpoint, fingerprint
 from fwlab.distributed.drift import DriftError
 
-pytestmark = pytest.mark.small
-
 ROWS = 7
 CASES = [Case(n=40), Case("TopK-1", form="sparse", n=40), Case(n=40, smoothing=0.5, weighted=True)]
 

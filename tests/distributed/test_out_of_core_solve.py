@@ -130,7 +130,9 @@ def test_other_methods_are_refused(method, error, sentence):
 
 
 def test_a_problem_in_memory_is_refused():
-    with pytest.raises(TypeError, match="problem must be an OutOfCoreProblem; got Problem"):
+    with pytest.raises(
+        TypeError, match="problem must be an OutOfCoreProblem or a DaskProblem; got Problem"
+    ):
         distributed.solve(Case().problem())
 
 

@@ -96,8 +96,9 @@ def test_it_reaches_the_optimum_from_every_start(case):
 
 
 @pytest.mark.long
+@pytest.mark.deep
 def test_many_classes():
-    """Longer rows are sorted by another function."""
+    """Longer rows are sorted by another function, which takes half a minute to compile here."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 20)), rng.integers(0, 80, 60)
     for loss in (fwlab.TopK(5), fwlab.Usunier(3), fwlab.WeightedTopK([3.0, 2.0, 1.0])):
