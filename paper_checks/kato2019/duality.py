@@ -32,12 +32,23 @@ def solved_problems(rng: Rng, deep: bool) -> Iterator[Case]:
     for _ in range(20 if deep else 5):
         n, d, m = int(rng.integers(1, 9)), int(rng.integers(1, 5)), int(rng.integers(2, 6))
         X, y, lam = rng.standard_normal((n, d)), labels(rng, n, m), float(rng.uniform(0.02, 1))
-        for loss, same in losses(rng, m):
-            problem = fwlab.Problem(X, y, same, lam, n_classes=m)
-            found = fwlab.solve(problem, "ascent", tol=1e-10, max_iter=20_000)
-            training = linear_training(X, y, loss, lam, n_classes=m)
-            point = {"training": training, "A": found.A, "gap": found.gap}
-            yield Case(kind=type(loss).__name__, n=n, m=m, d=d, lam=lam, **point)
+        yield from solved(rng, X, y, lam, m)
+
+
+def separated_problems(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield problems whose least risk is far below half of the risk at W = 0."""
+    for m in (2, 3, 4):
+        yield from solved(rng, 4.0 * np.eye(m), np.arange(m), 0.05, m)
+
+
+def solved(rng: Rng, X: np.ndarray, y: np.ndarray, lam: float, m: int) -> Iterator[Case]:
+    """Yield the problem with each loss, a dual point A, and the gap that is said to be left."""
+    for loss, same in losses(rng, m):
+        problem = fwlab.Problem(X, y, same, lam, n_classes=m)
+        found = fwlab.solve(problem, "ascent", tol=1e-10, max_iter=20_000)
+        training = linear_training(X, y, loss, lam, n_classes=m)
+        point = {"training": training, "A": found.A, "gap": found.gap}
+        yield Case(kind=type(loss).__name__, n=len(X), m=m, d=X.shape[1], lam=lam, **point)
 
 
 def link(training: Training, A: np.ndarray, factor: float) -> np.ndarray:
@@ -89,7 +100,7 @@ def strong_duality(case: Case, factor: int = 1, sign: int = 1) -> Outcome:
     shapes="A: (m, n); W: (d, m)",
     judged="the minimum is known to within the gap of an optimal point; the other points lie "
     "between it and random vertices.",
-    cases=solved_problems,
+    cases=lambda rng, deep: [*solved_problems(rng, deep), *separated_problems(rng, deep)],
     planted=(
         version("half the gap is enough", share=0.5),
         version("P at minus W(A)", factor=-1),
