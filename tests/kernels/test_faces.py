@@ -96,6 +96,7 @@ def floats(values):
     return np.array([float(value) for value in values])
 
 
+@pytest.mark.grid
 @each_weights
 def test_the_vertex_is_extreme_in_the_smallest_face(weights):
     rng, corners = np.random.default_rng(0), vertices(weights)
@@ -132,6 +133,7 @@ def exact_step(b, direction, wanted, weights):
     return step
 
 
+@pytest.mark.grid
 @each_weights
 def test_the_largest_step_is_exact(weights):
     rng, corners = np.random.default_rng(1), vertices(weights)

@@ -168,6 +168,7 @@ def test_lmo_is_the_least_over_the_vertices(case):
         assert abs(vertices - u).max(axis=1).min() <= 1e-15 * case.entry.size
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("m", range(2, 9))
 def test_vertices_are_distinct_and_as_many_as_counted(m):
     counts = {

@@ -223,6 +223,7 @@ def test_a_block_at_its_limit_drops_its_atom_exactly(method, case):
     assert dropped > 3
 
 
+@pytest.mark.grid
 @each_case
 @pytest.mark.parametrize("method", BETWEEN_TWO_ENDS)
 def test_a_step_at_its_limit_drops_one_atom(method, case):

@@ -132,6 +132,7 @@ def test_no_ascent_is_no_step():
 # ---------------------------------------------------------------- the paths of the methods
 
 
+@pytest.mark.grid
 @each_case
 @pytest.mark.parametrize("method", BENT_PATH)
 @pytest.mark.parametrize("start", ["zero", "inside"])

@@ -22,6 +22,7 @@ def in_domain(case, i, a, tol):
     return bool(loss.in_domain(-a / case.omega[i], int(case.y[i]), tol=tol))
 
 
+@pytest.mark.grid
 @each_case
 @pytest.mark.parametrize("start", ["zero", "inside"])
 def test_one_block_takes_the_best_step(start, case):

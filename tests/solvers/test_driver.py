@@ -111,6 +111,7 @@ def test_statuses(status):
     assert not result.infeasibility > 1e-13  # nan where the loss has no projection
 
 
+@pytest.mark.grid
 @each_method
 def test_success_is_a_gap_at_most_tol(method):
     problem = Case(smoothing=0.1).problem()
@@ -282,6 +283,7 @@ def test_solve_works_outside_the_main_thread():
 # ---------------------------------------------------------------- success is certified
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(
     "options", [{"tol": 1e-3}, {"tol": 0.0, "max_iter": 3}, {"callback": stop}]
 )

@@ -103,6 +103,7 @@ def test_all_three_take_the_same_steps(case, order):
         assert_allclose(other.A, first.A, atol=1e-12)
 
 
+@pytest.mark.grid
 @each_sdca
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("form", FORMS)
