@@ -1,8 +1,9 @@
 """Seconds of a pass over a file, beside reading the file and beside a pass in memory.
 
 1 000 000 x 1024 float32 features of 100 classes (4 GB): class means plus noise, rows of length 1,
-made in a temporary folder. TopK(3), C = 1, one thread, a process for each of the two runs. Wall
-seconds per pass are those of four passes less those of one, without shrinking, divided by three.
+made in a temporary folder. TopK(3), C = 1, one thread, a process for each of the two runs. The
+wall seconds of a run of four passes, less the seconds of a run of one, divided by three, give the
+seconds per pass, without shrinking.
 The file leaves the page cache before it is read. The gap is the certified one after four passes
 with shrinking, and the memory is the largest resident size of the process.
 """

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.checks.arguments import as_real
 from fwlab.distributed.block import Setup
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.placement import Placement, checked_client
@@ -78,9 +77,7 @@ class DaskProblem(ProblemInParts):
         client: Any = None,
         n_partitions: int | None = None,
     ) -> None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a fwlab.Loss; got {loss!r}.")
-        self.loss, self.smoothing = loss, as_real("smoothing", smoothing, positive=False)
+        self._take_loss(loss, smoothing)
         self.client = checked_client(client)
         rows = partitions_of(X, n_partitions, self.client)
         self.partitions = [slice(*ends) for ends in pairwise(rows.cuts)]
@@ -94,7 +91,7 @@ class DaskProblem(ProblemInParts):
         self._take_lam(lam)
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.partitions)} partitions"]  # type: ignore[arg-type]
+        facts = [*problem_facts(self), f"{len(self.partitions)} partitions"]  # type: ignore[arg-type]  # has what it reads
         return in_brackets("DaskProblem", facts)
 
     @property

@@ -43,7 +43,7 @@ class DaskState(OutOfCoreState):
         The step to this version.
     """
 
-    problem: DaskProblem  # type: ignore[assignment]
+    problem: DaskProblem  # type: ignore[assignment]  # its own kind only
     calls: Calls = field(init=False)
     version: int = field(init=False, default=0)
     step_to_version: float = field(init=False, default=0.0)

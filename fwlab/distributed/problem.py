@@ -82,6 +82,12 @@ class ProblemInParts:
         other._take_lam(as_real("lam", lam, positive=True))
         return other
 
+    def _take_loss(self, loss: Any, smoothing: Any) -> None:
+        """Check the loss and its smoothing constant."""
+        if not isinstance(loss, Loss):
+            raise TypeError(f"loss must be a fwlab.Loss; got {loss!r}.")
+        self.loss, self.smoothing = loss, as_real("smoothing", smoothing, positive=False)
+
     def _take_lam(self, lam: float) -> None:
         """Set lam, and everything that depends on it."""
         self.lam = lam
@@ -141,10 +147,7 @@ class OutOfCoreProblem(ProblemInParts):
         max_memory: int | str = "1GB",
         chunk_rows: int | None = None,
     ) -> None:
-        if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a fwlab.Loss; got {loss!r}.")
-        self.loss = loss
-        self.smoothing = as_real("smoothing", smoothing, positive=False)
+        self._take_loss(loss, smoothing)
         self.source = source_of(X)
         n = self.source.n_samples
         self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
