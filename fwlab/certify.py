@@ -25,7 +25,8 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import DOMAIN_TOLERANCE
-from fwlab.operators.features import DataFeatures, GramFeatures
+from fwlab.operators.features import GramFeatures
+from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, gamma_in_parts, norms_above
 from fwlab.problem import Problem
 from fwlab.result import Certificate

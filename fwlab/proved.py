@@ -14,7 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.operators.features import DataFeatures, features_of
+from fwlab.operators.features import features_of
+from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.sums import MARGIN, UNDERFLOW, gamma, norms_above
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from fwlab.arrays import Floats
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.losses import DOMAIN_TOLERANCE
-from fwlab.operators.features import DataFeatures
+from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.sums import (
     MARGIN,
     UNDERFLOW,

@@ -126,6 +126,14 @@ class AnyRows(NamedTuple):
 # ---------------------------------------------------------------- active sets and directions
 
 
+class Faces(NamedTuple):
+    """The faces of some blocks: the classes of rows[r] are classes[starts[r] : starts[r + 1]]."""
+
+    rows: np.ndarray  # (r,)
+    starts: np.ndarray  # (r + 1,)
+    classes: np.ndarray  # the true class of a row first
+
+
 class ActiveSets(NamedTuple):
     """One active set per sample (kernels.steps.active_sets), or empty arrays."""
 
@@ -221,6 +229,16 @@ class BlockScratch(NamedTuple):
 
     vertex: VertexScratch
     point: np.ndarray  # (m,), the point to project, or a gradient
+    projection: ProjectionScratch
+
+
+class FaceScratch(NamedTuple):
+    """Scratch of a step on a face; the first entries belong to its classes."""
+
+    all_scores: np.ndarray  # (m,), of all classes
+    scores: np.ndarray  # (m,)
+    point: np.ndarray  # (m,)
+    change: np.ndarray  # (m,)
     projection: ProjectionScratch
 
 

@@ -5,22 +5,14 @@ Each kind also runs its own compiled passes.
 """
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.layouts import (
-    AnyRows,
-    BlockDual,
-    BlockNorm,
-    BlockPaths,
-    Csr,
-    DenseBlocks,
-    StepRecord,
-)
+from fwlab.kernels.layouts import AnyRows, BlockPaths, Csr, DenseBlocks, Faces
 from fwlab.kernels.products.dense import (
     SUMMED,
     block_entries,
@@ -30,9 +22,11 @@ from fwlab.kernels.products.dense import (
 )
 from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
+from fwlab.kernels.steps.face_passes import dense_face_pass, sparse_face_pass
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
+from fwlab.operators.features_interface import Features
 from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
 
 # stand for the other kinds of X in a kernel that takes all of them
@@ -40,137 +34,6 @@ _NO_X = np.empty((0, 0))
 _NO_CSR = Csr(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 # BLAS is faster on rows below this length
 SHORT_ROWS = 128
-
-
-class Features(Protocol):
-    """Products with X (n, d); `width` is the length of a row of the link."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    @property
-    def row_length(self) -> float:
-        """The mean number of products in a score, 0 if links hold the scores."""
-
-    def rows(self, index: Integers) -> "Features":
-        """Return these rows of X, for products only; links keep their width."""
-
-    def square_norms(self) -> Floats:
-        """Return |x_i|^2, (n,)."""
-
-    def transposed_product(self, A: Floats) -> Floats:
-        """Return A^T X, (m, width)."""
-
-    def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
-        """Return U^T X, (m, width), for compact vertices U (RowPolytopes.compact_vertices)."""
-
-    def scores(self, W: Floats) -> Floats:
-        """Return X W^T, (n, m), for a link W."""
-
-    def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
-        """Return |W|^2 for the link W of A."""
-
-    def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
-        """Return <w_j, other_j> for two links.
-
-        Parameters
-        ----------
-        W, other : array (m, width)
-            A link, and the link of A.
-        A, lam_n : array (n, m), float
-            The dual point of `other`, and lam times n.
-
-        Returns
-        -------
-        array (m,), one product per class
-
-        """
-
-    def block_grams(self, size: int) -> Floats:
-        """Return <x_i, x_r> for the rows r of row i's block of `size` rows, (n, size)."""
-
-    def block_pass(
-        self,
-        rule: int,
-        order: Integers,
-        grams: Floats,
-        link: Floats,
-        A: Floats,
-        dual: BlockDual,
-        record: StepRecord,
-        /,
-    ) -> None:
-        """Run a block method once over the rows (kernels.steps.passes); change the link and A.
-
-        Parameters
-        ----------
-        rule : int
-            A number of kernels.steps.rules.
-        order : array of int
-            Rows to visit; with dense X all rows of a block one after the other.
-        grams : array (n, b)
-            The products that block_grams(b) returned.
-        link, A : array (m, width), (n, m)
-            The link and the dual point.
-        dual, record : BlockDual, StepRecord
-            The dual problem; `record` receives gaps and moves, and holds the active sets.
-
-        """
-
-    def norm_pass(
-        self, order: Integers, link: Floats, A: Floats, dual: BlockDual, norm: BlockNorm, /
-    ) -> None:
-        """Make one pass with an LpNorm (kernels.steps.norm_passes); change the link and A.
-
-        Parameters
-        ----------
-        order : array of int
-            Rows to visit.
-        link, A : array (m, width), (n, m)
-            The link and the dual point.
-        dual, norm : BlockDual, BlockNorm
-            The dual problem, and class weights or squares, which follow the steps.
-
-        """
-
-    def first_maximum(
-        self,
-        order: Integers,
-        path: BlockPaths,
-        moving: Floats,
-        rested: Floats,
-        square: float,
-        lam: float,
-        lam_n: float,
-        /,
-    ) -> float:
-        """Return the step of kernels.steps.bent_path; move `moving` and `rested` to this step.
-
-        Parameters
-        ----------
-        order : array of int
-            Blocks with a positive slope, by limit.
-        path : BlockPaths
-            The directions.
-        moving, rested : array (m, width)
-            Links of the blocks that move and of the blocks at their limit.
-        square, lam, lam_n : float
-            |moving|^2 before, lam, and lam times n.
-
-        """
-
-
-class DataFeatures(Features, Protocol):
-    """Products with the rows of X themselves, and bounds of their rounding errors."""
-
-    def row_terms(self) -> Integers | int:
-        """Return the number of products in a score: one number, or one per row (n,)."""
-
-    def column_error_norms(self) -> Floats:
-        """Return gamma |x_i|, (n,), with the relative errors gamma of sums in transposed_product.
-
-        An entry of A^T X is right to sum_i gamma_k |a_ij| |x_ik|.
-        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +103,9 @@ class DenseFeatures:
 
     def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
         dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False), *rest)
+
+    def face_pass(self, order: Integers, faces: Faces, *rest: Any) -> None:
+        dense_face_pass(order, faces, self.X, *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -323,6 +189,9 @@ class SparseFeatures:
         self, rule: int, order: Integers, grams: Floats, link: Floats, *rest: Any
     ) -> None:
         sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
+
+    def face_pass(self, order: Integers, faces: Faces, link: Floats, *rest: Any) -> None:
+        sparse_face_pass(order, faces, csr_of(self.X), link.T, *rest)
 
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.products.vertices import add_entries, add_vertices, vertices_product
 from fwlab.operators.domains import Domains, RowPolytopes
-from fwlab.operators.features import Features
+from fwlab.operators.features_interface import Features
 
 
 class Atom(Protocol):

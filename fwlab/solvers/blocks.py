@@ -53,8 +53,12 @@ class BlockWorkspace:
         The size |change|_1 of the last step of each block.
     active_sets : RowActiveSets
         Empty for the rules without active sets.
-    moving : array of int, or None
-        The rows that a shrunken method visits next; None for all.
+    passes : int
+        Passes over all rows.
+    work : float
+        The cost of all steps so far, in passes over all rows.
+    moving : array of int
+        The rows that a shrunken method visits before its next pass over all rows.
     estimates : array (n,) or (0,)
         Curvatures of blocks for the rule ADAPTIVE, else empty.
     """
@@ -64,7 +68,8 @@ class BlockWorkspace:
     moves: Floats
     active_sets: RowActiveSets
     passes: int = 0
-    moving: Integers | None = None
+    work: float = 0.0
+    moving: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     estimates: Floats = field(default_factory=lambda: np.empty(0))
 
 
@@ -119,15 +124,15 @@ class BlockMethod(Method):
         return BlockWorkspace(grams, gaps, np.zeros(problem.n_samples), active_sets)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
-        if state.n_steps >= steps_until_gram(state.given_problem, state.max_memory):
+        if workspace.work >= passes_until_gram(state.given_problem, state.max_memory):
             state.use_gram()
+        workspace.passes, workspace.work = workspace.passes + 1, workspace.work + 1.0
         problem = state.own_problem or state.problem
         if self.order == "gap":
-            if workspace.passes % PASSES_BETWEEN_EXACT_GAPS == 0:
+            if workspace.passes % PASSES_BETWEEN_EXACT_GAPS == 1:
                 scores = problem.features.scores(state.link)
                 workspace.gaps[:] = block_gaps(problem, state.A, scores)
                 state.n_lmo += problem.n_samples
-            workspace.passes += 1
             for rows in draw_by_gaps(workspace.gaps, state.rng):
                 self._visit(rows, problem, state.link, state.A, workspace)
         else:
@@ -179,8 +184,8 @@ class BlockMethod(Method):
         return kept
 
 
-def steps_until_gram(problem: Problem, max_memory: int) -> float:
-    """Return the number of block steps before a method takes the Gram matrix, infinity for never.
+def passes_until_gram(problem: Problem, max_memory: int) -> float:
+    """Return the number of passes before a method takes the Gram matrix, infinity for never.
 
     Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over
     X up to 4 n d m. A method computes K when its passes have cost n^2 d flops: it then spends at
@@ -190,4 +195,4 @@ def steps_until_gram(problem: Problem, max_memory: int) -> float:
     dense = problem.kernel is None and not scipy.sparse.issparse(problem.X)
     if not dense or problem.X.dtype != np.float64 or n > d or 8 * n * n > max_memory:
         return np.inf
-    return n * -(-n // (4 * problem.n_classes))
+    return -(-n // (4 * problem.n_classes))

@@ -157,7 +157,7 @@ class RunState:
 
     def certify(self) -> Certificate:
         """Return the certificate of the dual point alone, computed from scratch."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define `certify`.")
 
 
 @dataclass(eq=False)

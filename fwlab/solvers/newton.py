@@ -189,7 +189,7 @@ class Newton(Method):
     def iterate(self, state: State, workspace: NewtonWorkspace) -> None:
         mean_curvature = float(np.mean(state.problem.curvatures))
         first_phase = workspace.inner is None
-        passes = state.n_steps / state.problem.n_samples
+        passes = workspace.ascent.work
         if first_phase and mean_curvature > 0.0 and self._switches(passes, state, workspace):
             # sigma as if the passes so far had been one proximal step
             _centre(state, workspace, passes / mean_curvature, state.link.copy())
@@ -204,6 +204,7 @@ class Newton(Method):
         return Ascent(EXACT).progress(state, workspace.ascent) if workspace.inner is None else 0.0
 
     def warm_up(self, state: State) -> None:
+        Ascent(EXACT).warm_up(state)
         proximal = Proximal(state.problem, state.A, 1.0)
         point = proximal.at(state.link, state.problem.features.scores(state.link))
         gradient = proximal.gradient(point)

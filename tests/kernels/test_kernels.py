@@ -152,10 +152,17 @@ def use_solvers(rng):
             fwlab.solve(normed, "direct", tol=0.0, max_iter=2)
         fwlab.solve(problem, "bcfw", order="gap", tol=0.0, max_iter=1)
         fwlab.solve(problem, "bcfw", step="adaptive", tol=0.0, max_iter=2)
-        if Newton().refuses(problem) is None:
+        if problem.kernel is None:
             Newton().warm_up(State(problem, np.zeros((n, m)), rng))
     single = fwlab.Problem(X, y, loss, 0.1, n_classes=m, storage="float32")
     fwlab.solve(single, "subgradient", tol=0.0, max_iter=2)
+
+
+def use_faces(rng):
+    X, y = rng.standard_normal((20, 3)), np.arange(20) % 8
+    for data in (X, scipy.sparse.csr_array(X)):
+        for loss in (fwlab.MaxHinge(), fwlab.TopK(int(rng.integers(2, 5)))):
+            fwlab.solve(fwlab.Problem(data, y, loss, 0.5), "ascent", tol=0.0, max_iter=9)
 
 
 def use_ranking(rng):
@@ -168,7 +175,7 @@ def use_ranking(rng):
             fwlab.ranking.solve(X, y, objective, 1.0, method="pairwise", tol=0.0, max_iter=2)
 
 
-RUNS = [use_losses, use_long_rows, use_projections, use_solvers, use_ranking]
+RUNS = [use_losses, use_long_rows, use_projections, use_solvers, use_faces, use_ranking]
 
 
 # ---------------------------------------------------------------- compiled against interpreted

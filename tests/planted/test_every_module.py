@@ -22,6 +22,7 @@ NO_MATHEMATICS = {
     "kernels._jit": "the cache of machine code",
     "kernels._prefetch": "hints to the processor",
     "kernels.layouts": "names of arrays",
+    "operators.features_interface": "names of products",
     "solvers.auto": "the choice of a method",
     "solvers.compiling": "a clock on the terminal",
     "solvers.dual_layout": "a problem as named arrays",

@@ -6,7 +6,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose
 
 import fwlab
-from fwlab.solvers.blocks import ORDERS, steps_until_gram
+from fwlab.solvers.blocks import ORDERS, passes_until_gram
 
 pytestmark = pytest.mark.small
 N, D, M = 14, 20, 3
@@ -51,7 +51,7 @@ def test_it_is_computed_once_when_the_passes_have_cost_as_much(monkeypatch):
     )
     data = problem()
     passes = -(-N // (4 * M))
-    assert steps_until_gram(data, 8 * N * N) == passes * N
+    assert passes_until_gram(data, 8 * N * N) == passes
     fwlab.solve(data, tol=0, max_iter=passes)
     assert not computed
     fwlab.solve(data, tol=0, max_iter=passes + 9)
@@ -86,7 +86,7 @@ def test_the_certificate_is_computed_from_x(monkeypatch):
     ids=["more rows than columns", "sparse", "float32", "Gram matrix already"],
 )
 def test_where_it_does_not_pay_it_is_not_used(data):
-    assert steps_until_gram(data, 2**40) == np.inf
+    assert passes_until_gram(data, 2**40) == np.inf
     assert "went over" not in fwlab.solve(data, tol=0, max_iter=20).message
 
 

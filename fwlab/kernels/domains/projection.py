@@ -296,12 +296,8 @@ def _project_crowd(row, bound, y, polytope, scratch, out):
     `row` has the crowd from `bound` on. A crowd whose level is its own mean joins no other pool:
     the next one has the level at the end of the head.
     """
-    b, order, candidates, n_upper = (
-        scratch.beta,
-        scratch.order,
-        scratch.candidates,
-        polytope.n_upper,
-    )
+    b, order, candidates = scratch.beta, scratch.order, scratch.candidates
+    n_upper = polytope.n_upper
     zeta, level = 1.0, bound
     large = LARGE * polytope.sum_upper
     if not (candidates[0] <= large and bound >= -large):
@@ -373,12 +369,9 @@ def _candidates_of_type(point, y, polytope, scratch, out):
     return _candidates_or_crowd if long else _all_candidates
 
 
-@compiled(inline=True)
-def project_row(point, y, polytope, scratch, out):
-    """Write the point of the negated domain nearest to `point` into `out`."""
-    if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
-        project_on_solid_simplex(point, y, polytope.upper[0], out)
-        return
+@compiled
+def _project_by_sorting(point, y, polytope, scratch, out):
+    """Project a row; not inlined, because to compile it takes seconds for each caller."""
     for j in range(len(out)):
         out[j] = 0.0
     count = candidates_of_row(point, y, polytope, scratch, out)
@@ -388,6 +381,15 @@ def project_row(point, y, polytope, scratch, out):
     offset = shorten_gaps(count, polytope, scratch.candidates)
     if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
         _write_row(row, y, scratch, out)
+
+
+@compiled(inline=True)
+def project_row(point, y, polytope, scratch, out):
+    """Write the point of the negated domain nearest to `point` into `out`."""
+    if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
+        project_on_solid_simplex(point, y, polytope.upper[0], out)
+    else:
+        _project_by_sorting(point, y, polytope, scratch, out)
 
 
 @compiled(allocates=True)

@@ -1,0 +1,166 @@
+"""Exact block steps on faces: a pass over some rows with only the classes that their blocks hold.
+
+The face of a row is given by classes: its true class y first, then s others, among them all with
+a_ij != 0. With the other wrong classes fixed at 0 the block ranges over a polytope of the same
+family (kernels.domains.vertices): the one of the first s of upper and of lower, if s >= n_lower.
+Sums of more than s of the largest entries add zeros, and upper >= 0. Sums of the smallest entries
+begin with these zeros, which meet zeros of lower. An exact step on the face needs the scores of its
+classes alone, and W changes in no others.
+"""
+
+import numpy as np
+
+from fwlab.kernels._jit import compiled
+from fwlab.kernels._prefetch import prefetch
+from fwlab.kernels.domains.projection import make_projection_scratch, project_row
+from fwlab.kernels.layouts import FaceScratch, PolytopeWeights, ProjectionScratch
+from fwlab.kernels.products.blocks import add_multiple, dot
+from fwlab.kernels.products.sparse import request_rows, row_scores
+from fwlab.kernels.steps.block import LEAST_WEIGHT
+
+
+@compiled
+def count_held(A, rows, y, counts):
+    """Count the classes other than y that the blocks of these rows hold."""
+    for place in range(len(rows)):
+        block, count = A[rows[place]], 0
+        for j in range(len(block)):
+            count += block[j] != 0.0
+        counts[place] = count - (block[y[rows[place]]] != 0.0)
+
+
+@compiled
+def list_held(A, rows, y, classes):
+    """List y and then the other classes that each of these rows holds, one row after the other."""
+    place = 0
+    for i in rows:
+        classes[place] = y[i]
+        place += 1
+        for j in range(A.shape[1]):
+            if A[i, j] != 0.0 and j != y[i]:
+                classes[place] = j
+                place += 1
+
+
+def make_face_scratch(m: int) -> FaceScratch:
+    """Return the scratch of a pass over faces, for m classes."""
+    return FaceScratch(
+        np.empty(m), np.empty(m), np.empty(m), np.empty(m), make_projection_scratch(m)
+    )
+
+
+@compiled(inline=True)
+def _project_on_face(point, polytope, scratch, out):
+    """Project a row on the part of the negated domain where all but these classes hold 0.
+
+    The true class comes first in `point`.
+    """
+    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
+    count = len(point) - 1
+    if count < n_upper:
+        n_upper, sum_upper = count, 0.0
+        for j in range(count):
+            sum_upper += upper[j]
+    weights = PolytopeWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
+    fits = scratch.fit_upper, scratch.fit_lower
+    sums = scratch.sums_upper, scratch.sums_lower
+    sizes = scratch.sizes_upper, scratch.sizes_lower
+    beta = scratch.beta[:count]
+    projection = ProjectionScratch(*fits, *sums, *sizes, beta, scratch.candidates, scratch.order)
+    true_class = np.int64(0)  # not the literal 0, for which numba would compile another version
+    project_row(point, true_class, weights, projection, out)
+
+
+@compiled(inline=True)
+def _face_step(i, classes, dual, scratch, A):
+    """Move row i of A to its best point on the face; return |change|_1.
+
+    scratch.scores holds the scores of `classes`; scratch.change becomes the change of their entries
+    over lam n. A block without weight, or without curvature that floats can hold, stays.
+    """
+    count = len(classes)
+    omega, curvature = dual.omega[i], dual.curvatures[i]
+    costs, old = dual.polytopes.costs[dual.polytopes.cost_rows[i]], A[i]
+    scores, point, change = scratch.scores, scratch.point[:count], scratch.change[:count]
+    weight = curvature * omega + dual.smoothing
+    if omega == 0.0 or weight < LEAST_WEIGHT:
+        change[:] = 0.0
+        return 0.0
+    scale = 1.0 / weight
+    point[0] = (curvature * old[classes[0]] - scores[0]) * scale
+    for place in range(1, count):
+        j = classes[place]
+        point[place] = (curvature * old[j] - scores[place] - costs[j]) * scale
+    _project_on_face(point, dual.weights, scratch.projection, change)
+    moved, to_link = 0.0, 1.0 / dual.lam_n
+    for place in range(count):
+        j = classes[place]
+        new = omega * change[place]
+        difference = new - old[j]
+        moved += abs(difference)
+        change[place] = difference * to_link
+        old[j] = new
+    return moved
+
+
+@compiled
+def dense_face_pass(order, faces, X, W, A, dual, scratch, moves):
+    """Make one pass over the faces (layouts.Faces) in this order, with dense X and W (m, d)."""
+    rows, starts, all_classes = faces
+    scores = scratch.scores
+    for step in range(len(order)):
+        place = order[step]
+        if step + 1 < len(order):
+            prefetch(X[rows[order[step + 1]]])
+        classes = all_classes[starts[place] : starts[place + 1]]
+        x = X[rows[place]]
+        for c in range(len(classes)):
+            scores[c] = dot(W[classes[c]], x)
+        moves[place] = _face_step(rows[place], classes, dual, scratch, A)
+        if moves[place] != 0.0:
+            for c in range(len(classes)):
+                if scratch.change[c] != 0.0:
+                    add_multiple(W[classes[c]], scratch.change[c], x)
+
+
+@compiled(fastmath=True)
+def _face_scores(values, columns, W_T, classes, scores):
+    for c in range(len(classes)):
+        j, total = classes[c], 0.0
+        for place in range(len(values)):
+            total += values[place] * W_T[columns[place], j]
+        scores[c] = total
+
+
+@compiled
+def _add_to_class(values, columns, factor, j, W_T):
+    for place in range(len(values)):
+        W_T[columns[place], j] += factor * values[place]
+
+
+@compiled
+def sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
+    """Make one pass over the faces (layouts.Faces), with CSR X and the transpose of W, (d, m)."""
+    rows, starts, all_classes = faces
+    values, indices, indptr = csr
+    all_scores = scratch.all_scores
+    for step in range(len(order)):
+        place = order[step]
+        classes = all_classes[starts[place] : starts[place + 1]]
+        i = rows[place]
+        if step + 1 < len(order):
+            following = rows[order[step + 1]]
+            request_rows(indices[indptr[following] : indptr[following + 1]], W_T)
+        row = values[indptr[i] : indptr[i + 1]]
+        columns = indices[indptr[i] : indptr[i + 1]]
+        if 3 * len(classes) > len(all_scores):
+            row_scores(row, columns, W_T, all_scores)
+            for c in range(len(classes)):
+                scratch.scores[c] = all_scores[classes[c]]
+        else:
+            _face_scores(row, columns, W_T, classes, scratch.scores)
+        moves[place] = _face_step(i, classes, dual, scratch, A)
+        if moves[place] != 0.0:
+            for c in range(len(classes)):
+                if scratch.change[c] != 0.0:
+                    _add_to_class(row, columns, scratch.change[c], classes[c], W_T)

@@ -1,0 +1,115 @@
+"""Step on the faces of the rows that still move.
+
+Near the optimum most blocks hold few classes: with k = 1 two to four, with larger k a few more than
+k. An exact step on the face of these classes costs much less than one over all classes. `ascent`
+takes such steps between two passes over all rows; only those passes let other classes enter a
+block.
+"""
+
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from fwlab.arrays import Floats, Integers
+from fwlab.kernels.layouts import Faces
+from fwlab.kernels.steps.face_passes import count_held, list_held, make_face_scratch
+from fwlab.operators.features_interface import DataFeatures
+from fwlab.problem import Problem
+from fwlab.solvers.dual_layout import dual_of
+from fwlab.solvers.method import State
+
+# The cost of a step in units of a class of an exact step over all classes: a class on a face, and
+# a row, whose entries of X come from memory. Measured on dense X and on CSR.
+COST_OF_CLASS, COST_OF_ROW = 1.5, 10.0
+# the cost of all passes over the faces between two passes over all rows, in such passes, and the
+# largest cost of one
+MOST_COST, MOST_COST_OF_ONE = 2.0, 0.6
+MOST_PASSES = 50
+
+
+def faces_of(state: State, index: Integers, most: float = np.inf) -> Faces | None:
+    """Return the faces of those rows in `index` whose block can move on its face.
+
+    Such a block holds a wrong class and, because the others hold 0, at least n_lower of them.
+    Returns None if there is no face, or if a pass over them costs more than `most`.
+    """
+    problem, A = state.problem, state.A
+    counts = np.empty(len(index), dtype=np.int64)
+    count_held(A, index, problem.y, counts)
+    kept = counts >= max(1, problem.row_polytopes.weights.n_lower)
+    rows, counts = index[kept], counts[kept] + 1
+    if not 0.0 < relative_cost(problem, len(rows), counts.sum()) <= most:
+        return None
+    classes = np.empty(counts.sum(), dtype=np.int64)
+    list_held(A, rows, problem.y, classes)
+    return Faces(rows, np.concatenate(([0], np.cumsum(counts))), classes)
+
+
+def relative_cost(problem: Problem, rows: int, classes: int) -> float:
+    """Return the cost of a pass over faces with so many rows and classes, in passes over all."""
+    whole = problem.n_samples * (problem.n_classes + COST_OF_ROW)
+    return (COST_OF_CLASS * classes + COST_OF_ROW * rows) / whole
+
+
+class FacePasses:
+    """Passes over faces of the blocks of a state; they change A, the link and n_steps."""
+
+    def __init__(self, state: State, faces: Faces) -> None:
+        self.state, self.faces = state, faces
+        self.moves = np.zeros(len(faces.rows))  # |change|_1 of the last step on each face
+        self._fixed = dual_of(state.problem), make_face_scratch(state.problem.n_classes)
+
+    def visit(self, order: Integers) -> None:
+        """Step once on the faces at these places, in this order."""
+        state, features = self.state, cast(DataFeatures, self.state.problem.features)
+        features.face_pass(order, self.faces, state.link, state.A, *self._fixed, self.moves)
+        state.n_steps += len(order)
+
+
+def visit_faces(
+    state: State, index: Integers, draw: Callable[[int], Integers], last: float
+) -> float:
+    """Pass over the faces of the rows `index` while that gains more than a pass over all rows.
+
+    Parameters
+    ----------
+    state : State
+        Its A, link and n_steps follow.
+    index : array of int
+        Rows.
+    draw : callable
+        Returns an order of n faces; n is its argument.
+    last : float
+        What the last pass over all rows gained, as `gain` measures it.
+
+    Returns
+    -------
+    float
+        The cost in passes over all rows.
+
+    """
+    problem, faces = state.problem, faces_of(state, index, MOST_COST_OF_ONE)
+    if faces is None:
+        return 0.0
+    cost = relative_cost(problem, len(faces.rows), len(faces.classes))
+    passes, curvatures = FacePasses(state, faces), problem.curvatures[faces.rows]
+    most, count = min(MOST_PASSES, int(MOST_COST / cost)), 0
+    while count < most:
+        passes.visit(draw(len(faces.rows)))
+        count += 1
+        if gain(passes.moves, curvatures) <= cost * last:
+            break
+    return count * cost
+
+
+def gain(moves: Floats, curvatures: Floats) -> float:
+    """Return about what exact steps of these sizes add to the dual, up to a factor."""
+    return float(curvatures @ moves**2)
+
+
+def warm_up_faces(state: State) -> None:
+    """Compile the steps on faces, with the whole domain of the first block."""
+    first, m = np.zeros(1, np.int64), state.problem.n_classes
+    classes = np.roll(np.arange(m), -state.problem.y[0])
+    FacePasses(state, Faces(first, np.array([0, m]), classes)).visit(first)
