@@ -45,6 +45,8 @@ FIXED = {
 HEAD = "# `fwlab solve --resume --out FOLDER` goes on with this path.\n\n"
 # flags that a later call for the same folder may change
 FREE = {"command", "folder", "resume", "json", "verbose", "strict", "save", "config"}
+# the same, but recorded: a later call without the flag takes the last value
+CHANGEABLE = {"C", "max-memory"}
 
 
 def refuse_own_flags(options: Namespace) -> None:
@@ -61,26 +63,32 @@ def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
     """Run the command and return its exit code."""
     with bad_input(OSError):
         _check(options)
+        stored = _recorded(options)
+        # max_memory chooses the rows of a chunk in the first call alone: they change the numbers
+        options.chunk_rows = options.chunk_rows or stored.get(OWN["chunk_rows"])
         problem = _problem(options)
+        options.chunk_rows = problem.chunk_rows
         validation = _validation(options, problem)
     reports = sys.stderr if options.json else sys.stdout
     print(f"{options.data}: {', '.join(problem.facts)}", file=reports, flush=True)
     rows: list[dict[str, Any]] = []
+    if options.folder is not None:
+        _record(options, stored)
     points = _points(options, problem, validation, settings)
-    result = None
+    status = None
     for point in _with_bad_input(points):
-        result = point.result
+        status = point.result.status
         rows.append(_row(point))
         print(f"{'' if rows[1:] else chr(10)}{_table(rows)}", file=sys.stderr, flush=True)
-    assert result is not None  # there is at least one C
-    if options.save is not None:
-        model = Model.of(result, problem.classes, settings=settings)
-        result.save(options.save, model.as_arrays())
+        if options.save is not None:
+            model = Model.of(point.result, problem.classes, settings=settings)
+            point.result.save(options.save, model.as_arrays())
+        del point  # so that the next run has its memory
     if options.json:
         print_json(options=_flags(options), path=rows)
     else:
         print(_table(rows))
-    if result.status is Status.INTERRUPTED:
+    if status is Status.INTERRUPTED:
         if options.folder is not None:
             complain(f"interrupted; fwlab solve --resume --out {options.folder} goes on from here.")
         return INTERRUPTED
@@ -159,6 +167,7 @@ def _with_bad_input(points: Iterator[PathPoint]) -> Iterator[PathPoint]:
         if point is None:
             return
         yield point
+        del point
 
 
 def _points(
@@ -168,8 +177,6 @@ def _points(
     settings: dict[str, Any],
 ) -> Iterator[PathPoint]:
     verbose = int(options.verbose or sys.stderr.isatty())
-    if options.folder is not None:
-        _record(options)
     Cs = _Cs(options) if options.lam is None else [1.0 / problem.lam_n]
     return distributed.path(
         problem,
@@ -183,19 +190,25 @@ def _points(
     )
 
 
-def _record(options: Namespace) -> None:
-    """Write the flags to the folder. Raises BadInput if it holds a path with other flags."""
-    flags = _flags(options)
+def _recorded(options: Namespace) -> dict[str, Any]:
+    """Return the flags in the folder, none if it holds no path."""
+    if options.folder is None:
+        return {}
     path = Path(options.folder) / PATH_RECORD
     with bad_input(OSError, UnicodeDecodeError):
-        stored = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
-    for name in (name for name in {**stored, **flags} if stored and name != "C"):
+        return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def _record(options: Namespace, stored: dict[str, Any]) -> None:
+    """Write the flags to the folder. Raises BadInput if it holds a path with other flags."""
+    flags = _flags(options)
+    for name in (name for name in {**stored, **flags} if stored and name not in CHANGEABLE):
         if stored.get(name) != flags.get(name):
             raise BadInput(
                 f"--out must be a new folder or the folder of this path; {options.folder!r} holds "
                 f"one with {name} = {stored.get(name)!r}, and this one has {flags.get(name)!r}."
             )
-    write_text_atomically(path, HEAD + as_toml(flags))
+    write_text_atomically(Path(options.folder) / PATH_RECORD, HEAD + as_toml(flags))
 
 
 def _flags(options: Namespace) -> dict[str, Any]:

@@ -1,8 +1,10 @@
-"""Hold the rows of A of one partition where its rows of X are, with a version.
+"""Keep the rows of A of one partition on the worker that has its rows of X.
 
-A block lives in the memory of a worker. The driver never sends the rows: it names a version and the
-step that leads to it from the version before, so a call may be repeated. A block that was lost is
-opened again from older rows and the rounds since then, and has the same bits.
+A block has a version number, which grows by one with each step of the run. The driver sends rows of
+A only to open a block. After that, a request names a version and the step to it from the version
+before. A block that already has the version makes no step, so the driver may repeat a request. If a
+block is lost, the driver opens a new one with older rows and the rounds since then: the worker
+repeats these rounds, and the rows have the same bits again.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,10 +13,11 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.distributed.certificate import Terms, TrackedTerms, chunk_terms, tracked_terms
+from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.proposals import Proposer
 from fwlab.solvers.threads import blas_threads
@@ -22,21 +25,21 @@ from fwlab.solvers.threads import blas_threads
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """The place of a partition and its parts, without X."""
+    """The number of a partition, and its parts without X."""
 
     place: int
     parts: tuple[ChunkProblem, ...]
 
-    def pieces(self, rows: Any) -> list[Any]:
-        """Cut rows of the partition, of X or of A, into the rows of its parts."""
+    def pieces(self, X: Any) -> list[Any]:
+        """Cut the rows of X of the partition into the rows of its parts."""
         if len(self.parts) == 1:
-            return [rows]
+            return [X]
         cuts = accumulate((part.n_samples for part in self.parts), initial=0)
-        return [rows[start:stop] for start, stop in pairwise(cuts)]
+        return [X[start:stop] for start, stop in pairwise(cuts)]
 
 
 class VersionPoint(NamedTuple):
-    """A version of A, the step to it from the version before, and its W."""
+    """The number of a version of A, the step to it from the version before, and its W."""
 
     version: int
     step: float
@@ -44,7 +47,7 @@ class VersionPoint(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A finished round: what was proposed at which W, and the step."""
+    """A finished round: its proposer, the W that the proposer was given, and the step."""
 
     proposer: Proposer
     W: Floats
@@ -52,14 +55,14 @@ class Round(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """Says that a block has another version than the call asked for."""
+    """The answer of a block that cannot reach the version of a request, with its own version."""
 
     version: int
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """The rows of A at a version, piece by piece, and the last target proposed there."""
+    """The rows of A at a version and the target last proposed for them, both piece by piece."""
 
     version: int
     rows: list[csr_array]
@@ -70,7 +73,8 @@ class Held:
 class RowBlock:
     """The rows of A of one partition.
 
-    `held` changes in one assignment: a call that fails, or that runs twice, leaves a whole version.
+    `held` changes in one assignment. A call that fails, or that a worker makes twice, therefore
+    never leaves rows of two versions.
     """
 
     setup: Setup
@@ -78,7 +82,7 @@ class RowBlock:
     products: dict[int, Floats] = field(default_factory=dict)
 
     def move(self, point: VersionPoint) -> bool:
-        """Move to the version of a point; return whether the block is there."""
+        """Make the step to the version of a point; return whether the block has that version."""
         held = self.held
         if held.version == point.version - 1 and held.targets is not None:
             pairs = zip(held.rows, held.targets, strict=True)
@@ -86,7 +90,7 @@ class RowBlock:
         return self.held.version == point.version
 
     def propose(self, X: Any, proposer: Proposer, W: Floats) -> Any:
-        """Note a proposal's target; return what the driver needs to know of it."""
+        """Compute a target and keep it for the next step; return the sums for the driver."""
         held = self.held
         targets, answer = proposer(Partition(self, held, X), W)
         self.held = Held(held.version, held.rows, targets)
@@ -95,7 +99,7 @@ class RowBlock:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A block at one version with its rows of X."""
+    """A block at one version, with its rows of X."""
 
     block: RowBlock
     held: Held
@@ -117,30 +121,23 @@ class Partition:
         return products[piece]
 
 
-def between(rows: csr_array, target: csr_array, step: float) -> csr_array:
-    """Return the rows after a step towards a target; rows that do not move keep their bits."""
-    if step == 1.0:
-        return target
-    return csr_array(rows + step * (target - rows))
-
-
-# ------------------------------------------------------------------ what workers are asked
+# ------------------------------------------------------------------ functions that workers call
 
 
 @dataclass(frozen=True, eq=False)
 class Opening:
-    """Rows of A of one partition at a version, and the rounds since then."""
+    """Rows of A of one partition, piece by piece, at a version, and the rounds since then."""
 
     setup: Setup
-    rows: csr_array
+    rows: list[csr_array]
     version: int
     past: tuple[Round, ...] = ()
 
 
 def open_block(X: Any, opening: Opening) -> RowBlock:
-    """Return the block that the rows become by the rounds since then."""
+    """Make a block of the rows, and repeat the rounds since then."""
     blas_threads(1)
-    block = RowBlock(opening.setup, Held(opening.version, opening.setup.pieces(opening.rows)))
+    block = RowBlock(opening.setup, Held(opening.version, opening.rows))
     for version, (proposer, W, step) in enumerate(opening.past, opening.version):
         block.propose(X, proposer, in_order(W, X))
         block.move(VersionPoint(version + 1, step, W))
@@ -149,7 +146,7 @@ def open_block(X: Any, opening: Opening) -> RowBlock:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """One question to all partitions: a name of ANSWERS, a point, and what else it takes."""
+    """One question to all partitions: a name in ANSWERS, a version, and further arguments."""
 
     name: str
     point: VersionPoint
@@ -157,7 +154,7 @@ class Request:
 
 
 def answer(block: RowBlock, X: Any, request: Request) -> Any:
-    """Return the answer of one partition to a request, or Stale."""
+    """Return the answer of one partition, or Stale if it cannot reach the version."""
     blas_threads(1)
     if not block.move(request.point):
         return Stale(block.held.version)
@@ -165,12 +162,12 @@ def answer(block: RowBlock, X: Any, request: Request) -> Any:
 
 
 def in_order(W: Floats, X: Any) -> Floats:
-    """Return W stored as the products with X need it."""
+    """Return W stored by columns for a sparse X and by rows for a dense one."""
     return np.asfortranarray(W) if issparse(X) else np.ascontiguousarray(W)
 
 
 def propose(block: RowBlock, X: Any, W: Floats, proposer: Proposer) -> Any:
-    """Return what the driver needs to know of a proposal."""
+    """Compute a target; return the sums for the driver."""
     return block.propose(X, proposer, W)
 
 
@@ -183,20 +180,20 @@ def link_product(block: RowBlock, X: Any, W: Floats) -> Floats:
 
 
 def terms(block: RowBlock, X: Any, W: Floats, norms: Floats, n_pieces: int) -> list[Terms]:
-    """Return the part of each piece in the means of the certificate; norms bound the rows of W."""
+    """Return the terms of the certificate, piece by piece; norms bound the rows of W."""
     pieces = Partition(block, block.held, X).pieces()
     return [chunk_terms(part, rows.toarray(), W, norms, n_pieces) for part, rows in pieces]
 
 
 def judge(block: RowBlock, X: Any, W: Floats) -> list[TrackedTerms]:
-    """Return the part of each piece in the means of a certificate without bounds."""
+    """Return the terms of a certificate without error bounds, piece by piece."""
     pieces = Partition(block, block.held, X).pieces()
     return [tracked_terms(part, rows.toarray(), W) for part, rows in pieces]
 
 
-def rows_of(block: RowBlock, X: Any, W: Floats) -> csr_array:
-    """Return the rows of A of one partition."""
-    return csr_array(vstack(block.held.rows, format="csr"))
+def rows_of(block: RowBlock, X: Any, W: Floats) -> list[csr_array]:
+    """Return the rows of A of one partition, piece by piece."""
+    return block.held.rows
 
 
 ANSWERS: dict[str, Callable[..., Any]] = {

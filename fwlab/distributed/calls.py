@@ -1,13 +1,15 @@
-"""Ask all partitions of X the same question, and ask again what a lost worker did not answer.
+"""Ask all partitions of X a question, and repeat it for each partition whose worker is lost.
 
-Each round submits tasks of its own, whose keys hold the run, the version of A and the partition; a
-task depends on X, on the block that the worker holds, and on the request, and never on a task of
-another round. A block that was lost, or that is not at the version asked for, is opened again from
-the rows that the driver kept and the rounds since then.
+The driver submits a new task for each question and partition. The key of a task holds the question,
+the version of A, the partition and the run. The task depends on X, on the block at the worker and
+on the request, but never on a task of another round. If a block is lost, or cannot reach the
+version of the request, the driver opens it again with the rows that it keeps and the rounds since
+then.
 """
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import fields, is_dataclass
 from itertools import count
 from typing import Any
 
@@ -18,28 +20,41 @@ from fwlab.distributed.checkpoint import new_run
 from fwlab.distributed.placement import SECONDS_BETWEEN_LOOKS, Placement
 from fwlab.distributed.row_partitions import WorkerLost, sent
 
-# a partition that is lost more often without any answer in between ends the run
+# the run ends if it asks more often in a row and no partition answers
 MOST_ATTEMPTS = 10
 SECONDS_TO_GATHER = 5.0
 
 
+def bytes_of(value: Any) -> int:
+    """Return the size of a message, with the arrays of the rows of A that it holds."""
+    from dask.sizeof import sizeof
+
+    if isinstance(value, csr_array):
+        return sum(sizeof(part) for part in (value.data, value.indices, value.indptr))
+    if isinstance(value, list | tuple):
+        return sum(bytes_of(part) for part in value)
+    if is_dataclass(value):
+        return sum(bytes_of(getattr(value, part.name)) for part in fields(value))
+    return int(sizeof(value))
+
+
 class Calls:
-    """The partitions of one run.
+    """Sends the requests of one run to the partitions, and collects their answers.
 
     Attributes
     ----------
     run : str
-        The id of this run on the cluster, in the key of each task.
-    kept : list of csr_array
-        Rows of A of each partition, at version `kept_version`.
+        The id of this run on the cluster; the key of each task contains it.
+    kept : list of lists of csr_array
+        Rows of A of each partition, piece by piece, at version `kept_version`.
     past : list of Round
-        The rounds since then.
+        The rounds since that version.
     bytes_sent : int
-        Bytes of requests, rows and answers that travelled between the driver and the workers.
+        Bytes of the requests, rows and answers that the driver and the workers sent each other.
     """
 
     def __init__(
-        self, placement: Placement, setups: Sequence[Setup], rows: Sequence[csr_array]
+        self, placement: Placement, setups: Sequence[Setup], rows: Sequence[list[csr_array]]
     ) -> None:
         self.placement, self.client = placement, placement.client
         self.setups = setups
@@ -50,12 +65,12 @@ class Calls:
         self._blocks: dict[int, Any] = {}
         self._numbers = count()
 
-    def keep(self, rows: Sequence[csr_array], version: int) -> None:
-        """Keep rows of A at a version, from which lost blocks are opened again."""
+    def keep(self, rows: Sequence[list[csr_array]], version: int) -> None:
+        """Keep rows of A at a version, to open lost blocks again with them."""
         self.kept, self.kept_version, self.past = list(rows), version, []
 
     def each(self, request: Request) -> list[Any]:
-        """Return the answers of all partitions, in their order."""
+        """Return the answers of all partitions, in the order of the partitions."""
         answers: dict[int, Any] = {}
         attempts = 0
         while waiting := [place for place in range(len(self.setups)) if place not in answers]:
@@ -77,11 +92,11 @@ class Calls:
         return [answers[place] for place in sorted(answers)]
 
     def close(self) -> None:
-        """Let the workers forget the blocks."""
+        """Drop the blocks, so that the workers free their memory."""
         self._blocks.clear()
 
     def _asked(self, places: list[int], request: Request) -> Iterator[tuple[int, Any]]:
-        """Yield the answer of each of these partitions, None for a lost one."""
+        """Ask these partitions; yield the answer of each, None for a lost one."""
         futures, requests = {}, {}
         work = f"{request.name}-{request.point.version}"
         for place in places:
@@ -101,34 +116,32 @@ class Calls:
             yield place, self._result(place, future)
 
     def _move_lost(self, places: list[int]) -> None:
-        """Move the partitions whose workers are gone."""
+        """Move partitions to other workers if their own are gone."""
         if lost := self.placement.lost(places):
             self.placement.move(lost)
             for place in lost:
                 self._blocks.pop(place, None)
 
     def _opened(self, place: int, home: str) -> Any:
-        """Return the future of a block that is opened at a worker."""
+        """Let a worker open a block with the kept rows; return the future of the block."""
         rows, version = self.kept[place], self.kept_version
         opening = self._sent(Opening(self.setups[place], rows, version, tuple(self.past)), home)
         needs = self.placement.data[place], opening
         return self._submitted(open_block, f"open-{version}", place, *needs)
 
     def _sent(self, value: Any, home: str) -> Any:
-        """Return the future of a value that is sent to a worker."""
-        from dask.sizeof import sizeof
-
-        self.bytes_sent += sizeof(value)
+        """Send a value to a worker; return its future."""
+        self.bytes_sent += bytes_of(value)
         return sent(self.client, value, home)
 
     def _submitted(self, function: Any, work: str, place: int, *needs: Any) -> Any:
-        """Return the future of a task at the home of a partition, under a key of its own."""
+        """Submit a task to the worker of a partition under a new key; return its future."""
         key = f"{work}-{place}-{next(self._numbers)}-{self.run}"
         home = self.placement.homes[place]
         return self.client.submit(function, *needs, key=key, workers=[home], pure=False)
 
     def _wait(self, futures: dict[int, Any]) -> None:
-        """Wait until each task has ended or its worker has."""
+        """Wait until each task has ended, or until all tasks that have not lost their workers."""
         from distributed import wait
 
         while pending := [p for p, future in futures.items() if future.status == "pending"]:
@@ -141,8 +154,7 @@ class Calls:
                     return
 
     def _result(self, place: int, future: Any) -> Any:
-        """Return what a task returned, None if it ended with its worker."""
-        from dask.sizeof import sizeof
+        """Return what a task returned, None if its worker was lost."""
         from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
 
@@ -155,7 +167,7 @@ class Calls:
             except (CancelledError, KilledWorker, CommClosedError):
                 break
             else:
-                self.bytes_sent += sizeof(found)
+                self.bytes_sent += bytes_of(found)
                 return found
         future.cancel()
         return None

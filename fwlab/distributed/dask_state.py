@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
 from fwlab.distributed.block import Request, Round, VersionPoint
@@ -30,8 +30,7 @@ ROUNDS_KEPT = 8
 class DaskState(OutOfCoreState):
     """The state of a run, which the driver changes round by round.
 
-    The workers hold A. `packed`, part by part, and `calls.kept`, partition by partition, hold the
-    rows that the driver has seen last.
+    The workers hold A. `packed` and `calls.kept` share the rows that the driver has seen last.
 
     Attributes
     ----------
@@ -88,8 +87,7 @@ class DaskState(OutOfCoreState):
             return
         rows = self.ask("rows")
         self.calls.keep(rows, self.version)
-        setups = zip(self.calls.setups, rows, strict=True)
-        self.packed = [csr_array(piece) for setup, held in setups for piece in setup.pieces(held)]
+        self.packed[:] = [piece for partition in rows for piece in partition]
 
     def keep(self, now: bool = False) -> None:
         if self.keeper is not None and (now or self.keeper.is_due):
@@ -104,7 +102,7 @@ class DaskState(OutOfCoreState):
         """Give the workers these rows of A, part by part."""
         setups = self.problem.setups()
         ends = accumulate((len(setup.parts) for setup in setups), initial=0)
-        rows = [csr_array(vstack(packed[i:j], format="csr")) for i, j in pairwise(ends)]
+        rows = [list(packed[i:j]) for i, j in pairwise(ends)]
         self.calls = Calls(self.problem.placement, setups, rows)
 
     def _judged(self) -> Certificate:

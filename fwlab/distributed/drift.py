@@ -1,12 +1,14 @@
 """Compare the W that a method tracks with the W of its A.
 
-Each step replaces a row a_i and adds (a'_i - a_i) x_i^T / (lam n) to W. No W of a dual point, and
-no change of it, is larger than
+A step that replaces a row a_i by b_i adds (b_i - a_i) x_i^T / (lam n) to W. The norm of W, and the
+norm of each change of W, is at most
 
     S = 4 / (lam n) sum_i omega_i R |x_i|,
 
-with R the largest sum of a vertex without the true class. After T steps, and after a sum over n
-rows, rounding explains a distance of 8 gamma_(T + n) S.
+where R is the largest sum of the entries of a vertex without the label's. After T steps and a sum
+over n rows, rounding errors explain a distance of 8 gamma_(T + n) S. This bound also covers the
+entries of A that `packed.significant` drops: a round makes at least one step, and the entries that
+it drops change W by less than 2^-54 S.
 """
 
 import numpy as np
@@ -17,11 +19,11 @@ from fwlab.operators.sums import gamma
 
 
 class DriftError(RuntimeError):
-    """W is not the W of A, and rounding does not explain the difference."""
+    """W is not the W of A, or the gap is negative, and rounding errors do not explain it."""
 
 
 def drift_bound(problem: ProblemInParts, steps: int) -> float:
-    """Return the largest distance |W - A^T X / (lam n)| that rounding explains after some steps."""
+    """Return the largest distance |W - A^T X / (lam n)| that rounding errors explain."""
     lam_n, reach = problem.lam_n, float(problem.polytopes.upper.sum())
     norms = np.sqrt(problem.curvatures * lam_n)
     size = 4.0 / lam_n * reach * float(problem.sample_weight @ norms)
@@ -29,7 +31,7 @@ def drift_bound(problem: ProblemInParts, steps: int) -> float:
 
 
 def require_no_drift(tracked: Floats, link: Floats, bound: float) -> None:
-    """Raise DriftError if a tracked W is farther from the W of A than the bound."""
+    """Raise DriftError if the tracked W is farther from the W of A than the bound."""
     distance = float(np.linalg.norm(tracked - link))
     if not distance <= bound:
         raise DriftError(

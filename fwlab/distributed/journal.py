@@ -1,8 +1,8 @@
-"""Keep what a run told its loop, so that a run that goes on after a kill repeats its decisions.
+"""Record the answers that a run gives its loop, so that a resumed run makes the same decisions.
 
-The loop of solvers.loop begins at iteration 0 in each process. A run that goes on answers it from
-the journal up to the last finished iteration, which takes no time. So the loop judges and ends at
-the same iterations as if nobody had killed the run.
+The loop in solvers.loop begins at iteration 0 in each process. A resumed run skips the iterations
+that earlier processes finished, and answers the questions of the loop about them from the journal.
+The loop therefore judges and stops at the same iterations as in a run that nobody killed.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,16 @@ JUDGED, CERTIFIED, PROGRESS, ROW = "judged", "certified", "progress", "row"
 
 @dataclass(eq=False)
 class Journal:
-    """The answers of a run by iteration: certificates, progress, rows of the trace.
+    """The answers of a run: certificates, progress and rows of the trace.
 
-    iterations is the number of iterations that an earlier process finished, and seconds is the time
-    that they took.
+    Attributes
+    ----------
+    iterations : int
+        The number of iterations that earlier processes finished.
+    seconds : float
+        The time that these iterations took.
+    answers : dict
+        The answers to each question, by iteration.
     """
 
     iterations: int = 0
@@ -29,14 +35,14 @@ class Journal:
     answers: dict[str, dict[int, Any]] = field(default_factory=dict)
 
     def answer(self, question: str, iteration: int, compute: Callable[[], Any]) -> Any:
-        """Return the answer that was given at this iteration; compute it if there is none."""
+        """Return the recorded answer at an iteration; compute and record it if there is none."""
         given = self.answers.setdefault(question, {})
         if iteration not in given:
             given[iteration] = compute()
         return given[iteration]
 
     def as_notes(self) -> dict[str, Any]:
-        """Return all answers, ready for JSON."""
+        """Return all answers as lists and dicts, for JSON."""
         return {
             question: [
                 [i, asdict(a) if isinstance(a, Certificate) else a] for i, a in given.items()
@@ -46,7 +52,7 @@ class Journal:
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any], iterations: int, seconds: float) -> "Journal":
-        """Return the journal that gave these notes."""
+        """Return the journal whose `as_notes` returned these notes."""
         answers = {question: dict(map(tuple, pairs)) for question, pairs in notes.items()}
         for question in (JUDGED, CERTIFIED):
             found = answers.get(question, {})
@@ -56,7 +62,7 @@ class Journal:
 
 @dataclass(frozen=True)
 class Repeating(Method):
-    """Makes the iterations of a method, except the ones that an earlier process has made."""
+    """Makes the iterations of a method, and skips those that earlier processes made."""
 
     method: Method
 
@@ -80,7 +86,7 @@ class Repeating(Method):
 
 @dataclass(eq=False)
 class JournalRecorder(Recorder):
-    """Keeps the rows of earlier processes; their seconds count."""
+    """Records a trace that begins with the rows and the seconds of earlier processes."""
 
     def note(
         self, state: Any, certificate: Certificate, iteration: int, seconds: float

@@ -1,7 +1,8 @@
-"""Write the checkpoints of a run, at most one every few seconds, and tell which run they belong to.
+"""Write the checkpoints of a run to a file, with the facts that tell this run from others.
 
-A checkpoint is due after any chunk of a block method, and after any iteration. The time decides
-when; it changes no number of the run.
+A block method can write a checkpoint after each chunk of rows, and every method after each
+iteration. It writes one if enough seconds have passed since the last one. The times of the
+checkpoints change no number of the run.
 """
 
 import time
@@ -22,7 +23,21 @@ from fwlab.text import describe
 
 @dataclass(eq=False)
 class Keeper:
-    """The file of a run's checkpoints, the run's facts and its id."""
+    """Writes and reads the checkpoints of one run.
+
+    Attributes
+    ----------
+    path : Path
+        The file that holds the last checkpoint.
+    seconds_between : float
+        The least time between two checkpoints.
+    facts : dict
+        Names and values that tell the problem and the method from others.
+    run : str
+        The id of the run.
+    last : float
+        The value of time.monotonic() at the last checkpoint.
+    """
 
     path: Path
     seconds_between: float
@@ -32,7 +47,7 @@ class Keeper:
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time for the next checkpoint."""
+        """Whether enough seconds have passed for the next checkpoint."""
         return time.monotonic() >= self.last + self.seconds_between
 
     def stored(self) -> Checkpoint | None:
@@ -48,7 +63,7 @@ class Keeper:
         return checkpoint
 
     def write(self, **parts: Any) -> None:
-        """Write a checkpoint of these parts."""
+        """Write a checkpoint with these fields."""
         Checkpoint(self.facts, run=self.run, **parts).save(self.path)
         self.last = time.monotonic()
 
@@ -61,7 +76,10 @@ def keeper_of(
     rng: np.random.Generator,
     start: list[csr_array],
 ) -> Keeper | None:
-    """Return the keeper of a run's checkpoints, None without a path. Errors are one sentence."""
+    """Return the keeper of the checkpoints of a run, None without a path.
+
+    Raises TypeError or ValueError, with one sentence, for a bad argument.
+    """
     between = as_real("checkpoint_every", seconds_between, positive=False)
     if path is None:
         return None
@@ -77,7 +95,7 @@ def keeper_of(
 
 
 def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
-    """Return what tells a problem from others. The lengths of its rows stand for X."""
+    """Return the facts that tell a problem from others, with a hash of all |x_i|^2 for X."""
     arrays = [v for v in vars(problem.loss).values() if isinstance(v, np.ndarray)]
     first = problem.parts[0]
     return {

@@ -14,6 +14,7 @@ from fwlab.distributed.read_ahead import POOLED
 from fwlab.distributed.sources import Source
 from fwlab.problem import CHUNK
 from fwlab.solvers.blocks import BLOCK_ROWS
+from fwlab.solvers.face_steps import COST_OF_CLASS, MOST_COST_OF_ONE
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -24,18 +25,21 @@ LEAST_ROWS = 256
 LIKE_W = 5
 # arrays (rows, m): A, the scores, and what a step or a certificate makes of them
 LIKE_A = 6
-# label, weight, row of costs, curvature, last move and place of a row
-PER_ROW = 6
+# the classes that steps on the faces of a chunk's blocks list, at most (solvers.face_steps), in
+# arrays (rows, m)
+LISTED = MOST_COST_OF_ONE / COST_OF_CLASS
+# label, weight, row of costs, curvature, last move and place of a row; its face
+PER_ROW = 11
 
 
 def as_bytes(name: str, value: Any) -> int:
-    """Return a number of bytes from an integer or a text such as "500MB" or "2 GiB"."""
+    """Return a number of bytes from an integer or a text such as "500MB", "2 GiB" or "250000"."""
     if not isinstance(value, str):
         return as_integer(name, value, low=1)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?I?B)\s*", value.upper())
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?I?B)?\s*", value.upper())
     if found is None:
         raise ValueError(f'{name} must be bytes or a text such as "500MB"; got {value!r}.')
-    return int(float(found[1]) * UNITS[found[2]])
+    return int(float(found[1]) * UNITS[found[2] or "B"])
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,9 @@ class Memory:
     def needed(self, rows: int, chunk_bytes: int) -> int:
         """Return the bytes of a run whose largest chunk has `rows` rows and chunk_bytes bytes."""
         like_w = LIKE_W * self.m * self.d
-        like_a = LIKE_A * self.m * (rows + min(rows, CHUNK))
+        like_a = LIKE_A * self.m * (rows + min(rows, CHUNK)) + LISTED * self.m * rows
         per_row = (PER_ROW + BLOCK_ROWS) * self.n
-        # half of the rows of a chunk are copied to be visited alone
-        return 8 * (like_w + like_a + per_row) + int((POOLED + 0.5) * chunk_bytes)
+        return int(8 * (like_w + like_a + per_row) + POOLED * chunk_bytes)
 
     def rows_per_chunk(self, source: Source) -> int:
         """Return the largest n / 2^i that fits. Raises ValueError if none does."""

@@ -12,7 +12,7 @@ from fwlab.distributed.checkpoint import difference, fingerprint_of_rows
 from fwlab.distributed.keeper import problem_facts_of
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.result import PackedResult
-from fwlab.distributed.solve import solve
+from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve
 from fwlab.distributed.validation import Accuracy, ValidationSet
 from fwlab.experiments.lock import locked
 from fwlab.model import Model
@@ -21,7 +21,7 @@ from fwlab.solvers.method import Method
 from fwlab.text import describe
 
 # options of a run that change none of its numbers
-BESIDE = ("A0", "callback", "verbose", "checkpoint_every")
+BESIDE = ("callback", "verbose", "checkpoint_every")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,9 @@ def path(
 ) -> Iterator[PathPoint]:
     """Yield the run at each C, in the order of Cs; the problem's own lam has no effect.
 
-    Only the current result is held. Ascending Cs gain most from the A before them. Ctrl-C ends the
-    path with the interrupted run.
+    The path holds no result but the current one. A caller that deletes each point before it asks
+    for the next one has a single A in memory. Ascending Cs gain most from the A before them. Ctrl-C
+    ends the path with the interrupted run.
 
     Parameters
     ----------
@@ -88,9 +89,10 @@ def _points(
     options: dict[str, Any],
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
+    start = Start.given(options.pop("A0", None))
     with locked(out):
         for C in Cs:
-            run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options)
+            run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options, start)
             result, stored = run.result()
             accuracies: tuple[Accuracy, ...] = ()
             if validation is not None and result.W is not None:
@@ -98,11 +100,31 @@ def _points(
             yield PathPoint(C, result, accuracies, run.file, stored)
             if result.status is Status.INTERRUPTED:
                 return
-            options = {**options, "A0": result.A}
+            start = Start.at(result.A, problem)
             del result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The A that a run begins with, and its fingerprint."""
+
+    A0: Any
+    fingerprint: str
+
+    @classmethod
+    def given(cls, A0: Any) -> "Start":
+        """Return the start at the A0 of a caller, 0 for None."""
+        return cls(A0, "0" if A0 is None else fingerprint_of_rows([csr_array(A0)]))
+
+    @classmethod
+    def at(cls, A: csr_array, problem: OutOfCoreProblem) -> "Start":
+        """Return the start at the A of a result, as rows that the next run takes."""
+        # the fingerprint first: it takes memory that the rows may take after it
+        found = fingerprint_of_rows([A])
+        return cls(RowsToTake(rows_of_chunks(problem, A)), found)
+
+
+@dataclass(frozen=True, eq=False)
 class PathRun:
     """One run of a path and its files."""
 
@@ -110,6 +132,7 @@ class PathRun:
     C: float
     folder: Path | None
     options: dict[str, Any]
+    start: Start
 
     @property
     def file(self) -> Path | None:
@@ -119,19 +142,26 @@ class PathRun:
     def result(self) -> tuple[PackedResult, bool]:
         """Return the result, and whether it was stored; store it if it is finished."""
         if self.file is None:
-            return solve(self.problem, **self.options), False
+            return self._solved(), False
         unfinished = self.file.with_suffix(".unfinished.npz")
         stored = self.file.exists()
         if stored:
             result = self._stored(self.file)
         else:
-            result = solve(self.problem, **self.options, checkpoint=unfinished)
+            result = self._solved(checkpoint=unfinished)
             if result.status is Status.INTERRUPTED:
                 return result, False
             model = Model.of(result, self.problem.classes, settings=self._facts())
             result.save(self.file, model.as_arrays())
         unfinished.unlink(missing_ok=True)
         return result, stored
+
+    def _solved(self, **more: Any) -> PackedResult:
+        """Return the result of the run, and drop the rows that it took."""
+        result = solve(self.problem, **self.options, A0=self.start.A0, **more)
+        if isinstance(self.start.A0, RowsToTake):
+            self.start.A0.clear()
+        return result
 
     def _stored(self, file: Path) -> PackedResult:
         """Return the result in the file. Raises ValueError if it belongs to another run."""
@@ -144,10 +174,9 @@ class PathRun:
 
     def _facts(self) -> dict[str, Any]:
         """Return what tells the run from others."""
-        start = self.options.get("A0")
         given = {name: value for name, value in self.options.items() if name not in BESIDE}
         return {
             **problem_facts_of(self.problem),
-            "start": "0" if start is None else fingerprint_of_rows([csr_array(start)]),
+            "start": self.start.fingerprint,
             **{n: describe(v) if isinstance(v, Method) else v for n, v in given.items()},
         }

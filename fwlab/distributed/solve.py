@@ -127,8 +127,7 @@ def solve(
     verbose = as_integer("verbose", verbose, low=0, high=2)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; got {callback!r}.")
-    generator, name = as_generator(rng), label(method)
-    solver = build(method, method_options)
+    generator, name, solver = as_generator(rng), label(method), build(method, method_options)
     split = Repeating(_split(name, solver, problem, generator))
     packed = _start(problem, A0)
     keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
@@ -140,6 +139,7 @@ def solve(
         if checkpointed is not None:
             _feasible(problem, checkpointed.packed, "checkpoint")
             state.resume(checkpointed)
+            del checkpointed
         end = run_loop(split, state, limits, recorder, time.perf_counter(), interrupt)
         end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
@@ -187,14 +187,25 @@ def chunked_method(name: str, solver: Method) -> Method:
 def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
     """Return the checked start, packed chunk by chunk."""
     n, m = problem.n_samples, problem.n_classes
+    if isinstance(A0, RowsToTake):
+        return A0
     if A0 is None:
         return [csr_array((part.n_samples, m)) for part in problem.parts]
     A0 = csr_array(A0 if issparse(A0) else as_floats("A0", A0, ndims=(2,)), dtype=np.float64)
     as_floats("A0", A0.data, ndims=(1,))
     if A0.shape != (n, m):
         raise ValueError(f"A0 must be (n, m) = {(n, m)}; got shape {A0.shape}.")
+    return _feasible(problem, rows_of_chunks(problem, A0), "A0")
+
+
+class RowsToTake(list[csr_array]):
+    """A feasible start, chunk by chunk, whose entries a run replaces: no copy of it remains."""
+
+
+def rows_of_chunks(problem: ProblemInParts, A: csr_array) -> list[csr_array]:
+    """Return copies of the rows of A of each chunk."""
     cuts = np.cumsum([0, *(part.n_samples for part in problem.parts)])
-    return _feasible(problem, [A0[i:j] for i, j in pairwise(cuts)], "A0")
+    return [A[i:j] for i, j in pairwise(cuts)]
 
 
 def _feasible(problem: ProblemInParts, packed: list[csr_array], name: str) -> list[csr_array]:

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class OutOfCoreState(RunState):
     ----------
     problem : OutOfCoreProblem
     packed : list of csr_array
-        The rows of A of each chunk.
+        The rows of A of each chunk; the list changes in place, so that no other copy of A lives.
     rng : Generator
         The source of all random choices.
     interrupt : Interrupt
@@ -63,7 +63,7 @@ class OutOfCoreState(RunState):
     journal : Journal
         What the loop was told so far.
     resumed : Checkpoint or None
-        The checkpoint that the run goes on from.
+        The checkpoint that the run goes on from, without its A and W.
     iteration : int
         The number of finished iterations.
     workspace : object
@@ -192,14 +192,14 @@ class OutOfCoreState(RunState):
 
         Raises DriftError if its link cannot be the link of its A.
         """
-        self.packed, notes = checkpoint.packed, checkpoint.notes
+        self.packed[:], notes = checkpoint.packed, checkpoint.notes
         self.link = self._link_from_scratch()
         for name in COUNTERS:
             setattr(self, name, notes[name])
         self.rng.bit_generator.state = notes["rng"]
         self.seconds = notes["seconds"]
         self.journal = Journal.from_notes(notes["journal"], checkpoint.iteration, self.seconds)
-        self.resumed = checkpoint
+        self.resumed = replace(checkpoint, packed=[], link=None)
         if checkpoint.tracked_link is not None:
             bound = self._drift_bound(checkpoint.iteration)
             require_no_drift(checkpoint.tracked_link, self.link, bound)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
+from fwlab.distributed.packed import significant
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.kernels.steps.exact_step import exact_step
@@ -74,10 +75,9 @@ class WholeSteps(Method):
         ridge = max(0.0, fsum(vertex.ridge for vertex in vertices)) / problem.n_samples
         curvature = problem.lam * square_in_parts(direction) + ridge
         step = exact_step(last.gap, curvature, 1.0)
-        state.packed = [
-            csr_array((1.0 - step) * rows + step * vertex.rows)
-            for rows, vertex in zip(state.packed, vertices, strict=True)
-        ]
+        for place, vertex in enumerate(vertices):
+            rows = (1.0 - step) * state.packed[place] + step * vertex.rows
+            state.packed[place] = significant(rows)
         state.link += step * direction
         state.step = step
         state.n_steps += 1

@@ -1,7 +1,10 @@
 """`fwlab solve --out-of-core`: a path over C, accuracies, resuming, and sentences for bad input."""
 
 import csv
+import gc
 import json
+import re
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +15,8 @@ from fwlab.cli import main
 from fwlab.distributed import OutOfCoreProblem, PackedResult
 
 BASE = ["solve", "--out-of-core", "--data", "X.npy", "--labels", "y.npy", "-k", "2"]
+# the package has a function of this name
+path = sys.modules["fwlab.distributed.path"]
 PATH = [*BASE, "--C", "0.01,0.1,1", "--tol", "1e-2", "--chunk-rows", "16", "--out", "path"]
 VALID = ["--validation", "X_val.npy", "--validation-labels", "y_val.npy"]
 NAMES = np.array(["cat", "dog", "eel", "owl"])
@@ -56,6 +61,19 @@ def test_a_path_is_solved_and_stored(files, capsys):
     assert kept == {"path.toml", "C=0.01.npz", "C=0.1.npz", "C=1.npz", ".lock"}
 
 
+def test_each_run_of_a_path_begins_without_the_result_before_it(files, capsys, monkeypatch):
+    plain, left = path.solve, []
+
+    def solve(*arguments, **options):
+        gc.collect()
+        left.append(sum(type(found) is PackedResult for found in gc.get_objects()))
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(path, "solve", solve)
+    assert main(PATH) == 0
+    assert left == [left[0]] * 3
+
+
 def test_a_second_call_reads_what_is_stored_and_resume_needs_no_flags(files, capsys):
     first = document(capsys, *PATH, *VALID)["path"]
     (files / "path" / "C=1.npz").unlink()
@@ -65,9 +83,10 @@ def test_a_second_call_reads_what_is_stored_and_resume_needs_no_flags(files, cap
     assert [[row[n] for n in same] for row in first] == [[row[n] for n in same] for row in again]
 
 
-def test_a_killed_path_goes_on_with_the_same_numbers(files, capsys, monkeypatch):
-    plain = document(capsys, *PATH)["path"]
-    chunks, left = OutOfCoreProblem.chunks, [40]
+@pytest.fixture
+def killed_after(monkeypatch):
+    """Provide a function that lets the next call end after a number of chunks, as by a kill."""
+    chunks, left = OutOfCoreProblem.chunks, [-1]
 
     def kills(self, order=None):
         for part in chunks(self, order):
@@ -78,15 +97,53 @@ def test_a_killed_path_goes_on_with_the_same_numbers(files, capsys, monkeypatch)
 
     monkeypatch.setattr(OutOfCoreProblem, "chunks", kills)
     monkeypatch.setattr("fwlab.distributed.keeper.Keeper.is_due", True)
+
+    def call(number, *arguments):
+        left[0] = number
+        with pytest.raises(SystemExit):
+            main([*arguments])
+
+    return call
+
+
+def test_a_killed_path_goes_on_with_the_same_numbers(files, capsys, killed_after):
+    plain = document(capsys, *PATH)["path"]
     killed = [word.replace("path", "other") for word in PATH]
-    with pytest.raises(SystemExit):
-        main(killed)
+    killed_after(40, *killed)
     capsys.readouterr()
     again = document(capsys, *killed)["path"]
     for one, other in zip(plain, again, strict=True):
         assert (one["gap"], one["iterations"]) == (other["gap"], other["iterations"])
     W = [PackedResult.load(row["file"]).W for rows in (plain, again) for row in rows]
     assert all((one == other).all() for one, other in zip(W[:3], W[3:], strict=True))
+
+
+def test_a_call_with_another_memory_keeps_the_rows_of_the_chunks(files, capsys, killed_after):
+    X, y = np.load("X.npy"), np.load("y.npy")
+    np.save("X.npy", np.tile(X, (20, 1)))
+    np.save("y.npy", np.tile(y, 20))
+    assert main([*BASE, "--max-memory", "1kB"]) == 2
+    refusal = r"at least (\d+) bytes .* chunks of 150 rows"
+    least = re.search(refusal, capsys.readouterr().err)[1] + "B"
+    base = [*BASE, "--C", "0.01,0.1", "--tol", "1e-2"]
+    plain = document(capsys, *base, "--max-memory", least, "--out", "plain")["path"]
+    killed_after(30, *base, "--max-memory", least, "--out", "path")
+    capsys.readouterr()
+    assert (files / "path" / "C=0.01.unfinished.npz").exists()
+    assert main(["solve", "--resume", "--out", "path", "--max-memory", "2kB"]) == 2
+    err = capsys.readouterr().err
+    assert "max_memory must be at least" in err and "chunks of 150 rows; got 2000" in err
+    resumed = document(capsys, "solve", "--resume", "--out", "path", "--max-memory", "2GB")
+    assert resumed["options"]["max-memory"] == "2GB"
+    assert resumed["options"]["chunk-rows"] == 150
+    again = document(capsys, *base, "--out", "path", "--max-memory", "3GB")["path"]
+    for one, other, stored in zip(plain, resumed["path"], again, strict=True):
+        assert (one["gap"], one["iterations"]) == (other["gap"], other["iterations"])
+        W = [PackedResult.load(row["file"]).W for row in (one, other)]
+        assert (W[0] == W[1]).all() and stored["stored"]
+    assert "Resumed after iteration" in resumed["path"][0]["message"]
+    assert main(["solve", "--resume", "--out", "path", "--chunk-rows", "300"]) == 2
+    assert "holds one with chunk-rows = 150, and this one has 300" in capsys.readouterr().err
 
 
 def test_a_saved_result_predicts(files, capsys):

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from on_cluster import on_cluster
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from solvers.solver_table import Case
 
 import fwlab
 from fwlab import distributed
 from fwlab.distributed.block import Opening, Request, Round, Stale, VersionPoint, answer, open_block
+from fwlab.distributed.calls import bytes_of
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask_state import ROUNDS_KEPT
 from fwlab.distributed.proposals import QuarterPass, Vertices
@@ -24,11 +25,12 @@ def opening(client, calls_here):
     cluster = on_cluster(problem, client, 2)
     setup = cluster.setups()[1]
     assert len(setup.parts) > 1
-    return problem.X[20:], Opening(setup, csr_array((20, 4)), 0)
+    rows = [csr_array((part.n_samples, 4)) for part in setup.parts]
+    return problem.X[20:], Opening(setup, rows, 0)
 
 
 def rows_at(block, X, point):
-    return answer(block, X, Request("rows", point)).toarray()
+    return vstack(answer(block, X, Request("rows", point))).toarray()
 
 
 @pytest.mark.parametrize("proposers", [
@@ -49,7 +51,8 @@ def test_a_lost_block_is_opened_again_with_the_same_bits(proposers, opening):
         assert_array_equal(rows_at(block, X, point), rows)
         again = open_block(X, Opening(first.setup, first.rows, 0, tuple(past)))
         assert_array_equal(rows_at(again, X, point), rows)
-        middle = open_block(X, Opening(first.setup, csr_array(rows), version + 1))
+        pieces = [csr_array(piece) for piece in first.setup.pieces(rows)]
+        middle = open_block(X, Opening(first.setup, pieces, version + 1))
         assert_array_equal(rows_at(middle, X, point), rows)
     assert rows.any()
 
@@ -113,3 +116,13 @@ def test_blocks_of_mixed_age_are_a_dual_point_whose_w_is_computed(client, calls_
     assert run.success and problem.is_feasible(A)
     np.testing.assert_allclose(problem.weights(A), run.W, atol=1e-12)
     assert abs(run.dual - fwlab.solve(problem, tol=1e-8).dual) <= 2e-2
+
+
+def test_the_bytes_of_a_message_hold_the_rows_of_a():
+    pytest.importorskip("dask", reason="the sizes come from Dask")
+    rows = csr_array(np.eye(1000))
+    arrays = rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
+    assert arrays <= bytes_of(rows) <= arrays + 1000
+    assert 2 * arrays <= bytes_of((1, [rows, rows])) <= 2 * arrays + 2000
+    opening = Opening(None, [rows], 0, ())
+    assert arrays <= bytes_of(opening) <= arrays + 2000

@@ -1,4 +1,4 @@
-"""A run whose workers are killed ends with the same bits, in processes as in threads."""
+"""Workers in processes give the bits of one worker, also when a process is killed in a run."""
 
 import os
 import signal
@@ -15,11 +15,29 @@ from fwlab.distributed.calls import Calls
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+PROBLEM = Case(n=40).problem()
+OPTIONS = {"tol": 0.0, "max_iter": 3, "check_every": 1, "rng": 3}
+
+
+@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.deep)])
+def processes(request):
+    """A client whose workers are processes, and their number."""
+    with client_of(request.param, processes=True) as client:
+        yield client, request.param
+
+
 @pytest.fixture(scope="module")
-def processes():
-    """A client with two workers, each a process."""
-    with client_of(2, processes=True) as client:
-        yield client
+def plain():
+    """The runs of the two methods with one worker, by method."""
+    with client_of(1) as client:
+        cluster = on_cluster(PROBLEM, client, 4)
+        return {name: distributed.solve(cluster, name, **OPTIONS) for name in ("ascent", "fw")}
+
+
+def assert_same(run, other):
+    assert_array_equal(run.W, other.W)
+    assert_array_equal(run.A.toarray(), other.A.toarray())
+    assert (run.gap, run.gap_error) == (other.gap, other.gap_error)
 
 
 def kill_a_home(cluster):
@@ -29,29 +47,35 @@ def kill_a_home(cluster):
     return address
 
 
-def test_a_worker_killed_between_rounds_is_replaced(processes, client):
-    problem = Case(n=40).problem()
-    options = {"method": "fw", "tol": 0.0, "max_iter": 3, "check_every": 1}
-    plain = distributed.solve(on_cluster(problem, client, 3), **options)
-    cluster, killed = on_cluster(problem, processes, 3), []
+@pytest.mark.parametrize("method", ["ascent", "fw"])
+def test_processes_give_the_bits_of_one_worker(method, processes, plain):
+    client, n_workers = processes
+    cluster = on_cluster(PROBLEM, client, 4)
+    pids = client.run(os.getpid, workers=cluster.placement.homes)
+    assert len({os.getpid(), *pids.values()}) == 1 + n_workers
+    assert_same(distributed.solve(cluster, method, **OPTIONS), plain[method])
+
+
+@pytest.mark.parametrize("method", ["ascent", "fw"])
+def test_a_worker_killed_between_rounds_is_replaced(method, processes, plain):
+    cluster, killed = on_cluster(PROBLEM, processes[0], 4), []
 
     def kill(progress):
-        if progress.iteration == 2:
+        if not killed and len(progress.state.calls.past) > 1:  # rounds to be made again
             killed.append(kill_a_home(cluster))
 
-    run = distributed.solve(cluster, callback=kill, **options)
+    run = distributed.solve(cluster, method, callback=kill, **OPTIONS)
     assert killed[0] not in cluster.placement.homes
-    assert_array_equal(run.W, plain.W)
-    assert_array_equal(run.A.toarray(), plain.A.toarray())
+    assert_same(run, plain[method])
 
 
-def test_a_worker_killed_in_a_round_is_replaced(processes, client, monkeypatch):
-    array = pytest.importorskip("dask.array")
-    problem = Case(n=40).problem()
-    whole = on_cluster(problem, client, 4)
-    plain = distributed.solve(whole, tol=0.0, max_iter=3)
-    cluster = on_cluster(problem, processes, None, array.from_array(problem.X, chunks=(10, -1)))
-    wait, waits = Calls._wait, []
+@pytest.mark.parametrize("method, form", [("ascent", "sent"), ("fw", "dask")])
+def test_a_worker_killed_in_a_round_is_replaced(method, form, processes, plain, monkeypatch):
+    cluster = on_cluster(PROBLEM, processes[0], 4)
+    if form == "dask":
+        array = pytest.importorskip("dask.array").from_array(PROBLEM.X, chunks=(10, -1))
+        cluster = on_cluster(PROBLEM, processes[0], None, array)
+    homes, wait, waits = list(cluster.placement.homes), Calls._wait, []
 
     def kill_and_wait(calls, futures):
         waits.append(len(futures))
@@ -60,14 +84,14 @@ def test_a_worker_killed_in_a_round_is_replaced(processes, client, monkeypatch):
         wait(calls, futures)
 
     monkeypatch.setattr(Calls, "_wait", kill_and_wait)
-    run = distributed.solve(cluster, tol=0.0, max_iter=3)
-    assert any(asked < 4 for asked in waits), "what was answered is not asked again"
-    assert_array_equal(run.W, plain.W)
-    assert_array_equal(run.A.toarray(), plain.A.toarray())
+    run = distributed.solve(cluster, method, **OPTIONS)
+    again = next(filter(None, waits[6:]))
+    assert again == homes.count(homes[0]), "only what was lost is asked again"
+    assert_same(run, plain[method])
 
 
 def test_blas_has_one_thread_per_worker(processes):
-    cluster = on_cluster(Case(n=40).problem(), processes, 2)
-    distributed.solve(cluster, "fw", tol=0.0, max_iter=1)
-    for pools in processes.run(threadpool_info).values():
+    client, n_workers = processes
+    distributed.solve(on_cluster(PROBLEM, client, n_workers), "fw", tol=0.0, max_iter=1)
+    for pools in client.run(threadpool_info).values():
         assert {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"} == {1}

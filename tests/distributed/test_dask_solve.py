@@ -11,7 +11,6 @@ from solvers.solver_table import LOSSES, Case
 
 import fwlab
 from fwlab import Status, distributed
-from fwlab.distributed import DriftError
 from fwlab.distributed.proposals import QuarterPass
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -191,12 +190,3 @@ def test_a_callback_sees_the_iterate_and_ends_the_run(client):
     assert seen[0][2] < seen[-1][2]
     distributed.solve(cluster, tol=0.0, callback=stop, check_every=1)
     assert len({run for _, run, _ in seen}) == 2, "each fit has a run id of its own"
-
-
-def test_a_link_that_left_its_a_is_an_error(client, calls_here):
-    def drift(progress):
-        progress.state.link = progress.state.link * (1 + 1e-9)
-
-    cluster = on_cluster(Case(n=40).problem(), client, 3)
-    with pytest.raises(DriftError, match="away from A"):
-        distributed.solve(cluster, tol=0.0, max_iter=2, callback=drift, check_every=1)

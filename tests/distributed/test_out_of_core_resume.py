@@ -15,7 +15,6 @@ from solvers.solver_table import Case
 import fwlab
 from fwlab import Status, distributed
 from fwlab.distributed.checkpoint import Checkpoint, fingerprint
-from fwlab.distributed.drift import DriftError
 
 ROWS = 7
 CASES = [Case(n=40), Case("TopK-1", form="sparse", n=40), Case(n=40, smoothing=0.5, weighted=True)]
@@ -161,13 +160,6 @@ def stored(tmp_path):
     problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
     distributed.solve(problem, tol=0.0, max_iter=3, checkpoint=file)
     return problem, file, Checkpoint.load(file)
-
-
-def test_a_link_that_is_not_that_of_its_rows_is_an_error(stored):
-    problem, file, checkpoint = stored
-    replace(checkpoint, link=checkpoint.link * (1 + 1e-9)).save(file)
-    with pytest.raises(DriftError, match=r"W is .* away from A\^T X / \(lam n\)"):
-        distributed.solve(problem, tol=0.0, max_iter=5, checkpoint=file)
 
 
 def test_rows_of_mixed_age_are_a_dual_point_whose_link_is_computed(stored):
