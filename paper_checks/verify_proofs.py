@@ -56,9 +56,7 @@ Known = list[tuple[Polynomial, bool]]  # p > 0 if True, else p >= 0
 Lines = list[tuple[str, list[Any]]]
 Proof = dict[str, Any]
 FOLDER = Path(__file__).parent / "certificates"
-FUNCTIONS = ("smooth", "quadratic")
 ONE: Polynomial = {(): Fraction(1)}
-STAR = -1  # the number of x* among the points and the iterates
 
 
 class Rejected(Exception):
@@ -278,9 +276,10 @@ def factor(known: Known, text: str) -> tuple[Polynomial, bool]:
 def check_rate(proof: Proof) -> None:
     """Raise Rejected unless the multipliers prove the bound after these steps."""
     steps = [Fraction(step) for step in proof["steps"]]
-    if not all(0 <= step <= 1 for step in steps) or proof["functions"] not in FUNCTIONS:
+    functions = proof["functions"]
+    if not all(0 <= step <= 1 for step in steps) or functions not in ("smooth", "quadratic"):
         raise Rejected("the steps are not in [0, 1], or the functions are of no known kind")
-    run = Run(steps, proof["functions"])
+    run = Run(steps, functions)
     error = plus(run.phi[len(steps)], slope(run.iterates[len(steps)]))
     left = plus(plus({}, ONE, Fraction(proof["bound"])), error, -1)
     for name, text in proof["multipliers"].items():
@@ -298,15 +297,13 @@ def slope(vector: Polynomial) -> Polynomial:
 
 
 class Run:
-    """A run of Frank-Wolfe: v - x*, x_i - x*, h_i as sums of names, and phi_i; by number.
-
-    The product of two names is the inner product of two vectors.
-    """
+    """A run of Frank-Wolfe: v - x*, x_i - x*, h_i as sums of names, whose products are inner
+    products, and phi_i; by number."""
 
     def __init__(self, steps: list[Fraction], functions: str) -> None:
         self.functions, self.t = functions, len(steps)
         numbers = range(self.t + 1)
-        none: dict[int, Polynomial] = {STAR: {}}
+        none: dict[int, Polynomial] = {-1: {}}  # the number of x*
         self.points = none | {v: {(f"v{v}",): Fraction(1)} for v in numbers}
         self.iterates = none | {0: self.points[0]}
         for i, step in enumerate(steps):
@@ -372,27 +369,29 @@ def main() -> int:
     reader.add_argument("--missing", action="store_true", help="list what is not stored, and why")
     options = reader.parse_args()
     counts: Counter[Any] = Counter()
-    rejected = 0
     for file in options.files or sorted(FOLDER.glob("*.json")):
-        for row in json.loads(file.read_text("utf-8")):
+        try:
+            rows = json.loads(file.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            reader.error(f"{file} is no file of stored proofs: {error}")
+        for row in rows:
             for side in ("proofs", "refutation"):
                 missing = row[f"{side}_missing"]
                 for proof in row[side]:
-                    reason = weakness(proof)
-                    rejected += bool(reason)
                     counts[proof["kind"]] += 1
-                    if reason:
+                    if reason := weakness(proof):
+                        counts["rejected"] += 1
                         print(f"REJECTED {row['id']}, {side}, {proof['size']}: {reason}")
-                if row[side] or missing:
-                    counts[side, "in part" if missing and row[side] else bool(row[side])] += 1
+                how = "in part" if missing and row[side] else bool(row[side])
+                counts[side, how] += bool(row[side] or missing)
                 for size, reason in missing if options.missing else ():
                     print(f"not stored: {row['id']}, {side}, {size}: {reason}")
     for side, text in (("proofs", "proved rows"), ("refutation", "rows with a witness")):
         stored, some, none = (counts[side, how] for how in (True, "in part", False))
         print(f"{text}: {stored} stored, {some} in part, {none} not stored")
     kinds = ", ".join(f"{counts[kind]} of kind {kind}" for kind in CHECKS)
-    print(f"{rejected} rejected of {kinds}")
-    return 1 if rejected else 0
+    print(f"{counts['rejected']} rejected of {kinds}")
+    return int(counts["rejected"] > 0)
 
 
 if __name__ == "__main__":

@@ -217,7 +217,10 @@ def races_of_weights(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=races_of_weights,
     from_table=True,
     experiment=Experiment(data=("FMD", "News20")),
-    planted=(version("a factor of more than 2 apart", differ=True),),
+    planted=(
+        version("a factor of more than 2 apart", differ=True),
+        version("a factor of at most 1.05 apart", factor=1.05),
+    ),
     not_proved="an experiment",
 )
 def weights_are_alike(case: Case, factor: float = 2.0, differ: bool = False) -> Outcome:

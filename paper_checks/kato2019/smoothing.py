@@ -293,7 +293,10 @@ def gap_in_the_library(case: Case) -> Outcome:
     judged="the text says that iterations can stop then; this is what makes it so. The smoothed "
     "risk is bounded above by its objective at a z from anywhere.",
     cases=smoothed_problems,
-    planted=(version("a tenth of the gap is enough", share=Fraction(1, 10)),),
+    planted=(
+        version("a tenth of the gap is enough", share=Fraction(1, 10)),
+        version("four fifths of the gap are", share=Fraction(4, 5)),
+    ),
     not_proved="the minimum of the smoothed risk has no closed form",
 )
 def wide_gap_bounds_the_error(case: Case, share: Fraction = Fraction(1)) -> Outcome:

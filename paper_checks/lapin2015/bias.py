@@ -93,6 +93,12 @@ def bias_lowers_the_sum(case: Case, sign: int = 1) -> Outcome:
     not_proved="A quotient of quadratic functions of two projections.",
 )
 def bias_widens_the_angle(case: Case, sign: int = 1) -> Outcome:
+    """Compare the squared cosines of the angles; no cosine is above 1."""
     x, z = along_bias(case)
-    before, after = (sum(p) ** 2 / sum(entry**2 for entry in p) for p in (x, z))
-    return at_most(sign * after, sign * before, x=x, z=z)
+    before, after = squared_cosine(x), squared_cosine(z)
+    return both(at_most(sign * after, sign * before, x=x, z=z), at_most(before, 1))
+
+
+def squared_cosine(x: Point) -> Fraction:
+    """Return the squared cosine of the angle between x, not 0, and the vector of ones."""
+    return Fraction(sum(x)) ** 2 / (len(x) * sum(entry**2 for entry in x))

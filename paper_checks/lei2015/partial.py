@@ -193,6 +193,8 @@ def largest_weighted(case: Case) -> Outcome:
     planted=(
         version("|w_j|^(1-p)", power=1.0, cases=up_to_two),
         version("|w_j|^(3-p)", power=3.0),
+        version("a tenth more", scale=1.1, cases=up_to_two),
+        version("a tenth less", scale=0.9, cases=up_to_two),
     ),
     proofs=(
         ByTheorem(
@@ -220,11 +222,11 @@ def largest_weighted(case: Case) -> Outcome:
         "LP15-alg1-p-above-2.",
     ),
 )
-def optimal_weights(case: Case, power: float = 2.0) -> Outcome:
+def optimal_weights(case: Case, power: float = 2.0, scale: float = 1.0) -> Outcome:
     """Check that the weights are feasible, and no worse than any other feasible weights tried."""
     if case.kind == "exact":
         return no_less_above_two(case)
-    beta = closed_form(case.w, case.p, power)
+    beta = scale * closed_form(case.w, case.p, power)
     exponent = conjugate_weight_exponent(case.p)
     if not np.isfinite(beta).all():
         return truth(False, tier=Tier.FLOAT, beta=beta)

@@ -151,11 +151,14 @@ def weighted_usunier_set(
     shapes="h, beta, lambda_l: (m,); rho: (m,) with rho_m = 0",
     cases=weighted_rows,
     sides=SET_AND_LOSS,
-    planted=(version("rho'_l = rho_{k_l}", differences=False),),
+    planted=(
+        version("rho'_l = rho_{k_l}", differences=False),
+        version("no bound on the entries of lambda_l", capped=False),
+    ),
     not_proved="the proof of (2.14) covers it: its lambda_l vanish where h is negative",
 )
-def equal_to_the_sum(case: Case, differences: bool = True) -> Outcome:
-    return weighted_usunier_set.form(case, differences, equality=True)
+def equal_to_the_sum(case: Case, differences: bool = True, capped: bool = True) -> Outcome:
+    return weighted_usunier_set.form(case, differences, capped, equality=True)
 
 
 @claim(

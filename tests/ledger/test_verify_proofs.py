@@ -245,3 +245,15 @@ def test_the_checker_needs_the_standard_library_alone():
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module)
     assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("content", [None, "no JSON"])
+def test_a_file_that_holds_no_proofs_is_named(content, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "K19.json"
+    if content is not None:
+        path.write_text(content)
+    monkeypatch.setattr(sys, "argv", ["verify_proofs.py", str(path)])
+    with pytest.raises(SystemExit) as end:
+        verify_proofs.main()
+    assert end.value.code == 2
+    assert f"{path} is no file of stored proofs: " in capsys.readouterr().err

@@ -1,0 +1,171 @@
+"""Change the formulas of the checks, one at a time, and count the changes that the rows catch."""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from fwlab.experiments import sigterm_interrupts
+from fwlab.files import write_text_atomically
+from paper_checks.__main__ import why_not_a_file
+from paper_checks.kept import code_hash
+from paper_checks.ledger import CLAIMS
+from paper_checks.modules import INSIDE, PAPERS, claims
+from paper_checks.mutation.judging import (
+    MutantResult,
+    Row,
+    by_row,
+    prepare,
+    results,
+    rows_of,
+    spread,
+)
+from paper_checks.mutation.page import Scored, markdown, score_table, survivor_table
+from paper_checks.mutation.reasons import reasons, stale
+from paper_checks.options import whole_number
+from paper_checks.report.stamp import stamp
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Returns 0; 1 if reasons are stale; 2 for bad input; 130 after Ctrl-C or SIGTERM.
+    """
+    options = parser().parse_args(arguments)
+    claims()
+    if problem := why_not(options):
+        print(problem, file=sys.stderr)
+        return 2
+    prepare()
+    try:
+        with sigterm_interrupts():
+            scored = [score(paper, ids, options) for paper, ids in chosen(options)]
+    except KeyboardInterrupt:
+        print("interrupted; with --keep FILE the same command resumes", file=sys.stderr)
+        return 130
+    known = reasons()
+    for part in scored:
+        print("\n".join([*survivor_table(part, known), ""]))
+    print("\n".join(score_table(scored, known)))
+    if options.markdown is not None:
+        given = shlex.join(sys.argv[1:] if arguments is None else arguments)
+        header = stamp(f"python -m paper_checks.mutation {given}".rstrip(), 0, False)
+        write_text_atomically(options.markdown, markdown(scored, known, header))
+    lines = stale(known, (result for part in scored for _, result in part.found))
+    print("".join(f"stale reason: {line}\n" for line in lines), end="", file=sys.stderr)
+    return 1 if lines else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    made = argparse.ArgumentParser("python -m paper_checks.mutation", description=__doc__)
+    made.add_argument("--paper", action="append", choices=tuple(PAPERS), help="only this paper")
+    made.add_argument("--id", action="append", help="only this row; may be given several times")
+    made.add_argument(
+        "--count", type=whole_number(1), default=100, help="changes for each paper (100)"
+    )
+    made.add_argument(
+        "--change", metavar="TEXT", help="instead all changes whose names have this text"
+    )
+    made.add_argument("--jobs", type=whole_number(1), default=1, help="processes (1)")
+    made.add_argument("--keep", type=Path, metavar="FILE", help="keep results; resume from them")
+    made.add_argument("--markdown", type=Path, metavar="FILE", help="write a page")
+    return made
+
+
+def why_not(options: argparse.Namespace) -> str:
+    """Return what is wrong with the options, or ""."""
+    for id in options.id or ():
+        if id not in CLAIMS:
+            return f"--id {id}: no such claim; python -m paper_checks --list prints them"
+    for path in (options.markdown, options.keep):
+        if path is not None and (problem := why_not_a_file(path)):
+            return f"{path}: {problem}"
+    return ""
+
+
+def chosen(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
+    """Yield each paper with the rows that are asked for."""
+    for paper in PAPERS:
+        ids = [c.id for c in claims(paper) if options.id is None or c.id in options.id]
+        if ids and paper in (options.paper or PAPERS):
+            yield paper, ids
+
+
+def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored:
+    """Trace the rows of a paper, choose changes and judge them; finished work is read again."""
+    store = Store(options.keep, code_hash(INSIDE[paper]))
+    known = store.read("row", row_of)
+    missing = [id for id in ids if id not in known]
+    for row in shown(rows_of(missing, options.jobs), len(missing), f"{paper} rows"):
+        known[row.id] = row
+        store.add("row", row.id, row)
+    rows = [known[id] for id in ids]
+    choices = by_row(paper, rows)
+    possible = {mutant.key: mutant for every in choices.values() for mutant in every}
+    picked = spread(choices, options.count)
+    if options.change is not None:
+        picked = [mutant for key, mutant in possible.items() if options.change in key]
+    kind = f"change in {' '.join(ids)}"
+    found = store.read(kind, result_of)
+    left = [mutant for mutant in picked if mutant.key not in found]
+    work = results(left, rows, choices, options.jobs)
+    for result in shown(work, len(left), f"{paper} changes"):
+        found[result.key] = result
+        store.add(kind, result.key, result)
+    pairs = [(mutant, found[mutant.key]) for mutant in picked]
+    reached = {id for _, result in pairs for id in result.rows}
+    return Scored(paper, len(rows), len(reached), len(possible), pairs)
+
+
+def row_of(part: dict[str, Any]) -> Row:
+    """Return the row that an entry of a file holds."""
+    return Row(**part | {"lines": tuple((file, line) for file, line in part["lines"])})
+
+
+def result_of(part: dict[str, Any]) -> MutantResult:
+    """Return the result that an entry of a file holds."""
+    return MutantResult(**part | {"rows": tuple(part["rows"])})
+
+
+def shown(work: Iterable[Any], total: int, what: str) -> Iterator[Any]:
+    """Show the progress on stderr."""
+    yield from tqdm(work, total=total, desc=what, unit="", disable=None)
+
+
+class Store:
+    """A file of finished work, a line each, that answers only for the code that did it."""
+
+    def __init__(self, path: Path | None, code: str) -> None:
+        self.path, self.code = path, code
+
+    def read(self, kind: str, made: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        """Return {name: what was made}; a last line cut off by a killed run is left out."""
+        if self.path is None or not self.path.exists():
+            return {}
+        found = {}
+        for line in self.path.read_text("utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            if (entry["kind"], entry["code"]) == (kind, self.code):
+                found[entry["name"]] = made(entry["content"])
+        return found
+
+    def add(self, kind: str, name: str, content: Any) -> None:
+        """Add a line."""
+        if self.path is not None:
+            entry = {"kind": kind, "code": self.code, "name": name, "content": asdict(content)}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
