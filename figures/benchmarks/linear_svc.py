@@ -4,6 +4,10 @@ Both solve the Crammer-Singer problem with C = 1, without an intercept, unit row
 error is P(W) less the largest dual value that a long run of ours has found. LinearSVC runs at each
 of its tolerances, and `solve` until its certified gap is at most LinearSVC's error there. Wall
 seconds of the whole calls, the two in turn, medians.
+
+Where LinearSVC is faster, the certificate decides: `solve` checks its input and proves its gap,
+which takes about 4 ms on digits and 45 ms on letter (`wall_seconds` less `seconds` of a result);
+LinearSVC returns W without a bound of its error.
 """
 
 import time
