@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ import fwlab
 from fwlab import Status
 from fwlab.result import Certificate
 from fwlab.solvers import registry
-from fwlab.solvers.interrupt import sigterm_interrupts
+from fwlab.solvers.interrupt import interrupted_runs_raise, sigterm_interrupts
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.stopping import Limits
 
@@ -268,6 +269,17 @@ def test_sigterm_interrupts_where_ctrl_c_is_ignored():
             signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_ctrl_c_that_python_drops_in_a_finalizer_still_ends_the_work():
+    before = signal.getsignal(signal.SIGINT)
+    with sigterm_interrupts():
+        with pytest.raises(KeyboardInterrupt), interrupted_runs_raise():
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    with sigterm_interrupts(), interrupted_runs_raise():
+        pass
 
 
 def test_solve_works_outside_the_main_thread():
