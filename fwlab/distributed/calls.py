@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from fwlab.distributed.block import Opening, Request, Round, Setup, Stale, answer, open_block
 from fwlab.distributed.checkpoint import new_run
 from fwlab.distributed.placement import SECONDS_BETWEEN_LOOKS, Placement
-from fwlab.distributed.row_partitions import WorkerLost, sent
+from fwlab.distributed.row_partitions import WorkerLost, sent, sent_to_each
 
 # the run ends if it asks more often in a row and no partition answers
 MOST_ATTEMPTS = 10
@@ -97,23 +97,23 @@ class Calls:
 
     def _asked(self, places: list[int], request: Request) -> Iterator[tuple[int, Any]]:
         """Ask these partitions; yield the answer of each, None for a lost one."""
-        futures, requests = {}, {}
-        work = f"{request.name}-{request.point.version}"
-        for place in places:
-            home = self.placement.homes[place]
+        homes = {place: self.placement.homes[place] for place in places}
+        requests = sent_to_each(self.client, request, sorted({*homes.values()}))
+        self.bytes_sent += len(requests) * bytes_of(request)
+        futures, work = {}, f"{request.name}-{request.point.version}"
+        for place, home in homes.items():
             try:
                 if place not in self._blocks:
                     self._blocks[place] = self._opened(place, home)
-                if home not in requests:
-                    requests[home] = self._sent(request, home)
-            except WorkerLost:
+                needs = self._blocks[place], self.placement.data[place], requests[home]
+            except (WorkerLost, KeyError):
                 yield place, None
-                continue
-            needs = self._blocks[place], self.placement.data[place], requests[home]
-            futures[place] = self._submitted(answer, work, place, *needs)
+            else:
+                futures[place] = self._submitted(answer, work, place, *needs)
         self._wait(futures)
+        answers = self._gathered(futures)
         for place, future in futures.items():
-            yield place, self._result(place, future)
+            yield place, answers[place] if answers else self._result(place, future)
 
     def _move_lost(self, places: list[int]) -> None:
         """Move partitions to other workers if their own are gone."""
@@ -152,6 +152,21 @@ class Calls:
                 lost = self.placement.lost(pending)
                 if len(lost) == len(pending):
                     return
+
+    def _gathered(self, futures: dict[int, Any]) -> dict[int, Any]:
+        """Return what all tasks returned, by partition; nothing if one of them did not."""
+
+        async def gather() -> list[Any]:
+            return await self.client.gather([*futures.values()], asynchronous=True)
+
+        if {future.status for future in futures.values()} != {"finished"}:
+            return {}
+        try:
+            found = self.client.sync(gather, callback_timeout=SECONDS_TO_GATHER)
+        except (AttributeError, CancelledError, OSError):  # as in sent_to_each
+            return {}
+        self.bytes_sent += sum(map(bytes_of, found))
+        return dict(zip(futures, found, strict=True))
 
     def _result(self, place: int, future: Any) -> Any:
         """Return what a task returned, None if its worker was lost."""

@@ -4,6 +4,7 @@ A dask array is cut already: its row chunks stay where they are. Rows of a .npy 
 worker; rows in the memory of the driver are sent to it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
@@ -23,10 +24,26 @@ class WorkerLost(Exception):
 
 def sent(client: Any, value: Any, home: str) -> Any:
     """Return the future of a value that is sent to a worker. Raises WorkerLost if it is gone."""
-    try:
-        return client.scatter(value, workers=[home], hash=False)
-    except (AttributeError, KeyError, OSError) as error:  # without a scheduler, worker or answer
-        raise WorkerLost(home) from error
+    found = sent_to_each(client, value, [home])
+    if not found:
+        raise WorkerLost(home)
+    return found[home]
+
+
+def sent_to_each(client: Any, value: Any, homes: Sequence[str]) -> dict[str, Any]:
+    """Send a value to several workers at once; return a future for each that is not gone."""
+
+    async def send(home: str) -> Any:
+        try:
+            return await client.scatter(value, workers=[home], hash=False, asynchronous=True)
+        except (AttributeError, KeyError, OSError):  # without a scheduler, worker or answer
+            return None
+
+    async def send_all() -> list[Any]:
+        return await asyncio.gather(*map(send, homes))
+
+    futures = zip(homes, client.sync(send_all), strict=True)
+    return {home: future for home, future in futures if future is not None}
 
 
 class RowPartitions(Protocol):

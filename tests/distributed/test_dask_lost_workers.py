@@ -18,8 +18,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 PROBLEM = Case(n=40).problem()
 OPTIONS = {"tol": 0.0, "max_iter": 3, "check_every": 1, "rng": 3}
 
+DEEP = [pytest.param(n_workers, marks=pytest.mark.deep) for n_workers in (1, 4)]
 
-@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.deep)])
+
+@pytest.fixture(scope="module", params=[2, *DEEP])
 def processes(request):
     """A client whose workers are processes, and their number."""
     with client_of(request.param, processes=True) as client:
