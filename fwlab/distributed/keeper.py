@@ -95,7 +95,7 @@ def keeper_of(
 
 
 def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
-    """Return the facts that tell a problem from others, with a hash of all |x_i|^2 for X."""
+    """Return the facts that tell a problem from others, with a hash for X."""
     arrays = [v for v in vars(problem.loss).values() if isinstance(v, np.ndarray)]
     first = problem.parts[0]
     return {
@@ -104,8 +104,8 @@ def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
         "classes": fingerprint(problem.classes),
         "y": fingerprint(problem.y),
         "sample_weight": fingerprint(problem.sample_weight),
-        "X": f"{'sparse ' * first.is_sparse}{first.storage} {fingerprint(problem.squares)}",
         "chunks": fingerprint(np.array([part.n_samples for part in problem.parts])),
+        "X": f"{'sparse ' * first.is_sparse}{first.storage} {problem.fingerprint}",
         "loss": f"{describe(problem.loss)}{fingerprint(*arrays) if arrays else ''}",
         "lam": problem.lam,
         "smoothing": problem.smoothing,

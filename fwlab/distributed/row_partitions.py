@@ -13,7 +13,9 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.checks.arguments import as_features, as_integer
+from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.files import FileArray, file_array, fill
+from fwlab.distributed.problem import arrays_of
 from fwlab.distributed.sources import working_type
 from fwlab.operators.features import features_of
 
@@ -68,11 +70,13 @@ class Survey(NamedTuple):
     n_features: int
     is_sparse: bool
     squares: np.ndarray  # |x_i|^2
+    fingerprint: str
 
 
 def survey(X: Any) -> Survey:
     """Return the facts of checked rows."""
-    return Survey(X.shape[1], scipy.sparse.issparse(X), features_of(X, None).square_norms())
+    squares = features_of(X, None).square_norms()
+    return Survey(X.shape[1], scipy.sparse.issparse(X), squares, fingerprint(*arrays_of(X)))
 
 
 def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:
