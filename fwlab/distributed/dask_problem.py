@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.distributed.block import Setup
 from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.placement import Placement, checked_client
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.distributed.row_partitions import partitions_of, survey
+from fwlab.distributed.worker import Setup
 from fwlab.losses import Loss
 from fwlab.problem_input import (
     checked_labels,

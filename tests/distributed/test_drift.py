@@ -57,7 +57,7 @@ def test_rows_of_a_that_changed_are_an_error(problem, place):
             state.packed[1] = 0.5 * state.packed[1]
             return
         home, client = problem.placement.homes[1], problem.client
-        block = state.calls._blocks[1]
+        block = state.driver._blocks[1]
         client.submit(halve_a_block, block, workers=[home], pure=False).result()
 
     with pytest.raises(DriftError, match=r"W is .* away from A\^T X / \(lam n\), and rounding"):

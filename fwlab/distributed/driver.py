@@ -15,10 +15,10 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
-from fwlab.distributed.block import Opening, Request, Round, Setup, Stale, answer, open_block
 from fwlab.distributed.checkpoint import new_run
 from fwlab.distributed.placement import SECONDS_BETWEEN_LOOKS, Placement
 from fwlab.distributed.row_partitions import WorkerLost, sent, sent_to_each
+from fwlab.distributed.worker import Opening, Request, Round, Setup, Stale, answer, open_block
 
 # the run ends if it asks more often in a row and no partition answers
 MOST_ATTEMPTS = 10
@@ -38,7 +38,7 @@ def bytes_of(value: Any) -> int:
     return int(sizeof(value))
 
 
-class Calls:
+class Driver:
     """Sends the requests of one run to the partitions, and collects their answers.
 
     Attributes
@@ -69,7 +69,7 @@ class Calls:
         """Keep rows of A at a version, to open lost blocks again with them."""
         self.kept, self.kept_version, self.past = list(rows), version, []
 
-    def each(self, request: Request) -> list[Any]:
+    def ask(self, request: Request) -> list[Any]:
         """Return the answers of all partitions, in the order of the partitions."""
         answers: dict[int, Any] = {}
         attempts = 0
@@ -125,14 +125,10 @@ class Calls:
     def _opened(self, place: int, home: str) -> Any:
         """Let a worker open a block with the kept rows; return the future of the block."""
         rows, version = self.kept[place], self.kept_version
-        opening = self._sent(Opening(self.setups[place], rows, version, tuple(self.past)), home)
-        needs = self.placement.data[place], opening
+        opening = Opening(self.setups[place], rows, version, tuple(self.past))
+        needs = self.placement.data[place], sent(self.client, opening, home)
+        self.bytes_sent += bytes_of(opening)
         return self._submitted(open_block, f"open-{version}", place, *needs)
-
-    def _sent(self, value: Any, home: str) -> Any:
-        """Send a value to a worker; return its future."""
-        self.bytes_sent += bytes_of(value)
-        return sent(self.client, value, home)
 
     def _submitted(self, function: Any, work: str, place: int, *needs: Any) -> Any:
         """Submit a task to the worker of a partition under a new key; return its future."""
@@ -157,7 +153,8 @@ class Calls:
         """Return what all tasks returned, by partition; nothing if one of them did not."""
 
         async def gather() -> list[Any]:
-            return await self.client.gather([*futures.values()], asynchronous=True)
+            found: list[Any] = await self.client.gather([*futures.values()], asynchronous=True)
+            return found
 
         if {future.status for future in futures.values()} != {"finished"}:
             return {}

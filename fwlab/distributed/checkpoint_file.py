@@ -22,7 +22,7 @@ from fwlab.text import describe
 
 
 @dataclass(eq=False)
-class Keeper:
+class CheckpointFile:
     """Writes and reads the checkpoints of one run.
 
     Attributes
@@ -68,15 +68,15 @@ class Keeper:
         self.last = time.monotonic()
 
 
-def keeper_of(
+def checkpoint_file_of(
     path: Any,
     seconds_between: Any,
     problem: ProblemInParts,
     method: Method,
     rng: np.random.Generator,
     start: list[csr_array],
-) -> Keeper | None:
-    """Return the keeper of the checkpoints of a run, None without a path.
+) -> CheckpointFile | None:
+    """Return the file of the checkpoints of a run, None without a path.
 
     Raises TypeError or ValueError, with one sentence, for a bad argument.
     """
@@ -91,7 +91,7 @@ def keeper_of(
         "rng": fingerprint(str(rng.bit_generator.state)),
         "start": fingerprint_of_rows(start),
     }
-    return Keeper(place, between, {**problem_facts_of(problem), **own})
+    return CheckpointFile(place, between, {**problem_facts_of(problem), **own})
 
 
 def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
