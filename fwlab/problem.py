@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_real
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
@@ -340,7 +340,7 @@ class Problem:
         """Return s_i + (smoothing/omega_i) a_i; adding delta_i gives -n grad D   (T20 (2.24))."""
         return scores + self.ridge() * A if self.smoothing else scores
 
-    def nearest_feasible(self, A: Floats, rows: slice) -> Floats:
+    def nearest_feasible(self, A: Floats, rows: Integers | slice) -> Floats:
         """Return the feasible rows nearest to A[rows]."""
         omega = self.sample_weight[rows, None]
         scaled = A[rows] / np.where(omega > 0, omega, 1.0)
