@@ -58,7 +58,7 @@ def repair_distances(A: Floats, omega: Floats, polytopes: RowPolytopes) -> Float
 
 def _distances(A: Floats, omega: Floats, y: Integers, polytopes: RowPolytopes) -> Floats:
     n, m = A.shape
-    given = -_wrong_entries(A, y, max(np.count_nonzero(polytopes.upper), 1))
+    given = -_wrong_entries(A, y, max(polytopes.support, 1))
     b = np.sort(np.maximum(given, 0.0), axis=1)
     clipped = np.maximum(-given, 0.0).sum(axis=1)
     total = b.sum(axis=1)
@@ -91,7 +91,7 @@ def _wrong_entries(A: Floats, y: Integers, fewest: int) -> Floats:
     wrong[np.arange(n), y] = False
     rows, classes = np.nonzero(wrong)
     counts = np.bincount(rows, minlength=n)
-    out = np.zeros((n, min(m - 1, max(fewest, counts.max()))))
+    out = np.zeros((n, min(m - 1, max(fewest, int(counts.max())))))
     out[rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)] = A[
         rows, classes
     ]
