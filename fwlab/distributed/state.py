@@ -244,14 +244,14 @@ class OutOfCoreState(RunState):
         worst = moved = 0.0
         for place, part in enumerate(self.problem.parts):
             state = self.chunk_state(place, part)
+            before = state.A.copy()
             state.round_to_domain()
-            off = state.infeasibility
-            if off is None:
-                off = part.infeasibility(state.A)
-                change = np.linalg.norm(state.A - self.packed[place].toarray(), axis=1)
+            change = np.linalg.norm(state.A - before, axis=1)
+            if change.any():
                 moved += float(change @ np.sqrt(part.curvatures / part.lam_n))
                 self.pack(place, state.A)
-            worst = max(worst, off)
+            off = state.infeasibility
+            worst = max(worst, part.infeasibility(state.A) if off is None else off)
         self.infeasibility = worst
         return moved
 

@@ -1,8 +1,9 @@
-"""Damaged numbers end a run with a DriftError, out of core and on a cluster."""
+"""Rounding errors are mended and damaged numbers end a run, out of core and on a cluster."""
 
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 from on_cluster import on_cluster
 from out_of_core import out_of_core
@@ -33,6 +34,18 @@ def problem(place, request):
     if place == "cluster":
         return on_cluster(inside, request.getfixturevalue("client"), 3)
     return out_of_core(inside, 14)
+
+
+def test_rows_that_rounding_moved_off_the_domain_are_put_back(problem):
+    inside, rng = CASE.problem(), np.random.default_rng(0)
+    feasible = inside.nearest_feasible(rng.standard_normal((40, 4)), slice(None))
+    A0 = feasible + 1e-12 * rng.standard_normal(feasible.shape)
+    assert inside.infeasibility(A0) > 1e-13
+    result = SOLVE(problem, A0=A0, max_iter=0)
+    A = result.A.toarray()
+    assert inside.infeasibility(A) <= 1e-14 and result.infeasibility <= 1e-14
+    np.testing.assert_allclose(A, feasible, atol=1e-11)
+    np.testing.assert_allclose(inside.weights(A), result.W, atol=1e-14)
 
 
 def halve_a_block(block):
