@@ -8,6 +8,8 @@ CPU seconds of a pass are measured at SMALL, and with each size of LARGER in its
 exponent for each size; d and m are then about those of the features that the forecast is for, and n
 multiplies the rows of a pass. The forecast is the CPU time of the probe times a power of each
 quotient of sizes: it assumes the same number of passes at each C.
+
+The last table shows at which gaps the proved intervals are of use, on INTERVALS with C = 0.1.
 """
 
 import math
@@ -23,6 +25,7 @@ from statistics import median
 import numpy as np
 
 import fwlab
+from figures.benchmarks.timing import print_line
 from fwlab import distributed
 
 PROBE = {"n": 200_000, "d": 512, "m": 1000}
@@ -30,6 +33,7 @@ IMAGENET = {"n": 1_280_000, "d": 2048, "m": 1000}
 SMALL = {"n": 8_000, "d": 512, "m": 1000}
 LARGER = {"n": 32_000, "d": 2048, "m": 2000}
 RUNS = 3
+INTERVALS, TOLS = {"n": 20_000, "d": 512, "m": 100}, (1e-3, 1e-4, 1e-5, 1e-6)
 CS = "0.001,0.01,0.1,1,10"
 SEPARATION, K = 0.2, 5
 ROWS_AT_ONCE = 5000
@@ -95,6 +99,23 @@ def children() -> tuple[float, float]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024e-6
 
 
+def print_intervals(n: int, d: int, m: int) -> None:
+    """Print the top-k accuracy on validation samples, and its proved interval, by gap."""
+    print_line(("gap", "passes", f"top-{K} accuracy", "of the optimum"))
+    print_line(["---"] * 4)
+    with tempfile.TemporaryDirectory() as name:
+        write(Path(name), n, d, m)
+        y, y_valid = (np.load(Path(name) / f"y_{which}.npy") for which in ("train", "valid"))
+        problem = distributed.OutOfCoreProblem(Path(name) / "X_train.npy", y, fwlab.TopK(K), C=0.1)
+        validation = Path(name) / "X_valid.npy", y_valid
+        for tol in TOLS:
+            (point,) = distributed.path(problem, [0.1], validation=validation, tol=tol)
+            found = point.accuracies[-1]
+            interval = f"[{found.low:.3f}, {found.high:.3f}]"
+            gap, passes = f"{point.result.gap:.1e}", str(point.result.nit)
+            print_line((gap, passes, f"{found.share:.3f}", interval))
+
+
 def run(quick: bool) -> None:
     """Run the probe, print its table, and print the forecast."""
     probe = {"n": 2000, "d": 32, "m": 10} if quick else PROBE
@@ -113,4 +134,5 @@ def run(quick: bool) -> None:
     growth = math.prod((IMAGENET[n] / probe[n]) ** found[n] for n in found)
     shown = ", ".join(f"{name} {slope:.2f}" for name, slope in found.items())
     print(f"a pass at {small}: {base:.2f} CPU s; exponents: {shown}")
-    print(f"{IMAGENET} takes {growth:.1f} times as long: {growth * cpu / 3600:.1f} CPU h")
+    print(f"{IMAGENET} takes {growth:.1f} times as long: {growth * cpu / 3600:.1f} CPU h\n")
+    print_intervals(**({"n": 2000, "d": 32, "m": 10} if quick else INTERVALS))
