@@ -139,16 +139,16 @@ class RowPolytopes:
         """Return the nearest points of the negated domains, (n, m).
 
         The rounded threshold of a projection can lift all entries that are 0 in a feasible row by
-        the same 2^-55, and their sum by more than other rounding errors. Such entries stay 0.
+        the same 2^-55, and their sum by more than other rounding errors. Such entries stay 0, and
+        the label's entry is the sum of what is left.
         """
         out = np.empty_like(points)
         project_rows(points, self.y, self.weights, out)
         lifted = (points == 0) & (out != 0) & (np.abs(out) <= UNIT * self.scale)
         out[lifted] = 0.0
-        changed = np.flatnonzero(lifted.any(axis=1))
-        labels = changed, self.y[changed]
+        labels = np.arange(len(out)), self.y
         out[labels] = 0.0
-        out[labels] = -out[changed].sum(axis=1)
+        out[labels] = -out.sum(axis=1)
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
