@@ -62,7 +62,7 @@ def on_cluster(
     run = distributed.solve(
         problem, tol=gap, check_every=1, max_iter=300, callback=lambda p: states.append(p.state)
     )
-    return line(name, workers, partitions, run, f"{1e-6 * states[0].calls.bytes_sent:.0f}")
+    return line(name, workers, partitions, run, f"{1e-6 * states[0].driver.bytes_sent:.0f}")
 
 
 def line(name: str, workers: Any, partitions: Any, run: fwlab.Result, sent: str) -> list[str]:

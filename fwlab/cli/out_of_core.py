@@ -70,7 +70,8 @@ def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
         options.chunk_rows = problem.chunk_rows
         validation = _validation(options, problem)
     reports = sys.stderr if options.json else sys.stdout
-    print(f"{options.data}: {', '.join(problem.facts)}", file=reports, flush=True)
+    print(f"{options.data}: {', '.join(problem.facts)}", file=reports)
+    print(*problem.notes, file=reports, flush=True)
     rows: list[dict[str, Any]] = []
     if options.folder is not None:
         _record(options, stored)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.distributed.block import Setup
+from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.placement import Placement, checked_client
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.distributed.row_partitions import partitions_of, survey
+from fwlab.distributed.worker import Setup
 from fwlab.losses import Loss
 from fwlab.problem_input import (
     checked_labels,
@@ -124,6 +125,7 @@ class DaskProblem(ProblemInParts):
                     f"{'sparse' if is_sparse else 'dense'}, as the chunks before it."
                 )
         self.squares = np.concatenate([partition.squares for partition in found])
+        self.fingerprint = fingerprint(*(partition.fingerprint for partition in found))
         self.cuts = [(piece, is_sparse) for rows in self.partitions for piece in self._pieces(rows)]
 
     def _pieces(self, rows: slice) -> list[slice]:

@@ -8,8 +8,6 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.distributed.block import Request, Round, VersionPoint
-from fwlab.distributed.calls import Calls
 from fwlab.distributed.certificate import (
     certificate_of,
     norms_of_rows,
@@ -18,8 +16,10 @@ from fwlab.distributed.certificate import (
 )
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask_problem import DaskProblem
+from fwlab.distributed.driver import Driver
 from fwlab.distributed.proposals import NearestRows, Proposer
 from fwlab.distributed.state import OutOfCoreState
+from fwlab.distributed.worker import Request, Round, VersionPoint
 from fwlab.result import Certificate
 
 # the rounds after which the driver keeps the rows of A, so that lost ones need no more rounds again
@@ -30,11 +30,11 @@ ROUNDS_KEPT = 8
 class DaskState(OutOfCoreState):
     """The state of a run, which the driver changes round by round.
 
-    The workers hold A. `packed` and `calls.kept` share the rows that the driver has seen last.
+    The workers hold A. `packed` and `driver.kept` share the rows that the driver has seen last.
 
     Attributes
     ----------
-    calls : Calls
+    driver : Driver
         The partitions; made at the start.
     version : int
         The number of moves of A.
@@ -43,7 +43,7 @@ class DaskState(OutOfCoreState):
     """
 
     problem: DaskProblem  # type: ignore[assignment]  # its own kind only
-    calls: Calls = field(init=False)
+    driver: Driver = field(init=False)
     version: int = field(init=False, default=0)
     step_to_version: float = field(init=False, default=0.0)
 
@@ -69,28 +69,28 @@ class DaskState(OutOfCoreState):
 
     def move(self, proposer: Proposer, direction: Floats, step: float) -> None:
         """Move A a step of the way to what was proposed, and W along its direction (m, d)."""
-        self.calls.past.append(Round(proposer, self.link, step))
+        self.driver.past.append(Round(proposer, self.link, step))
         self.link = self.link + step * direction
         self.version += 1
         self.step_to_version = step
-        if len(self.calls.past) >= ROUNDS_KEPT:
+        if len(self.driver.past) >= ROUNDS_KEPT:
             self.fetch()
 
     def ask(self, name: str, *more: Any) -> list[Any]:
         """Return the answers of all partitions at the current version of A."""
         point = VersionPoint(self.version, self.step_to_version, self.link)
-        return self.calls.each(Request(name, point, more))
+        return self.driver.ask(Request(name, point, more))
 
     def fetch(self) -> None:
         """Fetch the rows of A from the workers, unless the driver has them."""
-        if not self.calls.past:
+        if not self.driver.past:
             return
         rows = self.ask("rows")
-        self.calls.keep(rows, self.version)
+        self.driver.keep(rows, self.version)
         self.packed[:] = [piece for partition in rows for piece in partition]
 
     def keep(self, now: bool = False) -> None:
-        if self.keeper is not None and (now or self.keeper.is_due):
+        if self.checkpoint_file is not None and (now or self.checkpoint_file.is_due):
             self.fetch()
         super().keep(now)
 
@@ -103,7 +103,7 @@ class DaskState(OutOfCoreState):
         setups = self.problem.setups()
         ends = accumulate((len(setup.parts) for setup in setups), initial=0)
         rows = [list(packed[i:j]) for i, j in pairwise(ends)]
-        self.calls = Calls(self.problem.placement, setups, rows)
+        self.driver = Driver(self.problem.placement, setups, rows)
 
     def _judged(self) -> Certificate:
         if self.is_zero:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.distributed.checkpoint import difference, fingerprint_of_rows
-from fwlab.distributed.keeper import problem_facts_of
+from fwlab.distributed.checkpoint_file import problem_facts_of
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.result import PackedResult
 from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve

@@ -11,6 +11,7 @@ import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real
+from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.memory import Memory, as_bytes
 from fwlab.distributed.read_ahead import read_ahead
 from fwlab.distributed.sources import Order, source_of
@@ -36,6 +37,8 @@ class ProblemInParts:
     ----------
     squares : array (n,)
         |x_i|^2.
+    fingerprint : str
+        A hash of the numbers of X.
     cuts : list of pairs
         The rows of each part, and whether their X is sparse.
     parts : list of ChunkProblem
@@ -52,6 +55,7 @@ class ProblemInParts:
     polytopes: RowPolytopes
     n_features: int
     squares: Floats
+    fingerprint: str
     cuts: list[tuple[slice, bool]]
     kernel = None
     regularizer = LpNorm(2)
@@ -198,7 +202,7 @@ class OutOfCoreProblem(ProblemInParts):
 
     def _survey(self) -> list[tuple[slice, bool]]:
         """Read X once and check it; return each chunk's rows and whether they are sparse."""
-        stop, cuts = 0, []
+        stop, cuts, fingerprints = 0, [], []
         with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
             for X in read:
                 start, stop = stop, stop + X.shape[0]
@@ -206,12 +210,14 @@ class OutOfCoreProblem(ProblemInParts):
                     break
                 checked = self._checked_chunk(X, start, stop)
                 self.squares[start:stop] = features_of(checked, None).square_norms()
+                fingerprints.append(fingerprint(*arrays_of(checked)))
                 cuts.append((slice(start, stop), scipy.sparse.issparse(X)))
         if stop != self.n_samples:
             more = "or more" if stop > self.n_samples else "in all"
             raise ValueError(
                 f"y must have one label per row of X, {stop} {more}; got {self.n_samples}."
             )
+        self.fingerprint = fingerprint(*fingerprints)
         return cuts
 
     def _checked_chunk(self, X: Any, start: int, stop: int) -> Any:
@@ -267,7 +273,11 @@ class ChunkProblem(Problem):
         return part
 
 
+def arrays_of(X: Any) -> tuple[np.ndarray, ...]:
+    """Return the arrays that hold the numbers of an array or a CSR matrix."""
+    return (X.data, X.indices, X.indptr) if scipy.sparse.issparse(X) else (X,)
+
+
 def bytes_of(X: Any) -> int:
     """Return the memory that an array or a CSR matrix takes."""
-    arrays = (X.data, X.indices, X.indptr) if scipy.sparse.issparse(X) else (X,)
-    return sum(int(array.nbytes) for array in arrays)
+    return sum(int(array.nbytes) for array in arrays_of(X))

@@ -152,12 +152,12 @@ class NearestRows:
         for part, rows in partition.pieces():
             state = ChunkState(part, rows.toarray(), np.random.default_rng(), whole_link=W)
             state.round_to_domain()
-            off = state.infeasibility
-            if off is None:
-                off, changed = part.infeasibility(state.A), True
-                change = np.linalg.norm(state.A - rows.toarray(), axis=1)
+            change = np.linalg.norm(state.A - rows.toarray(), axis=1)
+            if change.any():
+                changed = True
                 moved += float(change @ np.sqrt(part.curvatures * part.lam_n))
                 rows = packed(state.A)
             targets.append(rows)
-            worst = max(worst, off)
+            off = state.infeasibility
+            worst = max(worst, part.infeasibility(state.A) if off is None else off)
         return targets, Rounding(worst, changed, moved)

@@ -4,6 +4,7 @@ A dask array is cut already: its row chunks stay where they are. Rows of a .npy 
 worker; rows in the memory of the driver are sent to it.
 """
 
+import asyncio
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
@@ -12,7 +13,9 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.checks.arguments import as_features, as_integer
+from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.files import FileArray, file_array, fill
+from fwlab.distributed.problem import arrays_of
 from fwlab.distributed.sources import working_type
 from fwlab.operators.features import features_of
 
@@ -23,10 +26,26 @@ class WorkerLost(Exception):
 
 def sent(client: Any, value: Any, home: str) -> Any:
     """Return the future of a value that is sent to a worker. Raises WorkerLost if it is gone."""
-    try:
-        return client.scatter(value, workers=[home], hash=False)
-    except (AttributeError, KeyError, OSError) as error:  # without a scheduler, worker or answer
-        raise WorkerLost(home) from error
+    found = sent_to_each(client, value, [home])
+    if not found:
+        raise WorkerLost(home)
+    return found[home]
+
+
+def sent_to_each(client: Any, value: Any, homes: Sequence[str]) -> dict[str, Any]:
+    """Send a value to several workers at once; return a future for each that is not gone."""
+
+    async def send(home: str) -> Any:
+        try:
+            return await client.scatter(value, workers=[home], hash=False, asynchronous=True)
+        except (AttributeError, KeyError, OSError):  # without a scheduler, worker or answer
+            return None
+
+    async def send_all() -> list[Any]:
+        return await asyncio.gather(*map(send, homes))
+
+    futures = zip(homes, client.sync(send_all), strict=True)
+    return {home: future for home, future in futures if future is not None}
 
 
 class RowPartitions(Protocol):
@@ -51,11 +70,13 @@ class Survey(NamedTuple):
     n_features: int
     is_sparse: bool
     squares: np.ndarray  # |x_i|^2
+    fingerprint: str
 
 
 def survey(X: Any) -> Survey:
     """Return the facts of checked rows."""
-    return Survey(X.shape[1], scipy.sparse.issparse(X), features_of(X, None).square_norms())
+    squares = features_of(X, None).square_norms()
+    return Survey(X.shape[1], scipy.sparse.issparse(X), squares, fingerprint(*arrays_of(X)))
 
 
 def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:

@@ -12,10 +12,10 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.distributed.checkpoint_file import checkpoint_file_of
 from fwlab.distributed.dask_problem import DaskProblem
 from fwlab.distributed.dask_state import DaskState
 from fwlab.distributed.journal import JournalRecorder, Repeating
-from fwlab.distributed.keeper import keeper_of
 from fwlab.distributed.passes import ChunkPasses
 from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.result import PackedResult
@@ -130,12 +130,12 @@ def solve(
     generator, name, solver = as_generator(rng), label(method), build(method, method_options)
     split = Repeating(_split(name, solver, problem, generator))
     packed = _start(problem, A0)
-    keeper = keeper_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
-    checkpointed = None if keeper is None else keeper.stored()
+    file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
+    checkpointed = None if file is None else file.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
-        state = _new_state(problem, solver, packed, generator, interrupt, verbose > 0, keeper)
+        state = _new_state(problem, solver, packed, generator, interrupt, verbose > 0, file)
         if checkpointed is not None:
             _feasible(problem, checkpointed.packed, "checkpoint")
             state.resume(checkpointed)
@@ -224,8 +224,8 @@ def _result(
 ) -> PackedResult:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     made_by = provenance()
-    if state.keeper is not None:
-        made_by["run"] = state.keeper.run
+    if state.checkpoint_file is not None:
+        made_by["run"] = state.checkpoint_file.run
     if state.resumed is not None:
         made_by["resumed"] = f"iteration {state.resumed.iteration}"
         notes = (f"Resumed after {made_by['resumed']}.", *notes)

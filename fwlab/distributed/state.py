@@ -18,9 +18,9 @@ from fwlab.distributed.certificate import (
     tracked_terms,
 )
 from fwlab.distributed.checkpoint import Checkpoint
+from fwlab.distributed.checkpoint_file import CheckpointFile
 from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
-from fwlab.distributed.keeper import Keeper
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.distributed.sources import Order
@@ -58,7 +58,7 @@ class OutOfCoreState(RunState):
         Says whether Ctrl-C was pressed: a pass then ends after the current chunk.
     shows_progress : bool
         Whether a long pass prints how far it is to stderr.
-    keeper : Keeper or None
+    checkpoint_file : CheckpointFile or None
         Writes the checkpoints.
     journal : Journal
         What the loop was told so far.
@@ -83,7 +83,7 @@ class OutOfCoreState(RunState):
     rng: np.random.Generator
     interrupt: Interrupt = field(default_factory=Interrupt)
     shows_progress: bool = False
-    keeper: Keeper | None = None
+    checkpoint_file: CheckpointFile | None = None
     journal: Journal = field(default_factory=Journal)
     resumed: Checkpoint | None = field(init=False, default=None)
     iteration: int = field(init=False, default=0)
@@ -169,12 +169,12 @@ class OutOfCoreState(RunState):
     def keep(self, now: bool = False) -> None:
         """Write a checkpoint if there is a file for it and it is time, or if it must be `now`."""
         repeating = self.iteration < self.journal.iterations
-        if self.keeper is None or repeating or self.cut_short is not None:
+        if self.checkpoint_file is None or repeating or self.cut_short is not None:
             return
-        if not (now or self.keeper.is_due):
+        if not (now or self.checkpoint_file.is_due):
             return
         counters = {name: getattr(self, name) for name in COUNTERS}
-        self.keeper.write(
+        self.checkpoint_file.write(
             packed=self.packed,
             iteration=self.iteration,
             link=self.link,
@@ -244,14 +244,14 @@ class OutOfCoreState(RunState):
         worst = moved = 0.0
         for place, part in enumerate(self.problem.parts):
             state = self.chunk_state(place, part)
+            before = state.A.copy()
             state.round_to_domain()
-            off = state.infeasibility
-            if off is None:
-                off = part.infeasibility(state.A)
-                change = np.linalg.norm(state.A - self.packed[place].toarray(), axis=1)
+            change = np.linalg.norm(state.A - before, axis=1)
+            if change.any():
                 moved += float(change @ np.sqrt(part.curvatures / part.lam_n))
                 self.pack(place, state.A)
-            worst = max(worst, off)
+            off = state.infeasibility
+            worst = max(worst, part.infeasibility(state.A) if off is None else off)
         self.infeasibility = worst
         return moved
 

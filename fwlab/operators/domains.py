@@ -18,6 +18,7 @@ from fwlab.kernels.domains.projection import project_rows
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
 from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights, SamplePolytopes
+from fwlab.operators.sums import UNIT
 
 FARTHEST = 1e100
 
@@ -135,9 +136,19 @@ class RowPolytopes:
         return dense, values
 
     def project(self, points: Floats) -> Floats:
-        """Return the nearest points of the negated domains, (n, m)."""
+        """Return the nearest points of the negated domains, (n, m).
+
+        The rounded threshold of a projection can lift all entries that are 0 in a feasible row by
+        the same 2^-55, and their sum by more than other rounding errors. Such entries stay 0.
+        """
         out = np.empty_like(points)
         project_rows(points, self.y, self.weights, out)
+        lifted = (points == 0) & (out != 0) & (np.abs(out) <= UNIT * self.scale)
+        out[lifted] = 0.0
+        changed = np.flatnonzero(lifted.any(axis=1))
+        labels = changed, self.y[changed]
+        out[labels] = 0.0
+        out[labels] = -out[changed].sum(axis=1)
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:

@@ -96,7 +96,7 @@ def killed_after(monkeypatch):
             yield part
 
     monkeypatch.setattr(OutOfCoreProblem, "chunks", kills)
-    monkeypatch.setattr("fwlab.distributed.keeper.Keeper.is_due", True)
+    monkeypatch.setattr("fwlab.distributed.checkpoint_file.CheckpointFile.is_due", True)
 
     def call(number, *arguments):
         left[0] = number
@@ -166,7 +166,8 @@ def test_the_table_and_the_progress_are_shown(files, capsys):
     assert main([*PATH, *VALID, "-v"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[0].startswith("X.npy: TopK(k=2), n = 60, d = 5, m = 4")
-    header, _, *lines = out.splitlines()[1:]
+    assert "X is stored as float32, and the certificate is that of the stored X." in out
+    header, _, *lines = out.splitlines()[2:]
     assert header.split()[:4] == ["C", "status", "gap", "iterations"]
     assert [line.split()[:2] for line in lines] == [[C, "CONVERGED"] for C in ("0.01", "0.1", "1")]
     assert "validation top-2 accuracy" in err and "ascent      0" in err

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from on_cluster import CallsHere, client_of
+from on_cluster import DriverHere, client_of
 
 from fwlab.distributed import dask_problem, dask_state
 
@@ -17,8 +17,8 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture
-def calls_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def driver_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs ask blocks in this thread, each of several small pieces."""
-    monkeypatch.setattr(dask_state, "Calls", CallsHere)
+    monkeypatch.setattr(dask_state, "Driver", DriverHere)
     monkeypatch.setattr(dask_problem, "LEAST_ROWS", 5)
     monkeypatch.setattr(dask_problem, "CHUNK_BYTES", 1)

@@ -9,8 +9,8 @@ import pytest
 
 import fwlab
 from fwlab.distributed import DaskProblem
-from fwlab.distributed.block import Opening, Request, Stale, answer, open_block
-from fwlab.distributed.calls import Calls
+from fwlab.distributed.driver import Driver
+from fwlab.distributed.worker import Opening, Request, Stale, answer, open_block
 
 
 @contextmanager
@@ -26,10 +26,10 @@ def client_of(n_workers: int, **options: Any) -> Iterator[Any]:
         yield client
 
 
-class CallsHere(Calls):
+class DriverHere(Driver):
     """Asks blocks in this thread, which takes less time than a cluster."""
 
-    def each(self, request: Request) -> list[Any]:
+    def ask(self, request: Request) -> list[Any]:
         if not self._blocks:
             kept = zip(self.setups, self.kept, strict=True)
             openings = [Opening(setup, rows, self.kept_version) for setup, rows in kept]

@@ -9,17 +9,25 @@ from solvers.solver_table import Case
 
 import fwlab
 from fwlab import distributed
-from fwlab.distributed.block import Opening, Request, Round, Stale, VersionPoint, answer, open_block
-from fwlab.distributed.calls import bytes_of
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask_state import ROUNDS_KEPT
+from fwlab.distributed.driver import bytes_of
 from fwlab.distributed.proposals import QuarterPass, Vertices
+from fwlab.distributed.worker import (
+    Opening,
+    Request,
+    Round,
+    Stale,
+    VersionPoint,
+    answer,
+    open_block,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture
-def opening(client, calls_here):
+def opening(client, driver_here):
     """A partition of several pieces at A = 0, and its rows of X."""
     problem = Case(n=40, smoothing=0.5).problem()
     cluster = on_cluster(problem, client, 2)
@@ -74,13 +82,14 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("method", ["ascent", "fw"])
-def test_a_driver_that_was_killed_goes_on_from_its_checkpoint(method, client, calls_here, tmp_path):
-    cluster = on_cluster(Case(n=40).problem(), client, 3)
+def test_a_killed_driver_goes_on_from_its_checkpoint(method, client, driver_here, tmp_path):
+    problem = Case(n=40).problem()
+    cluster = on_cluster(problem, client, 3)
     plain = distributed.solve(cluster, method, tol=0.0, max_iter=6)
     options = {"checkpoint": tmp_path / "run.npz", "checkpoint_every": 0.0}
 
     def kill(progress):
-        past = progress.state.calls.past
+        past = progress.state.driver.past
         assert len(past) < ROUNDS_KEPT
         if progress.iteration == 4:
             raise Killed
@@ -93,12 +102,12 @@ def test_a_driver_that_was_killed_goes_on_from_its_checkpoint(method, client, ca
     assert "Resumed after iteration" in run.message
     assert_array_equal(run.W, plain.W)
     assert_array_equal(run.A.toarray(), plain.A.toarray())
-    other = on_cluster(Case(n=40, seed=1).problem(), client, 3)
-    with pytest.raises(ValueError, match="holds another run"):
+    other = on_cluster(problem, client, 3, -problem.X)  # whose rows have the same norms
+    with pytest.raises(ValueError, match="holds another run: its X is"):
         distributed.solve(other, method, tol=0.0, **options)
 
 
-def test_blocks_of_mixed_age_are_a_dual_point_whose_w_is_computed(client, calls_here, tmp_path):
+def test_blocks_of_mixed_age_are_a_dual_point_whose_w_is_computed(client, driver_here, tmp_path):
     problem, file = Case(n=40).problem(), tmp_path / "run.npz"
     cluster, stored = on_cluster(problem, client, 3), []
     for max_iter in (2, 5):

@@ -10,7 +10,7 @@ from solvers.solver_table import Case
 from threadpoolctl import threadpool_info
 
 from fwlab import distributed
-from fwlab.distributed.calls import Calls
+from fwlab.distributed.driver import Driver
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -18,8 +18,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 PROBLEM = Case(n=40).problem()
 OPTIONS = {"tol": 0.0, "max_iter": 3, "check_every": 1, "rng": 3}
 
+DEEP = [pytest.param(n_workers, marks=pytest.mark.deep) for n_workers in (1, 4)]
 
-@pytest.fixture(scope="module", params=[2, pytest.param(4, marks=pytest.mark.deep)])
+
+@pytest.fixture(scope="module", params=[2, *DEEP])
 def processes(request):
     """A client whose workers are processes, and their number."""
     with client_of(request.param, processes=True) as client:
@@ -61,7 +63,7 @@ def test_a_worker_killed_between_rounds_is_replaced(method, processes, plain):
     cluster, killed = on_cluster(PROBLEM, processes[0], 4), []
 
     def kill(progress):
-        if not killed and len(progress.state.calls.past) > 1:  # rounds to be made again
+        if not killed and len(progress.state.driver.past) > 1:  # rounds to be made again
             killed.append(kill_a_home(cluster))
 
     run = distributed.solve(cluster, method, callback=kill, **OPTIONS)
@@ -75,7 +77,7 @@ def test_a_worker_killed_in_a_round_is_replaced(method, form, processes, plain, 
     if form == "dask":
         array = pytest.importorskip("dask.array").from_array(PROBLEM.X, chunks=(10, -1))
         cluster = on_cluster(PROBLEM, processes[0], None, array)
-    homes, wait, waits = list(cluster.placement.homes), Calls._wait, []
+    homes, wait, waits = list(cluster.placement.homes), Driver._wait, []
 
     def kill_and_wait(calls, futures):
         waits.append(len(futures))
@@ -83,7 +85,7 @@ def test_a_worker_killed_in_a_round_is_replaced(method, form, processes, plain, 
             kill_a_home(cluster)
         wait(calls, futures)
 
-    monkeypatch.setattr(Calls, "_wait", kill_and_wait)
+    monkeypatch.setattr(Driver, "_wait", kill_and_wait)
     run = distributed.solve(cluster, method, **OPTIONS)
     again = next(filter(None, waits[6:]))
     assert again == homes.count(homes[0]), "only what was lost is asked again"

@@ -44,7 +44,7 @@ def test_any_number_of_workers_gives_the_same_bits(form):
 
 
 @pytest.mark.parametrize("case", CASES[::3], ids=str)
-def test_frank_wolfe_takes_the_same_steps_whatever_the_partitions(case, client, calls_here):
+def test_frank_wolfe_takes_the_same_steps_whatever_the_partitions(case, client, driver_here):
     problem = case.problem()
     inside = fwlab.solve(problem, "fw", tol=0.0, max_iter=20, check_every=1)
     for n_partitions in (1, 2, 5):
@@ -56,7 +56,7 @@ def test_frank_wolfe_takes_the_same_steps_whatever_the_partitions(case, client, 
 
 
 @pytest.mark.parametrize("case", CASES[2::5], ids=str)
-def test_ascent_nears_the_same_optimum_and_the_dual_never_falls(case, client, calls_here):
+def test_ascent_nears_the_same_optimum_and_the_dual_never_falls(case, client, driver_here):
     problem = case.problem()
     inside = fwlab.solve(problem, tol=1e-8)
     cluster = on_cluster(problem, client, 3)
@@ -69,7 +69,7 @@ def test_ascent_nears_the_same_optimum_and_the_dual_never_falls(case, client, ca
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
-def test_a_round_of_ascent_steps_to_the_maximum_on_its_segment(smoothing, client, calls_here):
+def test_a_round_of_ascent_steps_to_the_maximum_on_its_segment(smoothing, client, driver_here):
     """The dual is a parabola along the segment; where the step is below 1 its top is the end."""
     problem, seen = Case(n=40, lam=0.01, smoothing=smoothing, weighted=True).problem(), []
     cluster = on_cluster(problem, client, 8)
@@ -140,7 +140,7 @@ def test_labels_and_weights_may_be_dask_arrays(client):
     assert "2 partitions" in repr(cluster)
 
 
-def test_costs_of_samples_go_to_the_workers_that_need_them(client, calls_here):
+def test_costs_of_samples_go_to_the_workers_that_need_them(client, driver_here):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 3)), np.arange(12) % 4
     costs = rng.uniform(0.5, 2.0, (12, 4))
@@ -156,7 +156,7 @@ def test_costs_of_samples_go_to_the_workers_that_need_them(client, calls_here):
 
 @pytest.mark.parametrize("method", ["ascent", "fw"])
 @pytest.mark.parametrize("case", CASES[1::4], ids=str)
-def test_the_exact_gap_lies_within_its_error(case, method, client, calls_here):
+def test_the_exact_gap_lies_within_its_error(case, method, client, driver_here):
     pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
     problem = case.problem()
     run = distributed.solve(on_cluster(problem, client, 3), method, tol=0.0, max_iter=2)
@@ -164,7 +164,7 @@ def test_the_exact_gap_lies_within_its_error(case, method, client, calls_here):
     assert run.gap - run.gap_error <= exact.gap[0] <= exact.gap[1] <= run.gap + run.gap_error
 
 
-def test_a_warm_start_begins_where_another_run_ended(client, calls_here):
+def test_a_warm_start_begins_where_another_run_ended(client, driver_here):
     cluster = on_cluster(Case(n=40).problem(), client, 3)
     first = distributed.solve(cluster, max_iter=4, tol=0.0)
     again = distributed.solve(cluster, max_iter=0, A0=first.A)
@@ -179,7 +179,7 @@ def test_a_callback_sees_the_iterate_and_ends_the_run(client):
 
     def stop(progress):
         assert_allclose(problem.weights(progress.A.toarray()), progress.W, atol=1e-12)
-        seen.append((progress.gap, progress.state.calls.run, progress.state.calls.bytes_sent))
+        seen.append((progress.gap, progress.state.driver.run, progress.state.driver.bytes_sent))
         if progress.iteration == 3:
             raise StopIteration
 

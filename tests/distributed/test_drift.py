@@ -1,8 +1,9 @@
-"""Damaged numbers end a run with a DriftError, out of core and on a cluster."""
+"""Rounding errors are mended and damaged numbers end a run, out of core and on a cluster."""
 
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 from on_cluster import on_cluster
 from out_of_core import out_of_core
@@ -35,6 +36,18 @@ def problem(place, request):
     return out_of_core(inside, 14)
 
 
+def test_rows_that_rounding_moved_off_the_domain_are_put_back(problem):
+    inside, rng = CASE.problem(), np.random.default_rng(0)
+    feasible = inside.nearest_feasible(rng.standard_normal((40, 4)), slice(None))
+    A0 = feasible + 1e-12 * rng.standard_normal(feasible.shape)
+    assert inside.infeasibility(A0) > 1e-13
+    result = SOLVE(problem, A0=A0, max_iter=0)
+    A = result.A.toarray()
+    assert inside.infeasibility(A) <= 1e-14 and result.infeasibility <= 1e-14
+    np.testing.assert_allclose(A, feasible, atol=1e-11)
+    np.testing.assert_allclose(inside.weights(A), result.W, atol=1e-14)
+
+
 def halve_a_block(block):
     """Halve the rows of A that a worker holds, which leaves them feasible."""
     block.held = replace(block.held, rows=[0.5 * rows for rows in block.held.rows])
@@ -57,7 +70,7 @@ def test_rows_of_a_that_changed_are_an_error(problem, place):
             state.packed[1] = 0.5 * state.packed[1]
             return
         home, client = problem.placement.homes[1], problem.client
-        block = state.calls._blocks[1]
+        block = state.driver._blocks[1]
         client.submit(halve_a_block, block, workers=[home], pure=False).result()
 
     with pytest.raises(DriftError, match=r"W is .* away from A\^T X / \(lam n\), and rounding"):

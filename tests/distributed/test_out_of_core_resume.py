@@ -118,7 +118,7 @@ def test_ctrl_c_in_a_pass_loses_no_chunk(tmp_path):
 @pytest.mark.parametrize("change, sentence", [
     ({"lam": 0.3}, "its lam is 0.1, and this one's is 0.3"),
     ({"loss": fwlab.TopK(1)}, r"its loss is .*, and this one's is TopK\(k=1\)"),
-    ({"X": 2.0}, "its X is float64 "),
+    ({"X": -1.0}, "its X is float64 "),
     ({"chunk_rows": 8}, "its chunks is"),
     ({"rng": 1}, "its rng is"),
     ({"method": "bcfw"}, "its method is Ascent"),

@@ -5,7 +5,7 @@ from math import fsum
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from on_cluster import CallsHere, on_cluster
+from on_cluster import DriverHere, on_cluster
 from scipy.sparse import csr_array
 
 import fwlab
@@ -62,7 +62,7 @@ def test_the_copy_has_no_room_for_more():
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_on_a_cluster_leaves_no_such_entries(client, monkeypatch):
     """Its rounds make part of a step, so that entries shrink in each round but never vanish."""
-    monkeypatch.setattr(dask_state, "Calls", CallsHere)
+    monkeypatch.setattr(dask_state, "Driver", DriverHere)
     rng, passes = np.random.default_rng(0), 40
     y = rng.integers(0, M, 300)
     X = rng.normal(size=(M, 8))[y] + rng.normal(size=(300, 8))

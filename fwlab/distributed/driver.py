@@ -15,10 +15,10 @@ from typing import Any
 
 from scipy.sparse import csr_array
 
-from fwlab.distributed.block import Opening, Request, Round, Setup, Stale, answer, open_block
 from fwlab.distributed.checkpoint import new_run
 from fwlab.distributed.placement import SECONDS_BETWEEN_LOOKS, Placement
-from fwlab.distributed.row_partitions import WorkerLost, sent
+from fwlab.distributed.row_partitions import WorkerLost, sent, sent_to_each
+from fwlab.distributed.worker import Opening, Request, Round, Setup, Stale, answer, open_block
 
 # the run ends if it asks more often in a row and no partition answers
 MOST_ATTEMPTS = 10
@@ -38,7 +38,7 @@ def bytes_of(value: Any) -> int:
     return int(sizeof(value))
 
 
-class Calls:
+class Driver:
     """Sends the requests of one run to the partitions, and collects their answers.
 
     Attributes
@@ -69,7 +69,7 @@ class Calls:
         """Keep rows of A at a version, to open lost blocks again with them."""
         self.kept, self.kept_version, self.past = list(rows), version, []
 
-    def each(self, request: Request) -> list[Any]:
+    def ask(self, request: Request) -> list[Any]:
         """Return the answers of all partitions, in the order of the partitions."""
         answers: dict[int, Any] = {}
         attempts = 0
@@ -97,23 +97,23 @@ class Calls:
 
     def _asked(self, places: list[int], request: Request) -> Iterator[tuple[int, Any]]:
         """Ask these partitions; yield the answer of each, None for a lost one."""
-        futures, requests = {}, {}
-        work = f"{request.name}-{request.point.version}"
-        for place in places:
-            home = self.placement.homes[place]
+        homes = {place: self.placement.homes[place] for place in places}
+        requests = sent_to_each(self.client, request, sorted({*homes.values()}))
+        self.bytes_sent += len(requests) * bytes_of(request)
+        futures, work = {}, f"{request.name}-{request.point.version}"
+        for place, home in homes.items():
             try:
                 if place not in self._blocks:
                     self._blocks[place] = self._opened(place, home)
-                if home not in requests:
-                    requests[home] = self._sent(request, home)
-            except WorkerLost:
+                needs = self._blocks[place], self.placement.data[place], requests[home]
+            except (WorkerLost, KeyError):
                 yield place, None
-                continue
-            needs = self._blocks[place], self.placement.data[place], requests[home]
-            futures[place] = self._submitted(answer, work, place, *needs)
+            else:
+                futures[place] = self._submitted(answer, work, place, *needs)
         self._wait(futures)
+        answers = self._gathered(futures)
         for place, future in futures.items():
-            yield place, self._result(place, future)
+            yield place, answers[place] if answers else self._result(place, future)
 
     def _move_lost(self, places: list[int]) -> None:
         """Move partitions to other workers if their own are gone."""
@@ -125,14 +125,10 @@ class Calls:
     def _opened(self, place: int, home: str) -> Any:
         """Let a worker open a block with the kept rows; return the future of the block."""
         rows, version = self.kept[place], self.kept_version
-        opening = self._sent(Opening(self.setups[place], rows, version, tuple(self.past)), home)
-        needs = self.placement.data[place], opening
+        opening = Opening(self.setups[place], rows, version, tuple(self.past))
+        needs = self.placement.data[place], sent(self.client, opening, home)
+        self.bytes_sent += bytes_of(opening)
         return self._submitted(open_block, f"open-{version}", place, *needs)
-
-    def _sent(self, value: Any, home: str) -> Any:
-        """Send a value to a worker; return its future."""
-        self.bytes_sent += bytes_of(value)
-        return sent(self.client, value, home)
 
     def _submitted(self, function: Any, work: str, place: int, *needs: Any) -> Any:
         """Submit a task to the worker of a partition under a new key; return its future."""
@@ -152,6 +148,22 @@ class Calls:
                 lost = self.placement.lost(pending)
                 if len(lost) == len(pending):
                     return
+
+    def _gathered(self, futures: dict[int, Any]) -> dict[int, Any]:
+        """Return what all tasks returned, by partition; nothing if one of them did not."""
+
+        async def gather() -> list[Any]:
+            found: list[Any] = await self.client.gather([*futures.values()], asynchronous=True)
+            return found
+
+        if {future.status for future in futures.values()} != {"finished"}:
+            return {}
+        try:
+            found = self.client.sync(gather, callback_timeout=SECONDS_TO_GATHER)
+        except (AttributeError, CancelledError, OSError):  # as in sent_to_each
+            return {}
+        self.bytes_sent += sum(map(bytes_of, found))
+        return dict(zip(futures, found, strict=True))
 
     def _result(self, place: int, future: Any) -> Any:
         """Return what a task returned, None if its worker was lost."""

@@ -22,7 +22,7 @@ from fwlab.text import describe
 
 
 @dataclass(eq=False)
-class Keeper:
+class CheckpointFile:
     """Writes and reads the checkpoints of one run.
 
     Attributes
@@ -68,15 +68,15 @@ class Keeper:
         self.last = time.monotonic()
 
 
-def keeper_of(
+def checkpoint_file_of(
     path: Any,
     seconds_between: Any,
     problem: ProblemInParts,
     method: Method,
     rng: np.random.Generator,
     start: list[csr_array],
-) -> Keeper | None:
-    """Return the keeper of the checkpoints of a run, None without a path.
+) -> CheckpointFile | None:
+    """Return the file of the checkpoints of a run, None without a path.
 
     Raises TypeError or ValueError, with one sentence, for a bad argument.
     """
@@ -91,11 +91,11 @@ def keeper_of(
         "rng": fingerprint(str(rng.bit_generator.state)),
         "start": fingerprint_of_rows(start),
     }
-    return Keeper(place, between, {**problem_facts_of(problem), **own})
+    return CheckpointFile(place, between, {**problem_facts_of(problem), **own})
 
 
 def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
-    """Return the facts that tell a problem from others, with a hash of all |x_i|^2 for X."""
+    """Return the facts that tell a problem from others, with a hash for X."""
     arrays = [v for v in vars(problem.loss).values() if isinstance(v, np.ndarray)]
     first = problem.parts[0]
     return {
@@ -104,8 +104,8 @@ def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
         "classes": fingerprint(problem.classes),
         "y": fingerprint(problem.y),
         "sample_weight": fingerprint(problem.sample_weight),
-        "X": f"{'sparse ' * first.is_sparse}{first.storage} {fingerprint(problem.squares)}",
         "chunks": fingerprint(np.array([part.n_samples for part in problem.parts])),
+        "X": f"{'sparse ' * first.is_sparse}{first.storage} {problem.fingerprint}",
         "loss": f"{describe(problem.loss)}{fingerprint(*arrays) if arrays else ''}",
         "lam": problem.lam,
         "smoothing": problem.smoothing,
