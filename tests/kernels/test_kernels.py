@@ -128,8 +128,10 @@ def use_projections(rng):
         fwlab.project_knapsack(a, 1.0, 0.25, equality=True)
         for scale in (1.0, 2.0**40):
             fwlab.project_permutahedron(scale * a[:, :80], np.arange(min(d, 80)))
+    for d in (200, 5000):
+        fwlab.project_topk_cone(rng.standard_normal((2, d)), 60, bias=0.0)
     # enough equal entries to be sorted by bytes
-    fwlab.project_knapsack(np.zeros(1100), 1.0, 0.25, equality=True)
+    fwlab.project_knapsack(np.zeros(1100), 1.0, 0.25, bias=1.0)
 
 
 def use_solvers(rng):

@@ -41,10 +41,15 @@ def clipped_sum(values, shift, t, upper):
 
 
 @compiled
+def is_too_large(total, t, r, bias, equality):
+    """Return whether the sum s(t) = total puts t below the threshold."""
+    return total > r or (not equality and bias * total > t)
+
+
+@compiled
 def is_below(values, shift, t, r, upper, bias, equality):
     """Return whether shift + t is below the threshold."""
-    total = clipped_sum(values, shift, t, upper)
-    return total > r or (not equality and bias * total > shift + t)
+    return is_too_large(clipped_sum(values, shift, t, upper), shift + t, r, bias, equality)
 
 
 @compiled
@@ -110,15 +115,15 @@ def newton_threshold(values, shift, r, upper, bias, equality):
     """Return (t - shift, True), or (t - shift, False) where Newton's method gives up.
 
     A linear piece of s is known by its numbers of entries from t + upper on, and between. Its root
-    is the solution if it has the same numbers, or if it is t: exact, with no sort. Ties at a
-    threshold may keep the method from ending. A step that leaves the bracket of the solution is replaced by a halving.
-    A sum of small numbers restores the digits that a long one loses.
+    is the solution if it has the same numbers, or if it is t: exact, with no sort. A step that
+    leaves the bracket of the solution is replaced by a halving; ties at a threshold may keep the
+    method from ending. A sum of small numbers restores the digits that a long one loses.
     """
     t, last_full, last_moving, low, high = 0.0, -1, -1, -np.inf, np.inf
     for _ in range(NEWTON_STEPS):
         full, moving, _, middle = split_sums(values, shift, t, t + upper)
         total = middle - moving * t + full * upper
-        if total > r or (not equality and bias * total > shift + t):
+        if is_too_large(total, shift + t, r, bias, equality):
             low = t
         else:
             high = t
