@@ -84,7 +84,7 @@ def solve(
     problem : OutOfCoreProblem
     method : str or Method
         "ascent", "bcfw" or "fw", or an object of their classes. A block method visits the chunks in
-        the order of X, and orders the rows within each chunk.
+        a fresh random order, and orders the rows within each chunk.
     tol, relative, max_iter, time_limit, rng, check_every
         As for `fwlab.solve`.
     A0 : array or scipy.sparse matrix (n, m), optional
