@@ -223,7 +223,10 @@ def few_starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def reaches_the_optimum(case: Case, loops: int = LOOPS) -> Outcome:
-    compare_gains(case)
+    size = len(case.beta)
+    even = np.array([sum(case.alpha) / Fraction(size)] * size, object)
+    for point in (case, changed(case, beta=even)):
+        compare_gains(point)
     run = ascent(case, patmat=False)
     if loops:
         run.run(np.random.default_rng(case.seed), loops)

@@ -20,7 +20,7 @@ SECTIONS = (
     (
         "conditions",
         "Conditions that the papers omit",
-        "Each statement is false as printed, and true under the condition given.",
+        "Each statement is false as stated, and true under the condition given.",
     ),
     (
         "experiments",
