@@ -141,7 +141,8 @@ class Trial:
     worst : number or None
         The worst margin.
     witness : Witness or None
-        The failing case that is shortest to write down.
+        The failing case to be shown: the smallest found, else an exact one, else any; of several
+        the shortest to write down.
     tiers, failed_tiers : dict
         The number of cases in each tier, judged and failed.
     allowed : float
@@ -222,14 +223,16 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         undecided += outcome.undecided
         if not outcome.holds:
             failed_tiers[tier] += 1
-            witnesses.append(witness(case, outcome))
-    shortest = min(witnesses, key=lambda w: (w.kind != FOUND, len(str(w))), default=Witness())
+            failing = witness(case, outcome)
+            rank = (case.kind != FOUND, tier != Tier.EXACT, len(str(failing)))
+            witnesses.append((rank, failing))
+    shown_first = min(witnesses, key=lambda ranked: ranked[0], default=(None, Witness()))[1]
     worst = min(margins, default=None)
     return Trial(
         dict(kinds),
         len(witnesses),
         worst,
-        shortest,
+        shown_first,
         undefined,
         undecided,
         dict(tiers),
