@@ -149,6 +149,8 @@ class Trial:
         The largest relative error allowed.
     conventions : int
         Uses of the convention for 0/0.
+    intervals : dict
+        By tier, the interval of the case that is nearest to the other answer.
     """
 
     kinds: Mapping[str, int]
@@ -161,6 +163,7 @@ class Trial:
     failed_tiers: Mapping[Tier, int] = field(default_factory=dict)
     allowed: float = 0.0
     conventions: int = 0
+    intervals: Mapping[Tier, str] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
@@ -210,6 +213,7 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
     tiers: Counter[Tier] = Counter()
     failed_tiers: Counter[Tier] = Counter()
     margins, witnesses, allowed = [], [], [0.0]
+    nearest: dict[Tier, tuple[float, str]] = {}
     conventions = undefined = undecided = 0
     for case in cases:
         outcome, used = evaluated(form, case, changes)
@@ -219,6 +223,9 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         tiers[tier] += 1
         margins.append(outcome.margin)
         allowed.append(outcome.allowed)
+        if "interval" in outcome.seen:
+            found = abs(float(outcome.margin)), shown(outcome.seen["interval"])
+            nearest[tier] = min(found, nearest.get(tier, found))
         undefined += bool(outcome.undefined)
         undecided += outcome.undecided
         if not outcome.holds:
@@ -239,6 +246,7 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         dict(failed_tiers),
         max(allowed),
         conventions,
+        {tier: text for tier, (_, text) in nearest.items()},
     )
 
 
