@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_real
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.features import features_of
-from fwlab.operators.sums import mean_in_parts, square_in_parts
+from fwlab.operators.sums import UNIT, mean_in_parts, square_in_parts
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem_input import (
@@ -340,11 +340,20 @@ class Problem:
         """Return s_i + (smoothing/omega_i) a_i; adding delta_i gives -n grad D   (T20 (2.24))."""
         return scores + self.ridge() * A if self.smoothing else scores
 
-    def nearest_feasible(self, A: Floats, rows: slice) -> Floats:
-        """Return the feasible rows nearest to A[rows]."""
+    def nearest_feasible(self, A: Floats, rows: Integers | slice) -> Floats:
+        """Return the feasible rows nearest to A[rows].
+
+        The threshold of a projection is rounded, which can lift all entries that are 0 in a row by
+        the same 2^-55, and their sum by more than other rounding errors. Such entries stay 0.
+        """
         omega = self.sample_weight[rows, None]
         scaled = A[rows] / np.where(omega > 0, omega, 1.0)
-        return np.asarray(omega * self.polytopes.take(rows).project(scaled))
+        nearest = np.asarray(self.polytopes.take(rows).project(scaled))
+        nearest[(scaled == 0) & (np.abs(nearest) <= UNIT * self.polytopes.scale)] = 0.0
+        labels = np.arange(len(nearest)), self.y[rows]
+        nearest[labels] = 0.0
+        nearest[labels] = -nearest.sum(axis=1)
+        return np.asarray(omega * nearest)
 
     def curvature(self, direction: Floats, link: Floats) -> float:
         """Return minus the second derivative of D along a direction (n, m)   (T20 (2.26))."""

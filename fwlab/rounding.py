@@ -68,8 +68,7 @@ def _row_errors(
 ) -> tuple[Floats, Floats]:
     """Return bounds of the errors of the losses of rows, and of the losses themselves, (n,)."""
     reach, terms = _reach(polytopes, scores)
-    margins = np.abs(polytopes.add_costs(np.zeros_like(scores))).max(axis=1)
-    margins += 2 * (np.abs(scores).max(axis=1) + e)
+    margins = polytopes.cost_sizes() + 2 * (np.abs(scores).max(axis=1) + e)
     unit = UNIT if isinstance(polytopes, RowPolytopes) else GIVEN
     if not smoothing:
         return reach * (2 * e + gamma(terms + 4) / UNIT * unit * margins), reach * margins
@@ -94,7 +93,7 @@ def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
     if isinstance(polytopes, RowPolytopes):
         return float(polytopes.upper.sum()), polytopes.support
     directions = np.random.default_rng(0).normal(size=(DIRECTIONS, 1, scores.shape[1]))
-    size = 1.0 + float(np.abs(polytopes.add_costs(np.zeros_like(scores))).max())
+    size = 1.0 + float(polytopes.cost_sizes().max())
     ends = [polytopes.lowest(scores)[0]]
     ends += [polytopes.lowest(0 * scores + 100 * size * direction)[0] for direction in directions]
     return max(float(np.abs(vertices).sum(axis=1).max()) for vertices in ends), scores.shape[1]
@@ -109,7 +108,7 @@ def dual_row_error(problem: Problem, A: Floats, rho: Floats) -> float:
     sums, costs = np.empty(n), np.empty(n)
     for rows, polytopes in problem.chunks():
         sums[rows] = np.abs(A[rows]).sum(axis=1)
-        costs[rows] = np.abs(polytopes.add_costs(np.zeros_like(A[rows]))).max(axis=1)
+        costs[rows] = polytopes.cost_sizes()
     error = float(np.mean(costs * ((gamma(m + 3) + gamma_in_parts(n)) * sums + rho)))
     if problem.smoothing:
         ridge, squares = problem.ridge()[:, 0], np.einsum("ij,ij->i", A, A)

@@ -12,6 +12,7 @@ from typing import Any
 
 from fwlab.experiments.packages import is_core
 from fwlab.experiments.source_digest import (
+    ABOUT_A_MODULE,
     DIGITS,
     NOT_FOLLOWED,
     Followed,
@@ -87,7 +88,11 @@ def _patches() -> Iterator[tuple[str, Any]]:
 
 def _places(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a module and each class that it defines, with the names in them."""
-    names = {n: v for n, v in vars(sys.modules[module]).items() if not isinstance(v, ModuleType)}
+    names = {
+        name: value
+        for name, value in vars(sys.modules[module]).items()
+        if name not in ABOUT_A_MODULE and not isinstance(value, ModuleType)
+    }
     # the package itself only passes on what its modules define
     yield module, {} if module == "fwlab" else names
     for name, value in names.items():

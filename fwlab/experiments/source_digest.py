@@ -85,6 +85,7 @@ ABOUT_A_MODULE = {
     "__package__",
     "__path__",
     "__spec__",
+    "__warningregistry__",
 }
 # the generators behind np.random.rand, random.random and so on: their names are enough
 GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)

@@ -55,6 +55,9 @@ class Domains(Protocol):
     def add_costs(self, scores: Floats) -> Floats:
         """Return scores + delta, (n, m)."""
 
+    def cost_sizes(self) -> Floats:
+        """Return bounds of max_j |delta_ij|, (n,)."""
+
     def contains(self, v: Floats, slack: float) -> np.ndarray:
         """Return whether rows of v lie in the (not negated) domains, up to `slack`, (n,)."""
 
@@ -156,6 +159,10 @@ class RowPolytopes:
         rows = np.arange(len(scores))
         shifted[rows, self.y] = scores[rows, self.y]
         return shifted
+
+    def cost_sizes(self) -> Floats:
+        """Return bounds of max_j |delta_ij|, (n,)."""
+        return np.asarray(np.abs(self.costs).max(axis=1)[self.cost_rows])
 
 
 def nearest_to_scores(domains: Domains, shifted: Floats, smoothing: float | Floats) -> Floats:

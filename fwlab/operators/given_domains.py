@@ -72,6 +72,9 @@ class GivenDomains:
     def add_costs(self, scores: Floats) -> Floats:
         return scores + self.costs
 
+    def cost_sizes(self) -> Floats:
+        return np.asarray(np.abs(self.costs).max(axis=1))
+
     def contains(self, v: Floats, slack: float) -> np.ndarray:
         """Return the answer of the loss, which has a slack of its own."""
         inside = np.asarray(self.loss.contains(v.copy(), self.y.copy()))

@@ -25,6 +25,10 @@ on B_j follow from the bounds on T_j, and it is enough that for all j < m - 1
     t >= (T_j - zeta U_j) / (T_j - j mu).
 
 Last, s = min(1, omega / least) keeps zeta at most omega.
+
+Most b_j are 0. Let c be the number of others, or the number of weights if that is larger. Each
+condition with j > c follows from the one with j = c, as T_j and U_j are the same; and with j of the
+smallest b that are all 0, L_j = 0, too. So only the c largest b are sorted and summed.
 """
 
 import numpy as np
@@ -35,7 +39,7 @@ from fwlab.operators.sums import MARGIN, UNIT
 
 SMALLEST = 2.0**-1070
 VANISHING = 2.0**-960
-ROWS = 128  # at a time, so that temporary arrays stay small
+ROWS, ENTRIES = 128, 2**12  # of A at a time, the larger part, so that temporary arrays stay small
 
 
 def repair_distances(A: Floats, omega: Floats, polytopes: RowPolytopes) -> Floats:
@@ -45,26 +49,27 @@ def repair_distances(A: Floats, omega: Floats, polytopes: RowPolytopes) -> Float
     """
     out = np.full(len(A), A.shape[1] * SMALLEST)
     used = np.flatnonzero(A.any(axis=1))
-    for start in range(0, len(used), ROWS):
-        rows = used[start : start + ROWS]
+    count = max(ROWS, ENTRIES // A.shape[1])
+    for start in range(0, len(used), count):
+        rows = used[start : start + count]
         out[rows] += _distances(A[rows], omega[rows], polytopes.y[rows], polytopes)
     return out
 
 
 def _distances(A: Floats, omega: Floats, y: Integers, polytopes: RowPolytopes) -> Floats:
     n, m = A.shape
-    wrong = np.arange(m) != y[:, None]
-    given = -A[wrong].reshape(n, m - 1)
+    given = -_wrong_entries(A, y, max(polytopes.support, 1))
     b = np.sort(np.maximum(given, 0.0), axis=1)
     clipped = np.maximum(-given, 0.0).sum(axis=1)
     total = b.sum(axis=1)
     # of a sum of at most m terms of one sign, and of a quotient of two
     rounding = 4 * (m + 4) * UNIT
-    largest, bounds = np.cumsum(b[:, ::-1], axis=1), np.cumsum(polytopes.upper)
+    largest, bounds = np.cumsum(b[:, ::-1], axis=1), np.cumsum(polytopes.upper[: b.shape[1]])
     least = (largest / bounds).max(axis=1) * (1 + rounding)
     if polytopes.lower.any():
         mixed = _share_of_mean(b, largest, least, rounding, polytopes)
-        spread = np.abs(b - (total / (m - 1))[:, None]).sum(axis=1)
+        mean = total / (m - 1)
+        spread = np.abs(b - mean[:, None]).sum(axis=1) + (m - 1 - b.shape[1]) * mean
         moved = clipped + mixed * spread
     else:
         moved = clipped
@@ -76,24 +81,41 @@ def _distances(A: Floats, omega: Floats, y: Integers, polytopes: RowPolytopes) -
     return np.asarray(np.where(least < VANISHING, 3 * np.abs(A).sum(axis=1), bound))
 
 
+def _wrong_entries(A: Floats, y: Integers, fewest: int) -> Floats:
+    """Return the non-zeros of each row without entry y, then zeros, in at least `fewest` columns.
+
+    No row has more than m - 1 columns.
+    """
+    n, m = A.shape
+    wrong = A != 0.0
+    wrong[np.arange(n), y] = False
+    rows, classes = np.nonzero(wrong)
+    counts = np.bincount(rows, minlength=n)
+    out = np.zeros((n, min(m - 1, max(fewest, int(counts.max())))))
+    out[rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)] = A[
+        rows, classes
+    ]
+    return out
+
+
 def _share_of_mean(
     b: Floats, largest: Floats, least: Floats, rounding: float, polytopes: RowPolytopes
 ) -> Floats:
-    """Return t for each row, (n,), no smaller than needed; b is sorted upwards."""
+    """Return t for each row, (n,), no smaller than needed; b (n, c) is sorted upwards."""
     upper, lower, count = polytopes.upper, polytopes.lower, b.shape[1]
     total = b.sum(axis=1)
     width = float((upper - lower).sum())
     if width > 0:
-        bounds = np.cumsum(lower[::-1])
+        bounds = np.cumsum(lower[:count][::-1])
         some = bounds > 0
         most = (np.cumsum(b, axis=1)[:, some] / bounds[some]).min(axis=1)
         excess = np.maximum(0.0, least - most * (1 - rounding))
         room = total * (width / upper.sum()) / lower.sum() / MARGIN
         return np.asarray(excess / np.where(excess > 0, excess + room, 1.0)) * (1 + rounding)
-    zeta = total / upper.sum()
-    allowed = zeta[:, None] * np.cumsum(upper)[:-1]
-    excess = np.maximum(0.0, largest[:, :-1] * (1 + 2 * rounding) - allowed)
-    room = largest[:, :-1] - (total / count)[:, None] * np.arange(1, count)
-    room -= rounding * largest[:, :-1]
+    zeta, last = total / upper.sum(), min(count, len(upper) - 1)
+    largest, allowed = largest[:, :last], zeta[:, None] * np.cumsum(upper)[:last]
+    excess = np.maximum(0.0, largest * (1 + 2 * rounding) - allowed)
+    room = largest - (total / len(upper))[:, None] * np.arange(1, last + 1)
+    room -= rounding * largest
     shares = np.divide(excess, room, out=np.ones_like(excess), where=room > excess)
     return np.where(total > 0, shares.max(axis=1, initial=0.0), 0.0)

@@ -177,6 +177,8 @@ class BlockMethod(Method):
             return rng.integers(0, n, n)
         if self.order == "cyclic":
             return np.arange(n)
+        if block_size == 1:
+            return rng.permutation(n)
         starts = block_size * rng.permutation(-(-n // block_size))
         offsets = np.tile(np.arange(block_size), (len(starts), 1))
         order: Integers = (starts[:, None] + rng.permuted(offsets, axis=1)).ravel()

@@ -13,9 +13,12 @@ _raise_at_end = ContextVar("raise at the end of an interrupted run", default=Fal
 
 @dataclass
 class Interrupt:
-    """Whether Ctrl-C was pressed since the run began."""
+    """Whether Ctrl-C was pressed since a run or a command began."""
 
     pressed: bool = False
+
+
+_command = Interrupt()
 
 
 @contextmanager
@@ -47,29 +50,45 @@ def deferred_interrupt() -> Iterator[Interrupt]:
 def interrupted_runs_raise() -> Iterator[None]:
     """Make runs inside raise KeyboardInterrupt after Ctrl-C instead of returning.
 
-    It is for work that must be done completely or not at all.
+    It is for work that must be done completely or not at all. Python drops an exception in a
+    finalizer or in a function that C code calls; a KeyboardInterrupt that a command lost there is
+    raised again at the end.
     """
     token = _raise_at_end.set(True)
     try:
         yield
     finally:
         _raise_at_end.reset(token)
+    if _command.pressed:
+        raise KeyboardInterrupt
 
 
 @contextmanager
 def sigterm_interrupts() -> Iterator[None]:
     """Let SIGTERM end a command as Ctrl-C does: what is finished is kept, and a message says so.
 
-    Signals reach only the main thread: in other threads nothing changes.
+    Inside, Ctrl-C is also noted, so that work in `interrupted_runs_raise` cannot miss it. Signals
+    reach only the main thread: in other threads nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.signal(signal.SIGTERM, _as_interrupt)
+    raises = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if raises:
+        signal.signal(signal.SIGINT, _noted)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+        if raises:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _command.pressed = False
+
+
+def _noted(number: int, frame: FrameType | None) -> None:
+    _command.pressed = True
+    raise KeyboardInterrupt
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:

@@ -1,9 +1,9 @@
 """Run the loop of training and of ranking: it owns the clock and interruption.
 
 A method only iterates. At each checkpoint, outside the clock, the state is judged from what the
-method tracks; solvers.schedule says when. Once, before the run ends, the certificate is computed
-from scratch: when the gap looks small enough to stop, because the drift of tracked numbers must not
-decide, or else after the last iteration.
+method tracks; solvers.schedule says when. Before the run ends, the certificate is computed from
+scratch: when the gap is small enough to stop, or should be, because the drift of tracked numbers
+must not decide; or else after the last iteration.
 """
 
 import time
@@ -73,12 +73,10 @@ def run_loop(
     clock = time.perf_counter()
     workspace = method.start(state)
     seconds, iteration, floor = time.perf_counter() - clock, 0, None
-    schedule = Schedule(limits.check_every)
+    schedule, expects_end = Schedule(limits.check_every), False
     while True:
-        certificate = state.judge()
-        if not certificate.from_scratch and limits.may_end(certificate, floor):
-            certificate = state.certify()
-            floor = certificate.gap_error
+        certificate = _checkpoint(state, limits, expects_end, floor)
+        floor = certificate.gap_error if certificate.from_scratch else floor
         status = limits.status(certificate, iteration, time.perf_counter() - began)
         status = recorder.note(state, certificate, iteration, seconds) or status
         if interrupt.pressed:
@@ -91,10 +89,12 @@ def run_loop(
         while iteration < limits.max_iter and not interrupt.pressed:
             method.iterate(state, workspace)
             iteration += 1
-            is_due = schedule.is_due(iteration, method.progress(state, workspace))
+            progress = method.progress(state, workspace)
+            is_due = schedule.is_due(iteration, progress)
             if is_due or limits.time_is_over(time.perf_counter() - began):
                 break
         seconds += time.perf_counter() - clock
+        expects_end = iteration >= limits.max_iter or schedule.expects_end(progress)
     if not certificate.from_scratch:
         certificate = state.certify()
         recorder.correct(state, certificate, iteration, seconds)
@@ -102,3 +102,14 @@ def run_loop(
         status = Status.INCONSISTENT
     status = limits.met(certificate) or status
     return End(certificate, status, iteration, seconds, limits.reachable(certificate))
+
+
+def _checkpoint(
+    state: RunState, limits: Limits, expects_end: bool, floor: float | None
+) -> Certificate:
+    """Return the certificate here, from scratch if the run is expected to end or may end."""
+    if not expects_end:
+        certificate = state.judge()
+        if certificate.from_scratch or not limits.may_end(certificate, floor):
+            return certificate
+    return state.certify()

@@ -351,16 +351,19 @@ class State(RunState):
         self.infeasibility = None
         if not self.problem.in_family:
             return
-        worst, any_rounded = 0.0, False
+        worst = 0.0
         for rows, _ in self.problem.chunks():
             nearest = self.problem.nearest_feasible(self.A, rows)
             size = self.problem.polytopes.scale * self.problem.sample_weight[rows]
             off = np.abs(self.A[rows] - nearest).max(axis=1)
-            rounded = (off > SHOWS * size) & (off <= EXPLAINED * size)
+            rounded = np.flatnonzero((off > SHOWS * size) & (off <= EXPLAINED * size))
+            if len(rounded) > 0:
+                moved = rows.start + rounded
+                self.A[moved] = nearest[rounded]
+                rest = self.A[moved] - self.problem.nearest_feasible(self.A, moved)
+                off[rounded] = np.abs(rest).max(axis=1)
             worst = max(worst, float(off.max()))
-            if rounded.any():
-                self.A[rows][rounded], any_rounded = nearest[rounded], True
-        self.infeasibility = None if any_rounded else worst
+        self.infeasibility = worst
 
     def refresh(self) -> None:
         """Recompute what the method tracks from A and, if it has them, its coefficients."""

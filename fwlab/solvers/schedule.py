@@ -8,6 +8,9 @@ A checkpoint costs at most one iteration. With check_every="auto" the next one i
 
 A method that reports no progress is judged again after a tenth more iterations. The clock never
 decides, so that a run can be repeated.
+
+Where the predicted gap meets tol, the loop computes the certificate at once, unless the last such
+prediction was wrong.
 """
 
 from dataclasses import dataclass
@@ -24,7 +27,8 @@ class Schedule:
     """The next checkpoint. `every` is the number of iterations between two, None for "auto".
 
     The other fields describe the last checkpoint: its iteration; the method's progress there; the
-    factor `excess` by which the gap missed tol; and the most iterations until the next one.
+    factor `excess` by which the gap missed tol; the most iterations until the next one; and whether
+    its gap was wrongly predicted to meet tol.
     """
 
     every: int | None
@@ -32,9 +36,11 @@ class Schedule:
     progress: float | None = None
     excess: float = float("inf")
     longest: int = 1
+    misled: bool = False
 
     def note(self, iteration: int, progress: float | None, excess: float, cost: float) -> None:
-        """Note a checkpoint, whose cost is given in iterations."""
+        """Note a checkpoint that did not end the run, and its cost in iterations."""
+        self.misled = self._predicted(progress) <= 1.0
         self.iteration, self.progress, self.excess = iteration, progress, excess
         self.longest = max(1, ceil(WORK_BETWEEN * cost))
 
@@ -47,5 +53,14 @@ class Schedule:
             return True
         if not progress or not self.progress:
             return since >= max(1, self.iteration // 10)
-        predicted = self.excess * (progress / self.progress)
-        return predicted <= 1.0 or progress * TRUSTED <= self.progress
+        return self._predicted(progress) <= 1.0 or progress * TRUSTED <= self.progress
+
+    def expects_end(self, progress: float | None) -> bool:
+        """Return whether the gap should meet tol; always False with fixed intervals."""
+        return self.every is None and not self.misled and self._predicted(progress) <= 1.0
+
+    def _predicted(self, progress: float | None) -> float:
+        """Return the factor by which the gap should miss tol, infinity without a prediction."""
+        if not progress or not self.progress:
+            return float("inf")
+        return self.excess * (progress / self.progress)

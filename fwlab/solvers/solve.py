@@ -137,7 +137,8 @@ def _start(problem: Problem, A0: Any) -> Floats:
     shape = (problem.n_samples, problem.n_classes)
     if A0 is None:
         A = np.zeros(shape)
-        if not (problem.polytopes.checks_membership and problem.is_feasible(A)):
+        checks = problem.polytopes.checks_membership
+        if not (problem.in_family or (checks and problem.is_feasible(A))):
             problem.lowest(np.zeros(shape))[0].add_to(A, 1.0)
         return A
     A = as_floats("A0", A0, ndims=(2,)).copy()

@@ -122,7 +122,7 @@ def test_a_run_holds_its_dual_point_once(method, files, living, tmp_path):
     for point in distributed.path(problem, [0.1, 1.0, 10.0], max_iter=2, **options):
         del point
     assert [alive for alive, _ in seen] == [own for _, own in seen]
-    assert len(seen) == 4 + 2 + 3 * 3 and seen[-1][0] > 8 * N
+    assert len(seen) == 4 + 3 + 3 * 3 and seen[-1][0] > 8 * N
 
 
 def resident_file_bytes():

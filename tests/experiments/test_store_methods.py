@@ -65,6 +65,12 @@ def test_no_patch_is_seen_where_there_is_none():
     assert core_identity()[1] == []
 
 
+def test_a_warning_is_no_patch(monkeypatch):
+    """Python notes in the globals of a module which warnings it has shown."""
+    monkeypatch.setitem(vars(fwlab.projections), "__warningregistry__", {"version": 1})
+    assert core_identity()[1] == []
+
+
 def test_the_core_edited_after_its_import_is_not_stored(visitor, monkeypatch):
     monkeypatch.setattr("fwlab.experiments.core_code.STATES", {})
     with pytest.warns(NotStored, match=r"own fw will not be stored: .* was edited after"):

@@ -42,3 +42,13 @@ def test_a_row_without_weight_must_be_zero():
     assert given.is_feasible(A)
     A[1] = (-1e-3, 1e-3)
     assert not given.is_feasible(A) and given.dual(A) == -np.inf
+
+
+def test_a_feasible_row_with_many_classes_keeps_its_zeros():
+    """The rounded threshold of a projection lifted all of them, in about one row of fifty."""
+    given, rng = problem(5, n=500, m=1000), np.random.default_rng(1)
+    A = given.nearest_feasible(rng.standard_normal((500, 1000)), slice(None))
+    assert 0 < np.count_nonzero(A) < 0.05 * A.size
+    again = given.nearest_feasible(A, slice(None))
+    assert not again[A == 0].any()
+    assert np.abs(again - A).max() <= 1e-14

@@ -33,6 +33,21 @@ def test_the_predicted_gap_asks_for_a_checkpoint():
     assert due(noted(3, 8.0, 20.0), lambda i: 8.0 * 0.5 ** (i - 3)) == 8
 
 
+def test_the_end_is_expected_where_the_predicted_gap_meets_tol():
+    schedule = noted(3, 8.0, 20.0)
+    assert not schedule.expects_end(0.5) and schedule.expects_end(0.25)
+    schedule.note(8, 0.25, 1.5, 1.0)  # but the gap was too large
+    assert not schedule.expects_end(0.1) and schedule.is_due(9, 0.1)
+    schedule.note(9, 0.24, 1.4, 1.0)  # which nobody had predicted
+    assert schedule.expects_end(0.1)
+
+
+def test_no_end_is_expected_with_fixed_intervals():
+    schedule = Schedule(every=4)
+    schedule.note(8, 1.0, 2.0, 1.0)
+    assert not schedule.expects_end(0.1)
+
+
 def test_a_prediction_is_not_trusted_far():
     halved = noted(3, 8.0, 1e9)
     fallen = int(np.ceil(np.log2(TRUSTED)))

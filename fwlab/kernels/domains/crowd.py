@@ -70,7 +70,7 @@ def _select_from_long(b, n_upper, scratch):
         lane_maxima(b, np.inf, lanes)
         threshold, _ = reached_by(lanes, n_upper)
     else:
-        threshold, _ = kth_of_row(b, n_upper, kept, keys, lanes)
+        threshold = kth_of_row(b, n_upper, kept, keys, lanes)
     found = collect_from(b, threshold, kept, keys)
     if found < n_upper:
         select_largest(b, scratch.order[:n_upper])

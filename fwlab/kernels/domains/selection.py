@@ -23,6 +23,9 @@ INSERTION_LENGTH = 64
 RADIX_LENGTH = 1024
 # longest selection that is sorted: Newton's method takes half the time on 50 entries
 FEW = 16
+# a bisection passes over the row several times; for longer rows a sample of it is faster
+BISECTED_LENGTH = 4096
+EPS = 2.0**-52
 # Newton's method usually ends after 3 to 8 steps
 NEWTON_STEPS = 20
 
@@ -45,26 +48,56 @@ def lane_maxima(row, largest, lanes):
 
 
 @compiled
-def reached_by(lanes, k):
-    """Return a number that at least k of the lanes reach, by bisection, and the largest lane."""
-    low, largest = lanes[0], lanes[0]
-    for lane in range(1, len(lanes)):
-        low, largest = min(low, lanes[lane]), max(largest, lanes[lane])
+def window_of_kth(row, k):
+    """Return low, high, the number of entries >= high, and the largest entry, by bisection.
+
+    The k-th largest entry is at least `low` and below `high`.
+    """
+    low, largest = row[0], row[0]
+    for j in range(1, len(row)):
+        low, largest = min(low, row[j]), max(largest, row[j])
+    high, above = np.inf, 0
     if k == 1:
-        return largest, largest
-    high = largest
+        return largest, high, above, largest
     for _ in range(BISECTIONS):
-        middle = 0.5 * low + 0.5 * high
+        middle = 0.5 * low + 0.5 * min(high, largest)
         hits = 0
-        for lane in range(len(lanes)):
-            hits += lanes[lane] >= middle
+        for j in range(len(row)):
+            hits += row[j] >= middle
         if hits >= k:
             low = middle
         else:
-            high = middle
+            high, above = middle, hits
         if hits == k:
             break
+    return low, high, above, largest
+
+
+@compiled
+def reached_by(lanes, k):
+    """Return a number that at least k of the lanes reach, and the largest lane."""
+    low, _, _, largest = window_of_kth(lanes, k)
     return low, largest
+
+
+@compiled
+def collect_between(row, low, high, values):
+    """Write the entries in [low, high) to the front of `values`; return their number."""
+    count = 0
+    whole = len(row) // LANES * LANES
+    for start in range(0, whole, LANES):
+        hits = 0
+        for lane in range(LANES):
+            hits += (row[start + lane] >= low) & (row[start + lane] < high)
+        if hits > 0:
+            for j in range(start, start + LANES):
+                values[count] = row[j]
+                count += (row[j] >= low) & (row[j] < high)
+    for j in range(whole, len(row)):
+        if low <= row[j] < high:
+            values[count] = row[j]
+            count += 1
+    return count
 
 
 @compiled
@@ -113,7 +146,7 @@ def guess_below(row, k, sample):
 
 @compiled
 def kth_largest(values, k):
-    """Return the k-th largest entry, and put the larger ones last; O(n) on average.
+    """Return the k-th largest entry, and change the order of all; O(n) on average.
 
     Each round splits what is left by the median of three entries; after many rounds it is sorted.
     """
@@ -148,15 +181,18 @@ def kth_largest(values, k):
 
 @compiled
 def kth_of_row(row, k, index, values, sample):
-    """Return the k-th largest entry of the row, and the number of entries in `values`.
+    """Return the k-th largest entry of the row.
 
-    Its last k entries are the k largest of the row. index and values are as long as the row, sample
-    has 64 entries.
+    The other arrays are scratch: index and values as long as the row, sample with 64 entries.
     """
+    if len(row) <= BISECTED_LENGTH:
+        low, high, above, _ = window_of_kth(row, k)
+        found = collect_between(row, low, high, values)
+        return kth_largest(values[:found], k - above)
     found = collect_from(row, guess_below(row, k, sample), index, values)
     if found < k:
         found = collect_from(row, -np.inf, index, values)
-    return kth_largest(values[:found], k), found
+    return kth_largest(values[:found], k)
 
 
 @compiled
@@ -234,6 +270,17 @@ def split_sums(values, shift, t, v):
         full_sum += difference if difference >= v else 0.0
         moving_sum += difference if (difference > t) & (difference < v) else 0.0
     return full, moving, full_sum, moving_sum
+
+
+@compiled
+def beside_gap(values, shift, t, below):
+    """Return the largest difference values - shift that is at most t, or the smallest above t."""
+    low, high = -np.inf, np.inf
+    for j in range(len(values)):
+        difference = values[j] - shift
+        low = max(low, difference if difference <= t else -np.inf)
+        high = min(high, difference if difference > t else np.inf)
+    return low if below else high
 
 
 @compiled(fastmath=True)

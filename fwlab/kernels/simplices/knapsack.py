@@ -15,9 +15,11 @@ import numpy as np
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.selection import (
+    EPS,
     FEW,
     LANES,
     NEWTON_STEPS,
+    beside_gap,
     collect_from,
     kth_of_row,
     lane_maxima,
@@ -108,21 +110,39 @@ def newton_threshold(values, shift, r, upper, bias, equality):
     """Return (t - shift, True), or (t - shift, False) where Newton's method gives up.
 
     A linear piece of s is known by its numbers of entries from t + upper on, and between. Its root
-    is the solution if it has the same numbers: exact, with no sort. Ties at a threshold may keep
-    the method from ending. A sum of small numbers restores the digits that a long one loses.
+    is the solution if it has the same numbers, or if it is t: exact, with no sort. Ties at a
+    threshold may keep the method from ending. A step that leaves the bracket of the solution is replaced by a halving.
+    A sum of small numbers restores the digits that a long one loses.
     """
-    t, last_full, last_moving = 0.0, -1, -1
+    t, last_full, last_moving, low, high = 0.0, -1, -1, -np.inf, np.inf
     for _ in range(NEWTON_STEPS):
         full, moving, _, middle = split_sums(values, shift, t, t + upper)
-        if moving == 0:
-            break
-        mean, ended = middle / moving - t, full == last_full and moving == last_moving
-        if ended:
-            mean = mean_between(values, shift, t, t + upper, mean)
-        t += step_to_root(shift + t, mean, full, moving, r, upper, bias, equality)
-        if ended:
-            return t, True
+        total = middle - moving * t + full * upper
+        if total > r or (not equality and bias * total > shift + t):
+            low = t
+        else:
+            high = t
+        ended = full == last_full and moving == last_moving
         last_full, last_moving = full, moving
+        if moving > 0:
+            mean = middle / moving - t
+            step = step_to_root(shift + t, mean, full, moving, r, upper, bias, equality)
+            if ended or abs(step) <= 8.0 * EPS * (abs(t) + upper):
+                mean = mean_between(values, shift, t, t + upper, mean)
+                step = step_to_root(shift + t, mean, full, moving, r, upper, bias, equality)
+                return t + step, True
+            t += step
+        elif equality:
+            rest = rest_of(r, full, upper)
+            if abs(rest) <= EPS * r:
+                return t, True
+            # the entry beside the gap moves by the rest
+            entry = beside_gap(values, shift, t, rest > 0.0)
+            t = entry - rest if rest > 0.0 else entry - upper - rest
+        else:
+            break
+        if not low < t < high:
+            t, last_full = 0.5 * (low + high), -1
     return t, False
 
 
@@ -141,10 +161,12 @@ def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
         if lane_maxima(row, largest, lanes) > 0:
             return i
         bound = -np.inf
-        if parts <= min(d, LANES):
-            bound = reached_by(lanes[: min(d, LANES)], int(parts))[0] - upper
+        if parts <= d <= 2 * LANES:
+            bound = reached_by(row, int(parts))[0] - upper
+        elif parts <= min(d, 3 * LANES // 4):
+            bound = reached_by(lanes, int(parts))[0] - upper
         elif parts <= d:
-            bound = kth_of_row(row, int(parts), index, values, lanes)[0] - upper
+            bound = kth_of_row(row, int(parts), index, values, lanes) - upper
         if not equality:
             bound = max(bound, 0.0)
         found = collect_from(row, bound, index, values)

@@ -22,10 +22,12 @@ import numpy as np
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.selection import (
+    EPS,
     FEW,
     LANES,
     NEWTON_STEPS,
     add_compensated,
+    beside_gap,
     collect_from,
     kth_of_row,
     lane_maxima,
@@ -35,7 +37,6 @@ from fwlab.kernels.domains.selection import (
     sum_of_differences,
 )
 
-EPS = 2.0**-52
 # rows of the cone up to this length use the bound by lanes, which is faster for them
 SHORT = 2048
 # with this many entries for each of the k largest, the bound is far off: few lanes hold the largest
@@ -108,12 +109,16 @@ def newton_thresholds(values, shift, t, k, r, bias):
             low = t
         else:
             high = t
-        root = np.inf
-        if moving > 0:
-            rest = k - full
-            free = upper + k * shift + middle * rest / moving
-            u = min(free / (full + bias * k * k + rest * rest / moving), r / k)
-            root = (middle - rest * u) / moving
+        if moving == 0:
+            # the entry beside the gap moves
+            middle, moving = beside_gap(values, shift, t, full < k), 1
+            if full > k:
+                full, upper = full - 1, upper - middle
+            piece = full * (len(values) + 1) + 1
+        rest = k - full
+        free = upper + k * shift + middle * rest / moving
+        u = min(free / (full + bias * k * k + rest * rest / moving), r / k)
+        root = (middle - rest * u) / moving
         if abs(root - t) <= 8.0 * EPS * (abs(t) + bound):
             return root, u, True
         t, last_piece = root, piece
@@ -124,13 +129,20 @@ def newton_thresholds(values, shift, t, k, r, bias):
     return t, u, False
 
 
+@compiled(fastmath=True)
+def sum_above(row, pivot):
+    """Return the sum of (a - pivot)_+ over the row."""
+    total = 0.0
+    for j in range(len(row)):
+        total += max(row[j] - pivot, 0.0)
+    return total
+
+
 @compiled
 def pivot_and_width(row, k, r, bias, index, values, sample):
     """Return a_[k] and the most that t can lie below it; the arrays are scratch."""
-    pivot, found = kth_of_row(row, k, index, values, sample)
-    excess = 0.0
-    for j in range(found - k, found):
-        excess += values[j] - pivot
+    pivot = kth_of_row(row, k, index, values, sample)
+    excess = sum_above(row, pivot)
     # rounded up, so that no entry above the exact bound fails the rounded one
     start = (k * pivot + excess + EPS * k * (4.0 * abs(pivot) + excess)) / (k * (1.0 + bias * k))
     return pivot, min(r / k, max(start, 0.0) * (1.0 + 4.0 * EPS))
@@ -149,16 +161,18 @@ def project_topk_rows(points, largest, k, r, bias, out):
         row = points[i]
         if lane_maxima(row, largest, lanes) > 0:
             return i
-        if k <= min(LANES, d // 2) and (r < np.inf or d < SHORT):
+        if d <= 2 * LANES or (k <= 3 * LANES // 4 and (r < np.inf or d < SHORT)):
             # S_k is at most k times the largest entry, a_[k] at least what k lanes reach; rounding
             # is monotone, so that no entry above the exact bound fails the rounded one
-            reached, highest = reached_by(lanes[: min(d, LANES)], k)
+            reached, highest = reached_by(row if d <= 2 * LANES else lanes, k)
             width = min(r / k, max(highest, 0.0) / (1.0 + bias * k))
         else:
             reached, width = pivot_and_width(row, k, r, bias, index, values, lanes)
+        if width == 0.0:
+            continue
         found = collect_from(row, reached - width, index, values)
         if r < np.inf and found > max(CROWD * k, LANES):
-            reached, _ = kth_of_row(row, k, index, values, lanes)
+            reached = kth_of_row(row, k, index, values, lanes)
             found = collect_from(row, reached - width, index, values)
         t, u, solved = -width, 0.0, False
         if found > FEW:
