@@ -174,7 +174,7 @@ def where_right_tier(finding: Finding) -> str:
 
 
 def tier_detail(finding: Finding) -> str:
-    """Return the details of the tier: sizes, number of cases, tolerance."""
+    """Return the details of the tier: sizes, number of cases, tolerance, closest interval."""
     if finding.tier is None:
         return ""
     if finding.tier == Tier.PROVED:
@@ -185,6 +185,8 @@ def tier_detail(finding: Finding) -> str:
     if finding.tier == Tier.FLOAT:
         roundoffs = trial.allowed / UNIT_ROUNDOFF
         text += f", relative tolerance {trial.allowed:.2g} = {roundoffs:.2g} unit roundoffs"
+    if finding.tier in trial.intervals:
+        text += f", closest interval {trial.intervals[finding.tier]}"
     return text
 
 

@@ -141,13 +141,16 @@ class Trial:
     worst : number or None
         The worst margin.
     witness : Witness or None
-        The failing case that is shortest to write down.
+        The failing case to be shown: the smallest found, else an exact one, else any; of several
+        the shortest to write down.
     tiers, failed_tiers : dict
         The number of cases in each tier, judged and failed.
     allowed : float
         The largest relative error allowed.
     conventions : int
         Uses of the convention for 0/0.
+    intervals : dict
+        By tier, the interval of the case that is nearest to the other answer.
     """
 
     kinds: Mapping[str, int]
@@ -160,6 +163,7 @@ class Trial:
     failed_tiers: Mapping[Tier, int] = field(default_factory=dict)
     allowed: float = 0.0
     conventions: int = 0
+    intervals: Mapping[Tier, str] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
@@ -209,6 +213,7 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
     tiers: Counter[Tier] = Counter()
     failed_tiers: Counter[Tier] = Counter()
     margins, witnesses, allowed = [], [], [0.0]
+    nearest: dict[Tier, tuple[float, str]] = {}
     conventions = undefined = undecided = 0
     for case in cases:
         outcome, used = evaluated(form, case, changes)
@@ -218,24 +223,30 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         tiers[tier] += 1
         margins.append(outcome.margin)
         allowed.append(outcome.allowed)
+        if "interval" in outcome.seen:
+            found = abs(float(outcome.margin)), shown(outcome.seen["interval"])
+            nearest[tier] = min(found, nearest.get(tier, found))
         undefined += bool(outcome.undefined)
         undecided += outcome.undecided
         if not outcome.holds:
             failed_tiers[tier] += 1
-            witnesses.append(witness(case, outcome))
-    shortest = min(witnesses, key=lambda w: (w.kind != FOUND, len(str(w))), default=Witness())
+            failing = witness(case, outcome)
+            rank = (case.kind != FOUND, tier != Tier.EXACT, len(str(failing)))
+            witnesses.append((rank, failing))
+    shown_first = min(witnesses, key=lambda ranked: ranked[0], default=(None, Witness()))[1]
     worst = min(margins, default=None)
     return Trial(
         dict(kinds),
         len(witnesses),
         worst,
-        shortest,
+        shown_first,
         undefined,
         undecided,
         dict(tiers),
         dict(failed_tiers),
         max(allowed),
         conventions,
+        {tier: text for tier, (_, text) in nearest.items()},
     )
 
 

@@ -235,7 +235,10 @@ def exponential_bound(
 
 
 def smoothed_runs(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Every method on every smoothed problem."""
+    """Every method on every smoothed problem, and a dual on which a theorem refutes "fw"."""
+    for case in linear_rates.duals_without_linear_rate():
+        if case.smoothing and case.kind == "exact, boundary":
+            yield Case(**{**vars(case), "kind": "exact, fw, boundary", "method": "fw"})
     for case in strongly_concave(rng, deep, smoothed=True):
         for method in ("fw", "afw", "pfw"):
             yield Case(**{**vars(case), "kind": f"{method}, {case.kind}", "method": method})
@@ -257,13 +260,15 @@ def converging_runs(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=smoothed_runs,
     condition=Condition(
         "the method is AFW or PFW, or the optimum lies in the interior of the domain",
-        lambda case: case.kind != "fw, boundary",
+        lambda case: not case.kind.endswith("fw, boundary"),
     ),
     planted=(version("with the steps 2/(t+1)", cases=converging_runs, method="fw-open-loop"),),
     not_proved="for the standard method K19-fw-linear proves it; for AFW and PFW it needs the "
     "pyramidal width of the domain, which the rate theorems here do not have",
 )
 def smoothing_is_geometric(case: Case, method: str = "") -> Outcome:
+    if case.kind.startswith("exact"):
+        return linear_rates.linear_rate(case, method or case.method)
     return geometric(errors(case, method or case.method))
 
 

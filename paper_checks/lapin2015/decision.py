@@ -17,10 +17,13 @@ from reference.exact_projection import Point, knapsack, project
 
 
 def between_the_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
-    """Yield the points with a bias, and one with rho r < t = r."""
+    """Yield the points with a bias, one with rho r < t = r, and one where t has a largest value
+    that is at most rho r: 1, as a = (2, 4) is cut off at (1, 1)."""
     yield from with_bias(rng, deep)
     box = {"lower": ZERO, "upper": Fraction(2), "r": Fraction(1)}
     yield Case(kind="by hand", d=1, rho=Fraction(1, 2), a=(Fraction(2),), **box)
+    box = {"lower": ZERO, "upper": Fraction(1), "r": Fraction(2)}
+    yield Case(kind="by hand", d=2, rho=Fraction(1), a=(Fraction(2), Fraction(4)), **box)
 
 
 def decisions_on_symbols(deep: bool) -> Iterator[Case]:

@@ -177,7 +177,10 @@ def gap_and_floor(
         for method in ("sdca-lapin", "ascent")
     )
     size = max(abs(run.primal), abs(run.dual))
-    return run.gap / size, (best.dual - own.primal(run.W)) / size
+    gap, floor = run.gap / size, (best.dual - own.primal(run.W)) / size
+    if floor > gap:
+        raise ArithmeticError(f"a gap of {gap:.3g} lies below its lower bound {floor:.3g}")
+    return gap, floor
 
 
 @claim(

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import norm
 
 from paper_checks.arithmetic import Real, inner, maximum, minimum, total
 from paper_checks.cases import Rng, fractions
@@ -22,7 +21,7 @@ from paper_checks.lei2015.expectations import (
     mean_absolute,
     rademacher,
 )
-from paper_checks.outcomes import at_most
+from paper_checks.outcomes import at_most, both, equal
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real, reals
 
@@ -214,7 +213,11 @@ def complexity_of_cut_margins(
     supremum, _ = gaussian_supremum(case.values.reshape(size, -1), np.random.default_rng(0))
     margins = cut_margins(case.values, case.y, case.theta)
     factor = float(share) * math.sqrt(math.pi if half else 2 * math.pi)
-    return at_most(float(rademacher(margins)), factor * supremum / n)
+    by_definition = [cut_margins_of(values.tolist(), case) for values in case.values]
+    return both(
+        equal(margins.tolist(), by_definition),
+        at_most(float(rademacher(margins)), factor * supremum / n),
+    )
 
 
 def cut_margins_of(values: Values, case: Case) -> list[Real]:
@@ -290,10 +293,6 @@ def comparison(case: Case, sign: int = 1, share: float = 1.0) -> Outcome:
 
 
 def expected_supremum(rows: np.ndarray, mean: np.ndarray, rng: Rng) -> tuple[float, float]:
-    """Return E sup of mean_k + <g, row k>; with a mean, for two rows, by a known formula."""
-    if not mean.any():
-        return gaussian_supremum(rows, rng)
-    spread = float(np.linalg.norm(rows[0] - rows[1]))
-    ahead = float(mean[1] - mean[0])
-    step = ahead / spread
-    return float(mean[0] + ahead * norm.cdf(step) + spread * norm.pdf(step)), 0.0
+    """Return E sup of mean_k + <g, row k> and its standard error; all means are the same."""
+    supremum, error = gaussian_supremum(rows, rng)
+    return float(mean[0]) + supremum, error

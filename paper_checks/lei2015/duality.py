@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from paper_checks.arithmetic import Real, all_of, divide, maximum, where
+from paper_checks.arithmetic import Real, all_of, divide, where
 from paper_checks.cases import Rng
 from paper_checks.ledger import (
     Case,
@@ -29,6 +29,7 @@ from paper_checks.lei2015.lagrangian import (
 )
 from paper_checks.lei2015.machine import HalfSquaredNorm, Machine, machines
 from paper_checks.lei2015.norms import P_FROM_ONE, dual_exponent
+from paper_checks.lei2015.primal import objective
 from paper_checks.lei2015.scalar_losses import HINGE, SMOOTH_HINGE, STEEP_HINGE, ScalarLoss
 from paper_checks.outcomes import both, equal, same_optimum, truth
 from paper_checks.proofs import BySolver
@@ -219,20 +220,20 @@ def hinge_dual(
 )
 def vector_of_ones(case: Case, entry: int = 0, second: int | None = None) -> Outcome:
     """Compare the maximum of -(a^2 + b^2)/2 + a over a <= C, b <= 0, against the minimum of (P),
-    both by hand: the latter is C - C^2 up to C = 1/2 and 1/4 after it, and no w has less. With no
-    constraint b = 0; with a + second b = 0 the value is a - a^2 (1 + 1/second^2)/2."""
-    C = case.C
+    both by hand: the latter is C - C^2 up to C = 1/2 and 1/4 after it, at w = (C, -C) and
+    (1/2, -1/2), and no w has less. With no constraint b = 0; with a + second b = 0 the value is
+    a - a^2 (1 + 1/second^2)/2."""
+    C, half = case.C, Fraction(1, 2)
+    machine = Case(kind=case.kind, loss=HINGE, p=2, C=C)
     curve = Fraction(1) if entry == 0 else 1 + Fraction(1, (second or entry) ** 2)
     a = where(C <= 1 / curve, C, 1 / curve)
-    least = where(C <= Fraction(1, 2), C - C * C, Fraction(1, 4))
-    return both(least_is(case, least), equal(a - curve * a * a / 2, least))
-
-
-def least_is(case: Case, least: Real) -> Outcome:
-    """Check whether (P) is at least this at w, with one input 1 of the first class."""
-    first, other = case.w
-    hinge = maximum(1 - (first - other), Fraction(0))
-    return truth(least <= (first * first + other * other) / 2 + case.C * hinge)
+    best = where(C <= half, C, half)
+    least = where(C <= half, C - C * C, Fraction(1, 4))
+    return both(
+        equal(objective((best, -best), machine, half), least),
+        truth(least <= objective(case.w, machine, half)),
+        equal(a - curve * a * a / 2, least),
+    )
 
 
 def by_row_sums(case: Case) -> Outcome:

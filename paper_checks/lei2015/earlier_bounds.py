@@ -135,9 +135,9 @@ def logistic_problems(rng: Rng, deep: bool) -> Iterator[Case]:
             cases=lambda rng, deep: without_bounds(rng, deep),
         ),
         version(
-            "without the norm on the right",
+            "a twentieth of the term with the norm on the right",
             expected=True,
-            penalty=0.0,
+            penalty=0.05,
             cases=lambda rng, deep: without_bounds(rng, deep),
         ),
     ),

@@ -112,8 +112,8 @@ def two_arguments(deep: bool) -> Iterator[Case]:
 def definition_of_regular(case: Case, strict: bool = False, share: Fraction = ONE) -> Outcome:
     lipschitz = share * case.loss.lipschitz
     if hasattr(case, "t"):  # a pair of arguments
-        pair = [(t, case.loss.value(t)) for t in (case.s, case.t)]
-        return regular_between(pair[0], pair[1], lipschitz, strict)
+        low, high = ((t, case.loss.value(t)) for t in (case.s, case.t))
+        return regular_between(low, high, lipschitz, strict)
     return regular(case.loss, lipschitz, strict)
 
 

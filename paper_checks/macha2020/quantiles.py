@@ -127,7 +127,9 @@ def quantile(scores: Scores, budget: Fraction) -> Fraction | None:
         r"$\tau=\frac{1}{2}$: the top half begins at 1, but (8) asks for "
         r"$\frac{3}{2}$ scores and gives $t=0$. For $\tau>n^-/n$ no $t$ satisfies (8).",
         breaks=r"The budget $n\tau$ stays in (10), (12), (30), (32) and (34): with few negatives "
-        r"Pat&Mat works at another quantile than $\tau$ says. For $n^-\approx n$ it is harmless.",
+        r"Pat&Mat works at another quantile than $\tau$ says. For $n^-\approx n$ it is harmless. "
+        r"(The quantile of all scores, which Figure 2 marks, has the budget $n\tau$, with a sum "
+        r"over all $n$ samples.)",
     ),
 )
 def budget_of_quantile(
@@ -136,41 +138,6 @@ def budget_of_quantile(
     """Check the tau-quantile by its meaning: the share reaches tau there and at no higher score."""
     scores = case.negatives
     return same_quantile(case, (scores, count(case) * case.tau), (scores, len(scores) * case.tau))
-
-
-@claim(
-    "M20-eq8-all",
-    "(8), section 1, Figure 2",
-    "The t with budget n tau is the top tau-quantile of the scores of all samples.",
-    formula=r"t=\max\{t:\ \sum_{j=1}^{n^-}[s^-_j-t]\geq n\tau\}",
-    shapes="n = n+ + n-; 0 < tau < 1",
-    judged="The introduction says that Accuracy at the Top works above the top tau-quantile of "
-    "scores, without a word of negatives, and Figure 2 marks the quantile of all scores.",
-    cases=scored_samples,
-    corrected=version(
-        "if the sum in (8) is over all n samples",
-        formula=r"t=\max\{t:\ \sum_{i=1}^{n}[s_i-t]\geq n\tau\}",
-        everyone=True,
-    ),
-    planted=(version("with twice the budget and all samples", everyone=True, factor=2),),
-    proofs=(BY_COUNTING,),
-    erratum=Erratum(
-        page="Page 4, (8), section 1, Figure 2",
-        printed=r"\sum_{j=1}^{n^-}[w^\top x_j^--t]\geq n\tau",
-        correct=r"\sum_{i=1}^{n}[w^\top x_i-t]\geq n\tau",
-        proof=r"Section 1 speaks of the top $\tau$-quantile of scores, and Figure 2 draws that of "
-        r"all scores. Then the sum has to run over all $n$ samples, since $n\tau$ of all scores "
-        r"are at or above that quantile; (8) counts negatives alone. One positive with the score "
-        r"2, negatives with 1 and 0, $\tau=\frac{1}{2}$: the top half of all scores begins at 1, "
-        r"and (8) gives 0.",
-        breaks="(8) is neither the quantile of the negatives nor that of all samples.",
-    ),
-)
-def quantile_of_all(case: Case, everyone: bool = False, factor: int = 1) -> Outcome:
-    everything = [*case.negatives, *case.positives]
-    budget = len(everything) * case.tau
-    printed = everything if everyone else case.negatives
-    return same_quantile(case, (printed, factor * budget), (everything, budget))
 
 
 # ---------------------------------------------------------------- (10)

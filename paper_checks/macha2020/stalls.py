@@ -26,7 +26,7 @@ from paper_checks.macha2020.problems import (
     toppushk_primal,
     weights,
 )
-from paper_checks.outcomes import at_most, same_optimum, true, truth
+from paper_checks.outcomes import at_most, equal, same_optimum, true, truth
 
 SMALL = 1e-4  # a certified relative gap, or a part of the optimal value, below this is none
 TINY = Fraction(1, 2**40)  # a dual is concave: if no step this small improves it, none does
@@ -75,6 +75,17 @@ def at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
                 yield changed(case, alpha=zero[0], beta=zero[1], delta=Fraction(0), patmat=patmat)
 
 
+def patmat_at_zero(rng: Rng, deep: bool) -> Iterator[Case]:
+    """Yield the point 0 of Pat&Mat with the hinge, where n tau < 1 + theta_2/theta.
+
+    An alpha and a beta, both t, and delta = t/theta_2 change the dual by t (1/theta + 1/theta_2 -
+    n tau/theta_2) and a square.
+    """
+    for case in at_zero(rng, deep):
+        if case.patmat and case.surrogate == "hinge":
+            yield changed(case, budget=min(case.budget, case.theta2 / case.theta))
+
+
 def zero_is_optimal(case: Case) -> bool:
     """Return whether w = 0 has no loss.
 
@@ -95,7 +106,10 @@ def zero_is_optimal(case: Case) -> bool:
     judged="Algorithm 3.1 asks of its start that it is feasible, and 0 is.",
     cases=at_zero,
     condition=Condition("the objective is TopPush (K = 1)", lambda case: case.kind == "TopPush"),
-    planted=(version("no pair step improves the dual at 0", expected=False),),
+    planted=(
+        version("no pair step improves the dual at 0", expected=False),
+        version("none improves that of Pat&Mat", cases=patmat_at_zero, expected=False),
+    ),
     not_proved="It follows from the bounds of the theorems on steps, which are proved: for K > 1 "
     "and for delta = 0 they are 0 at this point.",
 )
@@ -209,10 +223,27 @@ def few_starts_of_toppush(rng: Rng, deep: bool) -> Iterator[Case]:
     ),
 )
 def reaches_the_optimum(case: Case, loops: int = LOOPS) -> Outcome:
+    size = len(case.beta)
+    even = np.array([sum(case.alpha) / Fraction(size)] * size, object)
+    for point in (case, changed(case, beta=even)):
+        compare_gains(point)
     run = ascent(case, patmat=False)
     if loops:
         run.run(np.random.default_rng(case.seed), loops)
     return at_most(run.relative_gap(), SMALL, allowed=0, dual=run.dual(), z=run.z)
+
+
+def compare_gains(case: Case) -> None:
+    """Raise ArithmeticError if a first step gains another amount than the best one in fractions."""
+    run, here = ascent(case, patmat=False), toppushk_dual(case)
+    for rule in RULES:
+        for k, other in rule_pairs(case, rule):
+            if k == other:
+                continue
+            best = best_along(case, k, other, patmat=False)[1] - here
+            gains = [run.steps(k)[1][other], run.steps(other)[1][k]]
+            if not equal(gains, [float(best)] * 2).holds:
+                raise ArithmeticError(f"the step of the pair ({k}, {other}) is not the best one")
 
 
 # ---------------------------------------------------------------- Pat&Mat, quadratic surrogate

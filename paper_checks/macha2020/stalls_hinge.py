@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from paper_checks.macha2020.joint import best_jointly, least_delta, with_best_de
 from paper_checks.macha2020.problems import (
     RULES,
     Number,
-    excess,
     moved,
     primal,
     random_problem,
@@ -143,13 +143,15 @@ def tied_and_single_points(rng: Rng, deep: bool) -> Iterator[Case]:
 
 
 def least_threshold(case: Case, scores: np.ndarray) -> Fraction:
-    """Return the least t of (10), hinge surrogate: the k largest scores are above t - 1/theta_2."""
-    ordered, total = sorted(scores, reverse=True), Fraction(0)
-    roots = []
-    for k, score in enumerate(ordered, start=1):
-        total += score
-        roots.append((k + case.theta2 * total - case.budget) / (case.theta2 * k))
-    return min(t for t in roots if excess(case, scores, t) <= 0)
+    """Return the least t of (10), hinge surrogate.
+
+    The sum of (10) is the largest of k + theta_2 (the sum of the k largest scores - k t) over k.
+    """
+    sums = accumulate(sorted(scores, reverse=True))
+    return max(
+        (k + case.theta2 * total - case.budget) / (case.theta2 * k)
+        for k, total in enumerate(sums, start=1)
+    )
 
 
 def gap(case: Case) -> Number:

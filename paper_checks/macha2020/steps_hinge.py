@@ -174,9 +174,11 @@ def bounds_of_alpha_and_beta(pair: Case) -> Bounds:
     library=library_of_pairs("hinge"),
     erratum=Erratum(
         page="Appendix D.1, Theorem D.1, second case",
-        printed=r"K\geq 2:\ \Delta_{lb}=\min\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ "
+        printed=r"K=1:\ \Delta_{lb}=\min\{-\alpha_k,-\beta_l\};\quad K\geq 2:\ "
+        r"\Delta_{lb}=\min\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ "
         r"\Delta_{ub}=\max\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\}",
-        correct=r"K\geq 2:\ \Delta_{lb}=\max\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ "
+        correct=r"K=1:\ \Delta_{lb}=\max\{-\alpha_k,-\beta_l\};\quad K\geq 2:\ "
+        r"\Delta_{lb}=\max\{-\alpha_k,-\beta_l,K\beta_{\max}-\sum\alpha_i\},\ "
         r"\Delta_{ub}=\min\{C\vartheta-\alpha_k,\frac{\sum\alpha_i-K\beta_l}{K-1}\}",
         proof=r"By (33c) and (33d), $\Delta\geq-\alpha_k$, $\Delta\geq-\beta_l$, "
         r"$\Delta\leq C\vartheta-\alpha_k$, $K\beta_{\max}\leq\sum\alpha_i+\Delta$ and "

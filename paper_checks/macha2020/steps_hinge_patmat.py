@@ -195,7 +195,7 @@ def two_alphas(case: Case, lows: Join = minimum, highs: Join = maximum, factor: 
     r"\mathrm{if}\ \beta_l+\Delta\geq\beta_{\max}",
     shapes="alpha: (n+,), beta: (n-,); " + NAMED + MIXED_PAIR,
     judged="As printed, with the clip bounds max(-alpha_k, -beta_l) and C theta_1 - alpha_k; "
-    "beta_max is 0 if there is no other beta.",
+    "beta_max is 0 if there is no other beta. l up to n+ and j up to n are read as up to n and n-.",
     assumed="no positive sample is also a negative one, where the quotients are divided by 0",
     cases=all_apart,
     sides=SIDES,

@@ -1,4 +1,4 @@
-"""Order the pages: errors in print first, and each record once."""
+"""Order the pages: errors in print first, the graver ones before the others; each record once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ SECTIONS = (
         "What is wrong in print",
         "Misprints, and statements that fail. Each has the smallest instance that shows it, to be "
         "checked by hand. Its numbers have one row per sample, W has one row per class, samples "
-        "and classes count from 0, and root is sqrt(gamma lam n). Statements that are true under "
-        "a condition follow in the next part.",
+        "and classes count from 0, and root is sqrt(gamma lam n). In each paper those that break "
+        "something come first. Statements that are true under a condition follow in the next part.",
     ),
     (
         "conditions",
         "Conditions that the papers omit",
-        "Each statement is false as printed, and true under the condition given.",
+        "Each statement is false as stated, and true under the condition given.",
     ),
     (
         "experiments",
@@ -47,11 +47,18 @@ class Chapter:
 
 def chapters(records: Sequence[Record]) -> list[Chapter]:
     """Return the chapters, those without records left out."""
+    ordered = sorted(records, key=breaks_something, reverse=True)
     found = [
-        Chapter(name, title, about, by_paper([r for r in records if place(r) == name]))
+        Chapter(name, title, about, by_paper([r for r in ordered if place(r) == name]))
         for name, title, about in SECTIONS
     ]
     return [chapter for chapter in found if chapter.groups]
+
+
+def breaks_something(record: Record) -> bool:
+    """Return whether other parts of the paper rest on the erratum of this record."""
+    note = record["erratum"]
+    return note is not None and not note["breaks"].startswith("Nothing")
 
 
 def place(record: Record) -> str:

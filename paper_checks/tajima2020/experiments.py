@@ -1,7 +1,6 @@
 """T20 section 3.1: the statements about the paper's experiments, and about the sizes it prints."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from paper_checks.tajima2020.runs import (
     problem,
     ratio,
 )
+from paper_checks.trials import Tier
 
 SHAPES = "rho_j = max(0, 6-j)/15, lambda = 1/n"
 NOT_PROVED = "an experiment"
@@ -37,8 +37,8 @@ def similar(low: float, high: float, **seen: str | float) -> Outcome:
     farthest = max(abs(low), abs(high))
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     bound = math.log(SIMILAR)
-    seen = {"ratio": math.exp((low + high) / 2), **seen}
-    return replace(effect(bound - farthest, bound - nearest), seen=seen)
+    ratio = math.exp((low + high) / 2)
+    return effect(bound - farthest, bound - nearest, Tier.MONTE_CARLO, ratio=ratio, **seen)
 
 
 @claim(

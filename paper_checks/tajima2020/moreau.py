@@ -159,7 +159,7 @@ def not_homogeneous(case: Case, smoothed: bool = True) -> Outcome:
     cases=lambda rng, deep: with_and_without_data(rng, deep),
     planted=(
         version("coefficient gamma", coefficient=lambda n: n),
-        version("coefficient 2 gamma/n", coefficient=lambda n: 2),
+        version("coefficient 17/16 gamma/n", coefficient=lambda n: Fraction(17, 16)),
     ),
     proofs=(
         line.theorem(

@@ -103,6 +103,14 @@ def test_the_witness_is_the_shortest_failing_case():
     assert finding.printed.worst == -3
 
 
+def test_an_exact_witness_goes_before_a_shorter_one():
+    def cases(rng, deep):
+        return [Case(kind="float", x=3.5), Case(kind="exact", x=Fraction(1234567, 3))]
+
+    finding = judge(made(lambda case: outcomes.at_most(case.x, 2), cases))
+    assert finding.printed.witness.kind == "exact"
+
+
 def test_a_large_array_is_not_written_out():
     assert shown(np.zeros((2, 50))).startswith("((0, 0, ")
     assert shown(np.zeros((2, 51))) == "array (2, 51)"

@@ -14,7 +14,7 @@ from paper_checks.report.words import MEANING, TIERS
 from paper_checks.run import tried
 from paper_checks.trials import Tier
 from paper_checks.verdicts import Verdict
-from tests.ledger.given_records import RECORDS, STAMP, record
+from tests.ledger.given_records import ERRATUM, RECORDS, STAMP, record
 
 VOID = ("meta", "input", "br", "wbr", "mspace")
 PAGE = html_page(RECORDS, STAMP)
@@ -94,6 +94,24 @@ def test_the_filter_has_what_it_needs():
 
 def chapter_order():
     return [r for part in chapters(RECORDS) for _, chosen in part.groups for r in chosen]
+
+
+def test_errata_that_break_nothing_come_last_in_their_paper():
+    slip = {**ERRATUM, "breaks": "Nothing: a slip."}
+    records = [
+        record("K19-slip", "misprint", erratum=slip),
+        record("K19-grave", "misprint", erratum=ERRATUM),
+        record("L15-grave", "fails", erratum=ERRATUM),
+    ]
+    [wrong] = chapters(records)
+    assert [[r["id"] for r in chosen] for _, chosen in wrong.groups] == [
+        ["K19-grave", "K19-slip"],
+        ["L15-grave"],
+    ]
+
+
+def test_a_condition_is_about_what_is_stated():
+    assert "as stated" in article("T20-eq") and "as printed" not in article("T20-eq")
 
 
 def test_texts_are_escaped():

@@ -190,6 +190,13 @@ def test_an_experiment_has_a_verdict_of_its_own(names, intervals, verdict):
     assert judge(claim).verdict == verdict
 
 
+def test_an_experiment_shows_the_interval_that_is_closest_to_the_other_answer():
+    intervals = ((3, 9), (1, 2), (2, 4))
+    data = data_sets("a", "b", "c")
+    claim = made(effects(*intervals), data, experiment=Experiment(("a", "b", "c")))
+    assert record(judge(claim))["tier_detail"] == "3 of 3 cases, closest interval (1, 2)"
+
+
 def test_other_data_say_what_was_found_there():
     claim = made(effects((1, 2), (-1, 1)), data_sets("c", "d"), experiment=Experiment(("a",)))
     found = record(judge(claim))
