@@ -1,4 +1,4 @@
-"""The decorator of all compiled functions: numba's njit with a cache that never goes stale.
+"""The decorator of all compiled functions, with a cache that never goes stale.
 
 numba does not notice an edit in a helper that lives in another file: a cached caller keeps the old
 machine code. The name of the cache folder is therefore a hash of all sources in this package and of
@@ -18,6 +18,8 @@ from typing import Any
 import numba
 from llvmlite import binding
 from numba.extending import overload
+
+from fwlab.kernels._lowered import Kernel
 
 DAYS_KEPT = 30
 
@@ -113,23 +115,28 @@ def compiled(
 
     Returns
     -------
-    callable
-        numba's dispatcher of the function.
+    Kernel
+        numba's dispatcher of the function, or without the JIT the function itself.
 
     """
     if function is None:
         return lambda f: compiled(f, fastmath=fastmath, inline=inline, allocates=allocates)
+    if config.DISABLE_JIT:
+        return function
     options: dict[str, Any] = {
-        "cache": _CACHE is not None,
+        "nopython": True,
+        "boundscheck": None,  # as NUMBA_BOUNDSCHECK says
         "fastmath": {"reassoc", "contract"} if fastmath else False,
         "forceinline": inline,
         "_nrt": allocates,
         "nogil": True,  # other threads read data and answer meanwhile
         "no_cfunc_wrapper": True,  # nobody calls a kernel from C, and each wrapper is compiled
     }
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(_CACHE or "")
-    try:
-        return numba.njit(function, **options)
-    finally:
-        config.CACHE_DIR = before
+    kernel = Kernel(function, targetoptions=options)
+    if _CACHE is not None:
+        before, config.CACHE_DIR = config.CACHE_DIR, str(_CACHE)
+        try:
+            kernel.enable_caching()
+        finally:
+            config.CACHE_DIR = before
+    return kernel

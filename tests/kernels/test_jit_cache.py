@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fwlab.kernels import _jit
+from fwlab.kernels import _jit, _lowered
 
 HELPER = "from fwlab.kernels._jit import compiled\n\n@compiled\ndef helper(x):\n    return {body}\n"
 CALLER = """
@@ -57,7 +57,8 @@ def package(tmp_path):
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
     (folder / "__init__.py").touch()
-    shutil.copy(_jit.__file__, folder / "_jit.py")
+    for module in (_jit, _lowered):
+        shutil.copy(module.__file__, folder)
     (folder / "caller.py").write_text(CALLER)
     return folder
 

@@ -20,6 +20,7 @@ NO_MATHEMATICS = {
     "launch": "Ctrl-C",
     "toml_text": "text in a file format",
     "kernels._jit": "the cache of machine code",
+    "kernels._lowered": "how functions are compiled",
     "kernels._prefetch": "hints to the processor",
     "kernels.layouts": "names of arrays",
     "operators.features_interface": "names of products",
