@@ -158,6 +158,14 @@ def test_unit_rows_of_sparse_data():
 
 
 @needs_data
+def test_standard_features_have_mean_0_and_variance_1():
+    raw = datasets.load("digits")
+    data = datasets.load("digits", normalize="standard")
+    varies = raw.X_train.std(axis=0) > 0
+    assert data.X_train.mean(axis=0) == pytest.approx(np.zeros(64), abs=1e-13)
+    assert data.X_train.var(axis=0)[varies] == pytest.approx(1.0, abs=1e-12)
+
+
 def test_standard_features_of_a_set_with_a_constant_feature():
     raw, data = datasets.load("ionosphere"), datasets.load("ionosphere", normalize="standard")
     constant = np.ptp(raw.X_train, axis=0) == 0
