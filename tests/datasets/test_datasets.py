@@ -157,7 +157,6 @@ def test_unit_rows_of_sparse_data():
     assert np.sqrt(X.multiply(X).sum(axis=1)) == pytest.approx(np.ones(X.shape[0]), abs=1e-14)
 
 
-@needs_data
 def test_standard_features_have_mean_0_and_variance_1():
     raw = datasets.load("digits")
     data = datasets.load("digits", normalize="standard")
@@ -166,6 +165,7 @@ def test_standard_features_have_mean_0_and_variance_1():
     assert data.X_train.var(axis=0)[varies] == pytest.approx(1.0, abs=1e-12)
 
 
+@needs_data
 def test_standard_features_of_a_set_with_a_constant_feature():
     raw, data = datasets.load("ionosphere"), datasets.load("ionosphere", normalize="standard")
     constant = np.ptp(raw.X_train, axis=0) == 0
