@@ -272,14 +272,17 @@ def test_sigterm_interrupts_where_ctrl_c_is_ignored():
 
 
 def test_a_ctrl_c_that_python_drops_in_a_finalizer_still_ends_the_work():
-    before = signal.getsignal(signal.SIGINT)
-    with sigterm_interrupts():
-        with pytest.raises(KeyboardInterrupt), interrupted_runs_raise():
-            with suppress(KeyboardInterrupt):
-                signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
-    with sigterm_interrupts(), interrupted_runs_raise():
-        pass
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with sigterm_interrupts():
+            with pytest.raises(KeyboardInterrupt), interrupted_runs_raise():
+                with suppress(KeyboardInterrupt):
+                    signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        with sigterm_interrupts(), interrupted_runs_raise():
+            pass
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_solve_works_outside_the_main_thread():
