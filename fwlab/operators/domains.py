@@ -21,6 +21,7 @@ from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights, SamplePo
 from fwlab.operators.sums import UNIT
 
 FARTHEST = 1e100
+ROWS = 512  # at a time, so that temporary arrays stay small
 
 
 class Domains(Protocol):
@@ -144,11 +145,9 @@ class RowPolytopes:
         """
         out = np.empty_like(points)
         project_rows(points, self.y, self.weights, out)
-        lifted = (points == 0) & (out != 0) & (np.abs(out) <= UNIT * self.scale)
-        out[lifted] = 0.0
-        labels = np.arange(len(out)), self.y
-        out[labels] = 0.0
-        out[labels] = -out.sum(axis=1)
+        for start in range(0, len(out), ROWS):
+            rows = slice(start, start + ROWS)
+            _restore_zeros(points[rows], self.y[rows], UNIT * self.scale, out[rows])
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
@@ -174,6 +173,15 @@ class RowPolytopes:
     def cost_sizes(self) -> Floats:
         """Return bounds of max_j |delta_ij|, (n,)."""
         return np.asarray(np.abs(self.costs).max(axis=1)[self.cost_rows])
+
+
+def _restore_zeros(points: Floats, y: Integers, lift: float, out: Floats) -> None:
+    """Set entries of `out` up to `lift` to 0 where `points` is 0, and entry y to the rest's sum."""
+    lifted = (points == 0) & (out != 0) & (np.abs(out) <= lift)
+    out[lifted] = 0.0
+    labels = np.arange(len(out)), y
+    out[labels] = 0.0
+    out[labels] = -out.sum(axis=1)
 
 
 def nearest_to_scores(domains: Domains, shifted: Floats, smoothing: float | Floats) -> Floats:
