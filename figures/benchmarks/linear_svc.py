@@ -6,7 +6,7 @@ of its tolerances, and `solve` until its certified gap is at most LinearSVC's er
 seconds of the whole calls, the two in turn, medians.
 
 Where LinearSVC is faster, the certificate decides: `solve` checks its input and proves its gap,
-which takes about 4 ms on digits and 45 ms on letter (`wall_seconds` less `seconds` of a result);
+which takes about 3 ms on digits and 40 ms on letter (`wall_seconds` less `seconds` of a result);
 LinearSVC returns W without a bound of its error.
 """
 
