@@ -47,7 +47,7 @@ def faces_of(state: State, index: Integers, most: float = np.inf) -> Faces | Non
 
 
 def relative_cost(problem: Problem, rows: int, classes: int) -> float:
-    """Return the cost of a pass over faces with so many rows and classes, in passes over all."""
+    """Return the cost of a pass over faces, from their numbers of rows and classes."""
     whole = problem.n_samples * (problem.n_classes + COST_OF_ROW)
     return (COST_OF_CLASS * classes + COST_OF_ROW * rows) / whole
 
@@ -110,6 +110,8 @@ def gain(moves: Floats, curvatures: Floats) -> float:
 
 def warm_up_faces(state: State) -> None:
     """Compile the steps on faces, with the whole domain of the first block."""
-    first, m = np.zeros(1, np.int64), state.problem.n_classes
-    classes = np.roll(np.arange(m), -state.problem.y[0])
+    first, m, y = np.zeros(1, np.int64), state.problem.n_classes, state.problem.y
+    count_held(state.A, first, y, np.empty(1, np.int64))
+    list_held(state.A, first, y, np.empty(m, np.int64))
+    classes = np.roll(np.arange(m), -y[0])
     FacePasses(state, Faces(first, np.array([0, m]), classes)).visit(first)

@@ -9,7 +9,7 @@ A checkpoint costs at most one iteration. With check_every="auto" the next one i
 A method that reports no progress is judged again after a tenth more iterations. The clock never
 decides, so that a run can be repeated.
 
-Where the predicted gap meets tol, the loop computes the certificate at once, unless the last such
+If the predicted gap meets tol, the loop computes the certificate at once, unless the last such
 prediction was wrong.
 """
 

@@ -27,7 +27,7 @@ LATE = ("paper_checks.search", "sympy", "scipy.optimize", "cvxpy")
 
 @dataclass(frozen=True)
 class Row:
-    """What a row says as it is, its seconds, and the lines that its forms run."""
+    """A row as it is: what it says, its seconds, and the lines that its forms run."""
 
     id: str
     says: Record

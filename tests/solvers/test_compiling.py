@@ -1,6 +1,7 @@
 """The clock on the terminal while a first call compiles."""
 
 import io
+import subprocess
 import sys
 import time
 
@@ -43,3 +44,20 @@ def test_nothing_is_shown_where_nothing_compiles(monkeypatch):
 
 def test_nothing_is_shown_in_a_pipe(monkeypatch):
     assert shown_during(compile_something, io.StringIO(), monkeypatch) == ""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
+def test_the_kernels_of_faces_are_there_before_the_clock_runs():
+    """In a new process; a run reaches them in its second iteration."""
+    program = (
+        "import fwlab\n"
+        "data = fwlab.datasets.synthetic(200, 5, 4, 0.5, rng=0)\n"
+        "problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), C=1.0)\n"
+        "fwlab.solve(problem, max_iter=0)\n"
+        "from fwlab.solvers.face_steps import count_held, list_held\n"
+        "print(len(count_held.overloads), len(list_held.overloads))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "1"]
