@@ -6,20 +6,21 @@ whatever else changes the machine code: numba's version, bounds checking and the
 """
 
 import hashlib
+import inspect
 import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 from llvmlite import binding
-from numba.extending import overload
 
-from fwlab.kernels._lowered import Kernel
+from fwlab.kernels._lowered import Kernel, LoweredFunction, call_instead
 
 DAYS_KEPT = 30
 
@@ -79,13 +80,42 @@ def _prune(root: Path, keep: Path) -> None:
 _CACHE = _writable_cache()
 
 
-def inlined_by_type(function: Callable) -> Any:
-    """Return a decorator that gives numba the code for a call of `function`.
+def _options(fastmath: bool, inline: bool, allocates: bool) -> dict[str, Any]:
+    return {
+        "nopython": True,
+        "boundscheck": None,  # as NUMBA_BOUNDSCHECK says
+        "fastmath": {"reassoc", "contract"} if fastmath else False,
+        "forceinline": inline,
+        "_nrt": allocates,
+        "nogil": True,  # other threads read data and answer meanwhile
+        "no_cfunc_wrapper": True,  # nobody calls a kernel from C, and each wrapper is compiled
+    }
+
+
+@cache
+def _inlined(function: Callable) -> LoweredFunction:
+    options = _options(fastmath=False, inline=True, allocates=False)
+    return LoweredFunction(function, targetoptions=options)
+
+
+def in_python(kernel: Callable) -> Callable:
+    """Return the source of a kernel, for calls that take less time than compiling it."""
+    source: Callable = inspect.unwrap(kernel)
+    return source
+
+
+def inlined_by_type(function: Callable) -> Callable:
+    """Return a decorator that gives kernels the code for a call of `function`.
 
     The decorated function gets the types of the arguments. It returns a Python function of the same
-    arguments, whose code takes the place of the call.
+    arguments, whose compiled code takes the place of the call.
     """
-    return overload(function, inline="always")
+
+    def register(choice: Callable) -> Callable:
+        call_instead(function, lambda *types: _inlined(choice(*types)))
+        return choice
+
+    return register
 
 
 def compiled(
@@ -123,20 +153,6 @@ def compiled(
         return lambda f: compiled(f, fastmath=fastmath, inline=inline, allocates=allocates)
     if config.DISABLE_JIT:
         return function
-    options: dict[str, Any] = {
-        "nopython": True,
-        "boundscheck": None,  # as NUMBA_BOUNDSCHECK says
-        "fastmath": {"reassoc", "contract"} if fastmath else False,
-        "forceinline": inline,
-        "_nrt": allocates,
-        "nogil": True,  # other threads read data and answer meanwhile
-        "no_cfunc_wrapper": True,  # nobody calls a kernel from C, and each wrapper is compiled
-    }
-    kernel = Kernel(function, targetoptions=options)
-    if _CACHE is not None:
-        before, config.CACHE_DIR = config.CACHE_DIR, str(_CACHE)
-        try:
-            kernel.enable_caching()
-        finally:
-            config.CACHE_DIR = before
+    kernel = Kernel(function, targetoptions=_options(fastmath, inline, allocates))
+    kernel.cache_folder = _CACHE
     return kernel

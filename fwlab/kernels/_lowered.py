@@ -6,13 +6,36 @@ from another kernel all but the last is wasted: here the caller takes the code a
 and LLVM optimises it only there. A call from Python compiles and stores the function as numba does.
 """
 
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from numba.core import config, types
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+
+
+class LoweringFlags(Flags):
+    """Flags that are fast as part of a key, as numba looks up each overload by them.
+
+    The hash of numba's own is the same for all, and a comparison reads every option.
+    """
+
+    def __hash__(self) -> int:
+        values: Any = self._values
+        return hash(frozenset(name for name, value in values.items() if value is True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LoweringFlags) and self._values == other._values
 
 
 class LoweredLibrary(JITCodeLibrary):
@@ -29,6 +52,10 @@ class LoweredLibrary(JITCodeLibrary):
 class LoweredFunction(CPUDispatcher):
     """A function for calls from kernels only: it has no machine code of its own."""
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        # a number in the call would have code of its own
+        return super().get_call_template([types.unliteral(one) for one in args], kws)
+
     def compile(self, sig: Any) -> Any:
         """Lower the function for these types of arguments; return the key of its code."""
         overloads: Any = self.overloads
@@ -40,7 +67,7 @@ class LoweredFunction(CPUDispatcher):
 
     def _lowered(self, args: Any, return_type: Any) -> Any:
         context: Any = self.targetctx
-        flags: Any = Flags()
+        flags: Any = LoweringFlags()
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         flags.no_compile, flags.no_cpython_wrapper = True, True
         library = LoweredLibrary(context.codegen(), self.py_func.__qualname__)
@@ -52,15 +79,83 @@ class LoweredFunction(CPUDispatcher):
         return result._replace(entry_point=key)
 
 
-class Kernel(CPUDispatcher):
-    """A compiled function; in other kernels its LoweredFunction takes its place."""
+class LoadingCache(FunctionCache):
+    """A cache that loads machine code without the parts of numba that only compile."""
 
-    def __init__(self, py_func: Any, *args: Any, **options: Any) -> None:
-        super().__init__(py_func, *args, **options)
-        self.lowered = LoweredFunction(py_func, *args, **options)
+    @classmethod
+    def in_folder(cls, folder: Path, function: Callable) -> "LoadingCache":
+        """Return the cache of a function below this folder."""
+        settings: Any = config
+        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
+        try:
+            return cls(function)
+        finally:
+            settings.CACHE_DIR = before
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the stored code for these types of arguments, or None."""
+        # numba's own also imports and registers all that it can compile, which takes 0.2 s
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """Let Python look for cycles seldom: numba's objects live on, and each search visits them."""
+    before = gc.get_threshold()
+    if before[0] > 0:
+        gc.set_threshold(max(before[0], 50_000), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+class Kernel(CPUDispatcher):
+    """A compiled function; in other kernels its LoweredFunction takes its place.
+
+    Its machine code is stored in the folder `cache_folder`, if there is one.
+    """
+
+    cache_folder: Path | None = None
+    _cache: Any
+
+    @cached_property
+    def lowered(self) -> Any:
+        """The function for calls from kernels."""
+        return LoweredFunction(self.py_func, targetoptions=self.targetoptions)
+
+    def compile(self, sig: Any) -> Any:
+        """Load or compile the function for these types of arguments."""
+        if self.cache_folder is not None and not isinstance(self._cache, LoadingCache):
+            self._cache = LoadingCache.in_folder(self.cache_folder, self.py_func)
+        with global_compiler_lock, collecting_seldom():
+            return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return self.lowered.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
         return self.lowered.get_overload(sig)
+
+
+def call_instead(function: Callable, choice: Callable) -> None:
+    """Let a call of `function` in a kernel become a call of a LoweredFunction.
+
+    `choice` gets the types of the arguments and returns it.
+    """
+
+    class ChosenByType(AbstractTemplate):
+        key = function
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            lowered: Any = types.Dispatcher(choice(*args))
+            signature = lowered.get_call_type(self.context, args, kws)
+            self.chosen = lowered.get_overload(signature)
+            return signature
+
+        def get_impl_key(self, sig: Any) -> Any:
+            return self.chosen
+
+    infer_global(function)(ChosenByType)

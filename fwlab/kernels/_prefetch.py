@@ -10,7 +10,9 @@ the processor drops requests beyond some dozens, and the reads of the products w
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
+
+from fwlab.kernels._jit import inlined_by_type
 
 LINE_BYTES = 64
 
@@ -38,12 +40,13 @@ def prefetch(values):
     """Request all entries of a contiguous array; in the interpreter this does nothing."""
 
 
-@overload(prefetch)
-def _prefetch(values):
-    def request(values):
-        first = values.ctypes.data
-        last = first + values.size * values.itemsize - 1
-        for address in range(first, last + LINE_BYTES, LINE_BYTES):
-            _request_line(min(address, last))  # type: ignore[call-arg]  # numba adds the context
+def _request(values):
+    first = values.ctypes.data
+    last = first + values.size * values.itemsize - 1
+    for address in range(first, last + LINE_BYTES, LINE_BYTES):
+        _request_line(min(address, last))  # type: ignore[call-arg]  # numba adds the context
 
-    return request
+
+@inlined_by_type(prefetch)
+def _prefetch(values):
+    return _request

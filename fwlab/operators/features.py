@@ -32,8 +32,8 @@ from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_p
 # stand for the other kinds of X in a kernel that takes all of them
 _NO_X = np.empty((0, 0))
 _NO_CSR = Csr(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
-# BLAS is faster on rows below this length
-SHORT_ROWS = 128
+# BLAS is faster on rows below this length, and at scores for this number of classes or more
+SHORT_ROWS, MANY_CLASSES = 128, 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +56,12 @@ class DenseFeatures:
     def square_norms(self) -> Floats:
         return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
 
-    @property
-    def _suits_blas(self) -> bool:
-        return self.X.shape[1] < SHORT_ROWS and self.X.dtype == np.float64
+    def _suits_blas(self, n_classes: int = 0) -> bool:
+        fits = self.X.shape[1] < SHORT_ROWS or n_classes >= MANY_CLASSES
+        return fits and self.X.dtype == np.float64
 
     def transposed_product(self, A: Floats) -> Floats:
-        if self._suits_blas:
+        if self._suits_blas():
             out = A[:SUMMED].T @ self.X[:SUMMED]
             for start in range(SUMMED, len(A), SUMMED):
                 part = slice(start, start + SUMMED)
@@ -77,7 +77,7 @@ class DenseFeatures:
         return out
 
     def scores(self, W: Floats) -> Floats:
-        if self._suits_blas:
+        if self._suits_blas(len(W)):
             return self.X @ W.T
         out = np.empty((len(self.X), len(W)))
         scores_product(self.X, W, out)

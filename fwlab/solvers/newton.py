@@ -209,9 +209,7 @@ class Newton(Method):
         point = proximal.at(state.link, state.problem.features.scores(state.link))
         gradient = proximal.gradient(point)
         proximal.newton_step(point, gradient)
-        hessian = proximal.hessian(point)
-        hessian.diagonal()
-        hessian.product(gradient)
+        proximal.hessian(point).solve(np.ones_like(gradient))
 
     def _switches(self, passes: float, state: State, workspace: NewtonWorkspace) -> bool:
         if self.passes is not None:

@@ -12,6 +12,7 @@ from fwlab.losses import TopK
 from fwlab.problem import Problem
 from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
+from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS
 
 
 class Form(NamedTuple):
@@ -23,6 +24,7 @@ class Form(NamedTuple):
     storage: str
     smoothed: bool
     many_classes: bool
+    many_unknowns: bool
 
 
 def warm_up(problem: Problem, method: Method) -> None:
@@ -39,6 +41,7 @@ def warm_up(problem: Problem, method: Method) -> None:
         values.dtype.name,
         problem.smoothing > 0,
         problem.n_classes > COUNTING_LENGTH + 1,
+        problem.n_classes * problem.n_features > MOST_UNKNOWNS,
     )
     try:
         _iterate_once_per_form(method, form)
@@ -67,10 +70,11 @@ def _iterate_once(method: Method, form: Form) -> None:
 
 
 def _two_samples(form: Form) -> Problem:
-    X: Any = np.eye(2, dtype=form.storage)
+    d = MOST_UNKNOWNS if form.many_unknowns else 2
+    X: Any = np.eye(2, d, dtype=form.storage)
     if form.indices is not None:
         places = np.arange(3, dtype=form.indices)
-        X = scipy.sparse.csr_matrix((np.ones(2, form.storage), places[:2], places), shape=(2, 2))
+        X = scipy.sparse.csr_matrix((np.ones(2, form.storage), places[:2], places), shape=(2, d))
     (X if form.indices is None else X.data).flags.writeable = form.writeable
     return Problem(
         X,

@@ -29,6 +29,27 @@ from fwlab.kernels.caller import caller
 value = caller(np.zeros(3))
 print(value, sum(caller.stats.cache_hits.values()))
 """
+CALLER_BY_TYPE = """
+from fwlab.kernels._jit import compiled, inlined_by_type
+from fwlab.kernels.helper import helper
+
+def of_vector(x):
+    return helper(x) + 1.0
+
+def of_matrix(x):
+    return helper(x[0]) + 2.0
+
+def any_of(x):
+    return of_vector(x) if x.ndim == 1 else of_matrix(x)
+
+@inlined_by_type(any_of)
+def _any_of_type(x):
+    return of_vector if x.ndim == 1 else of_matrix
+
+@compiled
+def caller(x):
+    return any_of(x)
+"""
 LAYOUTS = """
 from typing import NamedTuple
 
@@ -167,3 +188,23 @@ def test_without_a_writable_cache_kernels_still_work(package):
     no_folder = package / "a file"
     no_folder.touch()
     assert run(package, NUMBA_CACHE_DIR=str(no_folder)) == (2.0, 0)
+
+
+def test_stored_code_is_loaded_without_what_only_compiles(package):
+    write_helper(package, "x[0] + 1.0")
+    main = MAIN.replace("value,", "float('numba.np.linalg' in sys.modules),")
+    assert run(package, "import sys" + main) == (1.0, 0)
+    assert run(package, "import sys" + main) == (0.0, 1)
+
+
+def test_python_collects_garbage_as_before_a_compilation(package):
+    write_helper(package, "x[0] + 1.0")
+    main = MAIN.replace("value,", "float(gc.get_threshold() == (700, 9, 8)),")
+    assert run(package, "import gc; gc.set_threshold(700, 9, 8)" + main) == (1.0, 0)
+
+
+def test_a_function_chosen_by_type_takes_the_place_of_a_call(package):
+    write_helper(package, "x[0] + 1.0")
+    (package / "caller.py").write_text(CALLER_BY_TYPE)
+    assert run(package) == (2.0, 0)
+    assert run(package, MAIN.replace("zeros(3)", "zeros((3, 3))")) == (3.0, 0)

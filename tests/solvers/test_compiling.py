@@ -47,6 +47,24 @@ def test_nothing_is_shown_in_a_pipe(monkeypatch):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
+@pytest.mark.parametrize(("d", "direct"), [(5, 1), (300, 0)])
+def test_only_the_newton_steps_of_this_size_are_compiled(d, direct):
+    """In a new process: H is factorised for few unknowns and only multiplied for many."""
+    program = (
+        "import fwlab\n"
+        f"data = fwlab.datasets.synthetic(40, {d}, 4, 0.5, rng=0)\n"
+        "problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), C=1.0)\n"
+        "fwlab.solve(problem, 'newton', max_iter=0)\n"
+        "from fwlab.kernels.steps.proximal_hessian import add_hessian, dense_hessian_product\n"
+        "print(len(add_hessian.overloads), len(dense_hessian_product.overloads))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(direct), str(1 - direct)]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
 def test_the_kernels_of_faces_are_there_before_the_clock_runs():
     """In a new process; a run reaches them in its second iteration."""
     program = (

@@ -81,17 +81,16 @@ def dot_in_parts(a, b):
     return total
 
 
-@compiled(allocates=True)
+@compiled
 def block_grams(X, block_size, out):
     """Set out[i, r] = <x_i, x_{base + r}> with base the first row of the block of row i."""
-    doubles, sums = np.empty((block_size, X.shape[1] + PADDING)), np.empty(block_size)
     for base in range(0, X.shape[0], block_size):
         block = X[base : base + block_size]
-        bring_near(block, sums)
         for i in range(len(block)):
-            for j in range(X.shape[1]):
-                doubles[i, j] = block[i, j]
-        block_scores(block, doubles[: len(block)], out[base : base + block_size])
+            for r in range(i + 1):
+                product = dot(block[i], block[r])
+                out[base + i, r] = product
+                out[base + r, i] = product
 
 
 @compiled

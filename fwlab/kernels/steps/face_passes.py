@@ -10,7 +10,7 @@ classes alone, and W changes in no others.
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled
+from fwlab.kernels._jit import compiled, in_python
 from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
 from fwlab.kernels.layouts import FaceScratch, PolytopeWeights, ProjectionScratch
@@ -44,9 +44,8 @@ def list_held(A, rows, y, classes):
 
 def make_face_scratch(m: int) -> FaceScratch:
     """Return the scratch of a pass over faces, for m classes."""
-    return FaceScratch(
-        np.empty(m), np.empty(m), np.empty(m), np.empty(m), make_projection_scratch(m)
-    )
+    projection = in_python(make_projection_scratch)(m)
+    return FaceScratch(np.empty(m), np.empty(m), np.empty(m), np.empty(m), projection)
 
 
 @compiled(inline=True)
