@@ -33,9 +33,9 @@ from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.registry import build, label
 from fwlab.solvers.stopping import Limits, checked_limits
-from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
+from fwlab.threads import blas_threads
 
 
 class OutOfCoreProgress(Progress):

@@ -20,7 +20,7 @@ from fwlab.distributed.certificate import Terms, TrackedTerms, chunk_terms, trac
 from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.proposals import Proposer
-from fwlab.solvers.threads import blas_threads
+from fwlab.threads import blas_threads
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
 from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights, SamplePolytopes
 from fwlab.operators.sums import UNIT
+from fwlab.threads import for_rows
 
 FARTHEST = 1e100
 ROWS = 512  # at a time, so that temporary arrays stay small
@@ -94,6 +95,10 @@ class RowPolytopes:
         """The arrays that kernels take."""
         return SamplePolytopes(self.y, self.costs, self.cost_rows, self.upper, self.lower)
 
+    def _layout_of(self, rows: slice) -> SamplePolytopes:
+        """Return the arrays of these rows."""
+        return self.layout._replace(y=self.y[rows], cost_rows=self.cost_rows[rows])
+
     @property
     def support(self) -> int:
         """Number of entries that a vertex touches, without the true class."""
@@ -115,7 +120,11 @@ class RowPolytopes:
     def values(self, scores: Floats) -> Floats:
         """Return the loss of every row, (n,)."""
         out = np.empty(len(scores))
-        values_rows(scores, self.layout, self.support, out)
+
+        def work(rows: slice) -> None:
+            values_rows(scores[rows], self._layout_of(rows), self.support, out[rows])
+
+        for_rows(work, len(scores))
         return out
 
     def compact_vertices(self, scores: Floats) -> tuple[Integers, Floats, Floats]:
@@ -126,7 +135,12 @@ class RowPolytopes:
         shape = (len(scores), self.support + 1)
         columns, entries = np.empty(shape, dtype=np.int64), np.empty(shape)
         values = np.empty(len(scores))
-        vertex_rows(scores, self.layout, columns, entries, values)
+
+        def work(rows: slice) -> None:
+            layout = self._layout_of(rows)
+            vertex_rows(scores[rows], layout, columns[rows], entries[rows], values[rows])
+
+        for_rows(work, len(scores))
         return columns, entries, values
 
     def lowest(self, scores: Floats) -> tuple[Floats, Floats]:
@@ -144,7 +158,11 @@ class RowPolytopes:
         the label's entry is the sum of what is left.
         """
         out = np.empty_like(points)
-        project_rows(points, self.y, self.weights, out)
+
+        def work(rows: slice) -> None:
+            project_rows(points[rows], self.y[rows], self.weights, out[rows])
+
+        for_rows(work, len(points))
         for start in range(0, len(out), ROWS):
             rows = slice(start, start + ROWS)
             _restore_zeros(points[rows], self.y[rows], UNIT * self.scale, out[rows])

@@ -28,12 +28,15 @@ from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
 from fwlab.operators.features_interface import Features
 from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
+from fwlab.threads import for_rows, sum_of_parts, threads_in_blas
 
 # stand for the other kinds of X in a kernel that takes all of them
 _NO_X = np.empty((0, 0))
 _NO_CSR = Csr(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 # BLAS is faster on rows below this length, and at scores for this number of classes or more
 SHORT_ROWS, MANY_CLASSES = 128, 512
+# rows per class whose vertices are summed apart: their sums then cost little beside their products
+VERTICES_SUMMED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,26 +64,30 @@ class DenseFeatures:
         return fits and self.X.dtype == np.float64
 
     def transposed_product(self, A: Floats) -> Floats:
-        if self._suits_blas():
-            out = A[:SUMMED].T @ self.X[:SUMMED]
-            for start in range(SUMMED, len(A), SUMMED):
-                part = slice(start, start + SUMMED)
-                out += A[part].T @ self.X[part]
-            return out
-        out = np.zeros((A.shape[1], self.X.shape[1]))
-        nonzeros_product(self.X, A, out)
-        return out
+        def add(rows: slice, out: Floats) -> None:
+            if self._suits_blas():
+                out += A[rows].T @ self.X[rows]
+            else:
+                nonzeros_product(self.X[rows], A[rows], out)
+
+        return sum_of_parts(add, len(A), SUMMED, (A.shape[1], self.X.shape[1]))
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
-        out = np.zeros((m, self.X.shape[1]))
-        dense_product(self.X, columns, entries, out)
-        return out
+        def add(rows: slice, out: Floats) -> None:
+            dense_product(self.X[rows], columns[rows], entries[rows], out)
+
+        return sum_of_parts(add, len(columns), VERTICES_SUMMED * m, (m, self.X.shape[1]))
 
     def scores(self, W: Floats) -> Floats:
-        if self._suits_blas(len(W)):
-            return self.X @ W.T
         out = np.empty((len(self.X), len(W)))
-        scores_product(self.X, W, out)
+
+        def work(rows: slice) -> None:
+            if self._suits_blas(len(W)):
+                np.matmul(self.X[rows], W.T, out=out[rows])
+            else:
+                scores_product(self.X[rows], W, out[rows])
+
+        for_rows(work, len(out))
         return out
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
@@ -264,6 +271,7 @@ def features_of(X: Any, kernel: str | None) -> Features:
     if kernel == "precomputed":
         return GramFeatures(X)
     if kernel == "linear":
-        gram = X @ X.T
+        with threads_in_blas():
+            gram = X @ X.T
         return GramFeatures(gram.toarray() if scipy.sparse.issparse(gram) else gram)
     return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)

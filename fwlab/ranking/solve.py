@@ -18,8 +18,8 @@ from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.stopping import checked_limits
-from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
+from fwlab.threads import blas_threads
 
 MAX_MEMORY = 2**30
 
@@ -104,7 +104,7 @@ def solve(
     verbose : int
         1 prints at most one line per second to stderr, 2 prints one per checkpoint.
     n_threads : int
-        Threads of the matrix products.
+        Threads of BLAS, which computes the products of matrices.
     max_memory : int
         Bytes for kernel matrices. "working-set" uses them for columns of an rbf kernel, and needs
         about 24 further bytes per pair of rows of the set.

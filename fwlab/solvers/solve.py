@@ -17,9 +17,9 @@ from fwlab.solvers.method import Method, State
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.registry import build, label, require_taken
 from fwlab.solvers.stopping import checked_limits
-from fwlab.solvers.threads import blas_threads
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
+from fwlab.threads import run_threads
 
 MAX_MEMORY = 2**30
 
@@ -89,9 +89,11 @@ def solve(
     verbose : int
         1 prints at most one line per second to stderr, with the time left, 2 one per checkpoint.
     n_threads : int
-        Threads of BLAS, which computes Gram matrices and the products of dense rows below 128
-        features. Everything else is serial. The number of threads affects only rounding and run
-        time.
+        Threads of BLAS, and of the work that treats each row by itself: products with a dense X,
+        vertices, projections and losses, hence whole iterations of "fw" and the judging of all
+        methods. Steps of block methods and products with a sparse X are serial. A run can be
+        repeated bit for bit with the same number; another number changes no more than the rounding
+        of BLAS.
     max_memory : int
         Bytes that a block method may take for the Gram matrix of a dense X with n <= d. It computes
         this matrix as soon as that pays, and the message then says so; 0 for never.
@@ -123,7 +125,7 @@ def solve(
     A = _start(problem, A0)
     reporter = Reporter(name, callback, verbose, TrainingProgress, TimeLeft(limits))
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
-    with blas_threads(n_threads):
+    with run_threads(n_threads):
         warm_up(problem, solver)
         state = State(problem, A, generator, solver.needs(problem), max_memory)
         began = time.perf_counter()

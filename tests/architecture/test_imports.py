@@ -31,6 +31,7 @@ LAYERS = (
         "fwlab.files",
         "fwlab.launch",
         "fwlab.text",
+        "fwlab.threads",
         "fwlab.toml_text",
         "fwlab.provenance",
         "fwlab.kernels*",

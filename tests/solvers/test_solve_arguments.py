@@ -18,8 +18,8 @@ from solvers.solver_table import (
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
+from fwlab import threads as _threads
 from fwlab.solvers import registry
-from fwlab.solvers import threads as _threads
 
 pytestmark = pytest.mark.small
 
@@ -138,23 +138,6 @@ def test_blas_is_looked_for_again_when_a_module_has_been_imported(monkeypatch):
     fwlab.solve(Case().problem(), tol=0.0, max_iter=1)
     assert len(looked) == 2
     _threads._controller.cache_clear()
-
-
-@pytest.mark.long
-@each_method
-@each_form
-def test_threads_where_asked_for_change_the_rounding_alone(method, form):
-    problem, inside = Case(form=form, smoothing=0.1, n=60, d=40).problem(), []
-
-    def count(progress):
-        inside.append(blas_threads())
-
-    options = {"tol": 0.0, "max_iter": 3}
-    one = fwlab.solve(problem, method, **options)
-    two = fwlab.solve(problem, method, n_threads=2, callback=count, **options)
-    assert all(2 in threads and max(threads) == 2 for threads in inside)
-    np.testing.assert_allclose(two.A, one.A, atol=1e-12)
-    assert two.gap == pytest.approx(one.gap, abs=1e-12)
 
 
 def never(progress):

@@ -8,7 +8,7 @@ A^T X 0.1 to 1.2, by the share of A that is not 0.
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.products.blocks import add_block, add_multiple, block_scores, bring_near, dot
+from fwlab.kernels.products.blocks import add_block, block_scores, bring_near, dot
 
 # Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
 # rows at a time (four of X, five of W) evict each other and the products take twice the time.
@@ -55,21 +55,12 @@ def scores_product(X, W, out):
 
 @compiled(allocates=True)
 def nonzeros_product(X, A, out):
-    """Add A^T X to out (m, d), skipping the zeros of A (n, m); SUMMED rows are summed apart."""
+    """Add A^T X to out (m, d), skipping the zeros of A (n, m)."""
     changes = np.empty(A.shape[1], dtype=np.int64)
     touched = np.empty(ADDED_ROWS, dtype=np.int64)
-    n = X.shape[0]
-    part = np.empty(out.shape if n > SUMMED else (0, 0))
-    for first in range(0, n, SUMMED):
-        total = part if first else out
-        if first:
-            part[:] = 0.0
-        for start in range(first, min(n, first + SUMMED), ADDED_ROWS):
-            stop = start + ADDED_ROWS
-            add_block(A[start:stop], X[start:stop], total, changes, touched)
-        if first:
-            for j in range(len(out)):
-                add_multiple(out[j], 1.0, part[j])
+    for start in range(0, X.shape[0], ADDED_ROWS):
+        stop = start + ADDED_ROWS
+        add_block(A[start:stop], X[start:stop], out, changes, touched)
 
 
 @compiled

@@ -1,0 +1,116 @@
+"""The threads of a run: work on rows is shared among them, and BLAS takes as many where it must.
+
+Elsewhere BLAS takes one: after each call its threads wait busily for the next one, and would take
+the processor from the threads that work on rows.
+
+threadpoolctl searches all loaded libraries for BLAS, which takes milliseconds, longer than a small
+run. The search is repeated only after modules were imported.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from fwlab.arrays import Floats
+
+# a part starts at a multiple of this number of rows, where kernels start a group of rows anyway
+ROWS = 64
+# more parts than threads, for threads that other work delays
+PARTS_PER_THREAD = 4
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Threads besides the one of the caller, which waits for them."""
+
+    number: int
+    pool: ThreadPoolExecutor
+
+
+_threads: ContextVar[Threads | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def run_threads(n_threads: int) -> Iterator[None]:
+    """Share the work on rows among n_threads threads in this context."""
+    with blas_threads(1):
+        if n_threads == 1:
+            yield
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            token = _threads.set(Threads(n_threads, pool))
+            try:
+                yield
+            finally:
+                _threads.reset(token)
+
+
+def threads_in_blas() -> AbstractContextManager[object]:
+    """Return a context in which BLAS takes the threads of this one."""
+    threads = _threads.get()
+    return nullcontext() if threads is None else blas_threads(threads.number)
+
+
+def for_rows(work: Callable[[slice], None], n_rows: int) -> None:
+    """Call `work` for slices that are all rows together, in the threads of this context.
+
+    It must treat each row by itself, so that the result does not depend on the number of threads.
+    """
+    threads = _threads.get()
+    if threads is None or n_rows <= ROWS:
+        work(slice(0, n_rows))
+        return
+    groups = -(-n_rows // ROWS)
+    size = -(-groups // (PARTS_PER_THREAD * threads.number)) * ROWS
+    parts = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    for task in [threads.pool.submit(work, part) for part in parts]:
+        task.result()
+
+
+def sum_of_parts(
+    add: Callable[[slice, Floats], None], n_rows: int, size: int, shape: tuple[int, int]
+) -> Floats:
+    """Return the sum over slices of `size` rows, of what add(rows, out) adds to out.
+
+    As many parts are computed at a time as there are threads, and then added in their order, so
+    that the sum does not depend on the number of threads.
+    """
+    parts = [slice(start, start + size) for start in range(0, n_rows, size)]
+    total, threads = np.zeros(shape), _threads.get()
+    if len(parts) == 1:
+        add(parts[0], total)
+        return total
+    together = 1 if threads is None else min(threads.number, len(parts))
+    rooms = [np.empty(shape) for _ in range(together)]
+
+    def product(part: slice, room: Floats) -> Floats:
+        room[:] = 0.0
+        add(part, room)
+        return room
+
+    apply = map if threads is None else threads.pool.map
+    for start in range(0, len(parts), together):
+        for room in apply(product, parts[start : start + together], rooms):
+            total += room
+    return total
+
+
+def blas_threads(n_threads: int) -> AbstractContextManager[object]:
+    """Return a context in which BLAS uses at most n_threads threads."""
+    limit: AbstractContextManager[object] = _controller(len(sys.modules)).limit(
+        limits=n_threads, user_api="blas"
+    )
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    """Return the BLAS libraries that are loaded while there are n_modules modules."""
+    return ThreadpoolController()

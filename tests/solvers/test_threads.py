@@ -1,0 +1,124 @@
+"""A run shares its work on rows among threads; their number changes nothing but the time."""
+
+import threading
+
+import numpy as np
+import pytest
+from solvers.solver_table import Case, each_form, each_method
+from threadpoolctl import threadpool_info
+
+import fwlab
+from fwlab.kernels.products.dense import SUMMED
+from fwlab.threads import ROWS, for_rows, run_threads, sum_of_parts, threads_in_blas
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_rows", [0, 1, ROWS, ROWS + 1, 10 * ROWS - 1, 100 * ROWS])
+def test_each_row_is_worked_on_once_in_whole_groups(n_threads, n_rows):
+    seen, starts = np.zeros(n_rows, dtype=int), []
+
+    def work(rows):
+        seen[rows] += 1
+        starts.append(rows.start)
+
+    with run_threads(n_threads):
+        for_rows(work, n_rows)
+    assert (seen == 1).all()
+    assert all(start % ROWS == 0 for start in starts)
+
+
+def test_two_threads_work_at_the_same_time():
+    meeting = threading.Barrier(2, timeout=60)
+    with run_threads(2):
+        for_rows(lambda rows: meeting.wait() if rows.start < 2 * ROWS else None, 8 * ROWS)
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    def work(rows):
+        raise MemoryError(f"row {rows.start}")
+
+    with run_threads(2), pytest.raises(MemoryError, match="row 0"):
+        for_rows(work, 3 * ROWS)
+
+
+def test_threads_end_with_their_context():
+    before = threading.active_count()
+    with run_threads(3):
+        for_rows(lambda rows: None, 9 * ROWS)
+        assert threading.active_count() > before
+    assert threading.active_count() == before
+    with run_threads(1):
+        for_rows(lambda rows: None, 9 * ROWS)
+        assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("n_rows", [1, 10, 11, 95])
+def test_parts_are_added_in_their_order(n_rows):
+    values = np.random.default_rng(0).standard_normal((n_rows, 2, 3)) * 10.0 ** np.arange(3)
+
+    def add(rows, out):
+        for value in values[rows]:
+            out += value
+
+    expected = np.zeros((2, 3))
+    for start in range(0, n_rows, 10):
+        part = np.zeros((2, 3))
+        add(slice(start, start + 10), part)
+        expected += part
+    for n_threads in (1, 2, 3, 20):
+        with run_threads(n_threads):
+            np.testing.assert_array_equal(sum_of_parts(add, n_rows, 10, (2, 3)), expected)
+
+
+def largest_blas_pool():
+    return max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+
+
+def test_blas_takes_the_threads_where_it_must():
+    before = largest_blas_pool()
+    with run_threads(2):
+        assert largest_blas_pool() == 1
+        with threads_in_blas():
+            assert largest_blas_pool() == min(2, before)
+        assert largest_blas_pool() == 1
+    assert largest_blas_pool() == before
+
+
+@pytest.mark.long
+@each_method
+@each_form
+def test_the_number_of_threads_changes_nothing(method, form):
+    problem = Case(form=form, smoothing=0.1, n=3 * ROWS + 5, d=40).problem()
+    runs = [fwlab.solve(problem, method, n_threads=k, tol=0.0, max_iter=3) for k in (1, 2, 3)]
+    for run in runs[1:]:
+        assert_same_run(run, runs[0])
+
+
+def wide(n, d, m, storage="float64"):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, d)).astype(storage), rng.integers(0, m, n)
+    return fwlab.Problem(X, y, fwlab.TopK(2), 0.01, storage=storage)
+
+
+@pytest.mark.parametrize("method", ["fw", "ascent", "pfw"])
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+def test_products_in_parts_change_nothing(method, storage):
+    """The products of long rows are the package's own, and A^T X is summed in several parts."""
+    problem = wide(2 * SUMMED + 77, 130, 7, storage)
+    one, three = (fwlab.solve(problem, method, n_threads=k, tol=0.0, max_iter=2) for k in (1, 3))
+    assert_same_run(three, one)
+
+
+def test_many_classes_by_blas_change_no_more_than_the_rounding():
+    problem = wide(5 * ROWS, 130, 520)
+    one, two = (fwlab.solve(problem, "fw", n_threads=k, tol=0.0, max_iter=2) for k in (1, 2))
+    np.testing.assert_allclose(two.A, one.A, atol=1e-12)
+    assert two.gap == pytest.approx(one.gap, abs=1e-12)
+    assert two.gap_error < 1e-9
+
+
+def assert_same_run(first, second):
+    np.testing.assert_array_equal(first.A, second.A)
+    np.testing.assert_array_equal(np.asarray(first.W), np.asarray(second.W))
+    np.testing.assert_array_equal(first.trace.gap, second.trace.gap)
+    assert first.gap_error == second.gap_error
