@@ -20,6 +20,7 @@ from fwlab.kernels.products.dense import (
     nonzeros_product,
     scores_product,
 )
+from fwlab.kernels.products.sparse import sparse_scores, sparse_transposed_product
 from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
 from fwlab.kernels.steps.face_passes import dense_face_pass, sparse_face_pass
@@ -159,7 +160,9 @@ class SparseFeatures:
         return self._weighted_squares(np.ones(self.X.shape[1]))
 
     def transposed_product(self, A: Floats) -> Floats:
-        return np.ascontiguousarray(self.X.T @ A).T
+        out_T = np.zeros((self.X.shape[1], A.shape[1]))
+        sparse_transposed_product(csr_of(self.X), A, out_T)
+        return out_T.T
 
     def transposed_vertex_product(self, columns: Integers, entries: Floats, m: int) -> Floats:
         out = np.zeros((self.X.shape[1], m))
@@ -167,7 +170,15 @@ class SparseFeatures:
         return out.T
 
     def scores(self, W: Floats) -> Floats:
-        return self.X @ W.T
+        csr, W_T = csr_of(self.X), np.ascontiguousarray(W.T)
+        out = np.empty((self.X.shape[0], len(W)))
+
+        def work(rows: slice) -> None:
+            part = csr._replace(indptr=csr.indptr[rows.start : rows.stop + 1])
+            sparse_scores(part, W_T, out[rows])
+
+        for_rows(work, len(out))
+        return out
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)

@@ -89,11 +89,11 @@ def solve(
     verbose : int
         1 prints at most one line per second to stderr, with the time left, 2 one per checkpoint.
     n_threads : int
-        Threads of BLAS, and of the work that treats each row by itself: products with a dense X,
-        vertices, projections and losses, hence whole iterations of "fw" and the judging of all
-        methods. Steps of block methods and products with a sparse X are serial. A run can be
-        repeated bit for bit with the same number; another number changes no more than the rounding
-        of BLAS.
+        Threads that share the work on rows: products with X, vertices, projections and losses,
+        hence most of an iteration of "fw" and of the judging of all methods. Steps of block methods
+        are serial. Factorisations and Gram matrices are left to the threads of BLAS, which also
+        computes products with short rows or many classes; its rounding is all that depends on the
+        number. A run with the same number can be repeated bit for bit.
     max_memory : int
         Bytes that a block method may take for the Gram matrix of a dense X with n <= d. It computes
         this matrix as soon as that pays, and the message then says so; 0 for never.

@@ -1,11 +1,16 @@
-"""Products of one row of a CSR matrix with W, whose transpose (d, m) is given.
+"""Products of the rows of a CSR matrix with W, whose transpose (d, m) is given.
 
-`values` holds the non-zeros of the row, `columns` their places.
+`values` holds the non-zeros of a row, `columns` their places.
 """
+
+import numpy as np
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.products.blocks import add_multiple, nonzero
+
+# a W_T with more numbers leaves the second cache, and rows of it are worth a prefetch
+CACHED = 2**17
 
 
 @compiled
@@ -50,3 +55,28 @@ def add_row(values, columns, change, W_T, classes):
         row, value = W_T[columns[place]], values[place]
         for j in classes[:moved]:
             row[j] += value * change[j]
+
+
+@compiled
+def sparse_scores(csr, W_T, out):
+    """Set out (n, m) = X W^T for the rows of a CSR matrix."""
+    values, indices, indptr = csr
+    beyond_cache = W_T.size > CACHED
+    for i in range(len(out)):
+        row = slice(indptr[i], indptr[i + 1])
+        if beyond_cache and i + 1 < len(out):
+            request_rows(indices[indptr[i + 1] : indptr[i + 2]], W_T)
+        row_scores(values[row], indices[row], W_T, out[i])
+
+
+@compiled(allocates=True)
+def sparse_transposed_product(csr, A, out_T):
+    """Add X^T A to out_T (d, m) for a CSR matrix X; rows of A cost as much as they hold."""
+    values, indices, indptr = csr
+    classes = np.empty(A.shape[1], dtype=np.int64)
+    beyond_cache = out_T.size > CACHED
+    for i in range(len(A)):
+        row = slice(indptr[i], indptr[i + 1])
+        if beyond_cache and i + 1 < len(A):
+            request_rows(indices[indptr[i + 1] : indptr[i + 2]], out_T)
+        add_row(values[row], indices[row], A[i], out_T, classes)
