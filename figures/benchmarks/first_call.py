@@ -2,7 +2,8 @@
 
 Each line is two processes, one after the other: `import fwlab` and a solve of 200 x 20 random
 numbers with five classes. The first process compiles, the second one loads what it stored; both
-may store Python's bytecode, too.
+may store Python's bytecode, too. "libraries" is the part of the import that numpy, numba and
+scipy.sparse take, which a program without fwlab pays as well; a process of its own measures it.
 """
 
 import json
@@ -13,6 +14,12 @@ import tempfile
 
 from figures.benchmarks.timing import print_line
 
+LIBRARIES = """
+import time
+began = time.perf_counter()
+import numpy, numba, scipy.sparse
+print(time.perf_counter() - began)
+"""
 RUNS = (
     ("ascent", "dense"),
     ("ascent", "sparse"),
@@ -39,20 +46,27 @@ print(json.dumps([imported - began, time.perf_counter() - called]))
 
 def seconds(method: str, storage: str, cache: str) -> tuple[float, float]:
     """Seconds of the import and of the first solve in a new process."""
-    command = [sys.executable, "-c", PROGRAM, method, storage]
+    imported, solved = json.loads(printed(cache, PROGRAM, method, storage))
+    return imported, solved
+
+
+def printed(cache: str, program: str, *arguments: str) -> str:
+    """What a program prints in a new process with this cache of machine code."""
+    command = [sys.executable, "-c", program, *arguments]
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONDONTWRITEBYTECODE": ""}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    imported, solved = json.loads(done.stdout)
-    return imported, solved
+    return done.stdout
 
 
 def run(quick: bool) -> None:
     """Print the table in Markdown, line by line."""
-    header = ("method", "X", "cold", "warm", "import")
+    header = ("method", "X", "cold", "warm", "import", "libraries")
     print_line(header)
     print_line("---" for _ in header)
     for method, storage in RUNS[: 1 if quick else None]:
         with tempfile.TemporaryDirectory() as cache:
             _, cold = seconds(method, storage, cache)
             imported, warm = seconds(method, storage, cache)
-        print_line((method, storage, *(f"{one:.2f}" for one in (cold, warm, imported))))
+            libraries = float(printed(cache, LIBRARIES))
+        times = cold, warm, imported, libraries
+        print_line((method, storage, *(f"{one:.2f}" for one in times)))

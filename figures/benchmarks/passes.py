@@ -1,4 +1,4 @@
-"""Milliseconds an iteration of the solvers, with their ratios to BLAS products in the same run.
+"""Milliseconds per iteration of the solvers, with their ratios to BLAS products in the same run.
 
 Data sets A and B are synthetic, C has 1000 classes; News20 (1024 SVD features, unit rows) is added
 where FWLAB_DATA names its folder. Top-3, lam = 1/n, CPU times of one thread: every repeat runs the

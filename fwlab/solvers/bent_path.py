@@ -31,7 +31,7 @@ class BentPath(Method):
     @property
     def sentence(self) -> str:
         kind = "Pairwise" if self.pairwise else "Away-step"
-        return f"{kind} Frank-Wolfe, one active set a sample and one bent path for all blocks."
+        return f"{kind} Frank-Wolfe, one active set per sample and one bent path for all blocks."
 
     def needs(self, problem: Problem) -> Needs:
         return Needs(scores=True)

@@ -28,9 +28,9 @@ ROW_BY_ROW = ("uniform", "gap")
 SENTENCES = {
     FRANK_WOLFE: "Block-coordinate Frank-Wolfe with exact line search.",
     ADAPTIVE: "Block-coordinate Frank-Wolfe with one curvature estimate per block.",
-    AWAY: "Block-coordinate away-step Frank-Wolfe, one active set a sample.",
-    PAIRWISE: "Block-coordinate pairwise Frank-Wolfe, one active set a sample.",
-    BLENDED: "Block-coordinate blended pairwise Frank-Wolfe, one active set a sample.",
+    AWAY: "Block-coordinate away-step Frank-Wolfe, one active set per sample.",
+    PAIRWISE: "Block-coordinate pairwise Frank-Wolfe, one active set per sample.",
+    BLENDED: "Block-coordinate blended pairwise Frank-Wolfe, one active set per sample.",
     INVARIANT: "Decomposition-invariant pairwise Frank-Wolfe per block; it holds no atoms.",
 }
 WITH_ACTIVE_SETS = (AWAY, PAIRWISE, BLENDED)

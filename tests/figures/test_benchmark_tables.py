@@ -26,6 +26,7 @@ from figures.benchmarks import (
     projections,
     ranking,
     tail,
+    threads,
     wall,
 )
 
@@ -185,9 +186,10 @@ def test_wall_table(monkeypatch, capsys):
 
 def test_first_call_table(monkeypatch, capsys):
     monkeypatch.setattr(first_call, "seconds", lambda *run: (0.5, 2.0))
+    monkeypatch.setattr(first_call, "printed", lambda *run: "0.25")
     first_call.run(quick=False)
     _, *lines = cells(capsys.readouterr().out)
-    assert [line[2:] for line in lines] == [["2.00", "2.00", "0.50"]] * len(first_call.RUNS)
+    assert [line[2:] for line in lines] == [["2.00", "2.00", "0.50", "0.25"]] * len(first_call.RUNS)
 
 
 def test_first_call_is_that_of_a_new_process(tmp_path):
@@ -203,6 +205,16 @@ def test_block_projection_table(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()[2:]
     # TopK(100) needs more classes
     assert [line.split()[0] for line in lines] == ["12"] * 5 + ["70"] * 5
+
+
+def test_threads_table(monkeypatch, capsys):
+    monkeypatch.setattr(threads, "SIZES", ((400, 150, 5),))
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 2)
+    threads.run(quick=True)
+    header, *lines = cells(capsys.readouterr().out)
+    assert header[2:4] == ["one thread", "two"]
+    assert [line[1] for line in lines] == list(threads.ITERATIONS)
+    assert all(float(line[2]) > 0 and float(line[3]) > 0 for line in lines)
 
 
 def test_linear_svc_table(monkeypatch, capsys):

@@ -1,0 +1,66 @@
+"""Wall seconds of `solve` with one thread and with two, for the same iterations.
+
+The numbers of samples, features and classes come first; TopK(3), unit rows, C = 1; a judging every
+fifth iteration. The two runs take turns: medians, and the lowest and highest ratio of a pair. Steps
+of block methods are serial, so that only the judging of `ascent` gains.
+"""
+
+import os
+from collections.abc import Iterator
+from statistics import median
+
+import scipy.sparse
+
+import fwlab
+from figures.benchmarks.timing import print_line
+
+SIZES = ((16000, 1024, 20), (12811, 384, 1000))
+SPARSE = (20000, 50000, 100)
+DENSITY = 2e-3
+ITERATIONS = {"fw": 10, "pfw": 10, "ascent": 5}
+REPEATS = 5
+
+
+def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem]]:
+    """Yield the name and the problem."""
+    for size in SIZES[: 1 if quick else None]:
+        data = fwlab.datasets.synthetic(*size, 0.1, rng=0, normalize="unit")
+        yield " x ".join(map(str, size)), problem_on(data.X_train, data.y_train)
+    if not quick:
+        n, d, m = SPARSE
+        X = scipy.sparse.random(n, d, DENSITY, format="csr", random_state=0)
+        labels = fwlab.datasets.synthetic(n, 2, m, 0.1, rng=0).y_train
+        yield f"{n} x {d} x {m}, sparse", problem_on(X, labels)
+
+
+def problem_on(X: object, y: object) -> fwlab.Problem:
+    return fwlab.Problem(X, y, fwlab.TopK(3), C=1.0)
+
+
+def seconds(problem: fwlab.Problem, method: str, n_threads: int) -> float:
+    """Wall seconds of a run."""
+    most = ITERATIONS[method]
+    run = fwlab.solve(
+        problem, method, tol=0.0, max_iter=most, check_every=5, n_threads=n_threads, rng=0
+    )
+    return run.wall_seconds
+
+
+def run(quick: bool) -> None:
+    """Print the table in Markdown, line by line."""
+    header = ("data", "method", "one thread", "two", "one / two")
+    print_line(header)
+    print_line("---" for _ in header)
+    if (os.cpu_count() or 1) < 2:
+        print_line(("one processor only", *("" for _ in header[1:])))
+        return
+    for name, problem in problems(quick):
+        for method in ITERATIONS:
+            pairs = [
+                (seconds(problem, method, 1), seconds(problem, method, 2))
+                for _ in range(2 if quick else REPEATS)
+            ]
+            one, two = (median(column) for column in zip(*pairs, strict=True))
+            ratios = sorted(a / b for a, b in pairs)
+            spread = f"{median(ratios):.2f} [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
+            print_line((name, method, f"{one:.3f}", f"{two:.3f}", spread))
