@@ -34,8 +34,10 @@ from fwlab.threads import for_rows, sum_of_parts, threads_in_blas
 # stand for the other kinds of X in a kernel that takes all of them
 _NO_X = np.empty((0, 0))
 _NO_CSR = Csr(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
-# BLAS is faster on rows below this length, and at scores for this number of classes or more
+# BLAS computes scores faster from rows below this length, and for this number of classes or more
 SHORT_ROWS, MANY_CLASSES = 128, 512
+# A^T X skips the zeros of A, if in each 16th row less than this share of the entries is not 0
+LOOKED_AT, MOST_FILLED = 16, 0.3
 # rows per class whose vertices are summed apart: their sums then cost little beside their products
 VERTICES_SUMMED = 64
 
@@ -60,16 +62,17 @@ class DenseFeatures:
     def square_norms(self) -> Floats:
         return np.einsum("ij,ij->i", self.X, self.X, dtype=np.float64)
 
-    def _suits_blas(self, n_classes: int = 0) -> bool:
+    def _suits_blas(self, n_classes: int) -> bool:
         fits = self.X.shape[1] < SHORT_ROWS or n_classes >= MANY_CLASSES
         return fits and self.X.dtype == np.float64
 
     def transposed_product(self, A: Floats) -> Floats:
         def add(rows: slice, out: Floats) -> None:
-            if self._suits_blas():
-                out += A[rows].T @ self.X[rows]
+            X, part = self.X[rows], A[rows]
+            if X.shape[1] >= SHORT_ROWS and share_of_nonzeros(part[::LOOKED_AT]) < MOST_FILLED:
+                nonzeros_product(X, part, out)
             else:
-                nonzeros_product(self.X[rows], A[rows], out)
+                out += part.T @ X.astype(np.float64, copy=False)
 
         return sum_of_parts(add, len(A), SUMMED, (A.shape[1], self.X.shape[1]))
 
@@ -126,6 +129,11 @@ def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
     """Return `part`, read-only if `whole` is: numba compiles one version for each of the two."""
     part.flags.writeable = whole.flags.writeable
     return part
+
+
+def share_of_nonzeros(A: Floats) -> float:
+    """Return the share of the entries of A that are not 0."""
+    return float(np.count_nonzero(A)) / A.size
 
 
 def csr_of(X: Any) -> Csr:

@@ -9,6 +9,7 @@ import scipy.sparse
 
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
+from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 from fwlab.problem import Problem
 from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
@@ -24,6 +25,7 @@ class Form(NamedTuple):
     storage: str
     smoothed: bool
     many_classes: bool
+    long_rows: bool
     many_unknowns: bool
 
 
@@ -41,7 +43,8 @@ def warm_up(problem: Problem, method: Method) -> None:
         values.dtype.name,
         problem.smoothing > 0,
         problem.n_classes > COUNTING_LENGTH + 1,
-        problem.n_classes * problem.n_features > MOST_UNKNOWNS,
+        not (sparse and problem.kernel is None) and problem.features.shape[1] >= SHORT_ROWS,
+        problem.kernel is None and problem.n_classes * problem.n_features > MOST_UNKNOWNS,
     )
     try:
         _iterate_once_per_form(method, form)
@@ -67,10 +70,24 @@ def _iterate_once(method: Method, form: Form) -> None:
         tiny.certificate(state.A)
         tiny.infeasibility(state.A)
         tiny.is_feasible(state.A)
+        if form.long_rows:
+            _multiply_long_rows(form, tiny.n_classes)
+
+
+def _multiply_long_rows(form: Form, m: int) -> None:
+    """Compile the products of rows that are too long for two samples."""
+    rows = np.zeros((1, SHORT_ROWS), dtype=form.storage)
+    rows.flags.writeable = form.writeable or form.kernel == "linear"
+    features = DenseFeatures(rows)
+    features.transposed_product(np.zeros((1, m)))
+    if form.kernel is None:
+        features.scores(np.zeros((m, SHORT_ROWS)))
 
 
 def _two_samples(form: Form) -> Problem:
-    d = MOST_UNKNOWNS if form.many_unknowns else 2
+    m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 2
+    m = COUNTING_LENGTH + 2 if form.many_classes else m
+    d = SHORT_ROWS - 1 if form.many_unknowns else 2
     X: Any = np.eye(2, d, dtype=form.storage)
     if form.indices is not None:
         places = np.arange(3, dtype=form.indices)
@@ -83,6 +100,6 @@ def _two_samples(form: Form) -> Problem:
         1.0,
         smoothing=float(form.smoothed),
         kernel=form.kernel,
-        n_classes=COUNTING_LENGTH + 2 if form.many_classes else 2,
+        n_classes=m,
         storage=form.storage,
     )

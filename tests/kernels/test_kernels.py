@@ -20,6 +20,7 @@ from loss_table import entries, some_ks
 
 import fwlab
 from fwlab import kernels
+from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 from fwlab.solvers.newton import Proximal
 from fwlab.solvers.registry import REGISTRY
 
@@ -133,6 +134,11 @@ def use_projections(rng):
     fwlab.project_knapsack(np.zeros(1100), 1.0, 0.25, bias=1.0)
 
 
+def use_products(rng):
+    features = DenseFeatures(rng.standard_normal((20, SHORT_ROWS)))
+    features.transposed_product(rng.standard_normal((20, 3)) * (rng.random((20, 3)) < 0.2))
+
+
 def use_solvers(rng):
     n, m, d = 9, int(rng.choice([3, 6])), 4
     X, y = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.7), rng.integers(0, m, n)
@@ -185,7 +191,15 @@ def use_ranking(rng):
             fwlab.ranking.solve(X, y, objective, 1.0, method="pairwise", tol=0.0, max_iter=2)
 
 
-RUNS = [use_losses, use_long_rows, use_projections, use_solvers, use_faces, use_ranking]
+RUNS = [
+    use_losses,
+    use_long_rows,
+    use_projections,
+    use_products,
+    use_solvers,
+    use_faces,
+    use_ranking,
+]
 
 
 # ---------------------------------------------------------------- compiled against interpreted

@@ -22,11 +22,10 @@ import numpy as np
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.isotonic import decreasing_fit
 from fwlab.kernels.domains.large_entries import shorten_gaps
+from fwlab.kernels.domains.nearest_beta import nearest_in_polytope, true_class_residual
 from fwlab.kernels.domains.projection import (
     make_projection_scratch,
-    nearest_in_polytope,
     sorted_candidates,
-    true_class_residual,
 )
 from fwlab.kernels.layouts import Candidates
 from fwlab.kernels.products.blocks import dot

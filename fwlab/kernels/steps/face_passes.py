@@ -66,8 +66,7 @@ def _project_on_face(point, polytope, scratch, out):
     sizes = scratch.sizes_upper, scratch.sizes_lower
     beta = scratch.beta[:count]
     projection = ProjectionScratch(*fits, *sums, *sizes, beta, scratch.candidates, scratch.order)
-    true_class = np.int64(0)  # not the literal 0, for which numba would compile another version
-    project_row(point, true_class, weights, projection, out)
+    project_row(point, 0, weights, projection, out)
 
 
 @compiled(inline=True)
