@@ -1,16 +1,17 @@
-"""The threads of a run: work on rows is shared among them, and BLAS takes as many where it must.
+"""The threads of a run: work on rows is shared among them.
 
-Elsewhere BLAS takes one: after each call its threads wait busily for the next one, and would take
-the processor from the threads that work on rows.
+BLAS takes the same number inside `threads_in_blas` and one elsewhere: after each call its threads
+wait busily for the next one, and would take the processor from the threads that work on rows.
 
 threadpoolctl searches all loaded libraries for BLAS, which takes milliseconds, longer than a small
 run. The search is repeated only after modules were imported.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,7 @@ class Threads:
 
     number: int
     pool: ThreadPoolExecutor
+    process: int
 
 
 _threads: ContextVar[Threads | None] = ContextVar("threads", default=None)
@@ -40,30 +42,38 @@ _threads: ContextVar[Threads | None] = ContextVar("threads", default=None)
 @contextmanager
 def run_threads(n_threads: int) -> Iterator[None]:
     """Share the work on rows among n_threads threads in this context."""
-    with blas_threads(1):
-        if n_threads == 1:
+    with blas_threads(1), ExitStack() as stack:
+        threads = None
+        if n_threads > 1:
+            # in builds of BLAS with OpenMP each thread has its own limit
+            pool = ThreadPoolExecutor(n_threads, initializer=blas_threads, initargs=(1,))
+            threads = Threads(n_threads, stack.enter_context(pool), os.getpid())
+        token = _threads.set(threads)
+        try:
             yield
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            token = _threads.set(Threads(n_threads, pool))
-            try:
-                yield
-            finally:
-                _threads.reset(token)
+        finally:
+            _threads.reset(token)
+
+
+def _of_context() -> Threads | None:
+    """Return the threads of this context; a forked process has none."""
+    threads = _threads.get()
+    return threads if threads is None or threads.process == os.getpid() else None
 
 
 def threads_in_blas() -> AbstractContextManager[object]:
-    """Return a context in which BLAS takes the threads of this one."""
-    threads = _threads.get()
+    """Return a context in which BLAS takes as many threads as the run has."""
+    threads = _of_context()
     return nullcontext() if threads is None else blas_threads(threads.number)
 
 
 def for_rows(work: Callable[[slice], None], n_rows: int) -> None:
     """Call `work` for slices that are all rows together, in the threads of this context.
 
-    It must treat each row by itself, so that the result does not depend on the number of threads.
+    It must treat each row by itself; the result then does not depend on the number of threads,
+    except for the rounding of BLAS, which depends on the number of rows in a call.
     """
-    threads = _threads.get()
+    threads = _of_context()
     if threads is None or n_rows <= ROWS:
         work(slice(0, n_rows))
         return
@@ -80,10 +90,10 @@ def sum_of_parts(
     """Return the sum over slices of `size` rows, of what add(rows, out) adds to out.
 
     As many parts are computed at a time as there are threads, and then added in their order, so
-    that the sum does not depend on the number of threads.
+    that the sum does not depend on the number of threads. Each thread needs an array of this shape.
     """
-    parts = [slice(start, start + size) for start in range(0, n_rows, size)]
-    total, threads = np.zeros(shape), _threads.get()
+    parts = [slice(start, start + size) for start in range(0, max(n_rows, 1), size)]
+    total, threads = np.zeros(shape), _of_context()
     if len(parts) == 1:
         add(parts[0], total)
         return total

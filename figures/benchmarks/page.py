@@ -47,7 +47,8 @@ def machine() -> str:
     versions = ", ".join(f"{name} {made_by[name]}" for name in packages)
     learn = f"scikit-learn {installed('scikit-learn')}"
     commit = made_by["commit"] or f"version {made_by['fwlab']}"
-    return f"{made_by['processor']}, one thread; {versions}, {learn}; {commit}; {made_by['date']}."
+    processor = f"{made_by['processor']}, one thread unless said"
+    return f"{processor}; {versions}, {learn}; {commit}; {made_by['date']}."
 
 
 def floors() -> str:

@@ -1,7 +1,8 @@
 """X W^T and A^T X for a dense X, m classes: the kernels of the library over BLAS.
 
 CPU times of one thread, standard normal numbers; three tenths and a tenth of A's entries are not 0.
-`features.SHORT_ROWS` is read off this table: on shorter rows the library calls BLAS.
+`features.SHORT_ROWS`, `MANY_CLASSES` and `MOST_FILLED` are read off this table: the library calls
+BLAS on shorter rows, for the scores of more classes, and for A^T X with a fuller A.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from fwlab.text import format_table
 
 ENTRIES = 4_000_000
 FEATURES = (16, 32, 64, 128, 256, 1024, 4096)
-CLASSES = (3, 10, 30, 100, 300)
+CLASSES = (3, 10, 30, 100, 300, 600)
 DENSITIES = (0.3, 0.1)
 
 

@@ -56,6 +56,7 @@ def run(quick: bool) -> None:
         return
     for name, problem in problems(quick):
         for method in ITERATIONS:
+            seconds(problem, method, 1)  # loads the kernels
             pairs = [
                 (seconds(problem, method, 1), seconds(problem, method, 2))
                 for _ in range(2 if quick else REPEATS)

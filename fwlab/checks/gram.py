@@ -7,7 +7,6 @@ import scipy.sparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_array, as_floats
-from fwlab.threads import threads_in_blas
 
 ROUNDING = 1e-8
 EPS = float(np.finfo(float).eps)
@@ -65,8 +64,7 @@ def _has_factor(gram: Floats, shift: float) -> bool:
     shifted = gram.copy()
     shifted[np.diag_indices_from(shifted)] += shift
     try:
-        with threads_in_blas():
-            cholesky(shifted, overwrite_a=True, check_finite=False)
+        cholesky(shifted, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return False
     return True
@@ -75,5 +73,4 @@ def _has_factor(gram: Floats, shift: float) -> bool:
 def _smallest_eigenvalue(gram: Floats) -> float:
     from scipy.linalg import eigvalsh
 
-    with threads_in_blas():
-        return float(eigvalsh(gram, subset_by_index=(0, 0), check_finite=False)[0])
+    return float(eigvalsh(gram, subset_by_index=(0, 0), check_finite=False)[0])

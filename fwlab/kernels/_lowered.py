@@ -27,7 +27,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 class LoweringFlags(Flags):
     """Flags that are fast as part of a key, as numba looks up each overload by them.
 
-    The hash of numba's own is the same for all, and a comparison reads every option.
+    All of numba's Flags have the same hash, and a comparison of two reads every option.
     """
 
     def __hash__(self) -> int:
@@ -104,9 +104,9 @@ class LoadingCache(FunctionCache):
 def collecting_seldom() -> Iterator[None]:
     """Let Python look for cycles seldom: numba's objects live on, and each search visits them."""
     before = gc.get_threshold()
-    if before[0] > 0:
-        gc.set_threshold(max(before[0], 50_000), *before[1:])
     try:
+        if before[0] > 0:
+            gc.set_threshold(max(before[0], 50_000), *before[1:])
         yield
     finally:
         gc.set_threshold(*before)
@@ -128,9 +128,9 @@ class Kernel(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Load or compile the function for these types of arguments."""
-        if self.cache_folder is not None and not isinstance(self._cache, LoadingCache):
-            self._cache = LoadingCache.in_folder(self.cache_folder, self.py_func)
         with global_compiler_lock, collecting_seldom():
+            if self.cache_folder is not None and not isinstance(self._cache, LoadingCache):
+                self._cache = LoadingCache.in_folder(self.cache_folder, self.py_func)
             return super().compile(sig)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -143,7 +143,7 @@ class Kernel(CPUDispatcher):
 def call_instead(function: Callable, choice: Callable) -> None:
     """Let a call of `function` in a kernel become a call of a LoweredFunction.
 
-    `choice` gets the types of the arguments and returns it.
+    `choice` gets the types of the arguments and returns the LoweredFunction.
     """
 
     class ChosenByType(AbstractTemplate):

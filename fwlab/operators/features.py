@@ -36,9 +36,9 @@ _NO_X = np.empty((0, 0))
 _NO_CSR = Csr(np.empty(0), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 # BLAS computes scores faster from rows below this length, and for this number of classes or more
 SHORT_ROWS, MANY_CLASSES = 128, 512
-# A^T X skips the zeros of A, if in each 16th row less than this share of the entries is not 0
+# A^T X skips the zeros of A, if of every 16th row, taken together, less than this share is not 0
 LOOKED_AT, MOST_FILLED = 16, 0.3
-# rows per class whose vertices are summed apart: their sums then cost little beside their products
+# U^T X is summed in parts of this many rows per class; adding a part costs a 64th of its products
 VERTICES_SUMMED = 64
 
 

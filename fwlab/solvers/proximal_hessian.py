@@ -19,6 +19,7 @@ from fwlab.kernels.steps.proximal_hessian import (
 )
 from fwlab.operators.features import csr_of
 from fwlab.operators.jacobians import Jacobians
+from fwlab.threads import threads_in_blas
 
 MOST_UNKNOWNS = 1000
 ACCURACY = 0.1
@@ -83,7 +84,8 @@ class ProximalHessian:
         blocks = H.reshape(m, d, m, d)
         add_hessian(self._rows, X, blocks)
         H[np.diag_indices_from(H)] += self.L
-        return np.asarray(np.linalg.solve(H, target.ravel()), dtype=float).reshape(m, d)
+        with threads_in_blas():
+            return np.asarray(np.linalg.solve(H, target.ravel()), dtype=float).reshape(m, d)
 
     def _iterative(self, target: Floats) -> Floats:
         diagonal = self.diagonal()

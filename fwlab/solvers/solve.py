@@ -89,11 +89,12 @@ def solve(
     verbose : int
         1 prints at most one line per second to stderr, with the time left, 2 one per checkpoint.
     n_threads : int
-        Threads that share the work on rows: products with X, vertices, projections and losses,
-        hence most of an iteration of "fw" and of the judging of all methods. Steps of block methods
-        are serial. Factorisations and Gram matrices are left to the threads of BLAS, which also
-        computes products with short rows or many classes; its rounding is all that depends on the
-        number. A run with the same number can be repeated bit for bit.
+        Threads that share the work on rows: scores, vertices, projections, losses and A^T X of a
+        dense X, hence most of an iteration of "fw" and of the judging of all methods. Steps of
+        block methods and A^T X of a sparse X are serial. Gram matrices and the Newton steps with at
+        most 1000 unknowns are left to the threads of BLAS, whose rounding is all that depends on
+        the number. A run with the same number can be repeated bit for bit. Each thread of a dense
+        run needs room for an array like W.
     max_memory : int
         Bytes that a block method may take for the Gram matrix of a dense X with n <= d. It computes
         this matrix as soon as that pays, and the message then says so; 0 for never.

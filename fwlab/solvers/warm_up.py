@@ -9,7 +9,7 @@ import scipy.sparse
 
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
-from fwlab.operators.features import SHORT_ROWS, DenseFeatures
+from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
 from fwlab.problem import Problem
 from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
@@ -26,6 +26,8 @@ class Form(NamedTuple):
     smoothed: bool
     many_classes: bool
     long_rows: bool
+    long_rows_of_gram: bool
+    scores_by_blas: bool
     many_unknowns: bool
 
 
@@ -43,7 +45,9 @@ def warm_up(problem: Problem, method: Method) -> None:
         values.dtype.name,
         problem.smoothing > 0,
         problem.n_classes > COUNTING_LENGTH + 1,
-        not (sparse and problem.kernel is None) and problem.features.shape[1] >= SHORT_ROWS,
+        not sparse and problem.kernel != "precomputed" and problem.n_features >= SHORT_ROWS,
+        problem.kernel is not None and problem.n_samples >= SHORT_ROWS,
+        problem.n_classes >= MANY_CLASSES and values.dtype == np.float64,
         problem.kernel is None and problem.n_classes * problem.n_features > MOST_UNKNOWNS,
     )
     try:
@@ -70,18 +74,19 @@ def _iterate_once(method: Method, form: Form) -> None:
         tiny.certificate(state.A)
         tiny.infeasibility(state.A)
         tiny.is_feasible(state.A)
-        if form.long_rows:
-            _multiply_long_rows(form, tiny.n_classes)
+        _multiply_long_rows(form, tiny.n_classes)
 
 
 def _multiply_long_rows(form: Form, m: int) -> None:
-    """Compile the products of rows that are too long for two samples."""
-    rows = np.zeros((1, SHORT_ROWS), dtype=form.storage)
-    rows.flags.writeable = form.writeable or form.kernel == "linear"
-    features = DenseFeatures(rows)
-    features.transposed_product(np.zeros((1, m)))
-    if form.kernel is None:
-        features.scores(np.zeros((m, SHORT_ROWS)))
+    """Compile the products of rows that are longer than the two samples'."""
+    row, A = np.zeros((1, SHORT_ROWS), dtype=form.storage), np.zeros((1, m))
+    if form.long_rows_of_gram and form.kernel == "linear":
+        DenseFeatures(row).transposed_product(A)
+    row.flags.writeable = form.writeable
+    if form.long_rows or (form.long_rows_of_gram and form.kernel == "precomputed"):
+        DenseFeatures(row).transposed_product(A)
+    if form.long_rows and not form.scores_by_blas:
+        DenseFeatures(row).scores(np.zeros((m, SHORT_ROWS)))
 
 
 def _two_samples(form: Form) -> Problem:

@@ -189,12 +189,12 @@ def test_first_call_table(monkeypatch, capsys):
     monkeypatch.setattr(first_call, "printed", lambda *run: "0.25")
     first_call.run(quick=False)
     _, *lines = cells(capsys.readouterr().out)
-    assert [line[2:] for line in lines] == [["2.00", "2.00", "0.50", "0.25"]] * len(first_call.RUNS)
+    assert [line[3:] for line in lines] == [["2.00", "2.00", "0.50", "0.25"]] * len(first_call.RUNS)
 
 
 def test_first_call_is_that_of_a_new_process(tmp_path):
     stored = os.environ.get("NUMBA_CACHE_DIR", str(tmp_path))
-    imported, solved = first_call.seconds("fw", "dense", stored)
+    imported, solved = first_call.seconds("fw", "dense", 3, stored)
     assert 0 < imported and 0 < solved
 
 

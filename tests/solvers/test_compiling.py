@@ -79,3 +79,29 @@ def test_the_kernels_of_faces_are_there_before_the_clock_runs():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["1", "1"]
+
+
+PRODUCTS = """
+import fwlab
+data = fwlab.datasets.synthetic(80, {d}, 4, 0.5, rng=0)
+problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), C=1.0, kernel={kernel!r})
+fwlab.solve(problem, "fw", max_iter=0)
+from fwlab.kernels.products.dense import nonzeros_product, scores_product
+before = len(nonzeros_product.overloads), len(scores_product.overloads)
+fwlab.solve(problem, "fw", tol=0.0, max_iter=5)
+print(*before, before == (len(nonzeros_product.overloads), len(scores_product.overloads)))
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
+@pytest.mark.parametrize(
+    ("d", "kernel", "compiled"), [(20, None, "0 0"), (140, None, "1 1"), (140, "linear", "1 1")]
+)
+def test_products_of_long_rows_are_there_before_the_clock_runs(d, kernel, compiled):
+    done = subprocess.run(
+        [sys.executable, "-c", PRODUCTS.format(d=d, kernel=kernel)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [*compiled.split(), "True"]

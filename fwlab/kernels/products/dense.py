@@ -1,8 +1,9 @@
-"""X W^T, A^T X and the Gram matrices of small blocks: all rows of a dense X, a few at a time.
+"""X W^T, A^T X and the Gram matrices of small blocks, for all rows of a dense X.
 
 `python -m figures.benchmarks products` compares their times with BLAS, which is made for squarer
 matrices: with 3 to 300 classes and 128 features or more, scores take 0.4 to 0.8 of BLAS's time and
-A^T X 0.1 to 1.3, if at most three tenths of A are not 0; else BLAS computes it.
+A^T X 0.1 to 1.3, if at most three tenths of A are not 0; operators.features leaves a fuller A to
+BLAS.
 """
 
 import numpy as np
