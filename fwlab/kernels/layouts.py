@@ -173,10 +173,18 @@ class BlockPaths(NamedTuple):
 class StepRecord(NamedTuple):
     """The output of the steps of a pass, per sample."""
 
-    gaps: np.ndarray  # (n,), the block's part of n times the gap before its step; or (0,)
     moves: np.ndarray  # (n,), |change|_1
     active_sets: ActiveSets
     estimates: np.ndarray  # (n,), the curvatures that adaptive steps estimate; or (0,)
+
+
+class GapRecord(NamedTuple):
+    """A StepRecord with gaps."""
+
+    moves: np.ndarray
+    active_sets: ActiveSets
+    estimates: np.ndarray
+    gaps: np.ndarray  # (n,), the block's part of n times the gap before its step
 
 
 class JacobianRows(NamedTuple):

@@ -12,6 +12,7 @@ from fwlab.kernels.layouts import (
     BlockPaths,
     Faces,
     FaceScratch,
+    GapRecord,
     StepRecord,
 )
 
@@ -71,7 +72,7 @@ class Features(Protocol):
         link: Floats,
         A: Floats,
         dual: BlockDual,
-        record: StepRecord,
+        record: StepRecord | GapRecord,
         /,
     ) -> None:
         """Run a block method once over the rows (kernels.steps.passes); change the link and A.
@@ -86,7 +87,7 @@ class Features(Protocol):
             The products that block_grams(b) returned.
         link, A : array (m, width), (n, m)
             The link and the dual point.
-        dual, record : BlockDual, StepRecord
+        dual, record : BlockDual, StepRecord or GapRecord
             The dual problem; `record` receives gaps and moves, and holds the active sets.
 
         """

@@ -15,7 +15,7 @@ import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
-from fwlab.kernels.layouts import StepRecord
+from fwlab.kernels.layouts import GapRecord, StepRecord
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.problem import Problem
 from fwlab.solvers.dual_layout import dual_of
@@ -158,9 +158,8 @@ class BlockMethod(Method):
     ) -> None:
         active_sets = workspace.active_sets
         active_sets.reserve(order)
-        record = StepRecord(
-            workspace.gaps, workspace.moves, active_sets.arrays, workspace.estimates
-        )
+        parts = workspace.moves, active_sets.arrays, workspace.estimates
+        record = GapRecord(*parts, workspace.gaps) if self.order == "gap" else StepRecord(*parts)
         problem.features.block_pass(
             self.rule, order, workspace.grams, link, A, dual_of(problem), record
         )

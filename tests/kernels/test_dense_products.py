@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from fwlab.kernels.products.blocks import add_block
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 
 pytestmark = pytest.mark.small
@@ -26,3 +27,15 @@ def test_scores_and_transposed_product(size, dtype, seed, data):
     exact = X.astype(np.float64)
     assert_allclose(DenseFeatures(X).scores(W), exact @ W.T, rtol=0, atol=1e-12)
     assert_allclose(DenseFeatures(X).transposed_product(A), A.T @ exact, rtol=0, atol=1e-12)
+
+
+@given(st.integers(1, 18), st.integers(1, 12), st.integers(0, 999))
+def test_a_block_is_added_to_the_machine(rows, m, seed):
+    """Eight rows at a time where F is full enough, else up to four; what is padded stays."""
+    rng, d = np.random.default_rng(seed), 5
+    X, W = rng.standard_normal((rows, d)), rng.standard_normal((m, d + 2))
+    F = rng.standard_normal((rows, m)) * (rng.random((rows, m)) < rng.choice([0.2, 0.6, 1.0]))
+    expected = W.copy()
+    expected[:, :d] += F.T @ X
+    add_block(F, X, W, np.empty(m, dtype=np.int64), np.empty(rows, dtype=np.int64))
+    assert_allclose(W, expected, rtol=0, atol=1e-13)

@@ -22,7 +22,7 @@ import numpy as np
 from fwlab.kernels._jit import compiled, inlined_by_type
 from fwlab.kernels.domains.crowd import sum_entries
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
-from fwlab.kernels.layouts import LongPolytopeWeights
+from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights
 
 NEWTON_STEPS = 100
 
@@ -160,6 +160,22 @@ def best_zeta_apart(row, start, offset, polytope, scratch):
     return best_zeta(row, start, offset, polytope, scratch)
 
 
+@compiled(inline=True)
+def nearest_apart(row, offset, polytope, scratch):
+    """Do what nearest_in_polytope does, by best_zeta_apart."""
+    zeta, residual, prefix, suffix = best_zeta_apart(row, 1.0, offset, polytope, scratch)
+    if zeta > 0.0:
+        write_beta(row, zeta, residual, prefix, suffix, scratch)
+    return zeta
+
+
+@compiled(inline=True)
+def plain_weights(polytope):
+    """Return weights as PolytopeWeights, so that no code is compiled for both types."""
+    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
+    return PolytopeWeights(upper, lower, n_upper, n_lower, sum_upper, sum_lower)
+
+
 def nearest_in_polytope(row, offset, polytope, scratch):
     """Write the nearest beta for c_y = 0 and the candidates b, unless zeta is 0; return zeta."""
     return _nearest(row, offset, polytope, scratch)
@@ -173,10 +189,7 @@ def _nearest(row, offset, polytope, scratch):
 
 
 def _nearest_of_long(row, offset, polytope, scratch):
-    zeta, residual, prefix, suffix = best_zeta_apart(row, 1.0, offset, polytope, scratch)
-    if zeta > 0.0:
-        write_beta(row, zeta, residual, prefix, suffix, scratch)
-    return zeta
+    return nearest_apart(row, offset, plain_weights(polytope), scratch)
 
 
 @inlined_by_type(nearest_in_polytope)

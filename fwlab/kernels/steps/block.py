@@ -12,10 +12,10 @@ gradient. `block` is a layouts.Block.
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled
+from fwlab.kernels._jit import compiled, inlined_by_type
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
 from fwlab.kernels.domains.vertices import best_vertex, make_vertex_scratch, margins_without
-from fwlab.kernels.layouts import BlockScratch
+from fwlab.kernels.layouts import BlockScratch, GapRecord
 from fwlab.kernels.steps.exact_step import exact_step
 
 # the reciprocal of a smaller number, times scores, may overflow
@@ -105,3 +105,22 @@ def block_gap(scores, block, polytope, scratch, old):
     margins_without(gradient, costs, block.y, scratch.vertex.margins)
     value, _ = best_vertex(scratch.vertex, block.y, polytope.upper, polytope.lower)
     return n_gap + block.omega * value
+
+
+def note_gap(record, scores, block, polytope, scratch, old):
+    """Note the block's gap, if the record takes gaps."""
+    if isinstance(record, GapRecord):
+        _note(record, scores, block, polytope, scratch, old)
+
+
+def _note(record, scores, block, polytope, scratch, old):
+    record.gaps[block.row] = block_gap(scores, block, polytope, scratch, old)
+
+
+def _skip(record, scores, block, polytope, scratch, old):
+    pass
+
+
+@inlined_by_type(note_gap)
+def _note_or_skip(record, scores, block, polytope, scratch, old):
+    return _note if record.instance_class is GapRecord else _skip

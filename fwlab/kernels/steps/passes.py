@@ -17,7 +17,7 @@ from fwlab.kernels.products.blocks import (
 )
 from fwlab.kernels.products.dense import copy_entries, copy_in_lines
 from fwlab.kernels.products.sparse import add_row, request_rows, row_scores
-from fwlab.kernels.steps.block import block_gap, make_block_scratch
+from fwlab.kernels.steps.block import make_block_scratch, note_gap
 from fwlab.kernels.steps.rules import step_by
 
 
@@ -49,8 +49,7 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
     old = A[i]
     ridge = dual.smoothing / omega
     block = Block(i, y[i], costs[cost_rows[i]], omega, dual.curvatures[i], ridge)
-    if len(record.gaps) > 0:
-        record.gaps[i] = block_gap(scores, block, dual.weights, scratch, old)
+    note_gap(record, scores, block, dual.weights, scratch, old)
     step_by(rule, scores, block, dual.weights, scratch, record, old, change)
     record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
 
