@@ -3,8 +3,8 @@
 Each line is two processes, one after the other: `import fwlab` and a solve of 200 x 20 random
 numbers. The first process compiles, the second one loads what it stored; both may store Python's
 bytecode, too. Rows of more than 64 classes have projections of their own, which take longer to
-compile. "libraries" is the part of the import that numpy, numba and
-scipy.sparse take, which a program without fwlab pays as well; a process of its own measures it.
+compile. "libraries" is the part of the import that numpy, numba and scipy.sparse take, which a
+program without fwlab pays as well; a process of its own measures it.
 """
 
 import json

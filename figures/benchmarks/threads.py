@@ -1,8 +1,8 @@
 """Wall seconds of `solve` with one thread and with two, for the same iterations.
 
-The numbers of samples, features and classes come first; TopK(3), unit rows, C = 1; a judging every
-fifth iteration. The two runs take turns: medians, and the lowest and highest ratio of a pair. Steps
-of block methods are serial, so that only the judging of `ascent` gains.
+The numbers of samples, features and classes come first; TopK(3), C = 1, dense rows of length 1.
+Every fifth iteration is judged. The two runs take turns: medians, and the lowest and highest ratio
+of a pair. Steps of block methods are serial, so that only the judging of `ascent` gains.
 """
 
 import os
