@@ -154,8 +154,8 @@ class RowPolytopes:
         """Return the nearest points of the negated domains, (n, m).
 
         The rounded threshold of a projection can lift all entries that are 0 in a feasible row by
-        the same 2^-55, and their sum by more than other rounding errors. Such entries stay 0, and
-        the label's entry is the sum of what is left.
+        the same 2^-55 of its size, and their sum by more than other rounding errors. Such entries
+        stay 0, and the label's entry is the sum of what is left.
         """
         out = np.empty_like(points)
 
@@ -165,7 +165,7 @@ class RowPolytopes:
         for_rows(work, len(points))
         for start in range(0, len(out), ROWS):
             rows = slice(start, start + ROWS)
-            _restore_zeros(points[rows], self.y[rows], UNIT * self.scale, out[rows])
+            _restore_zeros(points[rows], self.y[rows], self.scale, out[rows])
         return out
 
     def contains(self, v: Floats, slack: float) -> np.ndarray:
@@ -193,9 +193,10 @@ class RowPolytopes:
         return np.asarray(np.abs(self.costs).max(axis=1)[self.cost_rows])
 
 
-def _restore_zeros(points: Floats, y: Integers, lift: float, out: Floats) -> None:
-    """Set entries of `out` up to `lift` to 0 where `points` is 0, and entry y to the rest's sum."""
-    lifted = (points == 0) & (out != 0) & (np.abs(out) <= lift)
+def _restore_zeros(points: Floats, y: Integers, scale: float, out: Floats) -> None:
+    """Set what rounding lifts from 0 in `points` to 0 in `out`, and entry y to the rest's sum."""
+    size = np.minimum(scale, np.maximum(points.max(axis=1), -points.min(axis=1)))[:, None]
+    lifted = (points == 0) & (out != 0) & (np.abs(out) <= UNIT * size)
     out[lifted] = 0.0
     labels = np.arange(len(out)), y
     out[labels] = 0.0

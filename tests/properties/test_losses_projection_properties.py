@@ -20,6 +20,8 @@ from loss_table import (
 )
 from numpy.testing import assert_allclose
 
+import fwlab
+
 pytestmark = pytest.mark.small
 scales = st.sampled_from([1e-3, 0.05, 0.3, 1.0, 5.0, 1e6])
 smoothings = st.sampled_from([1e-3, 0.1, 1.0, 7.0, 1e3])
@@ -53,6 +55,12 @@ def assert_projection(case, c):
 @given(cases(), scales)
 def test_the_lmo_certifies_the_projection(case, scale):
     assert_projection(case, scale * case.scores)
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0**-60, 2.0**-400])
+def test_an_entry_that_is_zero_moves_with_a_tiny_point(factor):
+    u = fwlab.MaxHinge().project(factor * np.array([[2.0**-14, 0.0]]), [0])
+    np.testing.assert_array_equal(u / factor, [[2.0**-15, -(2.0**-15)]])
 
 
 @pytest.mark.long
