@@ -58,9 +58,9 @@ def sizes(rng):
 def assert_clipped(a, out, thresholds, exact=None, room=0.0):
     """Assert that the rows of `out` are min(max(a - shift - t, 0), u), by (t, u, shift) of each.
 
-    8 ulp are allowed, of the row's largest entry or of u, and `room`. A row that is further away is compared
-    with its exact thresholds, if there are any: the thresholds of the sorted row have rounding
-    errors, too.
+    8 ulp are allowed, of the row's largest entry or of u, and `room`. A row that is further away is
+    compared with its exact thresholds, if there are any: the thresholds of the sorted row have
+    rounding errors, too.
     """
     for row, x in zip(a, out, strict=True):
         t, u, shift = thresholds(row)
