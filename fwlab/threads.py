@@ -62,7 +62,7 @@ def _of_context() -> Threads | None:
 
 
 def threads_in_blas() -> AbstractContextManager[object]:
-    """Return a context in which BLAS takes as many threads as the run has."""
+    """Return a context in which BLAS takes the number of threads of the run."""
     threads = _of_context()
     return nullcontext() if threads is None else blas_threads(threads.number)
 
@@ -89,8 +89,8 @@ def sum_of_parts(
 ) -> Floats:
     """Return the sum over slices of `size` rows, of what add(rows, out) adds to out.
 
-    As many parts are computed at a time as there are threads, and then added in their order, so
-    that the sum does not depend on the number of threads. Each thread needs an array of this shape.
+    Each thread computes one part at a time, in an array of its own. The parts are added in their
+    order, so that the sum does not depend on the number of threads.
     """
     parts = [slice(start, start + size) for start in range(0, max(n_rows, 1), size)]
     total, threads = np.zeros(shape), _of_context()

@@ -101,8 +101,8 @@ class LoadingCache(FunctionCache):
 
 
 @contextmanager
-def collecting_seldom() -> Iterator[None]:
-    """Let Python look for cycles seldom: numba's objects live on, and each search visits them."""
+def collecting_rarely() -> Iterator[None]:
+    """Let Python search for cycles rarely: numba's objects live on, and each search visits them."""
     before = gc.get_threshold()
     try:
         if before[0] > 0:
@@ -128,7 +128,7 @@ class Kernel(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Load or compile the function for these types of arguments."""
-        with global_compiler_lock, collecting_seldom():
+        with global_compiler_lock, collecting_rarely():
             if self.cache_folder is not None and not isinstance(self._cache, LoadingCache):
                 self._cache = LoadingCache.in_folder(self.cache_folder, self.py_func)
             return super().compile(sig)

@@ -69,7 +69,7 @@ class DenseFeatures:
     def transposed_product(self, A: Floats) -> Floats:
         def add(rows: slice, out: Floats) -> None:
             X, part = self.X[rows], A[rows]
-            if X.shape[1] >= SHORT_ROWS and share_of_nonzeros(part[::LOOKED_AT]) < MOST_FILLED:
+            if X.shape[1] >= SHORT_ROWS and np.mean(part[::LOOKED_AT] != 0.0) < MOST_FILLED:
                 nonzeros_product(X, part, out)
             else:
                 out += part.T @ X.astype(np.float64, copy=False)
@@ -129,11 +129,6 @@ def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
     """Return `part`, read-only if `whole` is: numba compiles one version for each of the two."""
     part.flags.writeable = whole.flags.writeable
     return part
-
-
-def share_of_nonzeros(A: Floats) -> float:
-    """Return the share of the entries of A that are not 0."""
-    return float(np.count_nonzero(A)) / A.size
 
 
 def csr_of(X: Any) -> Csr:

@@ -38,17 +38,18 @@ def warm_up(problem: Problem, method: Method) -> None:
     """
     sparse = scipy.sparse.issparse(problem.X)
     values = problem.X.data if sparse else problem.X
+    kernel, m, d = problem.kernel, problem.n_classes, problem.n_features
     form = Form(
-        problem.kernel,
-        problem.X.indices.dtype.str if sparse else None,
-        values.flags.writeable,
-        values.dtype.name,
-        problem.smoothing > 0,
-        problem.n_classes > COUNTING_LENGTH + 1,
-        not sparse and problem.kernel != "precomputed" and problem.n_features >= SHORT_ROWS,
-        problem.kernel is not None and problem.n_samples >= SHORT_ROWS,
-        problem.n_classes >= MANY_CLASSES and values.dtype == np.float64,
-        problem.kernel is None and problem.n_classes * problem.n_features > MOST_UNKNOWNS,
+        kernel=kernel,
+        indices=problem.X.indices.dtype.str if sparse else None,
+        writeable=values.flags.writeable,
+        storage=values.dtype.name,
+        smoothed=problem.smoothing > 0,
+        many_classes=m > COUNTING_LENGTH + 1,
+        long_rows=not sparse and kernel != "precomputed" and d >= SHORT_ROWS,
+        long_rows_of_gram=kernel is not None and problem.n_samples >= SHORT_ROWS,
+        scores_by_blas=m >= MANY_CLASSES and values.dtype == np.float64,
+        many_unknowns=kernel is None and m * d > MOST_UNKNOWNS,
     )
     try:
         _iterate_once_per_form(method, form)
@@ -80,13 +81,14 @@ def _iterate_once(method: Method, form: Form) -> None:
 def _multiply_long_rows(form: Form, m: int) -> None:
     """Compile the products of rows that are longer than the two samples'."""
     row, A = np.zeros((1, SHORT_ROWS), dtype=form.storage), np.zeros((1, m))
-    if form.long_rows_of_gram and form.kernel == "linear":
+    if form.long_rows_of_gram:
+        row.flags.writeable = form.writeable or form.kernel == "linear"
         DenseFeatures(row).transposed_product(A)
-    row.flags.writeable = form.writeable
-    if form.long_rows or (form.long_rows_of_gram and form.kernel == "precomputed"):
+    if form.long_rows:
+        row.flags.writeable = form.writeable
         DenseFeatures(row).transposed_product(A)
-    if form.long_rows and not form.scores_by_blas:
-        DenseFeatures(row).scores(np.zeros((m, SHORT_ROWS)))
+        if not form.scores_by_blas:
+            DenseFeatures(row).scores(np.zeros((m, SHORT_ROWS)))
 
 
 def _two_samples(form: Form) -> Problem:

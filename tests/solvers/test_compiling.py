@@ -27,6 +27,13 @@ def shown_during(work, stream, monkeypatch):
     return stream.getvalue()
 
 
+def words_of(program):
+    """Return the words that a program prints in a new process."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
 def compile_something():
     numba.njit(lambda x: x + 1)(2)
 
@@ -58,10 +65,7 @@ def test_only_the_newton_steps_of_this_size_are_compiled(d, direct):
         "from fwlab.kernels.steps.proximal_hessian import add_hessian, dense_hessian_product\n"
         "print(len(add_hessian.overloads), len(dense_hessian_product.overloads))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == [str(direct), str(1 - direct)]
+    assert words_of(program) == [str(direct), str(1 - direct)]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
@@ -75,10 +79,7 @@ def test_the_kernels_of_faces_are_there_before_the_clock_runs():
         "from fwlab.solvers.face_steps import count_held, list_held\n"
         "print(len(count_held.overloads), len(list_held.overloads))\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["1", "1"]
+    assert words_of(program) == ["1", "1"]
 
 
 PRODUCTS = """
@@ -98,10 +99,4 @@ print(*before, before == (len(nonzeros_product.overloads), len(scores_product.ov
     ("d", "kernel", "compiled"), [(20, None, "0 0"), (140, None, "1 1"), (140, "linear", "1 1")]
 )
 def test_products_of_long_rows_are_there_before_the_clock_runs(d, kernel, compiled):
-    done = subprocess.run(
-        [sys.executable, "-c", PRODUCTS.format(d=d, kernel=kernel)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == [*compiled.split(), "True"]
+    assert words_of(PRODUCTS.format(d=d, kernel=kernel)) == [*compiled.split(), "True"]

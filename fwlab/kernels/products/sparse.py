@@ -71,7 +71,7 @@ def sparse_scores(csr, W_T, out):
 
 @compiled(allocates=True)
 def sparse_transposed_product(csr, A, out_T):
-    """Add X^T A to out_T (d, m) for a CSR matrix X; rows of A cost as much as they hold."""
+    """Add X^T A to out_T (d, m) for a CSR matrix X; in sparse rows of A, zeros are skipped."""
     values, indices, indptr = csr
     classes = np.empty(A.shape[1], dtype=np.int64)
     beyond_cache = out_T.size > CACHED
