@@ -22,7 +22,7 @@ import numpy as np
 from fwlab.kernels._jit import compiled, inlined_by_type
 from fwlab.kernels.domains.crowd import sum_entries
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
-from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights
+from fwlab.kernels.layouts import LongPolytopeWeights
 
 NEWTON_STEPS = 100
 
@@ -85,16 +85,11 @@ def slope_at_origin(count, b, upper, lower):
 
 
 @compiled(inline=True)
-def best_zeta(row, start, offset, polytope, scratch):
-    """Return the best zeta for c_y = 0 and the candidates b, with its v_y, prefix and suffix.
+def _search_zeta(row, start, offset, polytope, scratch):
+    """Return best_zeta(..), by Newton's steps; halve the bracket where a step would leave it.
 
-    `offset` is the part that large_entries.shorten_gaps has taken from the slope in zeta. The fits
-    and their pools stay in the scratch.
-
-    zeta = 0 stands for the origin; nothing else is then set. The search for zeta follows Newton's
-    steps and halves the bracket where a step would leave it. It starts at `start`, at most 1 or,
-    near the origin, a bound of the root: sum(beta) >= zeta sum(lower), and the projection is no
-    longer than the positive part of b.
+    The search starts at `start`, at most 1 or, near the origin, a bound of the root:
+    sum(beta) >= zeta sum(lower), and the projection is no longer than the positive part of b.
     """
     count = row.length
     upper, lower, _, _, sum_upper, sum_lower = polytope
@@ -134,6 +129,31 @@ def best_zeta(row, start, offset, polytope, scratch):
     return zeta, residual, prefix, suffix
 
 
+@compiled
+def _search_zeta_apart(row, start, offset, polytope, scratch):
+    """Return _search_zeta(..); the callers in a kernel share its code."""
+    return _search_zeta(row, start, offset, polytope, scratch)
+
+
+def best_zeta(row, start, offset, polytope, scratch):
+    """Return the best zeta for c_y = 0 and the candidates b, with its v_y, prefix and suffix.
+
+    `start` is the first zeta to try, and `offset` the part that large_entries.shorten_gaps has
+    taken from the slope in zeta. The fits and their pools stay in the scratch. zeta = 0 stands for
+    the origin; nothing else is then set.
+    """
+    return _search_zeta(row, start, offset, polytope, scratch)
+
+
+def _best_zeta_of_long(row, start, offset, polytope, scratch):
+    return _search_zeta_apart(row, start, offset, polytope, scratch)
+
+
+@inlined_by_type(best_zeta)
+def _best_zeta_of_type(row, start, offset, polytope, scratch):
+    return _best_zeta_of_long if polytope.instance_class is LongPolytopeWeights else best_zeta
+
+
 @compiled(inline=True)
 def write_beta(row, zeta, residual, prefix, suffix, scratch):
     """Write the beta of the zeta that best_zeta has found."""
@@ -154,44 +174,10 @@ def write_beta(row, zeta, residual, prefix, suffix, scratch):
         beta[j] -= correction
 
 
-@compiled
-def best_zeta_apart(row, start, offset, polytope, scratch):
-    """Return best_zeta(..), compiled once for all callers in a kernel: for long rows."""
-    return best_zeta(row, start, offset, polytope, scratch)
-
-
 @compiled(inline=True)
-def nearest_apart(row, offset, polytope, scratch):
-    """Do what nearest_in_polytope does, by best_zeta_apart."""
-    zeta, residual, prefix, suffix = best_zeta_apart(row, 1.0, offset, polytope, scratch)
-    if zeta > 0.0:
-        write_beta(row, zeta, residual, prefix, suffix, scratch)
-    return zeta
-
-
-@compiled(inline=True)
-def plain_weights(polytope):
-    """Return weights as PolytopeWeights, so that no code is compiled for both types."""
-    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
-    return PolytopeWeights(upper, lower, n_upper, n_lower, sum_upper, sum_lower)
-
-
 def nearest_in_polytope(row, offset, polytope, scratch):
     """Write the nearest beta for c_y = 0 and the candidates b, unless zeta is 0; return zeta."""
-    return _nearest(row, offset, polytope, scratch)
-
-
-def _nearest(row, offset, polytope, scratch):
     zeta, residual, prefix, suffix = best_zeta(row, 1.0, offset, polytope, scratch)
     if zeta > 0.0:
         write_beta(row, zeta, residual, prefix, suffix, scratch)
     return zeta
-
-
-def _nearest_of_long(row, offset, polytope, scratch):
-    return nearest_apart(row, offset, plain_weights(polytope), scratch)
-
-
-@inlined_by_type(nearest_in_polytope)
-def _nearest_of_type(row, offset, polytope, scratch):
-    return _nearest_of_long if polytope.instance_class is LongPolytopeWeights else _nearest

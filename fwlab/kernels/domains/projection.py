@@ -11,10 +11,8 @@ from fwlab.kernels._jit import compiled, inlined_by_type
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.nearest_beta import (
-    best_zeta_apart,
-    nearest_apart,
+    best_zeta,
     nearest_in_polytope,
-    plain_weights,
     slope_at_origin,
     write_beta,
 )
@@ -161,7 +159,7 @@ def _project_crowd(row, bound, y, polytope, scratch, out):
     if not (candidates[0] <= large and bound >= -large):
         return False
     for _ in range(ATTEMPTS):
-        zeta, residual, prefix, suffix = best_zeta_apart(row, zeta, 0.0, polytope, scratch)
+        zeta, residual, prefix, suffix = best_zeta(row, zeta, 0.0, polytope, scratch)
         if zeta == 0.0:
             return True
         reached = _residual_at(min(n_upper, row.length - 1), residual, prefix, suffix, scratch)
@@ -197,7 +195,7 @@ def _project_long(point, y, polytope, scratch, out):
         return
     row = sort_crowd(b, bound, row, scratch)
     offset = shorten_gaps(row.length, polytope, candidates)
-    if nearest_apart(row, offset, polytope, scratch) > 0.0:
+    if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
         _write_row(row, y, scratch, out)
 
 
@@ -212,11 +210,11 @@ def _all_candidates(point, y, polytope, scratch, out):
 
 
 def _candidates_or_crowd(point, y, polytope, scratch, out):
-    count, weights = 0, plain_weights(polytope)
+    count = 0
     if len(out) <= SHORT:
-        count = sorted_candidates(point, y, weights, COUNTING_LENGTH, scratch)
+        count = sorted_candidates(point, y, polytope, COUNTING_LENGTH, scratch)
     if len(out) > SHORT or count > COUNTING_LENGTH:
-        _project_long(point, y, weights, scratch, out)
+        _project_long(point, y, polytope, scratch, out)
         count = 0
     return count
 
@@ -236,7 +234,7 @@ def _project_by_sorting(point, y, polytope, scratch, out):
     if count == 0:
         return
     row = Candidates(count, count, 0.0)
-    offset = shorten_gaps(count, plain_weights(polytope), scratch.candidates)
+    offset = shorten_gaps(count, polytope, scratch.candidates)
     if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
         _write_row(row, y, scratch, out)
 
