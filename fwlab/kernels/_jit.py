@@ -93,7 +93,11 @@ def _options(fastmath: bool, inline: bool, allocates: bool) -> dict[str, Any]:
 
 
 @cache
-def _inlined(function: Callable) -> LoweredFunction:
+def _lowered(function: Any) -> LoweredFunction:
+    """Return the code of a kernel for other kernels, or of a Python function to inline."""
+    if isinstance(function, Kernel):
+        lowered: LoweredFunction = function.lowered
+        return lowered
     options = _options(fastmath=False, inline=True, allocates=False)
     return LoweredFunction(function, targetoptions=options)
 
@@ -104,15 +108,16 @@ def in_python(kernel: Callable) -> Callable:
     return source
 
 
-def inlined_by_type(function: Callable) -> Callable:
+def chosen_by_type(function: Callable) -> Callable:
     """Return a decorator that gives kernels the code for a call of `function`.
 
-    The decorated function gets the types of the arguments. It returns a Python function of the same
-    arguments, whose compiled code takes the place of the call.
+    The decorated function gets the types of the arguments. It returns a kernel with the same
+    arguments, which is called instead, or a Python function, whose compiled code takes the place of
+    the call.
     """
 
     def register(choice: Callable) -> Callable:
-        call_instead(function, lambda *types: _inlined(choice(*types)))
+        call_instead(function, lambda *types: _lowered(choice(*types)))
         return choice
 
     return register

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fwlab.kernels._jit import inlined_by_type
+from fwlab.kernels._jit import chosen_by_type
 
 LINE_BYTES = 64
 
@@ -47,6 +47,6 @@ def _request(values):
         _request_line(min(address, last))  # type: ignore[call-arg]  # numba adds the context
 
 
-@inlined_by_type(prefetch)
+@chosen_by_type(prefetch)
 def _prefetch(values):
     return _request

@@ -195,9 +195,11 @@ class RowPolytopes:
 
 def _restore_zeros(points: Floats, y: Integers, scale: float, out: Floats) -> None:
     """Set what rounding lifts from 0 in `points` to 0 in `out`, and entry y to the rest's sum."""
-    size = np.minimum(scale, np.maximum(points.max(axis=1), -points.min(axis=1)))[:, None]
-    lifted = (points == 0) & (out != 0) & (np.abs(out) <= UNIT * size)
-    out[lifted] = 0.0
+    lifted = (points == 0) & (out != 0) & (np.abs(out) <= UNIT * scale)
+    if lifted.any():
+        # a tiny point moves by less
+        lifted &= np.abs(out) <= UNIT * np.abs(points).max(axis=1, keepdims=True)
+        out[lifted] = 0.0
     labels = np.arange(len(out)), y
     out[labels] = 0.0
     out[labels] = -out.sum(axis=1)

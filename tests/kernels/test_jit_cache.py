@@ -30,7 +30,7 @@ value = caller(np.zeros(3))
 print(value, sum(caller.stats.cache_hits.values()))
 """
 CALLER_BY_TYPE = """
-from fwlab.kernels._jit import compiled, inlined_by_type
+from fwlab.kernels._jit import compiled, chosen_by_type
 from fwlab.kernels.helper import helper
 
 def of_vector(x):
@@ -42,7 +42,7 @@ def of_matrix(x):
 def any_of(x):
     return of_vector(x) if x.ndim == 1 else of_matrix(x)
 
-@inlined_by_type(any_of)
+@chosen_by_type(any_of)
 def _any_of_type(x):
     return of_vector if x.ndim == 1 else of_matrix
 

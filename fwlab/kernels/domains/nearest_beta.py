@@ -19,7 +19,7 @@ minus half the derivative of the distance: non-increasing and piecewise linear i
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled, inlined_by_type
+from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import sum_entries
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
 from fwlab.kernels.layouts import LongPolytopeWeights
@@ -142,16 +142,14 @@ def best_zeta(row, start, offset, polytope, scratch):
     taken from the slope in zeta. The fits and their pools stay in the scratch. zeta = 0 stands for
     the origin; nothing else is then set.
     """
-    return _search_zeta(row, start, offset, polytope, scratch)
+    search = _search_zeta_apart if isinstance(polytope, LongPolytopeWeights) else _search_zeta
+    return search(row, start, offset, polytope, scratch)
 
 
-def _best_zeta_of_long(row, start, offset, polytope, scratch):
-    return _search_zeta_apart(row, start, offset, polytope, scratch)
-
-
-@inlined_by_type(best_zeta)
-def _best_zeta_of_type(row, start, offset, polytope, scratch):
-    return _best_zeta_of_long if polytope.instance_class is LongPolytopeWeights else best_zeta
+@chosen_by_type(best_zeta)
+def _search_of_type(row, start, offset, polytope, scratch):
+    long = polytope.instance_class is LongPolytopeWeights
+    return _search_zeta_apart if long else _search_zeta
 
 
 @compiled(inline=True)

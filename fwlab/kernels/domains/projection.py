@@ -7,7 +7,7 @@ of entries at the same level need not be sorted.
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled, inlined_by_type
+from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.nearest_beta import (
@@ -219,7 +219,7 @@ def _candidates_or_crowd(point, y, polytope, scratch, out):
     return count
 
 
-@inlined_by_type(candidates_of_row)
+@chosen_by_type(candidates_of_row)
 def _candidates_of_type(point, y, polytope, scratch, out):
     long = polytope.instance_class is LongPolytopeWeights
     return _candidates_or_crowd if long else _all_candidates

@@ -12,7 +12,7 @@ gradient. `block` is a layouts.Block.
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled, inlined_by_type
+from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
 from fwlab.kernels.domains.vertices import best_vertex, make_vertex_scratch, margins_without
 from fwlab.kernels.layouts import BlockScratch, GapRecord
@@ -121,6 +121,6 @@ def _skip(record, scores, block, polytope, scratch, old):
     pass
 
 
-@inlined_by_type(note_gap)
+@chosen_by_type(note_gap)
 def _note_or_skip(record, scores, block, polytope, scratch, old):
     return _note if record.instance_class is GapRecord else _skip

@@ -6,7 +6,7 @@ only the step of that rule: a pass with all ten would take twice as long.
 
 from typing import NamedTuple
 
-from fwlab.kernels._jit import inlined_by_type
+from fwlab.kernels._jit import chosen_by_type
 from fwlab.kernels.steps.active_sets import active_set_block
 from fwlab.kernels.steps.adaptive_step import adaptive_block
 from fwlab.kernels.steps.blended_pairwise import blended_block
@@ -91,6 +91,6 @@ def step_by(rule, scores, block, polytope, scratch, record, old, new):
     rule.step(scores, block, polytope, scratch, record, old, new)
 
 
-@inlined_by_type(step_by)
+@chosen_by_type(step_by)
 def _step_of_type(rule, scores, block, polytope, scratch, record, old, new):
     return rule.instance_class.step
