@@ -175,3 +175,17 @@ def assert_same_run(first, second):
     np.testing.assert_array_equal(np.asarray(first.W), np.asarray(second.W))
     np.testing.assert_array_equal(first.trace.gap, second.trace.gap)
     assert first.gap_error == second.gap_error
+
+
+def test_each_row_keeps_its_costs_and_its_label():
+    rng, n, m = np.random.default_rng(0), 5 * ROWS + 3, 6
+    scores, y = rng.standard_normal((n, m)), rng.integers(0, m, n)
+    polytopes = fwlab.StructuredHinge(rng.random((m, m)) * (1 - np.eye(m))).polytopes(y, m)
+
+    def answers(n_threads):
+        with run_threads(n_threads):
+            vertices = polytopes.compact_vertices(scores)
+            return polytopes.values(scores), *vertices, polytopes.project(scores)
+
+    for one, three in zip(answers(1), answers(3), strict=True):
+        np.testing.assert_array_equal(three, one)
