@@ -27,10 +27,11 @@ from fwlab.arrays import Floats
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features import GramFeatures
 from fwlab.operators.features_interface import DataFeatures
+from fwlab.operators.scores import score_parts
 from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, gamma_in_parts, norms_above
 from fwlab.problem import Problem
 from fwlab.result import Certificate
-from fwlab.rounding import distances, dual_row_error, loss_error
+from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 
 def certify(
@@ -77,11 +78,8 @@ def _of_machine(
     norm, at_link = problem.regularizer, W is None and problem.regularizer.plain
     if W is None:
         W = link if norm.plain else norm.representer(link)
-    if scores is None or not at_link:
-        scores = problem.features.scores(W)
     dual_square = problem.dual_square_norm(link, A)
     square = dual_square if at_link else problem.square_norm_of(W)
-    primal = problem.primal_value(scores, square)
     dual = problem.dual_value(A, dual_square)
     m, d = W.shape
     features = cast(DataFeatures, problem.features)
@@ -89,6 +87,8 @@ def _of_machine(
     w = norms_above(np.einsum("ij,ij->i", W, W), d)
     terms = features.row_terms()
     e = gamma(terms + 2) * x * w.max() + terms * UNDERFLOW
+    parts = score_parts(problem.features, W, scores if at_link else None)
+    losses, loss_error = losses_with_error(problem, parts, e, A)
     rho = distances(problem, A)
     inner, total = _link_errors(problem, A, link, features.column_error_norms(), x, rho)
     rounding = gamma_in_parts(m * d) if norm.plain else gamma(d + 4 * m + 64)
@@ -96,7 +96,7 @@ def _of_machine(
     vanished = problem.lam * m**2 * d * 2.0**-1021
     primal_error = problem.lam / 2 * square * rounding + vanished
     dual_error = problem.lam / 2 * dual_square * rounding + vanished
-    primal_error += loss_error(problem, scores, e)
+    primal_error += loss_error
     dual_error += dual_row_error(problem, A, rho)
     if norm.plain:
         dual_error += inner + problem.lam / 2 * total**2
@@ -104,7 +104,7 @@ def _of_machine(
         E = total * m ** max(0.0, 1 / norm.q - 0.5)
         dual_error += problem.lam * (np.sqrt(MARGIN * dual_square) * E + E**2 / 2)
     error = primal_error + dual_error
-    certificate = _certificate(problem, A, scores, square, primal, dual, error, rho)
+    certificate = _certificate(problem, A, losses, square, dual, error, rho)
     if certificate.contradiction or norm.p == 1 or norm.p > 2:
         return certificate
     root = np.sqrt(max(certificate.proved_gap, 0.0)) / np.sqrt(problem.lam * (norm.p - 1))
@@ -152,16 +152,16 @@ def _of_gram(
     """
     C = problem.expansion(A) if C is None else C
     machine_link = link if C is A else problem.link(C)
-    scores = problem.features.scores(machine_link) if scores is None or C is not A else scores
     square, dual_square = problem.square_norm(machine_link, C), problem.dual_square_norm(link, A)
-    primal, dual = problem.primal_value(scores, square), problem.dual_value(A, dual_square)
+    dual = problem.dual_value(A, dual_square)
     rho, norm = distances(problem, A), problem.regularizer
     assert isinstance(problem.features, GramFeatures)
     kappa = problem.features.row_maxima()
     entries, errors = _product_errors(problem, C, machine_link, kappa)
     mu = problem.gram_shift
     e = entries.max() + mu * np.abs(C).max(axis=1) / problem.lam_n
-    primal_error = loss_error(problem, scores, e)
+    parts = score_parts(problem.features, machine_link, scores if C is A else None)
+    losses, primal_error = losses_with_error(problem, parts, e, A)
     shifts = mu * np.einsum("ij,ij->j", C, C) / problem.lam_n**2
     primal_error += _norm_error(problem, machine_link, C, errors + shifts, norm.square_norm)
     entries, errors = _product_errors(problem, A, link, kappa)
@@ -173,7 +173,7 @@ def _of_gram(
         dual_error += float(first) + problem.lam / 2 * moved**2
     dual_error += _norm_error(problem, link, A, errors + shifts, norm.dual_square_norm, moved)
     error = primal_error + dual_error
-    certificate = _certificate(problem, A, scores, square, primal, dual, error, rho)
+    certificate = _certificate(problem, A, losses, square, dual, error, rho)
     return certificate.contradicted(_negative_curvature(problem, A, link, errors))
 
 
@@ -235,9 +235,8 @@ def _norm_error(
 def _certificate(
     problem: Problem,
     A: Floats,
-    scores: Floats,
+    losses: Floats,
     square: float,
-    primal: float,
     dual: float,
     error: float,
     rho: Floats,
@@ -250,11 +249,11 @@ def _certificate(
     near = problem.in_family and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()
     feasible = near or not polytopes.checks_membership or problem.is_feasible(A)
     dual, error = (dual, error) if feasible else (-np.inf, np.inf)
-    gap = primal - dual
-    augmented = problem.augmented_primal(A, scores, square) - dual if problem.smoothing else gap
+    primal, augmented = (problem.objective(values, square) for values in losses)
+    augmented += problem.ridge_term(A)
     error = MARGIN * error + 16 * UNIT * (abs(primal) + problem.lam * square)
     error += 16 * UNIT * abs(dual) if feasible else 0.0
     certificate = Certificate(
-        primal, dual, gap, augmented, from_scratch=True, gap_error=float(error)
+        primal, dual, primal - dual, augmented - dual, from_scratch=True, gap_error=float(error)
     )
     return certificate.checked()

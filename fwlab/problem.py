@@ -11,7 +11,7 @@ block norm (fwlab.lp_norm), R(W) replaces |W|^2 / 2, and with the link V(A) = A^
     D(A) = -lam R*(V(A)) - ..,   W(A) = grad R*(V(A))                        LP15 (D), Theorem 12
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any
 
@@ -23,6 +23,7 @@ from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.features import features_of
+from fwlab.operators.scores import Part, score_parts
 from fwlab.operators.sums import mean_in_parts, square_in_parts
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
@@ -99,9 +100,8 @@ class Problem:
         self.regularizer = regularizer or LpNorm(2)
         self.kernel = kernel
         self.storage = storage
-        self.notes = conversion_notes(X, storage)
         self.X, self.gram_shift = checked_data(X, kernel, storage)
-        self.notes += shift_note(self.X, self.gram_shift)
+        self.notes = conversion_notes(X, storage) + shift_note(self.X, self.gram_shift)
         self.y, self.classes = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.lam = checked_lam(lam, C, self.n_samples)
         self.n_classes = len(self.classes)
@@ -153,7 +153,8 @@ class Problem:
         """Return P(W) for W (m, d). Raises ValueError with a precomputed kernel."""
         require_weights(self.kernel, "primal")
         W = checked_matrix("W", "(m, d)", W, (self.n_classes, self.n_features))
-        return self.primal_value(features_of(self.X, None).scores(W), self.square_norm_of(W))
+        losses = self.losses(score_parts(features_of(self.X, None), W))[0]
+        return self.objective(losses, self.square_norm_of(W))
 
     def dual(self, A: Any) -> float:
         """Return D(A) for A (n, m), or -inf outside the domain (tolerance of Loss.in_domain)."""
@@ -295,18 +296,18 @@ class Problem:
         """
         C = A if coefficients is None else coefficients
         link = self.link(C) if link is None else link
-        scores = self.features.scores(link) if scores is None else scores
+        parts = score_parts(self.features, link, scores)
         if coefficients is None:
             square_norm = dual_square_norm = self.dual_square_norm(link, A)
             if not self.regularizer.plain:
-                scores = scores * self.regularizer.class_weights(self.square_norms(link, A))
+                factors = self.regularizer.class_weights(self.square_norms(link, A))
+                parts = ((rows, part * factors) for rows, part in parts)
         else:
             square_norm = self.square_norm(link, C)
             dual_square_norm = self.dual_square_norm(self.link(A), A)
-        primal = self.primal_value(scores, square_norm)
-        augmented = self.augmented_primal(A, scores, square_norm) if self.smoothing else primal
+        primal, augmented = (self.objective(v, square_norm) for v in self.losses(parts, A))
         dual = self.dual_value(A, dual_square_norm)
-        return Certificate(primal, dual, primal - dual, augmented - dual)
+        return Certificate(primal, dual, primal - dual, augmented + self.ridge_term(A) - dual)
 
     def square_norms(self, link: Floats, A: Floats) -> Floats:
         """Return |v_j|^2, (m,), for the link V of A."""
@@ -357,30 +358,31 @@ class Problem:
         ridge: Floats = self.smoothing / np.where(omega > 0, omega, np.inf)
         return ridge[:, None]
 
-    def primal_value(self, scores: Floats, square_norm: float) -> float:
-        """Return P(W) from the scores X W^T and 2 R(W)."""
-        if self.smoothing:
-            values = np.concatenate(
-                [
-                    moreau_envelope(polytopes, scores[rows], self.smoothing)[0]
-                    for rows, polytopes in self.chunks()
-                ]
-            )
-        else:
-            values = self.polytopes.values(scores)
-        return self.lam / 2 * square_norm + mean_in_parts(self.sample_weight * values)
+    def objective(self, losses: Floats, square_norm: float) -> float:
+        """Return P(W) from the losses (n,) and 2 R(W)."""
+        return self.lam / 2 * square_norm + mean_in_parts(self.sample_weight * losses)
+
+    def losses(self, parts: Iterable[Part], A: Floats | None = None) -> Floats:
+        """Return the losses from parts of the scores, and below them the augmented ones, (2, n).
+
+        The augmented losses are those of the problem in d + n dimensions with the same dual (K19
+        (27)), less the ridge term; without smoothing or without A they are the losses.
+        """
+        out = np.empty((2, self.n_samples))
+        for rows, scores in parts:
+            polytopes = self.polytopes.take(rows)
+            if not self.smoothing:
+                out[:, rows] = polytopes.values(scores)
+                continue
+            out[:, rows] = moreau_envelope(polytopes, scores, self.smoothing)[0]
+            if A is not None:
+                out[1, rows] = polytopes.values(scores + self.ridge()[rows] * A[rows])
+        return out
 
     def dual_value(self, A: Floats, square_norm: float) -> float:
         """Return D(A) from A and 2 R*(V(A))."""
         linear = mean_in_parts(self.polytopes.cost_products(A))
         return -self.lam / 2 * square_norm - linear - self.ridge_term(A)
-
-    def augmented_primal(self, A: Floats, scores: Floats, square_norm: float) -> float:
-        """Return the primal of the problem with the same dual in d + n dimensions   (K19 (27))."""
-        ridge = self.ridge()
-        values = [p.values(scores[rows] + ridge[rows] * A[rows]) for rows, p in self.chunks()]
-        norm = self.lam / 2 * square_norm + self.ridge_term(A)
-        return norm + mean_in_parts(self.sample_weight * np.concatenate(values))
 
     def ridge_term(self, A: Floats) -> float:
         """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""

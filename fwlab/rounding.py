@@ -36,12 +36,15 @@ a PolytopeLoss this is no proof, because its functions are its author's: they ar
 to GIVEN times the size of their terms, and R is the largest vertex in some random directions.
 """
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import moreau_envelope
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.repair import repair_distances
+from fwlab.operators.scores import Part
 from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
 from fwlab.problem import Problem
 
@@ -50,17 +53,26 @@ GIVEN = 64 * 2.0**-52
 DIRECTIONS = 16
 
 
-def loss_error(problem: Problem, scores: Floats, e: Floats) -> float:
-    """Return a bound of the error of the mean loss.
+def losses_with_error(
+    problem: Problem, parts: Iterable[Part], e: Floats, A: Floats | None = None
+) -> tuple[Floats, float]:
+    """Return Problem.losses(parts, A), and a bound of the error of the mean loss.
 
-    scores (n, m) are computed; e (n,) bounds the error of the entries of each row.
+    e (n,) bounds the error of the scores of each row.
     """
-    errors, sizes = np.empty(len(scores)), np.empty(len(scores))
-    for rows, polytopes in problem.chunks():
-        errors[rows], sizes[rows] = _row_errors(polytopes, scores[rows], e[rows], problem.smoothing)
     omega = problem.sample_weight
+    errors, sizes = np.empty((2, len(omega)))
+
+    def bounded() -> Iterator[Part]:
+        for rows, scores in parts:
+            polytopes = problem.polytopes.take(rows)
+            bounds = _row_errors(polytopes, scores, e[rows], problem.smoothing)
+            errors[rows], sizes[rows] = bounds
+            yield rows, scores
+
+    losses = problem.losses(bounded(), A)
     error = float(np.mean(omega * errors))
-    return MARGIN * (error + gamma_in_parts(len(omega)) * float(np.mean(omega * sizes)))
+    return losses, MARGIN * (error + gamma_in_parts(len(omega)) * float(np.mean(omega * sizes)))
 
 
 def _row_errors(

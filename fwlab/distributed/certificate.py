@@ -19,6 +19,7 @@ from fwlab.arrays import Floats
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features_interface import DataFeatures
+from fwlab.operators.scores import score_parts
 from fwlab.operators.sums import (
     MARGIN,
     UNDERFLOW,
@@ -29,7 +30,7 @@ from fwlab.operators.sums import (
     square_in_parts,
 )
 from fwlab.result import Certificate
-from fwlab.rounding import distances, dual_row_error, loss_error
+from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 
 class Terms(NamedTuple):
@@ -47,12 +48,13 @@ class Terms(NamedTuple):
 
 def start_certificate(problem: ProblemInParts) -> Certificate:
     """Return the certificate of A = 0 and W = 0, which needs no X."""
-    losses, augmented = [], []
+    means = []
     for part in problem.parts:
         zeros = np.zeros((part.n_samples, part.n_classes))
-        losses.append(part.share * part.primal_value(zeros, 0.0))
-        augmented.append(part.share * part.augmented_primal(zeros, zeros, 0.0))
-    return Certificate(fsum(losses), 0.0, fsum(losses), fsum(augmented))
+        losses = part.losses([(slice(None), zeros)], zeros)
+        means.append([part.share * part.objective(values, 0.0) for values in losses])
+    primal, augmented = map(fsum, zip(*means, strict=True))
+    return Certificate(primal, 0.0, primal, augmented)
 
 
 class TrackedTerms(NamedTuple):
@@ -79,12 +81,10 @@ def tracked_certificate(
 
 def tracked_terms(part: ChunkProblem, A: Floats, V: Floats) -> TrackedTerms:
     """Return the terms of one chunk."""
-    scores, share = part.features.scores(V), part.share
-    return TrackedTerms(
-        share * part.primal_value(scores, 0.0),
-        share * part.dual_value(A, 0.0),
-        share * part.augmented_primal(A, scores, 0.0) if part.smoothing else 0.0,
-    )
+    losses = part.losses(score_parts(part.features, V), A)
+    loss, augmented = (part.objective(values, 0.0) for values in losses)
+    linear, ridge = part.dual_value(A, 0.0), part.ridge_term(A)
+    return TrackedTerms(part.share * loss, part.share * linear, part.share * (augmented + ridge))
 
 
 def certificate(
@@ -147,10 +147,11 @@ def certificate_of(problem: ProblemInParts, terms: Sequence[Terms], V: Floats) -
 def chunk_terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
     """Return the terms of one chunk of n_chunks; v (m,) bounds the norms of the rows of V."""
     features = cast(DataFeatures, part.features)
-    scores = features.scores(V)
     x = norms_above(features.square_norms(), V.shape[1])
     entries = features.row_terms()
     e = gamma(entries + 2) * x * v.max() + entries * UNDERFLOW
+    losses, error = losses_with_error(part, score_parts(features, V), e, A)
+    loss, augmented = (part.objective(values, 0.0) for values in losses)
     rho = distances(part, A)
     rounded = features.column_error_norms() + gamma(n_chunks) * x
     products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in part.chunks()])
@@ -159,12 +160,12 @@ def chunk_terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: i
     feasible = (rho <= allowed).all() or part.is_feasible(A)
     share = part.share
     return Terms(
-        loss=share * part.primal_value(scores, 0.0),
-        loss_error=share * loss_error(part, scores, e),
+        loss=share * loss,
+        loss_error=share * error,
         linear=-share * part.dual_value(A, 0.0),
         linear_error=share * dual_row_error(part, A, rho),
         inner=share * float(np.mean(rounded * products + rho * x * v.max())),
         total=share * float(np.mean(rounded * norms + rho * x)),
-        augmented=share * part.augmented_primal(A, scores, 0.0) if part.smoothing else 0.0,
+        augmented=share * (augmented + part.ridge_term(A)),
         outside=0.0 if feasible else 1.0,
     )

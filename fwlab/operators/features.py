@@ -27,9 +27,10 @@ from fwlab.kernels.steps.face_passes import dense_face_pass, sparse_face_pass
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
-from fwlab.operators.features_interface import Features
+from fwlab.operators.features_interface import Features, ScoreWriter
+from fwlab.operators.scores import scores_of
 from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
-from fwlab.threads import for_rows, sum_of_parts, threads_in_blas
+from fwlab.threads import sum_of_parts, threads_in_blas
 
 # stand for the other kinds of X in a kernel that takes all of them
 _NO_X = np.empty((0, 0))
@@ -83,16 +84,16 @@ class DenseFeatures:
         return sum_of_parts(add, len(columns), VERTICES_SUMMED * m, (m, self.X.shape[1]))
 
     def scores(self, W: Floats) -> Floats:
-        out = np.empty((len(self.X), len(W)))
+        return scores_of(self, W)
 
-        def work(rows: slice) -> None:
+    def score_writer(self, W: Floats) -> ScoreWriter:
+        def write(rows: slice, out: Floats) -> None:
             if self._suits_blas(len(W)):
-                np.matmul(self.X[rows], W.T, out=out[rows])
+                np.matmul(self.X[rows], W.T, out=out)
             else:
-                scores_product(self.X[rows], W, out[rows])
+                scores_product(self.X[rows], W, out)
 
-        for_rows(work, len(out))
-        return out
+        return write
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)
@@ -173,15 +174,16 @@ class SparseFeatures:
         return out.T
 
     def scores(self, W: Floats) -> Floats:
+        return scores_of(self, W)
+
+    def score_writer(self, W: Floats) -> ScoreWriter:
         csr, W_T = csr_of(self.X), np.ascontiguousarray(W.T)
-        out = np.empty((self.X.shape[0], len(W)))
 
-        def work(rows: slice) -> None:
+        def write(rows: slice, out: Floats) -> None:
             part = csr._replace(indptr=csr.indptr[rows.start : rows.stop + 1])
-            sparse_scores(part, W_T, out[rows])
+            sparse_scores(part, W_T, out)
 
-        for_rows(work, len(out))
-        return out
+        return write
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)
@@ -252,8 +254,13 @@ class GramFeatures:
         return DenseFeatures(self.K).transposed_vertex_product(columns, entries, m)
 
     def scores(self, W: Floats) -> Floats:
-        # always a copy, which a caller may change: the transpose of one column is contiguous
-        return W.T.copy() if self.index is None else np.ascontiguousarray(W.T[self.index])
+        return scores_of(self, W)
+
+    def score_writer(self, W: Floats) -> ScoreWriter:
+        def write(rows: slice, out: Floats) -> None:
+            out[:] = W.T[rows if self.index is None else self.index[rows]]
+
+        return write
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(self.class_products(W, W, A, lam_n).sum())

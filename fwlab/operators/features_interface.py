@@ -3,6 +3,7 @@
 The link is W = A^T X / (lam n), or for a Gram matrix K the transposed scores A^T K / (lam n).
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 from fwlab.arrays import Floats, Integers
@@ -15,6 +16,8 @@ from fwlab.kernels.layouts import (
     GapRecord,
     StepRecord,
 )
+
+ScoreWriter = Callable[[slice, Floats], None]
 
 
 class Features(Protocol):
@@ -40,7 +43,10 @@ class Features(Protocol):
         """Return U^T X, (m, width), for compact vertices U (RowPolytopes.compact_vertices)."""
 
     def scores(self, W: Floats) -> Floats:
-        """Return X W^T, (n, m), for a link W."""
+        """Return X W^T, (n, m), for a link W: a new array."""
+
+    def score_writer(self, W: Floats) -> ScoreWriter:
+        """Return a function that writes the scores of a slice of rows into an array."""
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         """Return |W|^2 for the link W of A."""

@@ -271,7 +271,7 @@ class State(RunState):
 
     def judge(self) -> Certificate:
         """Return the certificate of what the method tracks; offer the link if that is needed."""
-        return self._judged(self._link_scores())
+        return self._judged(self._known_scores())
 
     def certify(self) -> Certificate:
         """Return the certificate of A and the primal point, from scratch.
@@ -286,7 +286,7 @@ class State(RunState):
         self.refresh()
         problem, own_gap, found = self.problem, None, ""
         if self.needs.best_primal or self.own_problem is not None or not problem.in_family:
-            tracked = self._judged(self._link_scores())
+            tracked = self._judged(self._known_scores())
             own_gap, found = tracked.own_gap, tracked.contradiction
         certificate = self._certified()
         if self.needs.best_primal:
@@ -316,14 +316,15 @@ class State(RunState):
         product_of_judge = 0.0 if self.needs.scores else product
         return (product_of_judge + PER_SCORE) / (product + PER_SCORE)
 
-    def _link_scores(self) -> Floats:
+    def _known_scores(self) -> Floats | None:
+        """Return the scores of the link, where they are at hand or used more than once."""
         if self.needs.scores:
             return self.scores
-        if not self.link.any():
-            return np.zeros_like(self.A)
+        if self.own_problem is None and self.problem.in_family:
+            return None
         return self.problem.features.scores(self.link)
 
-    def _judged(self, scores: Floats) -> Certificate:
+    def _judged(self, scores: Floats | None) -> Certificate:
         """Return the certificate of what the method tracks, with the scores of the link."""
         A, link, own = self.A, self.link, self.own_problem
         certificate = self.problem.certificate(A, link, scores, self.coefficients)
@@ -332,6 +333,7 @@ class State(RunState):
             gap = self.best_primal - certificate.dual
             certificate = replace(certificate, primal=self.best_primal, gap=gap)
         if not self.problem.in_family:
+            assert scores is not None
             omega, smoothing = self.problem.sample_weight, self.problem.smoothing
             found = contradiction(self.problem.polytopes, A, scores, omega, smoothing)
             certificate = replace(certificate, contradiction=found)

@@ -28,6 +28,7 @@ from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.operators.jacobians import projection_jacobians
+from fwlab.operators.scores import score_parts
 from fwlab.problem import Problem
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.blocks import BlockWorkspace
@@ -282,7 +283,8 @@ def _newton_iteration(
     problem, (point, passes) = state.problem, proximal.newton_step(last, gradient)
     workspace.newton_passes += passes
     square_norm = float(np.vdot(point.W, point.W))
-    state.offer(point.W, problem.primal_value(point.scores, square_norm))
+    losses = problem.losses(score_parts(problem.features, point.W, point.scores))[0]
+    state.offer(point.W, problem.objective(losses, square_norm))
     gradient = proximal.gradient(point)
     workspace.inner = proximal, point, gradient
     # rounding has ended the line search: no better point can be found

@@ -59,9 +59,7 @@ class Subgradient(Method):
         problem = state.problem
         if not problem.in_family:
             return np.inf
-        at_zero = problem.certificate(
-            np.zeros_like(state.A), np.zeros_like(state.link), np.zeros_like(state.A)
-        )
+        at_zero = problem.certificate(np.zeros_like(state.A), np.zeros_like(state.link))
         return float(np.sqrt(at_zero.primal / problem.lam))
 
     def iterate(self, state: State, radius: float) -> None:

@@ -44,7 +44,7 @@ def wrapper(function):
     [
         ("fwlab.problem.moreau_envelope", None),
         ("fwlab.problem.Problem.lam_n", property(lambda self: 1.0)),
-        ("fwlab.problem.Problem.primal_value", wrapper(fwlab.Problem.primal_value)),
+        ("fwlab.problem.Problem.objective", wrapper(fwlab.Problem.objective)),
         ("fwlab.losses.MaxHinge.polytopes", lambda self, y, m: None),
         ("fwlab.solvers.frank_wolfe.FrankWolfe.iterate", FrankWolfe.__init__),
         ("fwlab.losses.DOMAIN_TOLERANCE", 1e-3),

@@ -7,7 +7,7 @@ from loss_table import entries
 
 import fwlab
 from fwlab.certify import _link_errors
-from fwlab.rounding import distances, dual_row_error, loss_error
+from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 M = 4
 
@@ -32,12 +32,25 @@ def test_errors_of_the_scores(smoothing):
     for entry in losses():
         problem = made(entry, rng, smoothing)
         scores, e = 3 * rng.normal(size=(8, M)), rng.random(8) / 10
-        bound = loss_error(problem, scores, e)
+        plain, bound = losses_with_error(problem, [(slice(None), scores)], e)
         for _ in range(20):
             moved = scores + e[:, None] * rng.choice([-1.0, 1.0], scores.shape)
-            change = problem.primal_value(moved, 0.0) - problem.primal_value(scores, 0.0)
-            ratios.append(abs(change) / bound)
+            change = problem.losses([(slice(None), moved)])[0] - plain[0]
+            ratios.append(abs(problem.objective(change, 0.0)) / bound)
     assert 0.5 < max(ratios) <= 1
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.4])
+def test_the_error_does_not_depend_on_the_parts(smoothing):
+    rng = np.random.default_rng(4)
+    for entry in losses():
+        problem = made(entry, rng, smoothing)
+        scores, e = 3 * rng.normal(size=(8, M)), rng.random(8)
+        whole = losses_with_error(problem, [(slice(None), scores)], e)
+        parts = [(rows, scores[rows]) for rows in (slice(0, 3), slice(3, 8))]
+        found = losses_with_error(problem, parts, e)
+        np.testing.assert_allclose(found[0], whole[0], atol=1e-14)
+        assert found[1] == pytest.approx(whole[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 4.0])

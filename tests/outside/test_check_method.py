@@ -230,8 +230,8 @@ def test_a_mistake_of_large_problems_is_shown_on_a_small_one():
 
 def test_a_negative_gap_is_seen(monkeypatch):
     """The certificate of a wrong objective."""
-    plain = fwlab.Problem.primal_value
-    monkeypatch.setattr(fwlab.Problem, "primal_value", lambda *a: plain(*a) - 1.0)
+    plain = fwlab.Problem.objective
+    monkeypatch.setattr(fwlab.Problem, "objective", lambda *a: plain(*a) - 1.0)
     with pytest.raises(
         AssertionError, match=r"the gap is \S+ at iteration \d+, below 0 by more th"
     ):

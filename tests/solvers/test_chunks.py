@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from solvers.solver_table import GRID, M, random_feasible
 
+import fwlab.operators.scores
 import fwlab.problem
 
 pytestmark = pytest.mark.small
@@ -34,6 +35,8 @@ def test_chunks_do_not_show(case, chunk, monkeypatch):
 
     whole = values()
     monkeypatch.setattr(fwlab.problem, "CHUNK", chunk)
+    monkeypatch.setattr(fwlab.operators.scores, "ROWS", chunk)
+    monkeypatch.setattr(fwlab.operators.scores, "ENTRIES", 1)
     assert_allclose(values(), whole, atol=1e-14)
     assert whole[-2:] == [True, False]
     assert whole[-3] > 0.1

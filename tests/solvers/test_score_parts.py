@@ -1,0 +1,58 @@
+"""Parts of the scores are the rows of X W^T, for each kind of X and any number of threads."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fwlab.operators import scores as module
+from fwlab.operators.features import DenseFeatures, GramFeatures, features_of
+from fwlab.operators.scores import score_parts
+from fwlab.threads import run_threads
+
+N, D, M = 300, 7, 3
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(module, "ROWS", 130)
+    monkeypatch.setattr(module, "ENTRIES", 1)
+
+
+def random(rng, kind):
+    """Return products of one kind, a link, and its scores."""
+    X, W = rng.normal(size=(N, D)), rng.normal(size=(M, D))
+    X[rng.random(X.shape) < 0.5] = 0.0
+    if kind == "dense":
+        return DenseFeatures(X), W, X @ W.T
+    if kind == "sparse":
+        return features_of(scipy.sparse.csr_matrix(X), None), W, X @ W.T
+    link = rng.normal(size=(M, N))
+    gram, index = GramFeatures(X @ X.T), np.arange(5, 290, 2)
+    if kind == "gram":
+        return gram, link, link.T
+    return gram.rows(index), link, link.T[index]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "gram", "rows of a gram matrix"])
+def test_parts_are_the_rows_of_the_product(kind, n_threads):
+    features, W, expected = random(np.random.default_rng(0), kind)
+    with run_threads(n_threads):
+        parts = [(rows, part.copy()) for rows, part in score_parts(features, W)]
+    assert len(parts) == -(-len(expected) // 130)
+    assert_allclose(np.concatenate([part for _, part in parts]), expected, atol=1e-14)
+    places = np.concatenate([np.arange(len(expected))[rows] for rows, _ in parts])
+    assert_array_equal(places, np.arange(len(expected)))
+
+
+def test_scores_at_hand_are_taken():
+    features, W, expected = random(np.random.default_rng(1), "dense")
+    for rows, part in score_parts(features, np.full_like(W, np.nan), expected):
+        assert part.base is expected
+        assert_array_equal(part, expected[rows])
+
+
+def test_scores_of_zero_are_zero_without_a_product():
+    features = DenseFeatures(np.full((N, D), np.nan))
+    assert all(not part.any() for _, part in score_parts(features, np.zeros((M, D))))
