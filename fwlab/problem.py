@@ -352,9 +352,9 @@ class Problem:
         square_norm = self.features.link_norm(link, direction, self.lam_n)
         return self.lam * max(0.0, square_norm) + 2 * self.ridge_term(direction)
 
-    def ridge(self) -> Floats:
+    def ridge(self, rows: slice = slice(None)) -> Floats:
         """Return smoothing / omega_i, (n, 1), and 0 where omega_i = 0, as a_i is 0 there."""
-        omega = self.sample_weight
+        omega = self.sample_weight[rows]
         ridge: Floats = self.smoothing / np.where(omega > 0, omega, np.inf)
         return ridge[:, None]
 
@@ -363,12 +363,12 @@ class Problem:
         return self.lam / 2 * square_norm + mean_in_parts(self.sample_weight * losses)
 
     def losses(self, parts: Iterable[Part], A: Floats | None = None) -> Floats:
-        """Return the losses from parts of the scores, and below them the augmented ones, (2, n).
+        """Return the losses and the augmented losses, (2, n), from parts of the scores.
 
-        The augmented losses are those of the problem in d + n dimensions with the same dual (K19
-        (27)), less the ridge term; without smoothing or without A they are the losses.
+        The augmented losses belong to the problem in d + n dimensions with the same dual (K19
+        (27)); `objective` plus `ridge_term` is its primal. Without smoothing or A both are equal.
         """
-        out = np.empty((2, self.n_samples))
+        out = np.full((2, self.n_samples), np.nan)
         for rows, scores in parts:
             polytopes = self.polytopes.take(rows)
             if not self.smoothing:
@@ -376,7 +376,7 @@ class Problem:
                 continue
             out[:, rows] = moreau_envelope(polytopes, scores, self.smoothing)[0]
             if A is not None:
-                out[1, rows] = polytopes.values(scores + self.ridge()[rows] * A[rows])
+                out[1, rows] = polytopes.values(scores + self.ridge(rows) * A[rows])
         return out
 
     def dual_value(self, A: Floats, square_norm: float) -> float:

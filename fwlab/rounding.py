@@ -37,6 +37,7 @@ to GIVEN times the size of their terms, and R is the largest vertex in some rand
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def losses_with_error(
     e (n,) bounds the error of the scores of each row.
     """
     omega = problem.sample_weight
-    errors, sizes = np.empty((2, len(omega)))
+    errors, sizes = np.full((2, len(omega)), np.nan)
 
     def bounded() -> Iterator[Part]:
         for rows, scores in parts:
@@ -106,9 +107,9 @@ def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
         return float(polytopes.upper.sum()), polytopes.support
     directions = np.random.default_rng(0).normal(size=(DIRECTIONS, 1, scores.shape[1]))
     size = 1.0 + float(polytopes.cost_sizes().max())
-    ends = [polytopes.lowest(scores)[0]]
-    ends += [polytopes.lowest(0 * scores + 100 * size * direction)[0] for direction in directions]
-    return max(float(np.abs(vertices).sum(axis=1).max()) for vertices in ends), scores.shape[1]
+    towards = chain([scores], (0 * scores + 100 * size * direction for direction in directions))
+    lengths = (np.abs(polytopes.lowest(gradient)[0]).sum(axis=1) for gradient in towards)
+    return max(float(length.max()) for length in lengths), scores.shape[1]
 
 
 def dual_row_error(problem: Problem, A: Floats, rho: Floats) -> float:

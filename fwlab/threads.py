@@ -61,6 +61,12 @@ def _of_context() -> Threads | None:
     return threads if threads is None or threads.process == os.getpid() else None
 
 
+def number_of_threads() -> int:
+    """Return the number of threads that share the work on rows in this context."""
+    threads = _of_context()
+    return 1 if threads is None else threads.number
+
+
 def threads_in_blas() -> AbstractContextManager[object]:
     """Return a context in which BLAS takes the number of threads of the run."""
     threads = _of_context()

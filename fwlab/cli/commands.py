@@ -140,6 +140,7 @@ def _print_comparison(
 def _solve(options: Namespace) -> int:
     with bad_input(OSError, ImportError):
         _check_run(options, [options.method])
+        n_threads = as_integer("n_threads", options.n_threads, low=1)
         if not options.out_of_core:
             refuse_own_flags(options)
     if options.out_of_core:
@@ -153,8 +154,9 @@ def _solve(options: Namespace) -> int:
     named = problems[0]
     _announce(options, problems)
     with bad_input():
+        settings = _solve_settings(options) | {"n_threads": n_threads}
         verbose = int(options.verbose or sys.stderr.isatty())
-        result = solve(named.problem, options.method, verbose=verbose, **_solve_settings(options))
+        result = solve(named.problem, options.method, verbose=verbose, **settings)
     unsaved = _save(result, named, options)
     report = _report(result, named)
     if options.proved:

@@ -30,6 +30,7 @@ DEFAULTS: dict[str, Any] = {
     "time_limit": None,
     "rng": 0,
     "check_every": None,
+    "n_threads": 1,
     "jobs": 1,
     "out": "results",
     "html": None,

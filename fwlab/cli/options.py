@@ -146,6 +146,7 @@ def _add_solve(parser: CommandParser) -> None:
     _add_problem(parser, many=False)
     option(parser, "method", "a name of `fwlab.methods()`")
     _add_run(parser)
+    option(parser, "n-threads", "threads that share the work on rows", whole_number)
     option(
         parser, "save", "file for result and model, .npz: for `fwlab predict` and fwlab.Result.load"
     )

@@ -39,12 +39,13 @@ OWN = {
 FIXED = {
     "normalize": ("none", "the file holds the features as they are used"),
     "kernel": ("none", "a Gram matrix would not fit"),
+    "n_threads": (1, "each chunk is visited by one thread"),
     "verify": (False, "ball arithmetic needs X in memory"),
     "proved": (False, "--validation prints the proved intervals"),
 }
 HEAD = "# `fwlab solve --resume --out FOLDER` goes on with this path.\n\n"
 # flags that a later call for the same folder may change
-FREE = {"command", "folder", "resume", "json", "verbose", "strict", "save", "config"}
+FREE = {"command", "folder", "resume", "json", "verbose", "strict", "save", "config", "n_threads"}
 # the same, but recorded: a later call without the flag takes the last value
 CHANGEABLE = {"C", "max-memory"}
 
@@ -101,7 +102,8 @@ def _check(options: Namespace) -> None:
     for name, (allowed, reason) in FIXED.items():
         value = getattr(options, name)
         if value != allowed:
-            shown = f"needs --{name} {allowed}" if allowed else f"takes no --{name}"
+            flag = name.replace("_", "-")
+            shown = f"needs --{flag} {allowed}" if allowed else f"takes no --{flag}"
             raise BadInput(f"--out-of-core {shown}: {reason}.")
     as_positive_reals("C", _Cs(options))
     chunked_method(options.method, build(options.method, {}))

@@ -15,7 +15,9 @@ import scipy.sparse
 from fwlab import datasets, projections
 from fwlab.datasets.files import FILE_SETS, cache_folder
 from fwlab.kernels._jit import cache_root
+from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
+from fwlab.operators.features import SHORT_ROWS
 from fwlab.problem import Problem
 from fwlab.provenance import installed
 from fwlab.solvers.registry import build, names
@@ -80,12 +82,21 @@ def installation() -> dict[str, Any]:
 
 
 def warmup_rows() -> list[dict[str, Any]]:
-    """Compile and cache every kernel, and return the seconds that each part took."""
-    X, y = np.eye(2), np.array([0, 1])
+    """Compile and cache every kernel, and return the seconds that each part took.
+
+    The kernels of long rows, of X or of scores, are others.
+    """
+    X, y, more = np.eye(2), np.array([0, 1]), np.eye(2, SHORT_ROWS)
+    many = COUNTING_LENGTH + 2
     tiny = {
         "dense": Problem(X, y, TopK(1), 1.0),
         "sparse": Problem(scipy.sparse.csr_matrix(X), y, TopK(1), 1.0),
         "gram": Problem(X, y, TopK(1), 1.0, kernel="precomputed"),
+        "dense, long rows": Problem(more, y, TopK(1), 1.0, n_classes=many),
+        "sparse, long rows": Problem(
+            scipy.sparse.csr_matrix(more), y, TopK(1), 1.0, n_classes=many
+        ),
+        "gram, long rows": Problem(X, y, TopK(1), 1.0, kernel="precomputed", n_classes=many),
     }
     parts: dict[str, Callable[[], object]] = {"losses": _use_loss, "projections": _use_projections}
     for method in names():

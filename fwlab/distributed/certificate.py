@@ -19,7 +19,7 @@ from fwlab.arrays import Floats
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features_interface import DataFeatures
-from fwlab.operators.scores import score_parts
+from fwlab.operators.scores import row_slices, rows_of_part, score_parts
 from fwlab.operators.sums import (
     MARGIN,
     UNDERFLOW,
@@ -50,8 +50,10 @@ def start_certificate(problem: ProblemInParts) -> Certificate:
     """Return the certificate of A = 0 and W = 0, which needs no X."""
     means = []
     for part in problem.parts:
-        zeros = np.zeros((part.n_samples, part.n_classes))
-        losses = part.losses([(slice(None), zeros)], zeros)
+        zeros = np.zeros((rows_of_part(part.n_classes), part.n_classes))
+        slices = row_slices(part.n_samples, part.n_classes)
+        parts = ((rows, zeros[: rows.stop - rows.start]) for rows in slices)
+        losses = part.losses(parts, np.broadcast_to(0.0, (part.n_samples, part.n_classes)))
         means.append([part.share * part.objective(values, 0.0) for values in losses])
     primal, augmented = map(fsum, zip(*means, strict=True))
     return Certificate(primal, 0.0, primal, augmented)
@@ -75,8 +77,7 @@ def tracked_certificate(
     sums = TrackedTerms(*map(fsum, zip(*terms, strict=True)))
     norm = problem.lam / 2 * square_in_parts(V)
     primal, dual = norm + sums.loss, sums.linear - norm
-    highest = norm + sums.augmented if problem.smoothing else primal
-    return Certificate(primal, dual, primal - dual, highest - dual)
+    return Certificate(primal, dual, primal - dual, norm + sums.augmented - dual)
 
 
 def tracked_terms(part: ChunkProblem, A: Floats, V: Floats) -> TrackedTerms:
@@ -129,7 +130,7 @@ def certificate_of(problem: ProblemInParts, terms: Sequence[Terms], V: Floats) -
     error = MARGIN * error + 16 * UNIT * (abs(primal) + abs(dual) + lam * square)
     if sums.outside:
         dual, error = -np.inf, np.inf
-    augmented = lam / 2 * square + sums.augmented if problem.smoothing else primal
+    augmented = lam / 2 * square + sums.augmented
     found = Certificate(
         primal,
         dual,

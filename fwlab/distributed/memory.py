@@ -1,8 +1,8 @@
 """Choose the number of rows per chunk, so that a run stays within the memory that it may take.
 
-A run holds X's chunks, a dense part of A and of the scores for one chunk, some arrays of the shape
-of W, and a few numbers per row. The packed A comes on top: how many entries it has is seen only
-during the run.
+A run holds X's chunks, a dense part of A for one chunk, some arrays of the shape of W, and a few
+numbers per row; a certificate also holds parts of the chunk's scores. The packed A comes on top:
+how many entries it has is seen only during the run.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any
 from fwlab.checks.arguments import as_integer
 from fwlab.distributed.read_ahead import POOLED
 from fwlab.distributed.sources import Source
-from fwlab.problem import CHUNK
+from fwlab.operators.scores import rows_of_part
 from fwlab.solvers.blocks import BLOCK_ROWS
 from fwlab.solvers.face_steps import COST_OF_CLASS, MOST_COST_OF_ONE
 
@@ -23,7 +23,7 @@ CHUNK_BYTES = 2**25
 LEAST_ROWS = 256
 # arrays of the shape of W: the link, its padded copy, and what a certificate sums
 LIKE_W = 5
-# arrays (rows, m): A, the scores, and what a step or a certificate makes of them
+# arrays (rows, m): A of a chunk and what a step makes of it; what a certificate makes of a part
 LIKE_A = 6
 # the classes that steps on the faces of a chunk's blocks list, at most (solvers.face_steps), in
 # arrays (rows, m)
@@ -54,7 +54,7 @@ class Memory:
     def needed(self, rows: int, chunk_bytes: int) -> int:
         """Return the bytes of a run whose largest chunk has `rows` rows and chunk_bytes bytes."""
         like_w = LIKE_W * self.m * self.d
-        like_a = LIKE_A * self.m * (rows + min(rows, CHUNK)) + LISTED * self.m * rows
+        like_a = LIKE_A * self.m * (rows + min(rows, rows_of_part(self.m))) + LISTED * self.m * rows
         per_row = (PER_ROW + BLOCK_ROWS) * self.n
         return int(8 * (like_w + like_a + per_row) + POOLED * chunk_bytes)
 

@@ -46,7 +46,10 @@ class Features(Protocol):
         """Return X W^T, (n, m), for a link W: a new array."""
 
     def score_writer(self, W: Floats) -> ScoreWriter:
-        """Return a function that writes the scores of a slice of rows into an array."""
+        """Return a function that writes the scores of a slice of rows into an array (rows, m).
+
+        The slice has a start and a stop; the array is C-ordered.
+        """
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         """Return |W|^2 for the link W of A."""

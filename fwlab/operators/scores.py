@@ -1,7 +1,7 @@
-"""Compute scores X W^T, all at once or a part of the rows at a time.
+"""Compute scores X W^T, all at once or part of the rows at a time.
 
 The scores (n, m) take as much room as the dual point. Whatever is computed from them row by row
-needs one part at a time, in an array that stays in cache.
+needs only one part at a time.
 """
 
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.operators.features_interface import Features, ScoreWriter
-from fwlab.threads import for_rows
+from fwlab.threads import for_rows, number_of_threads
+
+# per thread a part has ROWS rows, or more if it then has at most ENTRIES entries
+ROWS, ENTRIES = 1024, 2**16
 
 # rows, and their scores
 Part = tuple[slice, Floats]
-
-# a part has this number of rows, or more as long as it has at most this number of entries
-ROWS, ENTRIES = 1024, 2**17
 
 
 def scores_of(features: Features, W: Floats) -> Floats:
@@ -26,25 +26,30 @@ def scores_of(features: Features, W: Floats) -> Floats:
     return out
 
 
-def row_slices(n: int, m: int) -> Iterator[slice]:
-    """Yield slices that are all n rows together, one per part of the scores (n, m)."""
-    size = max(ROWS, ENTRIES // m)
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))
+def rows_of_part(n_classes: int) -> int:
+    """Return the number of rows of a part; the last part may be shorter."""
+    return max(ROWS, ENTRIES // n_classes) * number_of_threads()
+
+
+def row_slices(n: int, n_classes: int) -> list[slice]:
+    """Return the rows of each part of the scores of n rows."""
+    size = rows_of_part(n_classes)
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def score_parts(features: Features, W: Floats, scores: Floats | None = None) -> Iterator[Part]:
     """Yield slices that are all rows together, each with the scores of its rows for the link W.
 
-    Parts of `scores` (n, m), if the caller has them; else each part overwrites the last one.
+    The parts are views of `scores` (n, m) if the caller has them. Otherwise each part overwrites
+    the one before. If W = 0 there is no product.
     """
-    n, m = features.shape[0], len(W)
+    slices = row_slices(features.shape[0], len(W))
     if scores is not None:
-        yield from ((rows, scores[rows]) for rows in row_slices(n, m))
+        yield from ((rows, scores[rows]) for rows in slices)
         return
+    room = np.zeros((slices[0].stop, len(W)))
     write, is_zero = features.score_writer(W), not W.any()
-    room = np.zeros((next(row_slices(n, m)).stop, m))
-    for rows in row_slices(n, m):
+    for rows in slices:
         out = room[: rows.stop - rows.start]
         if not is_zero:
             _write_from(rows.start, write, out)

@@ -317,7 +317,7 @@ class State(RunState):
         return (product_of_judge + PER_SCORE) / (product + PER_SCORE)
 
     def _known_scores(self) -> Floats | None:
-        """Return the scores of the link, where they are at hand or used more than once."""
+        """Return the scores of the link if they are at hand or needed more than once, else None."""
         if self.needs.scores:
             return self.scores
         if self.own_problem is None and self.problem.in_family:
@@ -325,7 +325,7 @@ class State(RunState):
         return self.problem.features.scores(self.link)
 
     def _judged(self, scores: Floats | None) -> Certificate:
-        """Return the certificate of what the method tracks, with the scores of the link."""
+        """Return the certificate of what the method tracks; `scores` are as _known_scores says."""
         A, link, own = self.A, self.link, self.own_problem
         certificate = self.problem.certificate(A, link, scores, self.coefficients)
         if self.needs.best_primal:

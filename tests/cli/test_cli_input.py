@@ -44,6 +44,7 @@ BAD = [
     (["compare", "--check-every", "0"], "check_every must be at least 1; got 0"),
     (["compare", "--rng", "-1"], "rng must be at least 0; got -1"),
     (["compare", "--jobs", "0"], "jobs must be at least 1; got 0"),
+    (["solve", "--n-threads", "0"], "n_threads must be at least 1; got 0"),
     (["compare", "--methods", "fw,nosuch"], "method must be one of fw"),
     (["compare", "--methods", "fw,fw"], "each method once; got 'fw' twice"),
     (["compare", "--methods", ""], "method must be one of fw"),

@@ -177,6 +177,10 @@ BAD = [
     (["--kernel", "linear"], "--out-of-core needs --kernel none: a Gram matrix would not fit"),
     (["--normalize", "unit"], "--out-of-core needs --normalize none"),
     (["--verify"], "--out-of-core takes no --verify"),
+    (
+        ["--n-threads", "2"],
+        "--out-of-core needs --n-threads 1: each chunk is visited by one thread",
+    ),
     (["--method", "afw"], 'method must be "ascent", "bcfw", or "fw" with exact steps, out of core'),
     (["--data", "none.npy"], "--data must name an existing .npy file; got 'none.npy'"),
     (["--data", "cut.npy"], "--data must name a whole .npy file of numbers; 'cut.npy'"),

@@ -6,8 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+import scipy.sparse
+from numba.core import event
 
 import fwlab
 from fwlab.cli import main
@@ -80,14 +83,29 @@ def test_warmup_covers_every_method_and_storage(capsys: pytest.CaptureFixture[st
     assert main(["warmup", "--json"]) == 0
     parts = json.loads(capsys.readouterr().out)["parts"]
     names = [
-        f"{method}, {storage}"
+        f"{method}, {storage}{length}"
         for method in fwlab.methods()
+        for length in ("", ", long rows")
         for storage in ("dense", "sparse", "gram")
     ]
     assert [row["part"] for row in parts] == ["losses", "projections", *names]
     assert all(row["seconds"] >= 0 for row in parts)
     assert main(["warmup"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(parts)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
+@pytest.mark.parametrize(("d", "n_classes"), [(5, 3), (5, 80), (200, 3), (200, 80)])
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+def test_no_solve_compiles_after_a_warmup(form, d: int, n_classes: int) -> None:
+    main(["warmup"])
+    X = np.random.default_rng(0).normal(size=(160, d))
+    problem = fwlab.Problem(form(X), np.arange(160) % n_classes, fwlab.TopK(2), C=1.0)
+    compiled = event.RecordingListener()
+    with event.install_listener("numba:compile", compiled):
+        for method in ("auto", "ascent", "fw", "bcpfw"):
+            fwlab.solve(problem, method, max_iter=60)
+    assert not compiled.buffer
 
 
 def test_methods_and_losses_have_sentences(capsys: pytest.CaptureFixture[str]) -> None:

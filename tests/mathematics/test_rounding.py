@@ -46,9 +46,10 @@ def test_the_error_does_not_depend_on_the_parts(smoothing):
     for entry in losses():
         problem = made(entry, rng, smoothing)
         scores, e = 3 * rng.normal(size=(8, M)), rng.random(8)
-        whole = losses_with_error(problem, [(slice(None), scores)], e)
+        A = rng.normal(size=(8, M))
+        whole = losses_with_error(problem, [(slice(None), scores)], e, A)
         parts = [(rows, scores[rows]) for rows in (slice(0, 3), slice(3, 8))]
-        found = losses_with_error(problem, parts, e)
+        found = losses_with_error(problem, parts, e, A)
         np.testing.assert_allclose(found[0], whole[0], atol=1e-14)
         assert found[1] == pytest.approx(whole[1], rel=1e-12)
 

@@ -7,6 +7,7 @@ from solvers.solver_table import GRID, M, random_feasible
 
 import fwlab.operators.scores
 import fwlab.problem
+from fwlab.certify import certify
 
 pytestmark = pytest.mark.small
 
@@ -21,8 +22,11 @@ def test_chunks_do_not_show(case, chunk, monkeypatch):
     wrong[-2] *= 3.0
 
     def values():
-        certificate = problem.certificate(A)
+        certificate, whole = problem.certificate(A), certify(problem, A)
         return [
+            whole.primal,
+            whole.augmented_gap,
+            whole.distance,
             problem.primal(W),
             certificate.primal,
             certificate.dual,
@@ -33,10 +37,12 @@ def test_chunks_do_not_show(case, chunk, monkeypatch):
             problem.is_feasible(wrong),
         ]
 
-    whole = values()
+    whole, error = values(), certify(problem, A).gap_error
     monkeypatch.setattr(fwlab.problem, "CHUNK", chunk)
     monkeypatch.setattr(fwlab.operators.scores, "ROWS", chunk)
     monkeypatch.setattr(fwlab.operators.scores, "ENTRIES", 1)
     assert_allclose(values(), whole, atol=1e-14)
+    # the bound depends a little on the errors that it bounds
+    assert certify(problem, A).gap_error == pytest.approx(error, rel=0.01)
     assert whole[-2:] == [True, False]
     assert whole[-3] > 0.1
