@@ -8,6 +8,7 @@ from solvers.active_set_table import STARTS, all_vertices, begin, each_case, gra
 from solvers.solver_table import Case, M
 
 import fwlab
+from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 
 pytestmark = pytest.mark.small
 
@@ -107,3 +108,14 @@ def test_many_classes():
         result = fwlab.solve(problem, "dicg", tol=1e-5, max_iter=3000)
         assert result.success
         assert result.infeasibility <= 1e-13
+
+
+@pytest.mark.parametrize("loss", [fwlab.TopK(3), fwlab.Usunier(3)], ids=repr)
+def test_more_classes_than_are_sorted_by_counting(loss):
+    """The sort of long rows once read one entry past its end."""
+    rng, m = np.random.default_rng(5), COUNTING_LENGTH + 8
+    problem = fwlab.Problem(rng.normal(size=(m, 4)), np.arange(m), loss, C=1.0)
+    result = fwlab.solve(problem, "dicg", tol=0.0, max_iter=6)
+    assert problem.is_feasible(result.A)
+    assert (np.diff(result.trace.dual) >= -1e-14).all()
+    assert result.dual > fwlab.solve(problem, "dicg", tol=0.0, max_iter=1).dual

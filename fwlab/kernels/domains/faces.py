@@ -51,9 +51,9 @@ TIGHT, FEASIBLE = 1e-12, 1e-14
 
 @compiled
 def zeta_range(beta, weights, order):
-    """Return the ZetaRange of a point; `order` becomes its descending order."""
-    sort_descending(beta, order)
+    """Return the ZetaRange of a point; the first places of `order` become its descending order."""
     upper, lower, n = weights.upper, weights.lower, len(beta)
+    sort_descending(beta, order[:n])
     low, high, top, bottom, top_bound, bottom_bound = 0.0, 1.0, 0, 0, 0.0, 0.0
     above, above_bound, below, below_bound = 0.0, 0.0, 0.0, 0.0
     for place in range(n):
