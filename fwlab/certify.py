@@ -243,7 +243,7 @@ def _certificate(
 ) -> Certificate:
     """Return the certificate of these values, which certifies nothing if A is infeasible.
 
-    losses (2, n) are those of Problem.losses, and square is 2 R(W).
+    losses (2, n) come from Problem.losses, and square is 2 R(W).
     rho (n,) bounds the distances to a feasible point. Small distances prove that A is feasible.
     """
     polytopes, omega = problem.polytopes, problem.sample_weight

@@ -26,7 +26,7 @@ SETS = {
 }
 MANY_CLASSES = {(12811, 384, 1000): 1e-4, (50000, 768, 1000): 1e-3}
 REPEATS = 7
-# a run of at most so many seconds is repeated
+# seconds; longer runs are not repeated
 SHORT = 3.0
 
 

@@ -84,7 +84,7 @@ def installation() -> dict[str, Any]:
 def warmup_rows() -> list[dict[str, Any]]:
     """Compile and cache every kernel, and return the seconds that each part took.
 
-    The kernels of long rows, of X or of scores, are others.
+    Long rows of X, and rows of scores of many classes, have kernels of their own.
     """
     X, y, more = np.eye(2), np.array([0, 1]), np.eye(2, SHORT_ROWS)
     many = COUNTING_LENGTH + 2

@@ -1,7 +1,7 @@
 """Compute scores X W^T, all at once or part of the rows at a time.
 
-The scores (n, m) take as much room as the dual point. Whatever is computed from them row by row
-needs only one part at a time.
+An array of all scores (n, m) has the size of the dual point. Whatever is computed from them row by
+row needs only one part at a time.
 """
 
 from collections.abc import Iterator

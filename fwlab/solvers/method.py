@@ -317,7 +317,7 @@ class State(RunState):
         return (product_of_judge + PER_SCORE) / (product + PER_SCORE)
 
     def _known_scores(self) -> Floats | None:
-        """Return the scores of the link if they are at hand or needed more than once, else None."""
+        """Return the link's scores if the method keeps them or two values need them, else None."""
         if self.needs.scores:
             return self.scores
         if self.own_problem is None and self.problem.in_family:

@@ -52,7 +52,7 @@ def test_parts_are_the_rows_of_the_product(kind, n_threads):
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_scores_at_hand_are_taken():
+def test_given_scores_are_taken():
     features, W, expected = random(np.random.default_rng(1), "dense")
     for rows, part in score_parts(features, np.full_like(W, np.nan), expected):
         assert part.base is expected
@@ -81,3 +81,14 @@ def test_a_certificate_makes_no_array_of_all_scores():
         tracemalloc.stop()
     assert whole.gap == pytest.approx(certificate.gap)
     assert peak < A.nbytes / 2
+
+
+def test_with_another_norm_the_scores_of_the_link_are_not_taken():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(12, 4)), np.arange(12) % M
+    problem = fwlab.Problem(X, y, fwlab.TopK(1), C=1.0, regularizer=fwlab.LpNorm(1.5))
+    A = np.zeros((12, M))
+    problem.lowest(rng.normal(size=(12, M)))[0].add_to(A, 1.0)
+    link = problem.link(A)
+    found = certify(problem, A, link=link, scores=problem.features.scores(link))
+    assert found == certify(problem, A)
