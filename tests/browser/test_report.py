@@ -35,16 +35,20 @@ def page(request, browser, report):
     opened.close()
 
 
-def shown(page) -> list[str]:
-    """Return the names of the curves that are drawn in the first figure."""
-    return page.evaluate(
-        "document.querySelector('.js-plotly-plot').data"
-        ".filter(one => one.visible !== 'legendonly').map(one => one.name)"
+def wait_for_curves(page, names: list[str]) -> None:
+    """Wait until the curves of these names are drawn in the first figure, and no others."""
+    page.wait_for_function(
+        "names => document.querySelector('.js-plotly-plot').data"
+        ".filter(one => one.visible !== 'legendonly').map(one => one.name).join() === names",
+        arg=",".join(names),
     )
 
 
-def axis(page, name: str) -> str:
-    return page.evaluate(f"document.querySelector('.js-plotly-plot').layout.{name}")
+def wait_for_axis(page, name: str, value: str) -> None:
+    """Wait until this attribute of the first figure's layout has this value."""
+    page.wait_for_function(
+        f"value => document.querySelector('.js-plotly-plot').layout.{name} === value", arg=value
+    )
 
 
 def test_hover_shows_gap_iteration_and_seconds(page):
@@ -57,26 +61,24 @@ def test_hover_shows_gap_iteration_and_seconds(page):
 
 
 def test_a_method_is_hidden_and_shown_from_the_legend(page):
-    assert shown(page) == ["fw", "ascent"]
+    wait_for_curves(page, ["fw", "ascent"])
     toggle = page.locator(".js-plotly-plot").first.locator(".legendtoggle").first
     toggle.scroll_into_view_if_needed()
     toggle.click()
-    page.wait_for_timeout(500)
-    assert shown(page) == ["ascent"]
+    wait_for_curves(page, ["ascent"])
+    page.wait_for_timeout(500)  # two clicks at once would be a double click
     toggle.click()
-    page.wait_for_timeout(500)
-    assert shown(page) == ["fw", "ascent"]
+    wait_for_curves(page, ["fw", "ascent"])
 
 
 def test_the_axes_change(page):
     buttons = page.locator(".js-plotly-plot").first.locator(".updatemenu-button")
     buttons.get_by_text("iterations", exact=True).click()
     buttons.get_by_text("gap linear", exact=True).click()
-    page.wait_for_timeout(300)
-    assert axis(page, "xaxis.title.text") == "iteration"
-    assert axis(page, "yaxis.type") == "linear"
+    wait_for_axis(page, "xaxis.title.text", "iteration")
+    wait_for_axis(page, "yaxis.type", "linear")
     buttons.get_by_text("gap log", exact=True).click()
-    assert axis(page, "yaxis.type") == "log"
+    wait_for_axis(page, "yaxis.type", "log")
 
 
 def test_the_page_fits_its_width(page):
