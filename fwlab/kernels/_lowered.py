@@ -16,12 +16,27 @@ from typing import Any
 from numba.core import config, types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Flags, compile_extra
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
+
+# a kernel has no closure, context manager, raise statement or array expression, and numba inlines
+# none of the functions that it calls; each pass would visit it all the same
+UNUSED_PASSES = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "InlineOverloads",
+    "NopythonRewrites",
+    "DumpParforDiagnostics",
+}
 
 
 class LoweringFlags(Flags):
@@ -36,6 +51,17 @@ class LoweringFlags(Flags):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LoweringFlags) and self._values == other._values
+
+
+class FlatCompiler(CompilerBase):
+    """A compiler without the passes that change nothing in a flat function."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's own pipeline, except these passes."""
+        pipeline: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        pipeline.passes = [one for one in pipeline.passes if one[0].__name__ not in UNUSED_PASSES]
+        pipeline.finalize()
+        return [pipeline]
 
 
 class LoweredLibrary(JITCodeLibrary):
@@ -72,7 +98,15 @@ class LoweredFunction(CPUDispatcher):
         flags.no_compile, flags.no_cpython_wrapper = True, True
         library = LoweredLibrary(context.codegen(), self.py_func.__qualname__)
         result: Any = compile_extra(
-            self.typingctx, context, self.py_func, args, return_type, flags, {}, library
+            self.typingctx,
+            context,
+            self.py_func,
+            args,
+            return_type,
+            flags,
+            {},
+            library,
+            pipeline_class=FlatCompiler,
         )
         key = object()
         context.insert_user_function(key, result.fndesc, [library])

@@ -1,12 +1,15 @@
 """A function that kernels call is compiled there, and by itself only if Python calls it, too."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numba import config
+from numba.core.compiler import DefaultPassBuilder, Flags
 
 from fwlab.kernels._jit import compiled
+from fwlab.kernels._lowered import UNUSED_PASSES, FlatCompiler
 from fwlab.kernels.products.blocks import dot
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled without the JIT")
@@ -64,6 +67,14 @@ def test_each_type_of_arguments_is_compiled_once():
     for values in (np.ones(3), np.ones(4), np.ones(3, np.float32)):
         assert twice_last_but(values, 0) == 2.0
     assert len(twice_last_but.overloads) == len(last_but.lowered.overloads) == 2
+
+
+def test_the_passes_left_out_are_passes_of_numba():
+    state = SimpleNamespace(func_ir=None, flags=Flags())
+    every = {one[0].__name__ for one in DefaultPassBuilder.define_nopython_pipeline(state).passes}
+    assert every >= UNUSED_PASSES
+    (kept,) = FlatCompiler.define_pipelines(SimpleNamespace(state=state))
+    assert {one[0].__name__ for one in kept.passes} == every - UNUSED_PASSES
 
 
 def test_a_kernel_is_pickled_with_its_function():

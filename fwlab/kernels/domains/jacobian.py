@@ -20,13 +20,9 @@ kink J belongs to one of the pieces that meet there, an element of Clarke's gene
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.isotonic import decreasing_fit
 from fwlab.kernels.domains.large_entries import shorten_gaps
-from fwlab.kernels.domains.nearest_beta import nearest_in_polytope, true_class_residual
-from fwlab.kernels.domains.projection import (
-    make_projection_scratch,
-    sorted_candidates,
-)
+from fwlab.kernels.domains.nearest_beta import best_zeta
+from fwlab.kernels.domains.projection import make_projection_scratch, sorted_candidates
 from fwlab.kernels.layouts import Candidates
 from fwlab.kernels.products.blocks import dot
 
@@ -73,19 +69,16 @@ def jacobian_row(point, y, polytope, scratch, pools, normal):
         pools[j] = j
     normal[:] = 0.0
     fit_upper, fit_lower, sums_upper, sums_lower, sizes_upper, sizes_lower, _, b, order = scratch
-    upper, lower, _, n_lower, sum_upper, sum_lower = polytope
+    _, _, _, n_lower, sum_upper, _ = polytope
     count = sorted_candidates(point, y, polytope, len(point), scratch)
     if count == 0:
         return False
     row = Candidates(count, count, 0.0)
     slope = shorten_gaps(count, polytope, b)
-    _leave_kinks(count, polytope.sum_upper, b)
-    zeta = nearest_in_polytope(row, slope, polytope, scratch)
+    _leave_kinks(count, sum_upper, b)
+    zeta, residual, prefix, suffix = best_zeta(row, 1.0, slope, polytope, scratch)
     if zeta == 0.0:
         return False
-    decreasing_fit(row, b, upper, zeta, fit_upper, sizes_upper, sums_upper)
-    decreasing_fit(row, b, lower, zeta, fit_lower, sizes_lower, sums_lower)
-    residual, prefix, suffix = true_class_residual(row, zeta * sum_lower, fit_upper, fit_lower)
     rounding = 1e-14 * (abs(b[0]) + abs(b[count - 1]) + sum_upper)
     total = _label_pools(y, order, sizes_upper, sums_upper, 0, prefix, pools, normal)
     total += _label_pools(y, order, sizes_lower, sums_lower, suffix, count, pools, normal)

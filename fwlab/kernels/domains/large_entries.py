@@ -16,6 +16,7 @@ of 1/2.
 """
 
 from fwlab.kernels._jit import compiled
+from fwlab.kernels.layouts import PolytopeWeights
 
 # rows are left alone up to this multiple of R: pools lose ten bits there at most
 LARGE = 1024.0
@@ -29,7 +30,7 @@ def shorten_gaps(count, polytope, b):
     large = LARGE * polytope.sum_upper
     if b[0] <= large and b[count - 1] >= -large:
         return 0.0
-    return _cut(count, polytope, b)
+    return _cut(count, PolytopeWeights(*polytope), b)
 
 
 @compiled

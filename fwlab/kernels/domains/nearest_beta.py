@@ -22,7 +22,7 @@ import numpy as np
 from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import sum_entries
 from fwlab.kernels.domains.isotonic import decreasing_fit, spread_pools
-from fwlab.kernels.layouts import LongPolytopeWeights
+from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights
 
 NEWTON_STEPS = 100
 
@@ -110,20 +110,21 @@ def _search_zeta(row, start, offset, polytope, scratch):
         first = _slope_of_pools(fit_upper, sizes_upper, sums_upper, 0, prefix, residual)
         last = _slope_of_pools(fit_lower, sizes_lower, sums_lower, suffix, count, residual)
         slope = first[0] + last[0] + offset
-        rounding = 2e-16 * (first[1] + last[1]) * (size + zeta * sum_upper)
+        weight = first[1] + last[1]
+        rounding = 2e-16 * weight * (size + zeta * sum_upper)
         if abs(slope) <= rounding or (zeta == most and slope > 0.0):
             break
         if slope > 0.0:
             low = zeta
         else:
             high = zeta
-        curvature = first[2] + last[2] + (first[1] + last[1]) ** 2 / (1 + suffix - prefix)
+        curvature = first[2] + last[2] + weight * weight / (1 + suffix - prefix)
         new = min(most, zeta + slope / curvature)
         if new == zeta:
             break
         if not low < new < high:
             new = 0.5 * (low + high)
-        if new in (low, high):
+        if new == low or new == high:
             break
         zeta = new
     return zeta, residual, prefix, suffix
@@ -132,7 +133,7 @@ def _search_zeta(row, start, offset, polytope, scratch):
 @compiled
 def _search_zeta_apart(row, start, offset, polytope, scratch):
     """Return _search_zeta(..); the callers in a kernel share its code."""
-    return _search_zeta(row, start, offset, polytope, scratch)
+    return _search_zeta(row, start, offset, PolytopeWeights(*polytope), scratch)
 
 
 def best_zeta(row, start, offset, polytope, scratch):

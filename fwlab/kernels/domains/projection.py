@@ -24,7 +24,12 @@ from fwlab.kernels.domains.sorting import (
     select_largest,
     sort_descending,
 )
-from fwlab.kernels.layouts import Candidates, LongPolytopeWeights, ProjectionScratch
+from fwlab.kernels.layouts import (
+    Candidates,
+    LongPolytopeWeights,
+    PolytopeWeights,
+    ProjectionScratch,
+)
 
 # a crowd usually reproduces itself after 1 to 6 attempts
 ATTEMPTS = 40
@@ -119,7 +124,7 @@ def sorted_candidates(point, y, polytope, most, scratch):
     as 0. More than `most` of a long row are only counted.
     """
     subtract_from_true(point, y, scratch.beta)
-    return _sort_candidates(scratch.beta, polytope, most, scratch)
+    return _sort_candidates(scratch.beta, PolytopeWeights(*polytope), most, scratch)
 
 
 @compiled(inline=True)
@@ -180,43 +185,43 @@ def _project_crowd(row, bound, y, polytope, scratch, out):
 
 
 @compiled
-def _project_long(point, y, polytope, scratch, out):
-    """Project a long row and sort few of its entries. `out` comes as zeros."""
+def _long_candidates(point, y, polytope, scratch, out):
+    """Return candidates_of_row(..) for a long row, few of whose entries are sorted."""
     b, candidates, n_upper = scratch.beta, scratch.candidates, polytope.n_upper
     subtract_from_true(point, y, b)
     take_head(b, n_upper, scratch)
     if slope_at_origin(n_upper, candidates, polytope.upper, polytope.lower) <= 0.0:
-        return
+        return Candidates(0, 0, 0.0)
     last = candidates[n_upper - 1]
     bound = _zero_below(last, candidates[max(0, polytope.n_lower - 1)], polytope)
     row = crowd_from(b, bound, n_upper, last)
     crowded = row.length > n_upper + FEW
     if crowded and _project_crowd(row, bound, y, polytope, scratch, out):
-        return
-    row = sort_crowd(b, bound, row, scratch)
-    offset = shorten_gaps(row.length, polytope, candidates)
-    if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
-        _write_row(row, y, scratch, out)
+        return Candidates(0, 0, 0.0)
+    return sort_crowd(b, bound, row, scratch)
 
 
 def candidates_of_row(point, y, polytope, scratch, out):
-    """Return sorted_candidates(..), or project the row, if that takes less time, and return 0."""
-    project = _candidates_or_crowd if isinstance(polytope, LongPolytopeWeights) else _all_candidates
-    return project(point, y, polytope, scratch, out)
+    """Return the sorted entries that can differ from 0, as layouts.Candidates.
+
+    There are none if the projection is 0, or if it has been written to `out` already: in some long
+    rows that takes less time.
+    """
+    find = _candidates_or_crowd if isinstance(polytope, LongPolytopeWeights) else _all_candidates
+    return find(point, y, polytope, scratch, out)
 
 
 def _all_candidates(point, y, polytope, scratch, out):
-    return sorted_candidates(point, y, polytope, len(out), scratch)
+    count = sorted_candidates(point, y, polytope, len(out), scratch)
+    return Candidates(count, count, 0.0)
 
 
 def _candidates_or_crowd(point, y, polytope, scratch, out):
-    count = 0
     if len(out) <= SHORT:
         count = sorted_candidates(point, y, polytope, COUNTING_LENGTH, scratch)
-    if len(out) > SHORT or count > COUNTING_LENGTH:
-        _project_long(point, y, polytope, scratch, out)
-        count = 0
-    return count
+        if count <= COUNTING_LENGTH:
+            return Candidates(count, count, 0.0)
+    return _long_candidates(point, y, polytope, scratch, out)
 
 
 @chosen_by_type(candidates_of_row)
@@ -230,22 +235,33 @@ def _project_by_sorting(point, y, polytope, scratch, out):
     """Project a row; not inlined, because to compile it takes seconds for each caller."""
     for j in range(len(out)):
         out[j] = 0.0
-    count = candidates_of_row(point, y, polytope, scratch, out)
-    if count == 0:
+    row = candidates_of_row(point, y, polytope, scratch, out)
+    if row.length == 0:
         return
-    row = Candidates(count, count, 0.0)
-    offset = shorten_gaps(count, polytope, scratch.candidates)
+    offset = shorten_gaps(row.length, polytope, scratch.candidates)
     if nearest_in_polytope(row, offset, polytope, scratch) > 0.0:
         _write_row(row, y, scratch, out)
 
 
 @compiled(inline=True)
-def project_row(point, y, polytope, scratch, out):
-    """Write the point of the negated domain nearest to `point` into `out`."""
+def _project_short(point, y, polytope, scratch, out):
     if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
         project_on_solid_simplex(point, y, polytope.upper[0], out)
     else:
         _project_by_sorting(point, y, polytope, scratch, out)
+
+
+def project_row(point, y, polytope, scratch, out):
+    """Write the point of the negated domain nearest to `point` into `out`."""
+    long = isinstance(polytope, LongPolytopeWeights)
+    project = _project_by_sorting if long else _project_short
+    project(point, y, polytope, scratch, out)
+
+
+@chosen_by_type(project_row)
+def _projection_of_type(point, y, polytope, scratch, out):
+    long = polytope.instance_class is LongPolytopeWeights
+    return _project_by_sorting if long else _project_short
 
 
 @compiled(allocates=True)
