@@ -20,6 +20,7 @@ PAGE = (
     "block_projection",
     "projections",
     "linear_svc",
+    "peer",
     "threads",
 )
 SIDE, BYTES = 1500, 2**28

@@ -22,6 +22,7 @@ from figures.benchmarks import (
     page,
     pair_steps,
     passes,
+    peer,
     products,
     projections,
     ranking,
@@ -241,3 +242,70 @@ def test_command(arguments, code, text):
     command = [sys.executable, "-m", "figures.benchmarks", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == code and text in done.stdout + done.stderr
+
+
+PEER = """\
+#!{python}
+import sys
+import numpy as np
+import fwlab
+
+job, *arguments, path = sys.argv[1:]
+numbers = np.fromfile(path)
+if job == "project":
+    name, k, r, rows, d = arguments
+    k, r, rows, d = int(k), float(r), int(rows), int(d)
+    vectors = numbers.reshape(rows, d)
+    if name == "topk-simplex":
+        result = fwlab.project_topk_simplex(vectors, k, r, bias=1.0)
+    elif name == "topk-cone":
+        result = vectors
+    else:
+        equality = name == "knapsack-equality"
+        result = fwlab.project_knapsack(vectors, r, r / k, equality=equality)
+    print(1e6)
+else:
+    k, C, gap, n, d, m = (float(one) for one in arguments)
+    n, d = int(n), int(d)
+    X, y = numbers[: n * d].reshape(n, d), numbers[n * d :].astype(int)
+    assert y.max() == m - 1
+    problem = fwlab.Problem(X, y, fwlab.Usunier(int(k)), C=C)
+    result = fwlab.solve(problem, tol=gap, relative=True).W
+    print(2e6)
+result.tofile(path)
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Provide a program of a reader, whose projections onto the cone are wrong."""
+    path = tmp_path / "peer"
+    path.write_text(PEER.format(python=sys.executable))
+    path.chmod(0o755)
+    monkeypatch.setenv(peer.PROGRAM, str(path))
+
+
+def test_peer_table(program, monkeypatch, capsys):
+    monkeypatch.setattr(peer, "SIZES", (20,))
+    monkeypatch.setattr(peer, "SELECTED", (5, 30))
+    monkeypatch.setattr(peer, "TURNS", 1)
+    monkeypatch.setattr(linear_svc, "REPEATS", 1)
+    peer.run(quick=True)
+    first, second = capsys.readouterr().out.strip().split("\n\n")
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in first.splitlines()]
+    assert [line[:3] for line in lines[2:]] == [["sum", "20", "5"], ["cone", "20", "5"]]
+    for _, _, _, simplex, cone, *knapsacks in lines[2:]:
+        assert re.fullmatch(r"differ by \de[+-]\d\d", cone)
+        for cell in (simplex, *knapsacks):
+            assert re.fullmatch(r"\d+\.\d\d / 10000000000\.00 = 0\.00", cell)
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in second.splitlines()]
+    assert [line[:2] for line in lines[2:]] == [["digits, 1", "0.01"], ["digits, 3", "0.01"]]
+    for _, _, error, _, theirs, ratio in lines[2:]:
+        assert 0.0 < float(error) < 1e-2
+        assert (theirs, ratio) == ("2000000.000", "0.00")
+
+
+def test_no_peer(monkeypatch, capsys):
+    monkeypatch.delenv(peer.PROGRAM, raising=False)
+    peer.run(quick=True)
+    assert capsys.readouterr().out == "FWLAB_PEER names no program.\n"
