@@ -41,6 +41,13 @@ def clipped_sum(values, shift, t, upper):
 
 
 @compiled
+def clip(values, upper, out):
+    """Set out = min(max(values, 0), upper), without negative zeros."""
+    for j in range(len(values)):
+        out[j] = min(values[j], upper) if values[j] > 0.0 else 0.0
+
+
+@compiled
 def is_too_large(total, t, r, bias, equality):
     """Return whether the sum s(t) = total puts t below the threshold."""
     return total > r or (not equality and bias * total > t)
@@ -165,6 +172,9 @@ def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
         row = points[i]
         if lane_maxima(row, largest, lanes) > 0:
             return i
+        if bias == 0.0 and not equality and clipped_sum(row, 0.0, 0.0, upper) <= r:
+            clip(row, upper, out[i])  # the sum bound has no effect
+            continue
         bound = -np.inf
         if parts <= d <= 2 * LANES:
             bound = reached_by(row, int(parts))[0] - upper
@@ -179,10 +189,7 @@ def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
         if found == 0:
             continue
         t, shift, solved = 0.0, 0.0, False
-        if bias == 0.0 and not equality:
-            # the sum bound may have no effect at all
-            solved = not is_below(chosen, 0.0, 0.0, r, upper, bias, equality)
-        if not solved and found > FEW:
+        if found > FEW:
             shift = bound if bound > -np.inf else (chosen.sum() - r) / found
             t, solved = newton_threshold(chosen, shift, r, upper, bias, equality)
         if not solved:
