@@ -47,7 +47,7 @@ def fit_linear_svc(problem: fwlab.Problem, tol: float) -> tuple[np.ndarray, floa
 def print_rows(
     name: str, problem: fwlab.Problem, dual: float, tolerances: Iterable[float], fit: Fit
 ) -> None:
-    """Print a line for each tolerance: `solve` to the error of the peer's W, and the peer."""
+    """Print a line per tolerance: the seconds of `solve` to the error of the peer's W, and its."""
     for tol in tolerances:
         pairs = []
         for _ in range(REPEATS):

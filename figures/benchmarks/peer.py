@@ -1,4 +1,4 @@
-"""Projections and training beside a program of the reader's, which FWLAB_PEER names.
+"""Projections and training beside a program that you provide; FWLAB_PEER is its path.
 
 For a library that pip cannot install, such as the C++ code of L15's authors. The program gets the
 path of a file of float64 numbers, replaces them by its result and prints its seconds, without the
@@ -8,14 +8,14 @@ seconds for the file:
     PROGRAM train K C GAP N D M FILE        X (N, D), then N labels in 0..M-1 -> W (M, D)
 
 NAME is topk-simplex or topk-cone, with bias 1, or knapsack (sum at most R) or knapsack-equality,
-with bias 0 and entries of at most R/K. Projections are made twice, and the second time counts.
-Training minimises C times the sum of Usunier's losses, plus |W|^2 / 2, until its relative gap is at
-most GAP.
+with bias 0 and entries of at most R/K. The program projects the vectors twice and prints the
+seconds of the second time, as ours are measured; ours include checks of the arguments. Training
+minimises C times the sum of Usunier's losses, plus |W|^2 / 2, to a relative gap of at most GAP.
 
 First table: microseconds per vector of ours and of the program, in the two regimes of
-`projections`, medians of turns. A cell without them says how far the entries differ. Second table:
-seconds to the same error, P(W) less the largest dual value that a long run of ours has found.
-The seconds of `solve` include judging and its certificate.
+`projections`, medians of turns, and the median ratio. Where the results differ, the cell says by
+how much instead. Second table: seconds to the same error, P(W) less the largest dual value that a
+long run of ours has found. Those of `solve` include checking its input and certifying its gap.
 """
 
 import os
@@ -41,7 +41,7 @@ PROGRAM = "FWLAB_PEER"
 SIZES, SELECTED = (100, 1000, 10_000, 100_000), (1, 5, 64, 200)
 SETS, KS, GAPS = ("digits", "letter", "synthetic-a", "synthetic-b"), (1, 3), (1e-2, 1e-3, 1e-4)
 TURNS = 5
-# how far the entries of two projections may differ, as a fraction of the largest entry
+# how far the entries of two projections may differ, as a fraction of the largest entry projected
 AGREE = 1e-9
 
 
@@ -79,11 +79,11 @@ def compared(rows: Floats, name: str, k: int, r: float, project: Project) -> str
         own.append(time.perf_counter() - began)
         other.append(seconds)
     error = np.abs(ours - theirs.reshape(rows.shape)).max()
-    if error > AGREE * np.abs(rows).max():
+    if not error <= AGREE * np.abs(rows).max():  # NaN differs
         return f"differ by {error:.0e}"
     per_row = 1e6 / len(rows)
     ratio = median(a / b for a, b in zip(own, other, strict=True))
-    return f"{median(own) * per_row:.2f} / {median(other) * per_row:.2f} = {ratio:.2f}"
+    return f"{median(own) * per_row:.2f}, {median(other) * per_row:.2f} ({ratio:.2f})"
 
 
 def print_projections(quick: bool) -> None:

@@ -23,8 +23,9 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-# a kernel has no closure, context manager, raise statement or array expression, and numba inlines
-# none of the functions that it calls; each pass would visit it all the same
+# kernels have no closures, context managers, raise statements, array expressions, literal loops or
+# parallel loops, and numba inlines none of the functions that they call: these passes would visit
+# each kernel and leave it as it is
 UNUSED_PASSES = {
     "WithLifting",
     "InlineClosureLikes",

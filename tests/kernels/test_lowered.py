@@ -1,6 +1,8 @@
 """A function that kernels call is compiled there, and by itself only if Python calls it, too."""
 
+import ast
 import pickle
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from numba import config
 from numba.core.compiler import DefaultPassBuilder, Flags
 
+from fwlab import kernels
 from fwlab.kernels._jit import compiled
 from fwlab.kernels._lowered import UNUSED_PASSES, FlatCompiler
 from fwlab.kernels.products.blocks import dot
@@ -67,6 +70,19 @@ def test_each_type_of_arguments_is_compiled_once():
     for values in (np.ones(3), np.ones(4), np.ones(3, np.float32)):
         assert twice_last_but(values, 0) == 2.0
     assert len(twice_last_but.overloads) == len(last_but.lowered.overloads) == 2
+
+
+def test_kernels_need_none_of_the_passes_left_out():
+    comprehensions = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    refused = (ast.Lambda, ast.With, ast.Raise, ast.Try, ast.Assert, *comprehensions)
+    modules = sorted(Path(kernels.__file__).parent.glob("*/*.py"))
+    assert len(modules) > 30
+    for path in modules:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert not isinstance(node, refused), f"{path}:{node.lineno}"
+            if isinstance(node, ast.FunctionDef):
+                inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
+                assert inner == [node], f"{path}:{node.lineno}"
 
 
 def test_the_passes_left_out_are_passes_of_numba():

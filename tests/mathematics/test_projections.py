@@ -78,6 +78,16 @@ def test_knapsack_examples(a, r, upper, equality, bias, expected):
     assert_allclose(x, expected, rtol=1e-15, atol=1e-16)
 
 
+@pytest.mark.parametrize("d", [63, 64, 65, 128, 129, 400])
+def test_a_long_row_within_its_sum_bound_is_clipped(d):
+    a = np.zeros(d)
+    a[0], a[-2], a[-1] = -0.0, 3.0, 0.25
+    x = fwlab.project_knapsack(a, 1.0, 0.5)
+    assert_array_equal(x, np.clip(a, 0.0, 0.5))
+    assert not np.signbit(x).any()
+    assert_allclose(fwlab.project_knapsack(a, 0.5, 0.5)[-2:], [0.5, 0.0], rtol=1e-15)
+
+
 def test_equality_forgives_a_rounded_product():
     assert 49 * (1 / 49) < 1
     assert_allclose(fwlab.project_knapsack(np.arange(49.0), 1.0, 1 / 49, True), np.full(49, 1 / 49))

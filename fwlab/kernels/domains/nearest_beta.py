@@ -140,8 +140,8 @@ def best_zeta(row, start, offset, polytope, scratch):
     """Return the best zeta for c_y = 0 and the candidates b, with its v_y, prefix and suffix.
 
     `start` is the first zeta to try, and `offset` the part that large_entries.shorten_gaps has
-    taken from the slope in zeta. The fits and their pools stay in the scratch. zeta = 0 stands for
-    the origin; nothing else is then set.
+    taken from the slope in zeta. The fits at this zeta and their pools stay in the scratch.
+    zeta = 0 stands for the origin; nothing else is then set.
     """
     search = _search_zeta_apart if isinstance(polytope, LongPolytopeWeights) else _search_zeta
     return search(row, start, offset, polytope, scratch)

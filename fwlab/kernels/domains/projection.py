@@ -204,8 +204,8 @@ def _long_candidates(point, y, polytope, scratch, out):
 def candidates_of_row(point, y, polytope, scratch, out):
     """Return the sorted entries that can differ from 0, as layouts.Candidates.
 
-    There are none if the projection is 0, or if it has been written to `out` already: in some long
-    rows that takes less time.
+    There are none if the projection is 0, or if it has been written to `out` already, as is faster
+    for some long rows.
     """
     find = _candidates_or_crowd if isinstance(polytope, LongPolytopeWeights) else _all_candidates
     return find(point, y, polytope, scratch, out)

@@ -30,6 +30,9 @@ from fwlab.kernels.domains.selection import (
     sum_of_differences,
 )
 
+# entries between two looks at a sum that may end early
+PART = 64
+
 
 @compiled(fastmath=True)
 def clipped_sum(values, shift, t, upper):
@@ -38,6 +41,16 @@ def clipped_sum(values, shift, t, upper):
     for j in range(len(values)):
         total += min(max((values[j] - shift) - t, 0.0), upper)
     return total
+
+
+@compiled
+def is_loose(values, r, upper):
+    """Return whether the sum bound has no effect: whether s(0) <= r."""
+    total, start = 0.0, 0
+    while start < len(values) and total <= r:
+        total += clipped_sum(values[start : start + PART], 0.0, 0.0, upper)
+        start += PART
+    return total <= r
 
 
 @compiled
@@ -172,8 +185,8 @@ def project_knapsack_rows(points, largest, r, upper, bias, equality, out):
         row = points[i]
         if lane_maxima(row, largest, lanes) > 0:
             return i
-        if bias == 0.0 and not equality and clipped_sum(row, 0.0, 0.0, upper) <= r:
-            clip(row, upper, out[i])  # the sum bound has no effect
+        if bias == 0.0 and not equality and is_loose(row, r, upper):
+            clip(row, upper, out[i])
             continue
         bound = -np.inf
         if parts <= d <= 2 * LANES:
