@@ -30,8 +30,9 @@ from fwlab.kernels.domains.selection import (
     sum_of_differences,
 )
 
-# entries between two looks at a sum that may end early
-PART = 64
+# entries before the first look at a sum that may end early; each further part is as long as all
+# before it
+FIRST_PART = 64
 
 
 @compiled(fastmath=True)
@@ -46,10 +47,10 @@ def clipped_sum(values, shift, t, upper):
 @compiled
 def is_loose(values, r, upper):
     """Return whether the sum bound has no effect: whether s(0) <= r."""
-    total, start = 0.0, 0
+    total, start, stop = 0.0, 0, FIRST_PART
     while start < len(values) and total <= r:
-        total += clipped_sum(values[start : start + PART], 0.0, 0.0, upper)
-        start += PART
+        total += clipped_sum(values[start:stop], 0.0, 0.0, upper)
+        start, stop = stop, 2 * stop
     return total <= r
 
 
