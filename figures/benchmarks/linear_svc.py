@@ -13,7 +13,7 @@ has no multi-class hinge loss; no row compares with it.
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 
 import numpy as np
@@ -64,6 +64,15 @@ def print_rows(
             break
 
 
+def loaded(names: Iterable[str]) -> Iterator[tuple[str, fwlab.datasets.Dataset]]:
+    """Yield the data sets that are here, with rows of length 1."""
+    for name in names:
+        try:
+            yield name, fwlab.datasets.load(name, normalize="unit")
+        except FileNotFoundError:
+            continue
+
+
 def best_dual(problem: fwlab.Problem) -> float:
     """Return the dual value of a long run."""
     return fwlab.solve(problem, "auto", tol=1e-8, time_limit=60.0).dual
@@ -74,11 +83,7 @@ def run(quick: bool) -> None:
     header = ("data", "tol of LinearSVC", "error", "solve", "LinearSVC", "solve / LinearSVC")
     print_line(header)
     print_line("---" for _ in header)
-    for name in SETS[: 1 if quick else None]:
-        try:
-            data = fwlab.datasets.load(name, normalize="unit")
-        except FileNotFoundError:
-            continue
+    for name, data in loaded(SETS[: 1 if quick else None]):
         n = len(data.y_train)
         problem = fwlab.Problem(data.X_train, data.y_train, fwlab.MaxHinge(), 1 / n)
         tolerances = TOLERANCES[: 1 if quick else None]

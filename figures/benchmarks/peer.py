@@ -13,9 +13,9 @@ seconds of the second time, as ours are measured; ours include checks of the arg
 minimises C times the sum of Usunier's losses, plus |W|^2 / 2, to a relative gap of at most GAP.
 
 First table: microseconds per vector of ours and of the program, in the two regimes of
-`projections`, medians of turns, and the median ratio. Where the results differ, the cell says by
-how much instead. Second table: seconds to the same error, P(W) less the largest dual value that a
-long run of ours has found. Those of `solve` include checking its input and certifying its gap,
+`projections`, medians of turns, and the median ratio. If the results differ, the cell says by how
+much instead. Second table: seconds to the same error, P(W) less the largest dual value that a long
+run of ours has found. The seconds of `solve` include checking its input and certifying its gap,
 about 3 ms on digits; the program may leave out what it needs to judge its gap.
 
 In long rows where the sum bound of the knapsack has no effect, both clip the entries, as fast as
@@ -23,7 +23,9 @@ memory allows. Ours checks that they are finite and writes to a new array.
 """
 
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fwlab
-from figures.benchmarks.linear_svc import best_dual, print_rows
+from figures.benchmarks.linear_svc import best_dual, loaded, print_rows
 from figures.benchmarks.projections import RADIUS, batch
 from figures.benchmarks.timing import print_line
 
@@ -118,11 +120,7 @@ def print_training(quick: bool) -> None:
     header = ("data, k", "its relative gap", "error", "solve", "program", "solve / program")
     print_line(header)
     print_line("---" for _ in header)
-    for name in SETS[: 1 if quick else None]:
-        try:
-            data = fwlab.datasets.load(name, normalize="unit")
-        except FileNotFoundError:
-            continue
+    for name, data in loaded(SETS[: 1 if quick else None]):
         for k in KS:
             n = len(data.y_train)
             problem = fwlab.Problem(data.X_train, data.y_train, fwlab.Usunier(k), 1 / n)
@@ -135,6 +133,8 @@ def run(quick: bool) -> None:
     if PROGRAM not in os.environ:
         print(f"{PROGRAM} names no program.")
         return
+    if shutil.which(os.environ[PROGRAM]) is None:
+        sys.exit(f"{PROGRAM} must be the path of a program; got {os.environ[PROGRAM]!r}.")
     print_projections(quick)
     print()
     print_training(quick)

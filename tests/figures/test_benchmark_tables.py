@@ -311,3 +311,9 @@ def test_no_peer(monkeypatch, capsys):
     monkeypatch.delenv(peer.PROGRAM, raising=False)
     peer.run(quick=True)
     assert capsys.readouterr().out == "FWLAB_PEER names no program.\n"
+
+
+def test_a_peer_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv(peer.PROGRAM, str(tmp_path / "none"))
+    with pytest.raises(SystemExit, match=r"must be the path of a program; got '.*none'"):
+        peer.run(quick=True)
