@@ -130,7 +130,7 @@ def _pass(
     """Visit rows; return the changes of A, (rows, m), and how far each row moved; W follows."""
     none, moves, target = np.empty(0), np.zeros(part.n_samples), A.copy()
     record = StepRecord(moves, RowActiveSets.none().arrays, none)
-    part.features.block_pass(EXACT, order, grams, link, target, dual_of(part), record)
+    part.features.block_pass(EXACT, order, grams, False, link, target, dual_of(part), record)
     target -= A
     return target, moves
 

@@ -113,6 +113,7 @@ class DenseBlocks(NamedTuple):
     X: np.ndarray
     grams: np.ndarray  # (n, b), products of row i with the rows of its block
     is_gram: bool
+    single: bool  # whether scores are computed in the type of X, from a rounded W
 
 
 class AnyRows(NamedTuple):

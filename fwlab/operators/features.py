@@ -45,7 +45,7 @@ VERTICES_SUMMED = 64
 
 @dataclass(frozen=True, eq=False)
 class DenseFeatures:
-    """Rows of a C-ordered array, float64 or float32; all sums are float64."""
+    """Rows of a C-ordered array, float64 or float32; sums are float64, except in single passes."""
 
     X: NDArray
 
@@ -113,8 +113,10 @@ class DenseFeatures:
         block_grams(self.X, size, out)
         return out
 
-    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False), *rest)
+    def block_pass(
+        self, rule: int, order: Integers, grams: Floats, single: bool, *rest: Any
+    ) -> None:
+        dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False, single), *rest)
 
     def face_pass(self, order: Integers, faces: Faces, *rest: Any) -> None:
         dense_face_pass(order, faces, self.X, *rest)
@@ -209,7 +211,7 @@ class SparseFeatures:
         return self.square_norms()[:, None]
 
     def block_pass(
-        self, rule: int, order: Integers, grams: Floats, link: Floats, *rest: Any
+        self, rule: int, order: Integers, grams: Floats, single: bool, link: Floats, *rest: Any
     ) -> None:
         sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
 
@@ -277,8 +279,10 @@ class GramFeatures:
         block_entries(self.K, size, out)
         return out
 
-    def block_pass(self, rule: int, order: Integers, grams: Floats, *rest: Any) -> None:
-        dense_pass(TYPES[rule], order, DenseBlocks(self.K, grams, True), *rest)
+    def block_pass(
+        self, rule: int, order: Integers, grams: Floats, single: bool, *rest: Any
+    ) -> None:
+        dense_pass(TYPES[rule], order, DenseBlocks(self.K, grams, True, single), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.K, True, *rest)

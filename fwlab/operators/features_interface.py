@@ -78,6 +78,7 @@ class Features(Protocol):
         rule: int,
         order: Integers,
         grams: Floats,
+        single: bool,
         link: Floats,
         A: Floats,
         dual: BlockDual,
@@ -94,6 +95,8 @@ class Features(Protocol):
             Rows to visit; with dense X all rows of a block one after the other.
         grams : array (n, b)
             The products that block_grams(b) returned.
+        single : bool
+            Whether the scores of dense float32 X may be computed in float32.
         link, A : array (m, width), (n, m)
             The link and the dual point.
         dual, record : BlockDual, StepRecord or GapRecord

@@ -22,6 +22,7 @@ from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.row_active_sets import RowActiveSets
+from fwlab.solvers.single_precision import suits_float32
 
 ORDERS = ("permutation", "uniform", "cyclic", "gap")
 ROW_BY_ROW = ("uniform", "gap")
@@ -160,8 +161,9 @@ class BlockMethod(Method):
         active_sets.reserve(order)
         parts = workspace.moves, active_sets.arrays, workspace.estimates
         record = GapRecord(*parts, workspace.gaps) if self.order == "gap" else StepRecord(*parts)
+        single = self.order not in ROW_BY_ROW and suits_float32(problem, link, workspace.moves)
         problem.features.block_pass(
-            self.rule, order, workspace.grams, link, A, dual_of(problem), record
+            self.rule, order, workspace.grams, single, link, A, dual_of(problem), record
         )
 
     def _block_size(self, problem: Problem) -> int:

@@ -183,6 +183,14 @@ def use_faces(rng):
             fwlab.solve(fwlab.Problem(data, y, loss, 0.5), "ascent", tol=0.0, max_iter=9)
 
 
+def use_single_precision(rng):
+    """Take sums of one term: longer float32 sums would differ by more than assert_same allows."""
+    X = np.zeros((9, SHORT_ROWS), np.float32)
+    X[np.arange(9), rng.permutation(SHORT_ROWS)[:9]] = rng.standard_normal(9)
+    problem = fwlab.Problem(X, np.arange(9) % 5, fwlab.TopK(2), 0.1, storage="float32")
+    fwlab.solve(problem, "ascent", tol=0.0, max_iter=2)
+
+
 def use_ranking(rng):
     X, y = rng.standard_normal((9, 3)), np.arange(9) % 2
     for surrogate in ("quadratic", "hinge"):
@@ -200,6 +208,7 @@ RUNS = [
     use_products,
     use_solvers,
     use_faces,
+    use_single_precision,
     use_ranking,
 ]
 

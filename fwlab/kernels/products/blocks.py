@@ -45,13 +45,16 @@ def add_multiple(target, factor, source):
 def _four_by_five(x0, x1, x2, x3, w0, w1, w2, w3, w4, out, row, column):
     """Set out[row:row+4, column:column+5] to the products of four rows of X with five of W.
 
+    Sums have the type of W.
+
     Twenty sums at once: each number that is loaded enters four or five of them. The nine rows are
     arguments of their own, so that the compiler keeps their addresses and the sums in registers.
     """
-    s00 = s01 = s02 = s03 = s04 = 0.0
-    s10 = s11 = s12 = s13 = s14 = 0.0
-    s20 = s21 = s22 = s23 = s24 = 0.0
-    s30 = s31 = s32 = s33 = s34 = 0.0
+    zero = w0.dtype.type(0.0)
+    s00 = s01 = s02 = s03 = s04 = zero
+    s10 = s11 = s12 = s13 = s14 = zero
+    s20 = s21 = s22 = s23 = s24 = zero
+    s30 = s31 = s32 = s33 = s34 = zero
     for j in range(len(w0)):
         a, b, c, d = x0[j], x1[j], x2[j], x3[j]
         w = w0[j]

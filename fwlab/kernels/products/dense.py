@@ -13,8 +13,8 @@ from fwlab.kernels.products.blocks import add_multiple, block_scores, bring_near
 
 # Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
 # rows at a time (four of X, five of W) evict each other and the products take twice the time.
-PADDING = 8
-LINE = 8  # numbers in a line of the cache
+PADDING = 16
+LINE = 16  # numbers: one line of the cache in float32, two in float64
 # rows at a time: they stay in cache while the classes are walked
 SCORED_ROWS = 8
 # terms summed one after the other: the rounding error of a long sum grows with the length of its
@@ -23,11 +23,14 @@ SUMMED = 1024
 
 
 @compiled(allocates=True)
-def copy_in_lines(W):
-    """Return a copy of W whose rows start at a cache line, if they are a whole number of lines."""
+def copy_in_lines(W, dtype):
+    """Return a copy of W, of this type, whose rows start at a line of the cache where they can.
+
+    They can if they are a whole number of lines.
+    """
     m, stride = W.shape[0], W.shape[1] + PADDING
-    room = np.empty(m * stride + LINE)
-    start = (-room.ctypes.data // 8) % LINE
+    room = np.empty(m * stride + LINE, dtype)
+    start = (-room.ctypes.data // room.itemsize) % LINE
     copy = room[start : start + m * stride].reshape(m, stride)
     copy_entries(W, copy)
     return copy
@@ -47,7 +50,7 @@ def copy_entries(source, target):
 @compiled(allocates=True)
 def scores_product(X, W, out):
     """Set out (n, m) = X W^T."""
-    padded, sums = copy_in_lines(W), np.empty(SCORED_ROWS)
+    padded, sums = copy_in_lines(W, W.dtype), np.empty(SCORED_ROWS)
     for start in range(0, X.shape[0], SCORED_ROWS):
         block = X[start : start + SCORED_ROWS]
         bring_near(block, sums)

@@ -66,6 +66,14 @@ def _prefetch_block(start, stop, grams, A, dual, moves):
     prefetch(moves[start:stop])
 
 
+@compiled
+def _copy_changed(W, changes, out):
+    """Copy to `out` the rows of W with a positive number of changes."""
+    for j in range(len(W)):
+        if changes[j] > 0:
+            copy_entries(W[j : j + 1], out[j : j + 1])
+
+
 @compiled(allocates=True)
 def dense_pass(rule, order, data, W, A, dual, record):
     """Make one pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
@@ -74,15 +82,17 @@ def dense_pass(rule, order, data, W, A, dual, record):
     once; each change is carried to the rows still to come through grams[i, r], the product of row
     i with row r of its block; W changes at the end of the block. In exact arithmetic this is the
     row-by-row method in the same order. With is_gram X is the Gram matrix K, (n, n), and
-    W = A^T K / (lam n) holds the scores.
+    W = A^T K / (lam n) holds the scores. With single the scores are sums in the type of X, from a
+    copy of W rounded to it.
     """
-    X, grams, is_gram = data
+    X, grams, is_gram, single = data
     m, block_size = A.shape[1], grams.shape[1]
     scratch = make_block_scratch(m, dual.weights.n_upper)
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
     sums = np.empty(block_size)
     touched, classes = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
-    padded = copy_in_lines(W)
+    padded = copy_in_lines(W, W.dtype)
+    rounded = copy_in_lines(W if single else W[:0], X.dtype)
     place = 0
     while place < len(order):
         base = order[place] // block_size * block_size
@@ -93,7 +103,10 @@ def dense_pass(rule, order, data, W, A, dual, record):
             copy_entries(padded[:, base : base + count].T, scores)
         else:
             bring_near(block, sums)
-            block_scores(block, padded, scores)
+            if single:
+                block_scores(block, rounded, scores)
+            else:
+                block_scores(block, padded, scores)
         after = place + count
         following = X.shape[0]
         if after < len(order):
@@ -111,6 +124,8 @@ def dense_pass(rule, order, data, W, A, dual, record):
                 for j in classes[:moved]:
                     scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, classes, touched)
+        if single:
+            _copy_changed(padded, classes, rounded)
         place = after
     copy_entries(padded[:, : X.shape[1]], W)
 

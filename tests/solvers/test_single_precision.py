@@ -1,0 +1,145 @@
+"""Scores in float32: where they are allowed, what they change, and that runs end in float64."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose, assert_array_equal
+
+import fwlab
+from fwlab.kernels.products.blocks import block_scores
+from fwlab.solvers import blocks
+from fwlab.solvers.single_precision import suits_float32
+
+pytestmark = pytest.mark.small
+EPS = np.finfo(np.float32).eps
+N, D, M = 160, 130, 7
+
+
+def rows(scale=1.0):
+    X = np.random.default_rng(0).normal(size=(N, D)) * scale / np.sqrt(D)
+    return X.astype(np.float32)
+
+
+def problem(X=None, storage="float32"):
+    X = rows() if X is None else X
+    return fwlab.Problem(X, np.arange(N) % M, fwlab.TopK(2), 0.01, storage=storage, n_classes=M)
+
+
+@pytest.fixture
+def choices(monkeypatch):
+    """Record for each pass whether its scores may be in float32."""
+    made = []
+
+    def recorded(*arguments):
+        made.append(suits_float32(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(blocks, "suits_float32", recorded)
+    return made
+
+
+# ---------------------------------------------------------------- the products
+
+
+@pytest.mark.parametrize(("count", "m"), [(8, 10), (5, 7), (4, 5)])
+def test_sums_of_float32_rows_err_by_the_bound_of_float32(count, m):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(count, D)).astype(np.float32)
+    W = rng.normal(size=(m, D)).astype(np.float32)
+    out = np.empty((count, m))
+    block_scores(X, W, out)
+    exact = X.astype(np.float64) @ W.T.astype(np.float64)
+    sizes = np.abs(X).astype(np.float64) @ np.abs(W.T).astype(np.float64)
+    assert np.all(np.abs(out - exact) <= D * EPS / 2 * sizes)
+    assert np.any(out != exact)
+    assert_array_equal(out, out.astype(np.float32))
+
+
+@pytest.mark.parametrize("method", ["ascent", "bcfw", "bcpfw", "dicg"])
+def test_a_single_pass_follows_the_changes_of_w(method, monkeypatch):
+    """A copy of W that stays behind makes errors of the size of the steps."""
+    results = {}
+    for single in (False, True):
+        monkeypatch.setattr(blocks, "suits_float32", lambda *_, single=single: single)
+        results[single] = fwlab.solve(problem(), method, tol=0, max_iter=2, check_every=1)
+    double, single = results[False], results[True]
+    assert_allclose(single.A, double.A, rtol=0, atol=1e-3)
+    assert not np.array_equal(single.A, double.A)
+    assert single.W.dtype == single.A.dtype == np.float64
+
+
+# ---------------------------------------------------------------- the choice
+
+
+def test_large_changes_suit_float32_and_small_ones_do_not():
+    p = problem()
+    W = np.random.default_rng(2).normal(size=(M, D))
+    assert suits_float32(p, W, np.full(N, 0.1))
+    assert not suits_float32(p, W, np.full(N, 1e-9))
+    assert not suits_float32(p, W, np.zeros(N))
+
+
+def test_the_first_pass_is_in_float64():
+    assert not suits_float32(problem(), np.zeros((M, D)), np.zeros(N))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        problem(storage="float64"),
+        problem(scipy.sparse.csr_matrix(rows())),
+        problem(rows()[:, :127]),
+    ],
+    ids=["float64", "sparse", "short rows"],
+)
+def test_other_data_does_not_suit_float32(other):
+    W = np.ones((M, other.n_features))
+    assert not suits_float32(other, W, np.full(N, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("of_x", "of_w"), [(1.0, 1e30), (1e30, 1.0), (1e-30, 1.0), (1.0, 1e-30), (1e-25, 1e25)]
+)
+def test_sizes_beyond_the_range_of_float32_do_not_suit(of_x, of_w):
+    W = np.full((M, D), of_w)
+    assert not suits_float32(problem(rows(of_x)), W, np.full(N, 1e40))
+
+
+# ---------------------------------------------------------------- runs
+
+
+@pytest.mark.parametrize("method", ["ascent", "bcpfw"])
+def test_runs_start_in_float32_and_end_at_the_optimum_of_float64(method, choices):
+    tol = 1e-9
+    single = fwlab.solve(problem(), method, tol=tol, max_iter=200)
+    assert any(choices)
+    assert not choices[-1]
+    assert single.gap <= tol
+    double = problem(rows().astype(np.float64), "float64")
+    assert_allclose(double.gap(single.A), single.gap, rtol=0, atol=1e-13)
+    choices.clear()
+    other = fwlab.solve(double, method, tol=tol, max_iter=200)
+    assert not any(choices)
+    assert single.nit <= 1.1 * other.nit + 2
+
+
+def test_runs_with_float32_scores_replay_bit_for_bit(choices):
+    first, second = (fwlab.solve(problem(), "ascent", tol=0, max_iter=9) for _ in range(2))
+    assert any(choices)
+    assert_array_equal(first.A, second.A)
+    assert_array_equal(first.trace.gap, second.trace.gap)
+
+
+def test_a_warm_start_begins_in_float64(choices):
+    p = problem()
+    A = fwlab.solve(p, "ascent", tol=0, max_iter=3).A
+    choices.clear()
+    fwlab.solve(p, "ascent", tol=0, max_iter=1, A0=A, shrink=False)
+    assert len(choices) > 0
+    assert not any(choices)
+
+
+@pytest.mark.parametrize("order", ["uniform", "gap"])
+def test_orders_that_go_row_by_row_stay_in_float64(order, choices):
+    fwlab.solve(problem(), "ascent", tol=0, max_iter=3, order=order)
+    assert not any(choices)
