@@ -72,9 +72,7 @@ class Problem:
     regularizer : LpNorm, optional
         R(W); LpNorm(2) by default, which is |W|^2 / 2.
     storage : "float64" or "float32"
-        "float32" stores X in half the memory, and the certificate is that of the rounded X. Sums
-        are float64, except for scores in passes of block methods far from the optimum
-        (solvers.single_precision).
+        "float32" stores X in half the memory; the certificate is the rounded X's, in float64.
 
     Raises
     ------

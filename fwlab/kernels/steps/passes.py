@@ -67,11 +67,21 @@ def _prefetch_block(start, stop, grams, A, dual, moves):
 
 
 @compiled
-def _copy_changed(W, changes, out):
-    """Copy to `out` the rows of W with a positive number of changes."""
-    for j in range(len(W)):
+def _block_scores(X, W, rounded, sums, out):
+    """Set out[:len(X)] = X W^T, with the rounded copy of W if there is one; sums is scratch."""
+    bring_near(X, sums)
+    if len(rounded) > 0:
+        block_scores(X, rounded, out)
+    else:
+        block_scores(X, W, out)
+
+
+@compiled
+def _copy_changed(W, changes, rounded):
+    """Copy the rows of W with a positive number of changes to `rounded`, if it has rows."""
+    for j in range(len(rounded)):
         if changes[j] > 0:
-            copy_entries(W[j : j + 1], out[j : j + 1])
+            copy_entries(W[j : j + 1], rounded[j : j + 1])
 
 
 @compiled(allocates=True)
@@ -102,11 +112,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
         if is_gram:
             copy_entries(padded[:, base : base + count].T, scores)
         else:
-            bring_near(block, sums)
-            if single:
-                block_scores(block, rounded, scores)
-            else:
-                block_scores(block, padded, scores)
+            _block_scores(block, padded, rounded, sums, scores)
         after = place + count
         following = X.shape[0]
         if after < len(order):
@@ -124,8 +130,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
                 for j in classes[:moved]:
                     scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, classes, touched)
-        if single:
-            _copy_changed(padded, classes, rounded)
+        _copy_changed(padded, classes, rounded)
         place = after
     copy_entries(padded[:, : X.shape[1]], W)
 
