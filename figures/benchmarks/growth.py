@@ -1,10 +1,11 @@
 """How a pass of `ascent` grows with n, d, m and k, each over two decades with the others fixed.
 
 Synthetic data, unit rows, lam = 1/n, CPU times of one thread: a pass from A = 0, in which almost
-every row moves; a later pass, in which fewer may move; and one X W^T by BLAS. The exponent is the
-slope of a line through the logarithms in the last decade, with half its 95 % interval: 1 is linear
-growth. In that decade of n, d and m the products are most of a pass, and X (where n or d grows) or
-W (where m grows) takes at least 16 MB. Below it, a part of each row's cost does not grow.
+every row moves; a later pass; and one X W^T by BLAS. The exponent is the slope of a line through
+the logarithms in the last decade, with half its 95 % interval: 1 is linear growth. In that decade
+of n, d and m the products are most of a pass, and X (where n or d grows) or W (where m grows) takes
+at least 16 MB. Below it, a part of each row's cost does not grow. "later changes" counts the
+entries of A that a later pass changes per row: where they grow, so does the work of the pass.
 """
 
 import time
@@ -105,6 +106,11 @@ def exponents(
     return {name: exponent(at, [costs[value][name] for value in at]) for name in TIMED}
 
 
+def listed(costs: Mapping[int, Mapping[str, float]], what: str) -> str:
+    """Return one of the costs at each value."""
+    return ", ".join(f"{value}: {cost[what]:.2f}" for value, cost in costs.items())
+
+
 def run(quick: bool) -> None:
     """Print a line for each cost and each size that grows."""
     rows = []
@@ -112,7 +118,9 @@ def run(quick: bool) -> None:
         values = values[:2] if quick else values
         costs = {v: pass_costs(**sizes(name, v), repeats=3 if quick else 9) for v in values}
         for what, (slope, half) in exponents(costs, decades(values)[-1]).items():
-            cells = ", ".join(f"{value}: {cost[what]:.2f}" for value, cost in costs.items())
-            rows.append((name, what, f"{slope:.2f} \N{PLUS-MINUS SIGN} {half:.2f}", cells))
-    header = ("grows", "what", "exponent", "ms at each size")
+            rows.append(
+                (name, what, f"{slope:.2f} \N{PLUS-MINUS SIGN} {half:.2f}", listed(costs, what))
+            )
+        rows.append((name, "later changes", "", listed(costs, "later changes")))
+    header = ("grows", "what", "exponent", "ms at each size, and changes per row")
     print(format_table(header, rows, right=("exponent",)))

@@ -2,12 +2,12 @@
 
 Data sets A and B are synthetic; C and D have 1000 classes, and W of D takes 4 MB, more than most
 second-level caches; News20 (1024 SVD features, unit rows) is added where FWLAB_DATA names its
-folder. Top-3, lam = 1/n, CPU times of one thread: every repeat runs the
-two products X W^T and A^T X and one iteration of every method in turn, and the table shows the
-medians after the first few. An iteration of `ascent` is one pass here, without shrinking. "Gram" is
-kernel="linear", shown where n <= d. "float32" is storage="float32": W is float64, and so are the
-scores near the optimum; far from it, and with 128 features or more, they are sums in float32. A
-second table counts the passes of `ascent` to several gaps.
+folder. Top-3, lam = 1/n, CPU times of one thread: every repeat runs the two products X W^T and
+A^T X and one iteration of every method in turn, and the table shows the medians after the first
+few. An iteration of `ascent` is one pass here, without shrinking. "Gram" is kernel="linear", shown
+where n <= d. "float32" is storage="float32": W is float64, and so are the scores near the optimum;
+far from it, and with 128 features or more, they are sums in float32. A second table counts the
+passes of `ascent` to several gaps.
 """
 
 import os

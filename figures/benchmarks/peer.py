@@ -16,7 +16,7 @@ First table: microseconds per vector of ours and of the program, in the two regi
 `projections`, medians of turns, and the median ratio. If the results differ, the cell says by how
 much instead. Second table: seconds to the same error, P(W) less the largest dual value that a long
 run of ours has found. The seconds of `solve` include checking its input and certifying its gap,
-about 3 ms on digits; the program may leave out what it needs to judge its gap.
+about 2 ms on digits; the program may leave out what it needs to judge its gap.
 
 In long rows where the sum bound of the knapsack has no effect, both clip the entries, as fast as
 memory allows. Ours checks that they are finite and writes to a new array.
