@@ -86,10 +86,24 @@ class Recorder:
 
 @contextmanager
 def recording(rng):
-    """Bind every name in fwlab that is bound to a kernel to its recorder instead."""
+    """Bind every name in fwlab that is bound to a kernel to its recorder instead.
+
+    New arrays that nobody has filled hold what a reader of them would notice: NaN, or a number so
+    large that sums of it overflow.
+    """
+    unfilled, empty = rng.choice([np.nan, 1e300]), np.empty
+
+    def make_unfilled(*arguments, **options):
+        array = empty(*arguments, **options)
+        if array.dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                array.fill(unfilled)
+        return array
+
     recorders = {name: Recorder(kernel, rng) for name, kernel in KERNELS.items()}
     by_kernel = {id(recorder.kernel): recorder for recorder in recorders.values()}
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np, "empty", make_unfilled)
         for module_name, module in list(sys.modules.items()):
             if module_name.split(".")[0] == fwlab.__name__:
                 for name, value in list(vars(module).items()):

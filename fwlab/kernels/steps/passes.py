@@ -77,11 +77,11 @@ def _block_scores(X, W, rounded, sums, out):
 
 
 @compiled
-def _copy_changed(W, changes, rounded):
-    """Copy the rows of W with a positive number of changes to `rounded`, if it has rows."""
+def _copy_changed(W, d, changes, rounded):
+    """Copy the first d entries of the rows of W that have changes to `rounded`, if it has rows."""
     for j in range(len(rounded)):
         if changes[j] > 0:
-            copy_entries(W[j : j + 1], rounded[j : j + 1])
+            copy_entries(W[j : j + 1, :d], rounded[j : j + 1])
 
 
 @compiled(allocates=True)
@@ -130,7 +130,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
                 for j in classes[:moved]:
                     scores[r, j] += grams[i, r] * change[j]
         add_block(changes, block, padded, classes, touched)
-        _copy_changed(padded, classes, rounded)
+        _copy_changed(padded, X.shape[1], classes, rounded)
         place = after
     copy_entries(padded[:, : X.shape[1]], W)
 
