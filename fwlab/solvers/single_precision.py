@@ -9,16 +9,19 @@ from fwlab.problem import Problem
 
 # Scores in float32 end once their rounding errors are this part of their changes in the last pass.
 LARGEST_ERROR = 1 / 8
+# Where steps zigzag their changes stay large while the gap does not fall, and the test by their
+# size never ends; a run loses at most these passes then.
+MOST_PASSES = 10
 # powers of two between which scores and W neither overflow in float32 nor lose digits
 SMALLEST, LARGEST = 2.0**-60, 2.0**60
 
 
-def suits_float32(problem: Problem, link: Floats, moves: Floats) -> bool:
+def suits_float32(problem: Problem, link: Floats, moves: Floats, passes: int) -> bool:
     """Return whether the next pass may compute its scores in float32.
 
     It may if X is dense and float32 with long rows, and if the rounding errors are small beside
     the changes of the scores in the last pass. The first pass is therefore in float64, and so is
-    every pass near the optimum.
+    every pass near the optimum or after the first MOST_PASSES.
 
     Parameters
     ----------
@@ -27,9 +30,13 @@ def suits_float32(problem: Problem, link: Floats, moves: Floats) -> bool:
         W.
     moves : array (n,)
         The size |change|_1 of the last step of each block of A.
+    passes : int
+        The number of passes of the run, with the next one.
 
     """
     X = problem.X
+    if passes > MOST_PASSES:
+        return False
     if scipy.sparse.issparse(X) or X.dtype != np.float32 or X.shape[1] < SHORT_ROWS:
         return False
     lengths = np.sqrt(problem.curvatures * problem.lam_n)

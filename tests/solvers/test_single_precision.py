@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fwlab
 from fwlab.kernels.products.blocks import block_scores
 from fwlab.solvers import blocks
-from fwlab.solvers.single_precision import suits_float32
+from fwlab.solvers.single_precision import MOST_PASSES, suits_float32
 
 pytestmark = pytest.mark.small
 EPS = np.finfo(np.float32).eps
@@ -74,13 +74,13 @@ def test_a_single_pass_follows_the_changes_of_w(method, monkeypatch):
 def test_large_changes_suit_float32_and_small_ones_do_not():
     p = problem()
     W = np.random.default_rng(2).normal(size=(M, D))
-    assert suits_float32(p, W, np.full(N, 0.1))
-    assert not suits_float32(p, W, np.full(N, 1e-9))
-    assert not suits_float32(p, W, np.zeros(N))
+    assert suits_float32(p, W, np.full(N, 0.1), 2)
+    assert not suits_float32(p, W, np.full(N, 1e-9), 2)
+    assert not suits_float32(p, W, np.zeros(N), 2)
 
 
 def test_the_first_pass_is_in_float64():
-    assert not suits_float32(problem(), np.zeros((M, D)), np.zeros(N))
+    assert not suits_float32(problem(), np.zeros((M, D)), np.zeros(N), 1)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_first_pass_is_in_float64():
 )
 def test_other_data_does_not_suit_float32(other):
     W = np.ones((M, other.n_features))
-    assert not suits_float32(other, W, np.full(N, 1.0))
+    assert not suits_float32(other, W, np.full(N, 1.0), 2)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_other_data_does_not_suit_float32(other):
 )
 def test_sizes_beyond_the_range_of_float32_do_not_suit(of_x, of_w):
     W = np.full((M, D), of_w)
-    assert not suits_float32(problem(rows(of_x)), W, np.full(N, 1e40))
+    assert not suits_float32(problem(rows(of_x)), W, np.full(N, 1e40), 2)
 
 
 # ---------------------------------------------------------------- runs
@@ -121,6 +121,16 @@ def test_runs_start_in_float32_and_end_at_the_optimum_of_float64(method, choices
     other = fwlab.solve(double, method, tol=tol, max_iter=200)
     assert not any(choices)
     assert single.nit <= 1.1 * other.nit + 2
+
+
+def test_steps_that_zigzag_go_on_in_float64(choices):
+    """Rows that are nearly multiples of each other take large steps back and forth."""
+    rng = np.random.default_rng(3)
+    X = np.outer(rng.normal(size=N), rng.normal(size=D)) + 1e-6 * rows()
+    lam = np.mean(np.sum(X**2, axis=1)) / (30 * N)
+    p = fwlab.Problem(X, np.arange(N) % M, fwlab.TopK(2), lam, storage="float32")
+    fwlab.solve(p, "bcfw", tol=0, max_iter=3 * MOST_PASSES)
+    assert choices[1:] == [True] * (MOST_PASSES - 1) + [False] * (2 * MOST_PASSES)
 
 
 def test_runs_with_float32_scores_replay_bit_for_bit(choices):
