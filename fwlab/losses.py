@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_array, as_floats, as_integer, as_labels, as_real, as_rho
+from fwlab.checks.arguments import as_array, as_floats, as_integer, as_real, as_rho
+from fwlab.checks.labels import as_labels
 from fwlab.checks.losses import checked_costs, checked_weights
 from fwlab.operators.domains import Domains, RowPolytopes, nearest_to_scores
 from fwlab.operators.jacobians import projection_jacobians

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_features, as_real
+from fwlab.checks.arguments import as_features, as_real, checked_sample_weight
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains, RowPolytopes
@@ -34,7 +34,6 @@ from fwlab.problem_input import (
     checked_labels,
     checked_lam,
     checked_matrix,
-    checked_sample_weight,
     conversion_notes,
     lacks,
     require_weights,

@@ -7,7 +7,6 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import (
     LARGEST,
-    SMALLEST,
     as_features,
     as_floats,
     as_integer,
@@ -97,22 +96,6 @@ def checked_matrix(name: str, axes: str, value: Any, shape: tuple[int, int]) -> 
     if matrix.shape != shape:
         raise ValueError(f"{name} must be {axes} = {shape}; got shape {matrix.shape}.")
     return matrix
-
-
-def checked_sample_weight(sample_weight: Any, n: int) -> Floats:
-    """Return omega, (n,): the given weights, or ones for None."""
-    if sample_weight is None:
-        return np.ones(n)
-    omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()
-    if len(omega) != n:
-        raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
-    if omega.min() < 0:
-        raise ValueError(f"sample_weight must be non-negative; got {omega.min()}.")
-    if omega[omega > 0].min(initial=1.0) < SMALLEST:
-        raise ValueError(f"sample_weight must be 0 or at least {SMALLEST}; got a smaller weight.")
-    if not omega.any():
-        raise ValueError(f"sample_weight must not be all zero; got {n} zeros.")
-    return omega
 
 
 def check_scales(square_norms: Floats, lam_n: float, omega: Floats, reach: float) -> None:

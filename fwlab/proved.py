@@ -31,17 +31,21 @@ def proved_labels(W: Floats, distance: float, X: Any) -> np.ndarray:
     return np.asarray(lead.min(axis=1) > slack)
 
 
-def proved_accuracy(W: Floats, distance: float, X: Any, y: Integers, k: int) -> tuple[float, float]:
+def proved_accuracy(
+    W: Floats, distance: float, X: Any, codes: Integers, k: int
+) -> tuple[float, float]:
     """Return an interval that holds the top-k accuracy of the exact optimum.
 
     A sample counts as in fwlab.metrics.topk_accuracy: fewer than k other classes score at least as
-    high as its own.
+    high as its own. codes (n,) holds the classes of the samples; one of -1, which is no class,
+    counts as wrong.
     """
     scores, slack = _scores(W, distance, X)
-    lead = scores - np.take_along_axis(scores, y[:, None], axis=1)
-    np.put_along_axis(lead, y[:, None], -np.inf, axis=1)
-    right = (lead >= -slack[:, None]).sum(axis=1) < k
-    wrong = (lead > slack[:, None]).sum(axis=1) >= k
+    lead = scores - np.take_along_axis(scores, codes[:, None], axis=1)
+    np.put_along_axis(lead, codes[:, None], -np.inf, axis=1)
+    known = codes >= 0
+    right = known & ((lead >= -slack[:, None]).sum(axis=1) < k)
+    wrong = ~known | ((lead > slack[:, None]).sum(axis=1) >= k)
     return float(right.mean()), float((~wrong).mean())
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_features, as_integer, as_labels
+from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import codes_of
 from fwlab.files import saved_arrays, write_atomically
 from fwlab.plot import Gaps, plot_gaps
@@ -244,18 +244,14 @@ class Result:
 
         X_new is (n_new, d) and y (n_new,). fwlab.metrics.topk_accuracy defines the accuracy; a
         label that is not in `classes` counts as wrong. Raises ValueError with a precomputed kernel,
-        or if an argument is not as described.
+        if no label is in `classes`, or if an argument is not as described.
         """
         W, rows = self._machine_and_rows("proved_accuracy", X_new)
         k = as_integer("k", k, low=1, high=len(W))
-        codes = as_labels(y, len(W)) if self.classes is None else codes_of(y, self.classes)
+        codes = codes_of(y, np.arange(len(W)) if self.classes is None else self.classes)
         if len(codes) != rows.shape[0]:
             raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(codes)}.")
-        known = codes >= 0
-        if not known.any():
-            return 0.0, 0.0
-        low, high = proved_accuracy(W, self.distance, rows[known], codes[known], k)
-        return low * float(known.mean()), high * float(known.mean())
+        return proved_accuracy(W, self.distance, rows, codes, k)
 
     def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:
         """Write everything to an .npz file, with the arrays of a model that predicts from it."""

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats
 
 LARGEST = 1e150
 SMALLEST = 1e-150
@@ -56,12 +56,15 @@ def as_floats(
     return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
 
 
-def as_array(name: str, value: Any) -> NDArray[Any]:
-    """Return `value` as a numpy array of any type. Raises TypeError for a masked array."""
+def as_array(name: str, value: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return `value` as a numpy array of this type, of any for None.
+
+    Raises TypeError for a masked array.
+    """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array; got a masked array of shape {value.shape}.")
     try:
-        return np.asarray(value)
+        return np.asarray(value, dtype=dtype)
     except ValueError:
         raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
 
@@ -188,23 +191,6 @@ def of_columns(name: str, X: Any) -> NDArray[Any]:
     return array.astype(np.float64)
 
 
-def as_labels(y: Any, n_classes: int | None = None) -> Integers:
-    """Return `y` as a 1-D int64 array of classes 0 .. n_classes-1."""
-    labels = as_array("y", y)
-    if labels.dtype.kind not in "iu":
-        raise TypeError(f"y must hold integer class labels; got dtype {labels.dtype}.")
-    if labels.ndim != 1:
-        raise ValueError(f"y must be 1-D; got shape {labels.shape}.")
-    if len(labels):
-        low, high = labels.min(), labels.max()
-        if low < 0 or (n_classes is not None and high >= n_classes):
-            allowed = "0 or more" if n_classes is None else f"in 0..{n_classes - 1}"
-            raise ValueError(f"y must be {allowed}; got {low if low < 0 else high}.")
-        if high > np.iinfo(np.int32).max:
-            raise ValueError(f"y must be below 2^31; got {high}.")
-    return labels.astype(np.int64)
-
-
 def as_rho(name: str, value: Any) -> tuple[float, ...]:
     """Return `value` as the weights rho of a loss   (K19 section 4).
 
@@ -226,14 +212,17 @@ def as_rho(name: str, value: Any) -> tuple[float, ...]:
     return tuple(rho.tolist())
 
 
-def as_positive(y: Any) -> Any:
-    """Return a mask of the positive labels, for labels in {0, 1} or {-1, +1}."""
-    labels = as_array("y", y)
-    if labels.dtype.kind not in "iufb":
-        raise TypeError(f"y must hold labels 0 and 1, or -1 and +1; got dtype {labels.dtype}.")
-    labels = as_floats("y", labels, ndims=(1,))
-    for allowed in ([0, 1], [-1, 1]):
-        if np.isin(labels, allowed).all():
-            return labels == 1
-    found = ", ".join(f"{value:g}" for value in np.unique(labels)[:5])
-    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")
+def checked_sample_weight(sample_weight: Any, n: int) -> Floats:
+    """Return omega, (n,): the given weights, or ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    omega = as_floats("sample_weight", sample_weight, ndims=(1,)).copy()
+    if len(omega) != n:
+        raise ValueError(f"sample_weight must have one weight a row of X, {n}; got {len(omega)}.")
+    if omega.min() < 0:
+        raise ValueError(f"sample_weight must be non-negative; got {omega.min()}.")
+    if omega[omega > 0].min(initial=1.0) < SMALLEST:
+        raise ValueError(f"sample_weight must be 0 or at least {SMALLEST}; got a smaller weight.")
+    if not omega.any():
+        raise ValueError(f"sample_weight must not be all zero; got {n} zeros.")
+    return omega

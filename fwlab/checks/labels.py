@@ -1,13 +1,21 @@
-"""Class labels of any kind, and the integers 0 .. m-1 that stand for them."""
+"""Turn class labels of any kind into the integers 0 .. m-1 that stand for them, and back.
 
+Labels are compared by value: 1, 1.0 and True are one label, "1" is another one. Integers that
+float64 cannot tell apart stay apart. As in scikit-learn, labels that are missing or not finite,
+fractions, bytes, dates and mixtures of kinds are refused.
+"""
+
+import reprlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from fwlab.arrays import Integers
-from fwlab.checks.arguments import as_array, as_labels
+from fwlab.checks.arguments import as_array
 
 FEW = 50  # samples, of which each may have a class of its own
+MOST_SHOWN = 3
 KINDS = "integers, strings, truth values or whole numbers"
 
 
@@ -17,7 +25,8 @@ def encoded_labels(y: Any, n_classes: int | None = None) -> tuple[Integers, np.n
     Parameters
     ----------
     y : array (n,)
-        Integers, strings, truth values or floats that are whole numbers. Their distinct values, in
+        Integers, strings, truth values or floats that are whole numbers, in an array, a list, or a
+        column of a data frame, nullable or categorical, too. Their distinct values, in
         ascending order, are the classes.
     n_classes : int, optional
         With it, y holds integers 0 .. n_classes-1, not all of which need occur.
@@ -29,11 +38,68 @@ def encoded_labels(y: Any, n_classes: int | None = None) -> tuple[Integers, np.n
     """
     if n_classes is not None:
         return as_labels(y, n_classes), np.arange(n_classes)
+    classes, codes = np.unique(plain_labels(y), return_inverse=True)
+    return codes.astype(np.int64), classes
+
+
+def codes_of(y: Any, classes: Any) -> Integers:
+    """Return the place of each label y (n,) in the classes (m,), -1 for a label that is none.
+
+    Raises TypeError or ValueError if y does not hold labels, or if no label is a class.
+    """
+    place = {label: code for code, label in enumerate(plain_labels(classes).tolist())}
+    distinct, inverse = np.unique(plain_labels(y), return_inverse=True)
+    codes = np.array([place.get(label, -1) for label in distinct.tolist()], dtype=np.int64)
+    if len(codes) and codes.max() < 0:
+        raise ValueError(
+            f"y must hold labels of the classes {_shown(place)}; got none of them, but "
+            f"{_shown(distinct.tolist())}."
+        )
+    return codes[inverse]
+
+
+def as_labels(y: Any, n_classes: int | None = None) -> Integers:
+    """Return y (n,), integers 0 .. n_classes-1, as int64."""
     labels = plain_labels(y)
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"y must hold integer class labels; got dtype {labels.dtype}.")
+    if len(labels):
+        low, high = labels.min(), labels.max()
+        if low < 0 or (n_classes is not None and high >= n_classes):
+            allowed = "0 or more" if n_classes is None else f"in 0..{n_classes - 1}"
+            raise ValueError(f"y must be {allowed}; got {low if low < 0 else high}.")
+        if high > np.iinfo(np.int32).max:
+            raise ValueError(f"y must be below 2^31; got {high}.")
+    return labels.astype(np.int64)
+
+
+def as_positive(y: Any) -> np.ndarray:
+    """Return a mask of the positive labels, (n,) bool, for labels in {0, 1} or {-1, +1}."""
+    labels = plain_labels(y)
+    for allowed in ([0, 1], [-1, 1]):
+        if labels.dtype.kind != "U" and np.isin(labels, allowed).all():
+            return np.asarray(labels == 1)
+    found = _shown(np.unique(labels).tolist())
+    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")
+
+
+def plain_labels(y: Any) -> np.ndarray:
+    """Return labels (n,) of any kind as an array of integers, strings, truth values or floats."""
+    # numpy would turn a list of strings and numbers into strings, and large integers into floats
+    labels = as_array("y", y, object if isinstance(y, list | tuple) else None)
+    if labels.ndim == 0:
+        raise TypeError(f"y must be an array of labels; got {reprlib.repr(y)}.")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D; got shape {labels.shape}.")
-    classes, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int64), classes
+    if labels.dtype.kind == "O":
+        labels = _of_one_kind(labels)
+    if labels.dtype.kind == "f":
+        whole = np.isfinite(labels) & (np.floor(labels) == labels)
+        if not whole.all():
+            raise _fraction(labels[~whole][0])
+    elif labels.dtype.kind not in "iubU":
+        raise TypeError(f"y must hold {KINDS}; got dtype {labels.dtype}.")
+    return labels
 
 
 def too_many_classes(labels: np.ndarray) -> bool:
@@ -43,36 +109,44 @@ def too_many_classes(labels: np.ndarray) -> bool:
     return bool(len(np.unique(labels)) > len(labels) / 2)
 
 
-def plain_labels(y: Any) -> np.ndarray:
-    """Return y as an array of integers, strings, truth values or whole floats."""
-    labels = as_array("y", y)
-    if labels.dtype.kind == "O":
-        labels = of_one_kind(labels)
-    if labels.dtype.kind == "f":
-        broken = labels[~(np.floor(labels) == labels)]
-        if len(broken):
-            raise ValueError(
-                f"y must hold class labels, that is {KINDS}; got the number {broken[0]}."
-            )
-    elif labels.dtype.kind not in "iubUS":
-        raise TypeError(f"y must hold {KINDS}; got dtype {labels.dtype}.")
-    return labels
-
-
-def of_one_kind(labels: np.ndarray) -> np.ndarray:
-    """Return an array of Python objects as one of strings or numbers."""
-    flat = labels.ravel().tolist()
-    kinds = {str if isinstance(label, str) else type(label) for label in flat}
-    if len(kinds) > 1 or not kinds <= {str, int, float, bool}:
+def _of_one_kind(labels: np.ndarray) -> np.ndarray:
+    """Return an array of Python objects as one of strings, truth values, integers or floats."""
+    values = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    kinds = {str if isinstance(value, str) else type(value) for value in values}
+    if kinds == {str}:
+        return _strings(values)
+    if kinds == {int, float}:
+        values = [_whole(value) for value in values]
+    elif len(kinds) > 1 or not kinds <= {int, float, bool}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(f"y must hold labels of one kind, {KINDS}; got {names}.")
-    return np.array(flat, dtype=kinds.pop() if kinds else int).reshape(labels.shape)
+    array = np.array(values, dtype=None if values else np.int64)
+    if int in kinds and array.dtype.kind not in "iu":
+        largest = max(values, key=abs)
+        raise ValueError(f"y must hold integers of at most 64 bits; got {largest}.")
+    return array
 
 
-def codes_of(labels: Any, classes: np.ndarray) -> Integers:
-    """Return the place of each label in the ascending classes, -1 for a label that is none."""
-    known = plain_labels(labels)
-    if (known.dtype.kind in "US") != (classes.dtype.kind in "US"):
-        return np.full(known.shape, -1)
-    places = np.searchsorted(classes, known).clip(max=len(classes) - 1)
-    return np.where(classes[places] == known, places, -1)
+def _whole(value: int | float) -> int:
+    """Return a whole number as an integer. Raises ValueError for another number."""
+    if isinstance(value, float) and not value.is_integer():
+        raise _fraction(value)
+    return int(value)
+
+
+def _fraction(number: float) -> ValueError:
+    return ValueError(f"y must hold class labels, that is {KINDS}; got the number {number}.")
+
+
+def _strings(values: list[str]) -> np.ndarray:
+    """Return strings as an array. Raises ValueError for one that numpy would cut."""
+    for value in values:
+        if value.endswith("\0"):
+            raise ValueError(f"y must hold strings that do not end in a zero byte; got {value!r}.")
+    return np.array(values, dtype=np.str_)
+
+
+def _shown(labels: Iterable[Any]) -> str:
+    """Return a few labels as text."""
+    listed = [repr(label) for label in labels]
+    return ", ".join([*listed[:MOST_SHOWN], *[".."][: len(listed) > MOST_SHOWN]])

@@ -353,12 +353,13 @@ def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
         "infeasibility": result.infeasibility,
         "success": result.success,
     }
+    assert result.W is not None
     k = getattr(named.problem.loss, "k", 1)
     for part, X, y in _parts(named.dataset):
-        report[f"{part}_error"] = float((result.predict(X) != y).mean())
-        if k > 1 and result.W is not None:
-            right = metrics.topk_accuracy(y, np.asarray(X @ result.W.T), k)
-            report[f"{part}_top_{k}_error"] = 1 - right
+        scores = np.asarray(X @ result.W.T)
+        report[f"{part}_error"] = 1 - metrics.topk_accuracy(y, scores, 1)
+        if k > 1:
+            report[f"{part}_top_{k}_error"] = 1 - metrics.topk_accuracy(y, scores, k)
     return report
 
 

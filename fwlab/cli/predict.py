@@ -11,9 +11,10 @@ import numpy as np
 from fwlab.checks.arguments import as_integer
 from fwlab.checks.labels import codes_of
 from fwlab.cli.flags import BadInput
-from fwlab.cli.output import bad_input, print_json
+from fwlab.cli.output import bad_input, complain, print_json
 from fwlab.datasets.new_samples import read_samples
 from fwlab.files import write_text_atomically
+from fwlab.metrics import topk_hits
 from fwlab.model import Model
 
 
@@ -31,9 +32,7 @@ def predict(options: Namespace) -> int:
         best = model.predict_topk(X, k)
     report: dict[str, Any] = {"n": len(best)}
     if labels is not None:
-        report["accuracy"] = accuracy(best[:, :1], labels, model)
-        if k > 1:
-            report[f"top_{k}_accuracy"] = accuracy(best, labels, model)
+        report |= accuracies(model, X, labels, k)
     if options.labels is not None:
         write_text_atomically(Path(options.labels), as_csv(best))
     if options.json:
@@ -46,12 +45,20 @@ def predict(options: Namespace) -> int:
     return 0
 
 
-def accuracy(best: np.ndarray, labels: np.ndarray, model: Model) -> float:
-    """Return the share of labels that are among the predicted ones; an unknown one is not."""
-    codes = codes_of(labels, model.classes)
-    known = codes >= 0
-    right = (best == model.classes[np.where(known, codes, 0)][:, None]).any(axis=1)
-    return float((right & known).mean())
+def accuracies(model: Model, X: Any, labels: np.ndarray, k: int) -> dict[str, float]:
+    """Return the top-1 and the top-k accuracy; a label that the model does not have is wrong.
+
+    If it has none of them, as in a file with labels to fill in, there is no accuracy, and a line on
+    stderr says so.
+    """
+    try:
+        codes = codes_of(labels, model.classes)
+    except ValueError as error:
+        complain(f"no accuracy: {error}")
+        return {}
+    scores = model.scores(X)
+    names = {1: "accuracy", k: f"top_{k}_accuracy"} if k > 1 else {1: "accuracy"}
+    return {name: float(topk_hits(codes, scores, j).mean()) for j, name in names.items()}
 
 
 def as_csv(best: np.ndarray) -> str:

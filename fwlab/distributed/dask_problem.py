@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fwlab.checks.arguments import checked_sample_weight
 from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.placement import Placement, checked_client
@@ -17,7 +18,6 @@ from fwlab.losses import Loss
 from fwlab.problem_input import (
     checked_labels,
     checked_lam,
-    checked_sample_weight,
     conversion_notes,
 )
 from fwlab.text import in_brackets, problem_facts

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_features, as_integer, as_real
+from fwlab.checks.arguments import as_features, as_integer, as_real, checked_sample_weight
 from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.memory import Memory, as_bytes
 from fwlab.distributed.read_ahead import read_ahead
@@ -24,7 +24,6 @@ from fwlab.problem_input import (
     check_scales,
     checked_labels,
     checked_lam,
-    checked_sample_weight,
     conversion_notes,
 )
 from fwlab.text import in_brackets, problem_facts

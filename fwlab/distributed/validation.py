@@ -13,7 +13,7 @@ from fwlab.checks.labels import codes_of
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.read_ahead import read_ahead
 from fwlab.distributed.sources import source_of
-from fwlab.metrics import topk_accuracy
+from fwlab.metrics import topk_hits
 from fwlab.proved import proved_accuracy
 
 
@@ -31,14 +31,14 @@ class ValidationSet:
     """Samples X (n, d), read as OutOfCoreProblem reads its X, and their labels y (n,).
 
     A label that the problem does not have counts as wrong. Raises TypeError, ValueError or
-    FileNotFoundError with one sentence if X and y do not fit the problem.
+    FileNotFoundError with one sentence if X and y do not fit the problem, or if it has none of y.
     """
 
     def __init__(self, X: Any, y: Any, problem: OutOfCoreProblem) -> None:
         self.source, self.rows = source_of(X), problem.chunk_rows
         self.codes: Integers = codes_of(y, problem.classes)
-        if self.codes.ndim != 1 or not len(self.codes):
-            raise ValueError(f"validation labels must be 1-D; got shape {self.codes.shape}.")
+        if not len(self.codes):
+            raise ValueError("validation must have at least one label; got none.")
         n, d = self.source.n_samples, self.source.n_features
         if n not in (None, len(self.codes)):
             raise ValueError(
@@ -49,22 +49,17 @@ class ValidationSet:
 
     def accuracy(self, W: Floats, k: int) -> float:
         """Return the share of samples whose class is among the k best scores."""
-        return self._mean(lambda X, y: (topk_accuracy(y, np.asarray(X @ W.T), k),))[0]
+        return self._mean(lambda X, codes: (topk_hits(codes, np.asarray(X @ W.T), k).mean(),))[0]
 
     def proved(self, W: Floats, distance: float, k: int) -> Accuracy:
         """Return the accuracy of W and the interval, for |W - W*| <= distance."""
-        low, high = self._mean(lambda X, y: proved_accuracy(W, distance, X, y, k))
+        low, high = self._mean(lambda X, codes: proved_accuracy(W, distance, X, codes, k))
         return Accuracy(k, self.accuracy(W, k), low, high)
 
     def _mean(self, measure: Callable[[Any, Integers], tuple[float, ...]]) -> tuple[float, ...]:
-        """Return means over all samples; for a sample of an unknown class each number is 0."""
-        totals = []
-        for X, codes in self._chunks():
-            known = codes >= 0
-            if known.any():
-                totals.append(known.sum() * np.array(measure(X[known], codes[known])))
-        sums = np.sum(totals, axis=0) if totals else np.zeros(2)
-        return tuple((sums / len(self.codes)).tolist())
+        """Return means over all samples of the means over a chunk, which `measure` returns."""
+        totals = [len(codes) * np.array(measure(X, codes)) for X, codes in self._chunks()]
+        return tuple((np.sum(totals, axis=0) / len(self.codes)).tolist())
 
     def _chunks(self) -> Iterator[tuple[Any, Integers]]:
         stop = 0

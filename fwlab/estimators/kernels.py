@@ -1,6 +1,8 @@
 """Gram matrices and the constant feature of the estimators."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +12,72 @@ from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_real
 
 NAMES = ("linear", "rbf", "precomputed")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedKernel:
+    """The kernel of a fit, with what it needs of the training samples.
+
+    Attributes
+    ----------
+    kernel : str or callable
+        As the estimator's parameter.
+    gamma : float
+        The constant of the rbf kernel; 0 if unused.
+    samples : array or CSR matrix (n, d), or None
+        A copy of the training samples; None if the kernel does not need them.
+    constant : float
+        The constant feature; 0 without an intercept.
+    """
+
+    kernel: Any
+    gamma: float
+    samples: Any
+    constant: float
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any], X: Any) -> Self:
+        """Return the kernel that an estimator's parameters describe, for training samples X.
+
+        Raises TypeError or ValueError for a parameter that is not as described.
+        """
+        kernel = parameters["kernel"]
+        gamma = gamma_of(kernel, parameters["gamma"], X)
+        constant = 0.0
+        if parameters["fit_intercept"]:
+            constant = as_real("intercept_scaling", parameters["intercept_scaling"], positive=True)
+        needs_samples = not isinstance(kernel, str) or kernel == "rbf"
+        return cls(kernel, gamma, X.copy() if needs_samples else None, constant)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the machine has weights of features."""
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def features(self, X: Any) -> Any:
+        """Return X, or its Gram matrix with the training samples, with the constant feature."""
+        if self.is_linear:
+            return with_constant(X, self.constant)
+        gram = self.gram(X)
+        return gram + self.constant**2 if self.constant else gram
+
+    def gram(self, X: Any) -> Floats:
+        """Return the Gram matrix of X with the training samples; X if it is precomputed.
+
+        float32 values stay as they are, since a Gram matrix is symmetric up to their rounding.
+        """
+        if isinstance(self.kernel, str):
+            if self.kernel == "precomputed":
+                return np.asarray(X.toarray() if sp.issparse(X) else X)
+            return np.asarray(rbf_kernel(X, self.samples, gamma=self.gamma))
+        given = self.kernel(X, self.samples)
+        single = getattr(given, "dtype", None) == np.float32
+        dtype = np.float32 if single else np.float64
+        gram = as_floats("kernel(X, samples)", given, ndims=(2,), dtype=dtype)
+        shape = X.shape[0], self.samples.shape[0]
+        if gram.shape != shape:
+            raise ValueError(f"kernel must return an array {shape}; got {gram.shape}.")
+        return gram
 
 
 def gamma_of(kernel: Any, gamma: Any, X: Any) -> float:
@@ -34,20 +102,6 @@ def variance_of(X: Any) -> float:
     if not sp.issparse(X):
         return float(X.var())
     return float(X.multiply(X).mean() - X.mean() ** 2)
-
-
-def gram_between(kernel: Any, gamma: float, X: Any, samples: Any) -> Floats:
-    """Return the Gram matrix of X (n, d) with the training samples; X if it is precomputed."""
-    if isinstance(kernel, str) and kernel == "precomputed":
-        return np.asarray(X.toarray() if sp.issparse(X) else X)
-    if isinstance(kernel, str):
-        return np.asarray(rbf_kernel(X, samples, gamma=gamma))
-    gram = as_floats("kernel(X, samples)", kernel(X, samples), ndims=(2,))
-    if gram.shape != (X.shape[0], samples.shape[0]):
-        raise ValueError(
-            f"kernel must return an array {(X.shape[0], samples.shape[0])}; got {gram.shape}."
-        )
-    return gram
 
 
 def with_constant(X: Any, constant: float) -> Any:

@@ -7,20 +7,22 @@ With C and the training set's omega (sample_weight times class_weight) it minimi
 which is n C times fwlab.Problem's objective with lam = 1 / (C n).
 """
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_real
-from fwlab.checks.labels import codes_of
-from fwlab.estimators.kernels import gamma_of, gram_between, with_constant
+from fwlab.checks.labels import codes_of, encoded_labels
+from fwlab.estimators.class_weights import class_weights
+from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import named_loss
-from fwlab.estimators.validation import validate_data
+from fwlab.estimators.trained import Certified, Trained, as_dense, public_scores
+from fwlab.estimators.validation import new_samples
 from fwlab.estimators.warm_starts import may_start, warn_if_unfinished
 from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
@@ -29,11 +31,43 @@ from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.result import Result
 from fwlab.solvers.solve import solve
 
-FITTED = ("coef_", "intercept_", "dual_coef_", "_W")
+
+@dataclass(frozen=True, eq=False)
+class TrainingProblem:
+    """The problem of a fit, with what predictions need of its samples."""
+
+    problem: Problem
+    kernel: FittedKernel
+    classes: np.ndarray
+
+    def with_C(self, C: float) -> "TrainingProblem":
+        """Return the same training with another C."""
+        problem = self.problem.with_lam(1 / (C * self.problem.n_samples))
+        return replace(self, problem=problem)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedMachine(Trained):
+    """The outcome of a fit of a multi-class machine.
+
+    Attributes
+    ----------
+    kernel : FittedKernel
+        The kernel.
+    W : array (m, d), or None
+        The machine, with the weights of the constant feature; None with another kernel than the
+        linear one.
+    distance : float
+        A bound of |W - W*|.
+    """
+
+    kernel: FittedKernel
+    W: Floats | None
+    distance: float
 
 
 # sklearn has no type hints: its classes are Any
-class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: what a subclass trains with `_train`, and everything that a fitted one does.
 
     A subclass has TopKSVC's parameters, without C and warm_start.
@@ -56,6 +90,8 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # unty
     random_state: Any
     verbose: int
 
+    _trained: TrainedMachine
+
     def decision_function(self, X: Any) -> Floats:
         """Return the scores (n, n_classes); of two classes the second less the first, (n,)."""
         scores = self._scores(X)
@@ -67,67 +103,83 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # unty
         return np.asarray(self.classes_[best])
 
     def predict_topk(self, X: Any, k: int | None = None) -> np.ndarray:
-        """Return the k best classes of each sample, (n, k), the best one first; k of the loss by
+        """Return the k best classes of each sample, (n, k), the best one first; k of the fit by
         default."""
         scores = self._scores(X)
-        k = as_integer("k", self.k if k is None else k, low=1, high=scores.shape[1])
+        k = self._trained.parameters["k"] if k is None else k
+        k = as_integer("k", k, low=1, high=scores.shape[1])
         order = np.argsort(-scores, axis=1, kind="stable")
         return np.asarray(self.classes_[order[:, :k]])
 
     def proved(self, X: Any) -> np.ndarray:
         """Return whether each predicted label is certainly the exact optimum's, (n,) bool.
 
-        Raises ValueError with another kernel than the linear one.
+        Raises ValueError with another kernel than the linear one, or if coef_ or intercept_ have
+        changed since the fit.
         """
-        W = self._linear_machine("proved")
-        return proved_labels(W, self._distance, self._rows(X))
+        W, rows = self._certified_machine("proved", X)
+        return proved_labels(W, self._trained.distance, rows)
 
     def proved_accuracy(self, X: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval that holds the top-k accuracy of the exact optimum.
 
-        Labels that were not in the training set count as wrong. Raises ValueError with another
-        kernel than the linear one.
+        Labels that were not in the training set count as wrong; if none was, it raises ValueError,
+        and as for `proved`.
         """
-        W, rows, y = self._linear_machine("proved_accuracy"), self._rows(X), np.asarray(y)
-        if len(y) != rows.shape[0]:
-            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(y)}.")
+        W, rows = self._certified_machine("proved_accuracy", X)
         k = as_integer("k", k, low=1, high=len(W))
         codes = codes_of(y, self.classes_)
-        known = codes >= 0
-        if not known.any():
-            return 0.0, 0.0
-        low, high = proved_accuracy(W, self._distance, rows[known], codes[known], k)
-        return float(low * known.mean()), float(high * known.mean())
+        if len(codes) != rows.shape[0]:
+            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(codes)}.")
+        return proved_accuracy(W, self._trained.distance, rows, codes, k)
 
     def to_model(self) -> Model:
         """Return the fitted machine as a fwlab.Model, whose file `fwlab predict` reads.
 
-        Raises ValueError with another kernel than the linear one.
+        The certificate is left out if coef_ or intercept_ have changed since the fit. Raises
+        ValueError with another kernel than the linear one.
         """
-        W, d = self._linear_machine("to_model"), self.n_features_in_
-        intercept = W[:, d] * self.intercept_scaling if self.fit_intercept else np.zeros(len(W))
+        W, intercept = self._public_machine()
+        trained, certificate = self._trained, {}
+        if not self._refusal("certificate"):
+            certificate = {"gap": trained.gap, "gap_error": trained.gap_error}
         names = getattr(self, "feature_names_in_", None)
         return Model(
-            np.ascontiguousarray(W[:, :d]),
+            W,
             intercept,
             self.classes_,
             feature_names=None if names is None else tuple(names.tolist()),
-            settings={name: repr(value) for name, value in self.get_params().items()},
-            certificate={"gap": self.duality_gap_, "gap_error": self.gap_error_},
+            settings={name: repr(value) for name, value in trained.parameters.items()},
+            certificate=certificate,
         )
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return checked training samples and labels; keeps the classes."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
+    def _training(self, X: Any, y: np.ndarray, sample_weight: Any, C: Any) -> TrainingProblem:
+        """Return the problem of checked samples and labels. Raises an error for bad parameters."""
+        C = as_real("C", C, positive=True)
+        codes, classes = encoded_labels(y)
+        m = len(classes)
+        if m < 2:
             raise ValueError(f"y must hold at least two classes; got one class, {y[0]!r}.")
-        return X, y
+        kernel = FittedKernel.of(self.get_params(deep=False), X)
+        omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        omega = omega * class_weights(self.class_weight, classes, codes, omega)[codes]
+        problem = Problem(
+            kernel.features(X),
+            codes,
+            named_loss(self.loss, self.k, self.weights, m),
+            lam=1 / (C * X.shape[0]),
+            smoothing=self.smoothing,
+            kernel=None if kernel.is_linear else "precomputed",
+            n_classes=m,
+            sample_weight=omega,
+            regularizer=None if self.norm == 2 else LpNorm(self.norm),
+        )
+        return TrainingProblem(problem, kernel, classes)
 
-    def _train(self, problem: Problem, A0: Floats | None) -> Floats:
+    def _train(self, training: TrainingProblem, A0: Floats | None) -> Floats:
         """Solve the problem, from the dual point A0 if it is feasible there, and return the last
         dual point; keeps what a fitted estimator has."""
+        problem = training.problem
         result = solve(
             problem,
             self.method if self.norm == 2 or self.method == "alternate" else "direct",
@@ -137,88 +189,71 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # unty
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
         )
-        self._keep(problem, result)
+        self._keep(training, result)
         takes_auto = self.norm == 2 and self.method != "auto"
         advice = 'method="auto" is made for large C. ' if takes_auto else ""
         warn_if_unfinished(type(self).__name__, result, self.tol, advice)
         return result.A
 
-    def _sample_weight(self, X: Any, labels: Any, sample_weight: Any) -> Floats:
-        """Return omega: the given weights times the classes' weights."""
-        omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        per_class = compute_class_weight(
-            self.class_weight, classes=self.classes_, y=self.classes_[labels]
-        )
-        return np.asarray(omega * per_class[labels])
-
-    def _problem(self, X: Any, y: Any, sample_weight: Any, C: Any) -> Problem:
-        """Return the training problem; keeps what predictions need of X."""
-        C = as_real("C", C, positive=True)
-        labels = np.searchsorted(self.classes_, y)
-        m = len(self.classes_)
-        linear = isinstance(self.kernel, str) and self.kernel == "linear"
-        self._gamma = gamma_of(self.kernel, self.gamma, X)
-        self._samples = None if linear or self._is_pairwise() else X
-        return Problem(
-            self._features(X),
-            labels,
-            named_loss(self.loss, self.k, self.weights, m),
-            lam=1 / (C * X.shape[0]),
-            smoothing=self.smoothing,
-            kernel=None if linear else "precomputed",
-            n_classes=m,
-            sample_weight=self._sample_weight(X, labels, sample_weight),
-            regularizer=None if self.norm == 2 else LpNorm(self.norm),
-        )
-
-    def _features(self, X: Any) -> Any:
-        """Return the samples, or their Gram matrix with the training samples, with the constant."""
-        constant = 0.0
-        if self.fit_intercept:
-            constant = as_real("intercept_scaling", self.intercept_scaling, positive=True)
-        if isinstance(self.kernel, str) and self.kernel == "linear":
-            return with_constant(X, constant)
-        return gram_between(self.kernel, self._gamma, X, self._samples) + constant**2
-
-    def _keep(self, problem: Problem, result: Result) -> None:
+    def _keep(self, training: TrainingProblem, result: Result) -> None:
         """Set the attributes of a fitted estimator."""
-        for name in FITTED:  # of an earlier fit, perhaps with another kernel
-            if hasattr(self, name):
-                delattr(self, name)
-        self.n_iter_, self.duality_gap_ = result.nit, result.gap
-        self.gap_error_, self._distance = result.gap_error, result.distance
+        constant = training.kernel.constant
         if result.W is None:
             A = result.A if result.coefficients is None else result.coefficients
-            self.dual_coef_ = np.ascontiguousarray(A.T) / problem.lam_n
-            return
-        self._W = result.W
-        d = self.n_features_in_
-        rows = result.W if len(result.W) > 2 else result.W[1:] - result.W[:1]
-        self.coef_ = np.ascontiguousarray(rows[:, :d])
-        self.intercept_ = (
-            rows[:, d] * self.intercept_scaling if self.fit_intercept else np.zeros(len(rows))
+            dual_coef = np.ascontiguousarray(A.T) / training.problem.lam_n
+            public = {"dual_coef_": dual_coef, "intercept_": constant**2 * dual_coef.sum(axis=1)}
+        else:
+            rows = result.W if len(result.W) > 2 else result.W[1:] - result.W[:1]
+            public = _coefficients(rows, constant)
+        self.classes_, self.n_iter_ = training.classes, result.nit
+        self._keep_trained(
+            TrainedMachine(
+                self.get_params(deep=False),
+                public,
+                result.gap,
+                result.gap_error,
+                training.kernel,
+                result.W,
+                result.distance,
+            )
         )
 
-    def _rows(self, X: Any) -> Any:
-        """Return checked samples as the features of the machine."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self._features(X)
-
     def _scores(self, X: Any) -> Floats:
-        """Return the scores of all classes, (n, n_classes)."""
-        rows = self._rows(X)
-        machine = self._W if hasattr(self, "coef_") else self.dual_coef_
-        return np.asarray(rows @ machine.T)
+        """Return the scores of all classes, (n, n_classes), from the public attributes."""
+        check_is_fitted(self)
+        X, kernel = new_samples(self, X), self._trained.kernel
+        if not kernel.is_linear:
+            return public_scores(kernel.gram(X), self, "dual_coef_")
+        scores = public_scores(X, self, "coef_")
+        if len(self.classes_) > 2:
+            return scores
+        return np.column_stack([np.zeros(len(scores)), scores])
+
+    def _certified_machine(self, name: str, X: Any) -> tuple[Floats, Any]:
+        """Return W as `fit` left it, and checked samples X with the constant feature."""
+        W = self._linear_machine(name)
+        if refusal := self._refusal(name):
+            raise ValueError(refusal)
+        return W, self._trained.kernel.features(new_samples(self, X))
+
+    def _public_machine(self) -> tuple[Floats, Floats]:
+        """Return one row of weights and an intercept per class, from the public attributes."""
+        W = self._linear_machine("to_model")
+        if not self._refusal("to_model"):
+            whole = _coefficients(W, self._trained.kernel.constant)
+            return whole["coef_"], whole["intercept_"]
+        coef = as_dense(self.coef_)
+        intercept = np.broadcast_to(as_dense(self.intercept_), len(coef))
+        if len(self.classes_) > 2:
+            return coef, intercept
+        return np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
 
     def _linear_machine(self, name: str) -> Floats:
         check_is_fitted(self)
-        if not hasattr(self, "coef_"):
-            raise ValueError(f'{name} needs kernel="linear"; got {self.kernel!r}.')
-        return self._W
-
-    def _is_pairwise(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if self._trained.W is None:
+            kernel = self._trained.parameters["kernel"]
+            raise ValueError(f'{name} needs kernel="linear"; got {kernel!r}.')
+        return self._trained.W
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -229,3 +264,13 @@ class TopKMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # unty
     def _more_tags(self) -> dict[str, Any]:
         """The tags for scikit-learn 1.5."""
         return {"pairwise": self._is_pairwise()}
+
+    def _is_pairwise(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+
+def _coefficients(rows: Floats, constant: float) -> dict[str, Floats]:
+    """Return coef_ and intercept_ of the rows of W; the last feature is the constant, if not 0."""
+    if not constant:
+        return {"coef_": np.ascontiguousarray(rows), "intercept_": np.zeros(len(rows))}
+    return {"coef_": np.ascontiguousarray(rows[:, :-1]), "intercept_": rows[:, -1] * constant}

@@ -59,6 +59,12 @@ def named_loss(loss: Any, k: Any, weights: Any, n_classes: int) -> Loss | Polyto
         )
     if not isinstance(weights, str):
         return WEIGHTED[loss](weights)
-    largest = n_classes - 1 if loss == "pseudo-topk" else n_classes
-    k = as_integer("k", k, low=1, high=None if loss == "max-hinge" else largest)
+    k = as_integer("k", k, low=1, high=largest_k(loss, n_classes))
     return PLAIN[loss](k) if flat else WEIGHTED[loss](SCHEMES[weights](k))
+
+
+def largest_k(loss: Any, n_classes: int) -> int | None:
+    """Return the largest k of an estimator's named loss; None if the loss has no k of that name."""
+    if loss == "pseudo-topk":
+        return n_classes - 1
+    return n_classes if loss in ("topk", "usunier") else None

@@ -8,26 +8,37 @@ The second class is the positive one; the decision function is the score minus t
 """
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_real
+from fwlab.checks.labels import encoded_labels
 from fwlab.estimators.kernels import NAMES, gamma_of
-from fwlab.estimators.validation import validate_data
+from fwlab.estimators.trained import Certified, Trained, as_dense, public_scores
+from fwlab.estimators.validation import new_samples, training_samples
 from fwlab.estimators.warm_starts import warn_if_unfinished
+from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
 from fwlab.ranking.result import Result
 from fwlab.ranking.solve import solve
 
 
+@dataclass(frozen=True, eq=False)
+class TrainedRanking(Trained):
+    """The outcome of a fit of a ranking machine, with the machine that scores rows."""
+
+    machine: Machine
+
+
 # sklearn has no type hints: its classes are Any
-class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: everything but the constructor and the objective."""
 
     # the parameters that all subclasses have
@@ -40,39 +51,53 @@ class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     random_state: Any
     verbose: int
 
+    _trained: TrainedRanking
+
     def fit(self, X: Any, y: Any) -> Self:
         """Train on X (n, d), or a Gram matrix (n, n), with labels y (n,) of two classes.
 
         Warns with ConvergenceWarning if max_iter ends the training before its gap is at most tol.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        self.classes_ = two_classes(y)
+        X, y = training_samples(self, X, y)
+        positive, classes = two_classes(y)
         if not isinstance(self.kernel, str):
             raise ValueError(f"kernel must be one of {', '.join(NAMES)}; got {self.kernel!r}.")
-        gamma = gamma_of(self.kernel, self.gamma, X)
-        self._train(X, y, gamma)
+        self._train(X, positive, classes, gamma_of(self.kernel, self.gamma, X))
         return self
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores less the threshold, (n,); positive for the second class."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self._result.decision_function(X)
+        X, machine = new_samples(self, X), self._trained.machine
+        if machine.kernel == "linear":
+            return public_scores(X, self, "coef_")[:, 0]
+        return machine.scores(X) - self.threshold_
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the second class for scores above the threshold, else the first, (n,)."""
         above = self.decision_function(X) > 0
         return np.asarray(self.classes_[above.astype(np.int64)])
 
+    @property
+    def threshold_(self) -> float:
+        """The threshold of the scores: minus intercept_, also when one of the two is assigned."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"{type(self).__name__} has no threshold_ before `fit`.")
+        return -float(as_dense(self.intercept_).item())
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        self.intercept_ = np.array([-threshold])
+
     @abstractmethod
     def _objective(self) -> Objective:
         """Return the objective that the parameters describe."""
 
-    def _train(self, X: Any, y: np.ndarray, gamma: float) -> None:
+    def _train(self, X: Any, positive: Integers, classes: np.ndarray, gamma: float) -> None:
         """Solve the problem, and set the attributes of a fitted estimator."""
         result: Result = solve(
             X,
-            y == self.classes_[1],
+            positive,
             self._objective(),
             as_real("C", self.C, positive=True),
             kernel=self.kernel,
@@ -83,14 +108,14 @@ class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
         )
-        self._result, self.threshold_ = result, result.threshold
-        self.n_iter_, self.duality_gap_ = result.nit, result.gap
-        self.gap_error_ = result.gap_error
-        for name in ("coef_", "intercept_"):  # of an earlier fit, perhaps with another kernel
-            if hasattr(self, name):
-                delattr(self, name)
+        public = {"intercept_": np.array([-result.threshold])}
         if result.w is not None:
-            self.coef_, self.intercept_ = result.w[None], np.array([-result.threshold])
+            public["coef_"] = result.w[None]
+        self.classes_, self.n_iter_ = classes, result.nit
+        parameters = self.get_params(deep=False)
+        self._keep_trained(
+            TrainedRanking(parameters, public, result.gap, result.gap_error, result.machine)
+        )
         warn_if_unfinished(type(self).__name__, result, self.tol)
 
     def __sklearn_tags__(self) -> Any:
@@ -105,10 +130,12 @@ class RankingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return {"pairwise": self.kernel == "precomputed", "binary_only": True}
 
 
-def two_classes(y: np.ndarray) -> np.ndarray:
-    """Return the two classes of labels. Raises ValueError for another number of them."""
-    check_classification_targets(y)
-    classes = np.unique(y)
+def two_classes(y: np.ndarray) -> tuple[Integers, np.ndarray]:
+    """Return 1 for labels of the second class and 0 for others, (n,), and the two classes.
+
+    Raises TypeError or ValueError for other labels.
+    """
+    codes, classes = encoded_labels(y)
     if len(classes) == 1:
         raise ValueError(f"y must hold two classes; got one class, {y[0]!r}.")
     if len(classes) > 2:
@@ -116,7 +143,7 @@ def two_classes(y: np.ndarray) -> np.ndarray:
             "Only binary classification is supported. The type of the target is "
             f"{type_of_target(y)}: y holds {len(classes)} classes."
         )
-    return classes
+    return codes, classes
 
 
 class TopPushClassifier(RankingClassifier):
@@ -154,9 +181,10 @@ class TopPushClassifier(RankingClassifier):
     ----------
     classes_ : array (2,)
         The second class is the positive one.
-    threshold_ : float
-    coef_ : array (1, n_features), intercept_ : array (1,)
-        Only with the linear kernel; `intercept_` is minus the threshold.
+    intercept_ : array (1,), threshold_ : float
+        The threshold and its negative. Predictions follow when either is assigned.
+    coef_ : array (1, n_features)
+        Only with the linear kernel. Predictions follow when it is assigned or changed in place.
     n_iter_, duality_gap_, gap_error_
         As for TopKSVC; the gap is that of the sum.
     """

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from fwlab.checks.arguments import as_positive_reals
 from fwlab.estimators.machine import TopKMachine
+from fwlab.estimators.validation import training_samples
 from fwlab.estimators.warm_starts import on_class_or_instance
 
 
@@ -41,7 +42,7 @@ class TopKSVC(TopKMachine):
         other.
     intercept_scaling : float
     class_weight : dict, "balanced" or None
-        Factors of C per class.
+        Factors of C per class; "balanced" gives all classes the same total of sample_weight.
     warm_start : bool
         Whether `fit` starts from the dual point of the last `fit`, if that is feasible.
     method : str
@@ -58,13 +59,15 @@ class TopKSVC(TopKMachine):
     ----------
     classes_ : array (n_classes,)
     coef_ : array (n_classes, n_features), of two classes (1, n_features)
-        Only with the linear kernel.
-    intercept_ : array (n_classes,), of two classes (1,)
+        Only with the linear kernel: the scores are X @ coef_.T + intercept_. Predictions follow
+        coef_ and intercept_ after they are assigned or changed in place.
+    intercept_ : array (n_classes,), of two classes with the linear kernel (1,)
     dual_coef_ : array (n_classes, n_samples)
-        Only with another kernel: the decision function is gram @ dual_coef_.T.
+        Only with another kernel: the scores are gram @ dual_coef_.T + intercept_.
     n_iter_ : int
     duality_gap_ : float
-        A certified bound of the suboptimality of the mean objective, up to gap_error_.
+        A certified bound of the suboptimality of the mean objective, up to gap_error_. It is about
+        the machine that `fit` left, and is refused after coef_, dual_coef_ or intercept_ change.
     gap_error_ : float
         A proved bound of the rounding error of duality_gap_.
     n_features_in_, feature_names_in_
@@ -124,9 +127,9 @@ class TopKSVC(TopKMachine):
         sample_weight (n,) multiplies C per sample. Warns with ConvergenceWarning if max_iter ends
         the training before its gap is at most tol.
         """
-        X, y = self._checked(X, y)
-        problem = self._problem(X, y, sample_weight, self.C)
-        A = self._train(problem, getattr(self, "_dual", None) if self.warm_start else None)
+        X, y = training_samples(self, X, y)
+        training = self._training(X, y, sample_weight, self.C)
+        A = self._train(training, getattr(self, "_dual", None) if self.warm_start else None)
         self._dual = A if self.warm_start else None
         return self
 
@@ -141,10 +144,10 @@ class TopKSVC(TopKMachine):
         """
         machine = clone(self).set_params(**parameters)
         Cs = as_positive_reals("Cs", Cs)
-        X, y = machine._checked(X, y)
-        problem = machine._problem(X, y, sample_weight, max(Cs))
+        X, y = training_samples(machine, X, y)
+        training = machine._training(X, y, sample_weight, max(Cs))
         machines, A = [], None
         for C in Cs:
             machines.append(copy(machine).set_params(C=C))
-            A = machines[-1]._train(problem.with_lam(1 / (C * problem.n_samples)), A)
+            A = machines[-1]._train(training.with_C(C), A)
         return machines

@@ -1,5 +1,6 @@
 """TopKSVC with C chosen by cross-validation, along a path of warm starts on each fold."""
 
+import warnings
 from numbers import Integral
 from typing import Any, Self
 
@@ -12,7 +13,9 @@ from sklearn.utils.validation import _check_sample_weight
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.estimators.machine import TopKMachine
+from fwlab.estimators.named_losses import largest_k
 from fwlab.estimators.topk_svc import TopKSVC
+from fwlab.estimators.validation import training_samples
 
 OWN = ("Cs", "cv", "scoring")
 
@@ -35,7 +38,7 @@ class TopKSVCCV(TopKMachine):
     Attributes
     ----------
     C_ : float
-        The value with the best mean score; of equal ones the smallest.
+        The value with the best mean score; of equal ones the smallest. A mean of NaN is the worst.
     Cs_ : array (n_Cs,)
         The values of C, ascending.
     scores_ : array (n_folds, n_Cs)
@@ -83,20 +86,26 @@ class TopKSVCCV(TopKMachine):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose C on folds of X (n, d) and y (n,), and train on all samples with it.
 
-        sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. Warns
-        with ConvergenceWarning if max_iter ends a training before its gap is at most tol.
+        sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. groups
+        (n,) are passed to the splitter. A fold without some of the classes is trained with the
+        largest k that its classes allow, and a warning says so. A C whose score is NaN is chosen by
+        no fit. Warns with ConvergenceWarning if max_iter ends a training before its gap is at most
+        tol. Raises ValueError if a fold cannot be trained or scored; the sentence names it.
         """
-        self.Cs_ = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
-        X, y = self._checked(X, y)
-        problem = self._problem(X, y, sample_weight, self.Cs_[-1])
+        Cs = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
+        X, y = training_samples(self, X, y)
+        training = self._training(X, y, sample_weight, Cs[-1])
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        splits = check_cv(self.cv, y, classifier=True).split(X, y)
-        self.scores_ = np.array([self._scores_of(X, y, omega, *split) for split in splits])
-        self.C_ = float(self.Cs_[self.scores_.mean(axis=0).argmax()])
-        self._train(problem.with_lam(1 / (self.C_ * problem.n_samples)), None)
+        splits = check_cv(self.cv, y, classifier=True).split(X, y, groups)
+        scores = np.array(
+            [self._scores_of(fold, X, y, omega, Cs, *rows) for fold, rows in enumerate(splits)]
+        )
+        best = best_mean(Cs, scores)
+        self.Cs_, self.scores_, self.C_ = Cs, scores, float(Cs[best])
+        self._train(training.with_C(self.C_), None)
         return self
 
     def _given_Cs(self) -> Any:
@@ -104,12 +113,41 @@ class TopKSVCCV(TopKMachine):
             return np.logspace(-4, 4, as_integer("Cs", self.Cs, low=1))
         return self.Cs
 
-    def _scores_of(self, X: Any, y: Any, omega: Floats, train: Any, test: Any) -> list[float]:
+    def _scores_of(
+        self, fold: int, X: Any, y: Any, omega: Floats, Cs: Floats, train: Any, test: Any
+    ) -> list[float]:
         """Return the score of each C on the test rows of a fold."""
         shared = {name: value for name, value in self.get_params().items() if name not in OWN}
         machine = TopKSVC(**shared)
         scorer = check_scoring(machine, scoring=self.scoring)
         X_train, y_train = _safe_split(machine, X, y, train)
         X_test, y_test = _safe_split(machine, X, y, test, train)
-        path = machine.path(X_train, y_train, self.Cs_, sample_weight=omega[train])
-        return [float(scorer(fitted, X_test, y_test)) for fitted in path]
+        m = len(np.unique(y_train))
+        largest = largest_k(self.loss, m)
+        if largest is not None and self.k > largest > 0:
+            warnings.warn(
+                f"fold {fold} trains on {m} of the {len(np.unique(y))} classes, with k = {largest} "
+                f"instead of {self.k}.",
+                stacklevel=3,
+            )
+            machine.set_params(k=largest)
+        try:
+            path = machine.path(X_train, y_train, Cs, sample_weight=omega[train])
+            return [float(scorer(fitted, X_test, y_test)) for fitted in path]
+        except ValueError as error:
+            raise ValueError(f"fold {fold}, which trains on {m} classes: {error}") from error
+
+
+def best_mean(Cs: Floats, scores: Floats) -> int:
+    """Return the index of the largest mean score (n_folds, n_Cs), the first of equal ones.
+
+    Warns about values of C whose mean is NaN, and passes them over. Raises ValueError if all are.
+    """
+    means = scores.mean(axis=0)
+    missing = np.isnan(means)
+    if missing.all():
+        raise ValueError("scoring must return a number in each fold for some C; got NaN for all.")
+    if missing.any():
+        without = ", ".join(f"{C:g}" for C in Cs[missing])
+        warnings.warn(f"scoring returned NaN for C = {without}, not chosen.", stacklevel=3)
+    return int(np.where(missing, -np.inf, means).argmax())

@@ -1,6 +1,11 @@
-"""scikit-learn's validation of X and y, under one name from 1.5 on."""
+"""scikit-learn's validation of X and y, from scikit-learn 1.5 on."""
 
 from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from fwlab.checks.labels import plain_labels
 
 try:
     from sklearn.utils.validation import validate_data
@@ -11,4 +16,20 @@ except ImportError:  # before 1.6 it is a method
         return estimator._validate_data(X, y, **options)
 
 
-__all__ = ["validate_data"]
+def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    """Return the samples X, as float64 or CSR, and the labels y (n,) of a fit.
+
+    A precomputed Gram matrix may stay float32: it is symmetric and positive semidefinite only up to
+    the rounding of its own type. The labels are read from y itself, because scikit-learn turns a
+    list of strings and numbers into strings, and large integers beside floats into floats.
+    """
+    is_gram = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
+    dtype = [np.float64, np.float32] if is_gram else np.float64
+    X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
+    check_classification_targets(checked)
+    return X, plain_labels(checked if np.asarray(y).ndim > 1 else y)
+
+
+def new_samples(estimator: Any, X: Any) -> Any:
+    """Return the samples X of a prediction, as float64 or CSR."""
+    return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=False)

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_features, as_positive, as_real
+from fwlab.checks.arguments import as_features, as_real
 from fwlab.checks.gram import checked_gram
+from fwlab.checks.labels import as_positive
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
 from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK

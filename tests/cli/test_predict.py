@@ -108,6 +108,45 @@ def test_the_label_is_the_column_that_the_training_file_ends_with(tmp_path, caps
     assert "accuracy" not in json.loads(capsys.readouterr().out)
 
 
+def test_labels_of_which_the_model_has_none_are_no_accuracy(trained, capsys):
+    """A file of new samples may hold a dummy in the place of the labels."""
+    model, folder, expected = trained
+    file = write(
+        folder / "new.csv", [*FEATURES, "class"], [[*row[:-1], 0] for row in labelled(NEW)]
+    )
+    capsys.readouterr()
+    assert main(["predict", "--model", str(model), "--data", str(file), "--json"]) == 0
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert [row[0] for row in report["predictions"]] == expected.tolist()
+    assert "accuracy" not in report
+    assert err.startswith("fwlab: no accuracy: y must hold labels of the classes 'setosa', ")
+
+
+def test_a_tie_counts_as_wrong_in_every_accuracy(tmp_path, capsys):
+    """Of two equal scores the first class is predicted, and neither is right."""
+    W, classes = np.array([[1.0], [1.0], [0.0], [-1.0]]), np.array(["a", "b", "c", "d"])
+    fwlab.Model(W, np.zeros(4), classes).save(tmp_path / "model.npz")
+    np.savez(tmp_path / "new.npz", X=[[1.0], [1.0], [1.0], [0.0], [-1.0]], y=[*"abcad"])
+    arguments = ["--model", str(tmp_path / "model.npz"), "--data", str(tmp_path / "new.npz")]
+    found = {}
+    for k in (1, 2, 3):
+        assert main(["predict", *arguments, "--topk", str(k), "--json"]) == 0
+        found[k] = json.loads(capsys.readouterr().out)
+    assert [row[0] for row in found[3]["predictions"]] == [*"aaaad"]
+    assert {report["accuracy"] for report in found.values()} == {1 / 5}
+    assert found[2]["top_2_accuracy"] == 3 / 5 and found[3]["top_3_accuracy"] == 4 / 5
+
+
+def test_a_run_without_a_step_is_wrong_by_every_measure(tmp_path, capsys):
+    """All scores are equal: with one rule for ties no top-k error is above a top-1 error."""
+    file = write(tmp_path / "train.csv", [*FEATURES, "class"], labelled(TRAIN))
+    arguments = ["solve", "--data", str(file), "-k", "2", "--time-limit", "0", "--json"]
+    assert main(arguments) == 0
+    report = json.loads(capsys.readouterr().out)["result"]
+    assert report["train_error"] == report["train_top_2_error"] == 1.0
+
+
 def test_a_model_file_is_data_only(trained):
     model, *_ = trained
     with np.load(model, allow_pickle=False) as stored:
@@ -120,7 +159,8 @@ def test_a_model_file_is_data_only(trained):
 
 
 def test_an_estimator_gives_the_same_labels_as_its_model(tmp_path):
-    machine = fwlab.TopKSVC(k=2, fit_intercept=True, C=3).fit(IRIS.data, NAMES)
+    # pandas holds strings as objects, which no .npz file may
+    machine = fwlab.TopKSVC(k=2, fit_intercept=True, C=3).fit(IRIS.data, NAMES.astype(object))
     machine.to_model().save(tmp_path / "model.npz")
     model = fwlab.Model.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(model.predict(IRIS.data), machine.predict(IRIS.data))

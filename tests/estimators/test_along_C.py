@@ -7,11 +7,18 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 import fwlab
+from fwlab.estimators.topk_svc_cv import best_mean
 from fwlab.metrics import make_topk_scorer
 
 X, Y = load_iris(return_X_y=True)
@@ -119,6 +126,84 @@ def test_weights_and_kernels_reach_the_folds():
     unweighted = fwlab.TopKSVCCV([1.0], cv=cv).fit(X, Y)
     weighted = fwlab.TopKSVCCV([1.0], cv=cv).fit(X, Y, sample_weight=1.0 * (Y != 0))
     assert unweighted.scores_.mean() > 0.8 and weighted.scores_.mean() < 0.75
+
+
+def nan_at(C):
+    def score(machine, X, y):
+        return np.nan if machine.C == C else machine.C
+
+    return score
+
+
+def test_a_score_of_NaN_is_the_worst():
+    with pytest.warns(UserWarning, match=r"scoring returned NaN for C = 1, not chosen\.$"):
+        machine = fwlab.TopKSVCCV(CS, cv=2, scoring=nan_at(1.0)).fit(X, Y)
+    assert machine.C_ == 0.1 and np.isnan(machine.scores_[:, 2]).all()
+    with pytest.warns(UserWarning, match="C = 0.01, not chosen"):
+        assert fwlab.TopKSVCCV(CS, cv=2, scoring=nan_at(0.01)).fit(X, Y).C_ == 1.0
+    with pytest.raises(ValueError, match=r"scoring must return a number .*; got NaN for all"):
+        fwlab.TopKSVCCV([1.0], cv=2, scoring=nan_at(1.0)).fit(X, Y)
+
+
+def test_a_NaN_in_one_fold_counts():
+    scores = np.array([[0.2, 0.9, 0.3], [0.2, np.nan, 0.1]])
+    with pytest.warns(UserWarning, match="C = 2, not chosen"):
+        assert best_mean(np.array([1.0, 2.0, 3.0]), scores) == 0
+
+
+def test_groups_reach_the_splitter():
+    groups = np.arange(len(Y)) % 5
+    machine = fwlab.TopKSVCCV([0.1], cv=GroupKFold(5)).fit(X, Y, groups=groups)
+    folds = [
+        fwlab.TopKSVC(C=0.1)
+        .fit(X[groups != g], Y[groups != g])
+        .score(X[groups == g], Y[groups == g])
+        for g in range(5)
+    ]
+    assert sorted(machine.scores_[:, 0]) == pytest.approx(sorted(folds), abs=0.034)
+    with pytest.raises(ValueError, match="groups"):
+        fwlab.TopKSVCCV([0.1], cv=GroupKFold(5)).fit(X, Y)
+    search = GridSearchCV(fwlab.TopKSVC(), {"C": [0.1]}, cv=GroupKFold(5)).fit(X, Y, groups=groups)
+    assert machine.scores_.mean() == pytest.approx(search.best_score_, abs=0.01)
+
+
+ONE_CLASS_LESS = [
+    (np.flatnonzero(Y > 0), np.arange(0, 150, 7)),
+    (np.arange(0, 150, 2), np.arange(1, 150, 2)),
+]
+
+
+@pytest.mark.parametrize(("loss", "least"), [("topk", 2), ("usunier", 2), ("pseudo-topk", 1)])
+def test_a_fold_with_fewer_classes_is_trained_with_the_largest_k(loss, least):
+    k = least + 1
+    sentence = rf"fold 0 trains on 2 of the 3 classes, with k = {least} instead of {k}"
+    with pytest.warns(UserWarning, match=sentence):
+        machine = fwlab.TopKSVCCV([0.1], cv=ONE_CLASS_LESS, loss=loss, k=k).fit(X, Y)
+    assert machine.scores_.shape == (2, 1) and machine.k == k
+    train, test = ONE_CLASS_LESS[0]
+    alone = fwlab.TopKSVC(loss=loss, k=least, C=0.1).fit(X[train], Y[train])
+    assert machine.scores_[0, 0] == pytest.approx(alone.score(X[test], Y[test]), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "cv", "sentence"),
+    [
+        ({"loss": fwlab.TopK(3)}, ONE_CLASS_LESS, "fold 0, which trains on 2 classes: k must be"),
+        (
+            {},
+            [(np.arange(50), np.arange(50, 150))],
+            "fold 0, which trains on 1 classes: y must hold",
+        ),
+        (
+            {"scoring": make_topk_scorer(1)},
+            [ONE_CLASS_LESS[1], (np.arange(50, 150), np.arange(50))],
+            r"fold 1, which trains on 2 classes: y must hold labels of the classes 1, 2; got none",
+        ),
+    ],
+)
+def test_a_fold_that_cannot_be_used_is_named(options, cv, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fwlab.TopKSVCCV([0.1], cv=cv, **options).fit(X, Y)
 
 
 def test_it_stands_in_a_pipeline():

@@ -185,7 +185,7 @@ BAD_Y = [
     (np.zeros(6, int), ValueError, "0"),
     (np.full(6, 2), ValueError, "2"),
     (np.full(6, "a"), ValueError, "a"),
-    (None, TypeError, "NoneType"),
+    (None, TypeError, "None"),
 ]
 
 
@@ -215,34 +215,6 @@ def test_labels_of_any_integer_type():
     for dtype in (np.int8, np.uint8, np.int32, np.uint64):
         assert build(y=Y.astype(dtype)).n_classes == 3
     assert build(y=Y.tolist(), n_classes=np.int64(7)).n_classes == 7
-
-
-KINDS = {
-    "from 1": Y + 1,
-    "with gaps": 10 * Y - 5,
-    "large": Y.astype(np.uint64) + np.uint64(2**63),
-    "whole floats": 2.0 * Y,
-    "strings": np.array(["ant", "bee", "cow"])[Y],
-    "objects": np.array(["ant", "bee", "cow"], object)[Y],
-    "a list": np.array(["ant", "bee", "cow"])[Y].tolist(),
-    "bytes": np.array([b"x", b"y", b"z"])[Y],
-}
-
-
-@pytest.mark.parametrize("labels", KINDS.values(), ids=KINDS)
-def test_labels_of_any_kind_come_back(labels, tmp_path):
-    """They are places among the classes inside, and themselves outside, a stored result's too."""
-    problem = build(y=labels)
-    np.testing.assert_array_equal(problem.y, Y)
-    result = fwlab.solve(problem, tol=1e-3)
-    result.save(tmp_path / "run.npz")
-    for answering in (result, fwlab.Result.load(tmp_path / "run.npz")):
-        np.testing.assert_array_equal(answering.classes, np.unique(labels))
-        plain = fwlab.solve(build(y=Y), tol=1e-3).predict(X)
-        np.testing.assert_array_equal(answering.predict(X), np.unique(labels)[plain])
-        low, high = answering.proved_accuracy(X, labels)
-        assert low <= (plain == Y).mean() <= high
-    assert result.proved_accuracy(X, np.full(6, "dog")) == (0.0, 0.0)
 
 
 def test_truth_values_are_two_classes():
