@@ -5,12 +5,14 @@ the codes in order.
 """
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 NAMES = np.array(["ant", "bee", "cow", "dog"])
+Animal = Enum("Animal", {name: name for name in NAMES.tolist()}, type=str)
 
 
 def names(codes: np.ndarray) -> np.ndarray:
@@ -74,6 +76,8 @@ STRINGS = {
     "Categorical, reordered": lambda codes: categorical(names(codes), NAMES[::-1], ordered=True),
     "Categorical, unused": lambda codes: categorical(names(codes), ["zebu", *NAMES, "aardvark"]),
     "Series of categories": series("category", names),
+    "numpy's strings of any length": lambda codes: names(codes).astype(np.dtypes.StringDType()),
+    "Enum of strings": lambda codes: [Animal(name) for name in names(codes)],
     "digits": lambda codes: (codes + 1).astype(str),
 }
 # objects that scikit-learn refuses

@@ -91,8 +91,8 @@ def plain_labels(y: Any) -> np.ndarray:
         raise TypeError(f"y must be an array of labels; got {reprlib.repr(y)}.")
     if labels.ndim != 1:
         raise ValueError(f"y must be 1-D; got shape {labels.shape}.")
-    if labels.dtype.kind == "O":
-        labels = _of_one_kind(labels)
+    if labels.dtype.kind in "OT":  # Python objects, or numpy's strings of any length
+        labels = _of_one_kind(labels.astype(object))
     if labels.dtype.kind == "f":
         whole = np.isfinite(labels) & (np.floor(labels) == labels)
         if not whole.all():
@@ -143,7 +143,8 @@ def _strings(values: list[str]) -> np.ndarray:
     for value in values:
         if value.endswith("\0"):
             raise ValueError(f"y must hold strings that do not end in a zero byte; got {value!r}.")
-    return np.array(values, dtype=np.str_)
+    # a member of an Enum of strings has another str()
+    return np.array([str.__str__(value) for value in values], dtype=np.str_)
 
 
 def _shown(labels: Iterable[Any]) -> str:
