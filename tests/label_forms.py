@@ -54,6 +54,7 @@ INTEGERS = {
     "beyond 2^53, beside a float": lambda codes: [
         2**53 + 3.0 if c == 3 else 2**53 + int(c) for c in codes
     ],
+    "list on both sides of 2^63": lambda codes: [2**63 + c - 2 for c in codes.tolist()],
     "list of int and float": lambda codes: [float(c) if c == 1 else int(c) for c in codes],
 }
 FLOATS = {

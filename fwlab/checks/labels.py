@@ -120,11 +120,17 @@ def _of_one_kind(labels: np.ndarray) -> np.ndarray:
     elif len(kinds) > 1 or not kinds <= {int, float, bool}:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise TypeError(f"y must hold labels of one kind, {KINDS}; got {names}.")
-    array = np.array(values, dtype=None if values else np.int64)
-    if int in kinds and array.dtype.kind not in "iu":
-        largest = max(values, key=abs)
-        raise ValueError(f"y must hold integers of at most 64 bits; got {largest}.")
-    return array
+    return _integers(values) if int in kinds or not kinds else np.array(values)
+
+
+def _integers(values: list[int]) -> np.ndarray:
+    """Return integers as an array. Raises ValueError if no type of 64 bits holds them all."""
+    for dtype in (np.int64, np.uint64):
+        try:
+            return np.array(values, dtype=dtype)
+        except OverflowError:
+            continue
+    raise ValueError(f"y must hold integers of at most 64 bits; got {max(values, key=abs)}.")
 
 
 def _whole(value: int | float) -> int:
