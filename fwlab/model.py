@@ -43,6 +43,9 @@ class Model:
         The names of the features.
     label_name : str or None
         The name of the column of labels.
+    index_base : int or None
+        The index of the first feature in the file of the training samples, 0 or 1, if it was in
+        LIBSVM's format.
     settings : dict
         The settings of the training run.
     certificate : dict
@@ -60,6 +63,7 @@ class Model:
     certificate: Mapping[str, float] = field(default_factory=dict)
     made_by: Mapping[str, str] = field(default_factory=provenance)
     label_name: str | None = None
+    index_base: int | None = None
 
     def __repr__(self) -> str:
         m, d = self.W.shape
@@ -79,6 +83,7 @@ class Model:
         feature_names: tuple[str, ...] | None = None,
         settings: Mapping[str, Any] | None = None,
         label_name: str | None = None,
+        index_base: int | None = None,
     ) -> "Model":
         """Return the model of a training run. Raises ValueError with a precomputed kernel."""
         if result.W is None:
@@ -93,6 +98,7 @@ class Model:
             {name: float(getattr(result, name)) for name in CERTIFICATE},
             result.made_by,
             label_name,
+            index_base,
         )
 
     def scores(self, X: Any) -> Floats:
@@ -127,6 +133,7 @@ class Model:
             "certificate": dict(self.certificate),
             "made_by": dict(self.made_by),
             "label_name": self.label_name,
+            "index_base": self.index_base,
         }
         arrays: dict[str, Any] = {
             "W": self.W,
@@ -156,4 +163,5 @@ class Model:
                 json.loads(own["certificate"].item()),
                 json.loads(own["made_by"].item()),
                 json.loads(own["label_name"].item()) if "label_name" in own else None,
+                json.loads(own["index_base"].item()) if "index_base" in own else None,
             )

@@ -1,12 +1,13 @@
 """Format tables, durations, and short descriptions of losses, problems and outcomes.
 
-It also suggests the name that a misspelt one was meant to be.
+It also suggests the name that a misspelt one was meant to be, and reads whole numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from html import escape
 from math import ceil
@@ -52,6 +53,17 @@ def did_you_mean(given: object, allowed: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in allowed}
     near = get_close_matches(str(given).lower(), by_lower, n=1)
     return f" Did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+def as_whole_number(text: str, most_digits: int) -> int | None:
+    """Return the whole number that a text writes, as 1000, 1e3 or 1000.0; None if it is none."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    if number.is_finite() and number.adjusted() < most_digits and number == int(number):
+        return int(number)
+    return None
 
 
 def duration(seconds: float) -> str:

@@ -189,6 +189,7 @@ def _save(result: Result, named: NamedProblem, options: Namespace) -> OSError | 
                 dataset.feature_names,
                 {**named.as_dict(), **_solve_settings(options), "method": result.method},
                 dataset.label_name,
+                dataset.index_base,
             )
             result.save(options.save, model.as_arrays())
     except OSError as error:

@@ -2,10 +2,9 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
-from fwlab.text import did_you_mean
+from fwlab.text import as_whole_number, did_you_mean
 
 # flags that take several names, joined by commas or given again
 LISTS = ("data", "loss", "methods")
@@ -14,6 +13,7 @@ MOST_DIGITS = 19
 DEFAULTS: dict[str, Any] = {
     "data": "digits",
     "normalize": "none",
+    "index_base": None,
     "loss": "topk",
     "k": 3,
     "weights": None,
@@ -93,13 +93,12 @@ class Joined(argparse.Action):
 
 def whole_number(text: str) -> int:
     """Return a whole number in any notation: 1000, 1e3, 1000.0."""
-    try:
-        number = Decimal(text)
-        if number.is_finite() and number.adjusted() < MOST_DIGITS and number == int(number):
-            return int(number)
-    except InvalidOperation:
-        pass
-    raise argparse.ArgumentTypeError(f"must be a whole number, such as 1000 or 1e3; got {text!r}.")
+    number = as_whole_number(text, MOST_DIGITS)
+    if number is None:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number, such as 1000 or 1e3; got {text!r}."
+        )
+    return number
 
 
 def iterations(text: str) -> int | str:

@@ -192,6 +192,7 @@ def _add_predict(parser: CommandParser) -> None:
         metavar="FILE",
         help="raw samples, .csv, .npz, .npy or LIBSVM, with labels or without",
     )
+    _add_index_base(parser, "default: as in the training file")
     option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
         "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
@@ -201,12 +202,19 @@ def _add_predict(parser: CommandParser) -> None:
 def _add_data(parser: CommandParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME|FILE", help="the data set to describe")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
+    _add_index_base(parser, "default: 0 if any row has index 0, else 1")
+
+
+def _add_index_base(parser: CommandParser, default: str) -> None:
+    sentence = f"index of the first feature in a LIBSVM file, 0 or 1 ({default})"
+    parser.add_argument("--index-base", type=whole_number, metavar="N", help=sentence)
 
 
 def _add_problem(parser: CommandParser, many: bool) -> None:
     several = ", or several joined by commas" if many else ""
     option(parser, "data", f"a name of `fwlab data` or a file{several}")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
+    _add_index_base(parser, "default: 0 if any row has index 0, else 1")
     all_losses = f"{several}, or all" if many else ""
     option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(

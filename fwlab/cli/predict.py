@@ -13,6 +13,8 @@ from fwlab.checks.labels import codes_of
 from fwlab.cli.flags import BadInput
 from fwlab.cli.output import bad_input, complain, print_json
 from fwlab.datasets.new_samples import read_samples
+from fwlab.datasets.readers import check_index_base
+from fwlab.datasets.text_labels import require_labels
 from fwlab.files import write_text_atomically
 from fwlab.metrics import topk_hits
 from fwlab.model import Model
@@ -23,11 +25,18 @@ def predict(options: Namespace) -> int:
     for flag, path in (("--model", options.model), ("--data", options.samples)):
         if path is None:
             raise BadInput(f"predict needs {flag} FILE.")
+    path = Path(options.samples)
     with bad_input(OSError):
+        check_index_base(path, options.index_base)
         model = Model.load(options.model)
         k = as_integer("topk", options.topk, low=1, high=len(model.classes))
         X, labels = read_samples(
-            Path(options.samples), model.W.shape[1], model.feature_names, model.label_name
+            path,
+            model.W.shape[1],
+            model.feature_names,
+            model.label_name,
+            model.index_base if options.index_base is None else options.index_base,
+            text_labels=model.classes.dtype.kind == "U",
         )
         best = model.predict_topk(X, k)
     report: dict[str, Any] = {"n": len(best)}
@@ -48,12 +57,13 @@ def predict(options: Namespace) -> int:
 def accuracies(model: Model, X: Any, labels: np.ndarray, k: int) -> dict[str, float]:
     """Return the top-1 and the top-k accuracy; a label that the model does not have is wrong.
 
-    If it has none of them, as in a file with labels to fill in, there is no accuracy, and a line on
-    stderr says so.
+    If it has none of them, as in a file with labels to fill in, or if labels are missing, there is
+    no accuracy, and a line on stderr says so.
     """
     try:
+        require_labels("y", labels)
         codes = codes_of(labels, model.classes)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         complain(f"no accuracy: {error}")
         return {}
     scores = model.scores(X)

@@ -77,7 +77,7 @@ def load_problems(options: Namespace) -> list[NamedProblem]:
 
 def problem_flags(options: Namespace) -> dict[str, Any]:
     """Return the flags that name the problems, as a file of settings holds them."""
-    names = ("normalize", "k", "weights", "costs", "smoothing", "kernel")
+    names = ("normalize", "index_base", "k", "weights", "costs", "smoothing", "kernel")
     flags = {name: getattr(options, name) for name in names}
     flags |= {name: _listed(name, getattr(options, name)) for name in ("data", "loss")}
     flags |= {"C": options.C} if options.lam is None else {"lam": options.lam}
@@ -85,8 +85,8 @@ def problem_flags(options: Namespace) -> dict[str, Any]:
 
 
 def load(name: str, options: Namespace) -> Dataset:
-    """Load the data set `name` with the normalisation of the options."""
-    return datasets.load(name, normalize=none_or(options.normalize))
+    """Load the data set `name` as the options say."""
+    return datasets.load(name, normalize=none_or(options.normalize), index_base=options.index_base)
 
 
 def none_or(value: str) -> str | None:

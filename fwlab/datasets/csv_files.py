@@ -1,32 +1,42 @@
-"""Read tables in text files: rows of cells between commas, semicolons or tabs, with a label column.
+"""Read tables in text files: rows of numbers with a label column, and perhaps a header.
 
 A table of another shape is refused in one sentence that names the line and the cell.
 """
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Iterator
+import reprlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from fwlab.checks.labels import too_many_classes
+from fwlab.datasets.csv_rows import csv_rows, is_number
+from fwlab.datasets.text_labels import MISSING, label_array
 
 CSV_ENDINGS = (".csv", ".tsv")
 LABEL_NAMES = ("y", "label", "class")
-SEPARATORS = (",", ";", "\t")
-MISSING = ("", "?", "-", "na", "n/a", "nan", "null", "none")
-NAME_IT = f"name it {', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]} in a header"
+LABEL_NAME = f"{', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}"
+NAME_IT = f"name it {LABEL_NAME} in a header"
 
 
-def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features (n, d) and labels (n,) of a file.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features (n, d) and labels (n,) of a file, and their names in its header, if it has one."""
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: tuple[str, ...] | None
+    label_name: str | None
+
+
+def read_table(path: Path) -> Table:
+    """Read a file.
 
     A header may name the label column y, label or class; otherwise the label is the last column.
-    Labels are numbers or strings. The separator of the cells is the comma, semicolon or tab that is
-    most frequent in the first line.
+    Labels are numbers or strings. Raises ValueError, with one sentence, for any other file.
     """
     rows = csv_rows(path)
     line, first = next(rows, (0, []))
@@ -42,13 +52,10 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
     features: list[np.ndarray] = []
     labels: list[str] = []
     for number, row in rows:
-        if len(row) != len(first):
-            raise ValueError(
-                f"{str(path)!r}, line {number}: {len(row)} cells where the first has {len(first)}."
-            )
+        require_width(path, number, row, len(first))
         labels.append(_label(path, number, row, label_column))
         features.append(_floats(path, number, row, label_column, unnamed))
-    header = _is_header(first, label_column, labels)
+    header = _is_header(f"{str(path)!r}, line {line}", first, label_column, labels)
     if header:
         if "" in first:
             raise ValueError(
@@ -63,7 +70,27 @@ def read_table(path: Path) -> tuple[np.ndarray, np.ndarray]:
     X, y = np.array(features), label_array(labels)
     if unnamed or not header:
         _refuse_label_first(path, X[:, 0], y)
-    return X, y
+    if not header:
+        return Table(X, y, None, None)
+    return Table(X, y, without(first, label_column), first[label_column])
+
+
+def without(cells: list[str], column: int) -> tuple[str, ...]:
+    """Return the cells of all columns except one."""
+    return (*cells[:column], *cells[column + 1 :])
+
+
+def require_width(path: Path, line: int, row: list[str], width: int) -> None:
+    """Raise ValueError if a row and the first one differ in their numbers of cells."""
+    if len(row) != width:
+        raise ValueError(
+            f"{str(path)!r}, line {line}: {len(row)} cells where the first has {width}."
+        )
+
+
+def counts(cells: Sequence[str]) -> bool:
+    """Return whether the cells are 0, 1, 2, .."""
+    return all(cell == str(place) for place, cell in enumerate(cells))
 
 
 def _refuse_label_first(path: Path, first: np.ndarray, last: np.ndarray) -> None:
@@ -72,7 +99,7 @@ def _refuse_label_first(path: Path, first: np.ndarray, last: np.ndarray) -> None
     The first column then holds few whole numbers, and the last one a single number, fractions, or
     too many different numbers.
     """
-    if last.dtype.kind not in "if" or not np.isfinite(last).all():
+    if last.dtype.kind not in "iuf" or not np.isfinite(last).all():
         return
     m = len(np.unique(first))
     few = (first == np.rint(first)).all() and 2 <= m <= max(2, len(first) // 2)
@@ -85,29 +112,6 @@ def _refuse_label_first(path: Path, first: np.ndarray, last: np.ndarray) -> None
         )
 
 
-def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and stripped cells of every row that is not blank."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            lines = (line for line in stream if line.strip())
-            separator = _separator(next(lines, ""))
-            stream.seek(0)
-            reader = csv.reader(stream, delimiter=separator)
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                if len(cells) > 1 or "".join(cells):
-                    yield reader.line_num, cells
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(
-            f"{str(path)!r} is not a UTF-8 .csv file; save it as UTF-8 ({error})."
-        ) from error
-
-
-def _separator(line: str) -> str:
-    """Return what separates the cells of a line; a comma if there is one cell."""
-    return max(SEPARATORS, key=re.sub('"[^"]*"', "", line).count)
-
-
 def _label_column(path: Path, first: list[str]) -> int:
     named = [column for column, cell in enumerate(first) if cell.lower() in LABEL_NAMES]
     if len(named) > 1:
@@ -118,31 +122,55 @@ def _label_column(path: Path, first: list[str]) -> int:
     return named[0] if named else len(first) - 1
 
 
-def _is_header(first: list[str], label_column: int, other_labels: list[str]) -> bool:
-    """Return whether the first row is a header.
+def _is_header(where: str, first: list[str], label_column: int, others: list[str]) -> bool:
+    """Return whether the first row is a header; `others` are the labels of all other rows.
 
     It is a header if none of its cells is a number, or if a cell names the label column. If only
-    the last cell does, and other rows have the same label, the row is no header.
+    the last cell does, and other rows have the same label, the row is no header. Raises ValueError
+    if it may be a header of numbers, as pandas writes it, or a sample.
     """
-    if not any(is_number(cell) for cell in first):
+    label, features = first[label_column], without(first, label_column)
+    named = label.lower() in LABEL_NAMES
+    if not any(map(is_number, first)):
+        return named or not MISSING.issuperset(features)
+    if named and (label_column < len(first) - 1 or label not in others):
         return True
-    if first[label_column].lower() not in LABEL_NAMES:
-        return False
-    return label_column < len(first) - 1 or first[label_column] not in other_labels
+    if not first[0] and counts(first[1:-1]):
+        return True
+    classes = set(others)
+    # as a header it would leave at least two classes
+    if len(classes) > 1 and may_be_header(first, label_column, classes):
+        raise ValueError(
+            f"{where}: {reprlib.repr(','.join(first))} may be a header or a sample; in both cases, "
+            f"write a header that names the label {LABEL_NAME}."
+        )
+    return False
 
 
-def is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
+def may_be_header(first: list[str], label_column: int, others: Collection[str]) -> bool:
+    """Return whether a row with numbers may be a header; `others` are the labels of all other rows.
+
+    pandas names columns 0, 1, 2, .., except perhaps the label. The name of a label is a word above
+    numbers, or a number above words.
+    """
+    label, features = first[label_column], without(first, label_column)
+    if counts(first):
+        return True
+    if label in MISSING or not others:
         return False
-    return "_" not in cell  # Python reads 1_0 as 10, but a data file does not mean that
+    if all(is_number(other) != is_number(label) for other in others):
+        return True
+    return counts(features) and not is_number(label) and label not in others
 
 
 def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
-    if not row[label_column]:
-        raise ValueError(f"{str(path)!r}, line {line}: the label is empty.")
-    return row[label_column]
+    label = row[label_column]
+    if label in MISSING:
+        what = f"{label!r}, which stands for a missing one" if label else "empty"
+        raise ValueError(
+            f"{str(path)!r}, line {line}: the label is {what}; fill it in, or remove the row."
+        )
+    return label
 
 
 def _floats(path: Path, line: int, row: list[str], label_column: int, unnamed: bool) -> np.ndarray:
@@ -176,7 +204,7 @@ def floats_of_row(
 
 def _advice(cell: str, column: int, unnamed: bool) -> str:
     """Return what to do about a cell that is no number."""
-    if cell.lower() in MISSING or is_number(cell):
+    if cell in MISSING or cell == "-" or is_number(cell):
         return "fill in missing values, or remove their rows"
     if is_number(cell.replace(",", ".")) or is_number(cell.replace(",", "")):
         return "write numbers with a decimal point and without commas"
@@ -184,14 +212,3 @@ def _advice(cell: str, column: int, unnamed: bool) -> str:
     if unnamed:
         return f"{advice}, or if column {column + 1} is the label, move it to the end, or {NAME_IT}"
     return advice
-
-
-def label_array(labels: list[str]) -> np.ndarray:
-    """Return the labels as integers or floats if all of them are such numbers, else as strings."""
-    strings = np.array(labels)
-    if all(is_number(label) for label in labels):
-        try:
-            return strings.astype(np.int64)
-        except (ValueError, OverflowError):
-            return strings.astype(np.float64)
-    return strings

@@ -18,10 +18,17 @@ from scipy import sparse
 
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
-from fwlab.datasets.new_samples import column_names
 from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
-from fwlab.datasets.readers import READERS, SPARSE_ENDINGS, Parts, checked, read_npz, read_parts
+from fwlab.datasets.readers import (
+    READERS,
+    Parts,
+    check_index_base,
+    checked,
+    read_contents,
+    read_npz,
+)
 from fwlab.datasets.row_index import warn_of_index
+from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS
 from fwlab.text import did_you_mean
 
 
@@ -47,6 +54,8 @@ class Dataset:
         The normalisation with what it has learned from the train part, for new samples.
     feature_names, label_name : tuple of str and str, or None
         The names in the header of a .csv file.
+    index_base : int or None
+        The index of the first feature in a file in LIBSVM's format, 0 or 1.
     """
 
     X_train: Any
@@ -64,6 +73,7 @@ class Dataset:
     scaling: Scaling = field(default_factory=Scaling)
     feature_names: tuple[str, ...] | None = None
     label_name: str | None = None
+    index_base: int | None = None
 
     @property
     def n_classes(self) -> int:
@@ -95,6 +105,7 @@ def load(
     name: str | os.PathLike[str],
     normalize: str | None = None,
     rng: int | np.random.Generator = 0,
+    index_base: int | None = None,
 ) -> Dataset:
     """Load a named set, or the user's own file if `name` is a path (see `read_file`).
 
@@ -118,7 +129,8 @@ def load(
                 f"{', '.join(READERS)}; got {os.fspath(name)!r}."
                 f"{did_you_mean(name, names())}"
             )
-        return read_file(path, normalize)
+        return read_file(path, normalize, index_base)
+    check_index_base(Path(name), index_base)
     name = str(name)
     if name in _SYNTHETIC_SETS:
         return _synthetic_set(name, normalize)
@@ -127,14 +139,18 @@ def load(
     return _file_set(name, normalize, generator)
 
 
-def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dataset:
+def read_file(
+    path: str | os.PathLike[str], normalize: str | None = None, index_base: int | None = None
+) -> Dataset:
     """Read a user's own data set. The ending of the file name decides the format.
 
     - .npz: arrays X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test.
       A CSR matrix is stored as X_data, X_indices, X_indptr, X_shape (likewise X_train_data, ...).
     - .csv, .tsv: cells between commas, semicolons or tabs; the label is the column that the
-      header names y, label or class, or the last column.
-    - .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2.
+      header names y, label or class, or the last column. Labels that stand for missing ones (NA,
+      nan, null, None, ? and an empty cell) are refused.
+    - .svm, .libsvm, .txt, .scale, .bz2: LIBSVM's text format, plain or compressed by bzip2. The
+      first feature has index `index_base`, 0 or 1; by default 0 if any row has index 0, else 1.
 
     Labels of any sortable type become 0..m-1 in sorted order; `classes` keeps the originals.
     Fractions are refused, and so are numbers that mostly differ from each other: they are no
@@ -146,14 +162,19 @@ def read_file(path: str | os.PathLike[str], normalize: str | None = None) -> Dat
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a string or a path; got {type(path).__name__}.")
     path = Path(path)
-    check_normalize(normalize, is_sparse=path.suffix.lower() in SPARSE_ENDINGS)
-    parts, classes = checked(f"file {str(path)!r}", read_parts(path))
-    names, label_name = column_names(path)
-    warn_of_index(path, parts["train"][0], names)
+    check_normalize(normalize, is_sparse=path.suffix.lower() in SVMLIGHT_ENDINGS)
+    contents = read_contents(path, index_base)
+    parts, classes = checked(f"file {str(path)!r}", contents.parts)
+    warn_of_index(path, parts["train"][0], contents.feature_names)
     dataset = _dataset(
         parts, classes, normalize, path.name, str(path), "the user's own file", file_sha256(path)
     )
-    return replace(dataset, feature_names=names, label_name=label_name)
+    return replace(
+        dataset,
+        feature_names=contents.feature_names,
+        label_name=contents.label_name,
+        index_base=contents.index_base,
+    )
 
 
 def synthetic(

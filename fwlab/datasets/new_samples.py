@@ -6,34 +6,27 @@ features, an .npz file only an array X, and a .npy file holds nothing else.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fwlab.datasets.csv_files import (
     CSV_ENDINGS,
     LABEL_NAMES,
-    csv_rows,
+    counts,
     floats_of_row,
-    is_number,
-    label_array,
+    may_be_header,
+    require_width,
 )
-from fwlab.datasets.readers import numeric_features, read_npz_features, read_parts
+from fwlab.datasets.csv_rows import csv_rows, is_number
+from fwlab.datasets.readers import numeric_features, read_npz_features
+from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS, read_svmlight_samples
+from fwlab.datasets.text_labels import MISSING, label_array
 
-
-def column_names(path: Path) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return the names of features and label in the header of a .csv file; else None for both."""
-    if path.suffix.lower() not in CSV_ENDINGS:
-        return None, None
-    _, first = next(csv_rows(path), (0, []))
-    if any(is_number(cell) for cell in first):
-        return None, None
-    named = [place for place, cell in enumerate(first) if cell.lower() in LABEL_NAMES]
-    label = named[0] if named else len(first) - 1
-    return (*first[:label], *first[label + 1 :]), first[label]
+SAMPLE_ENDINGS = (*CSV_ENDINGS, ".npz", ".npy", *SVMLIGHT_ENDINGS)
 
 
 def read_samples(
@@ -41,28 +34,53 @@ def read_samples(
     n_features: int,
     names: Sequence[str] | None = None,
     label_name: str | None = None,
+    index_base: int | None = None,
+    text_labels: bool = False,
 ) -> tuple[Any, np.ndarray | None]:
     """Return features (n, n_features), and labels (n,) if the file has them, else None.
 
-    `names` and `label_name` are the features and the label of the trained machine. A .csv file
-    whose header has them may hold the columns in any order, beside other columns. Raises
-    ValueError, with one sentence, if features are missing or their number is wrong, and
-    FileNotFoundError if there is no such file.
+    Parameters
+    ----------
+    path : Path
+        A .csv, .npz or .npy file, or one in LIBSVM's format.
+    n_features : int
+        Number of features of the trained machine.
+    names, label_name : sequence of str, and str, optional
+        Features and label of the trained machine. A .csv file whose header has them may hold the
+        columns in any order, beside other columns.
+    index_base : 0 or 1, optional
+        Index of the first feature in a LIBSVM file. Without it, the file must show it.
+    text_labels : bool
+        Whether the classes of the machine are strings, so that a label 01 is not the number 1.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, if features are missing or their number is wrong.
+    FileNotFoundError
+        If there is no such file.
     """
+    ending = path.suffix.lower()
+    if ending not in SAMPLE_ENDINGS:
+        raise ValueError(f"path must end in one of {', '.join(SAMPLE_ENDINGS)}; got {str(path)!r}.")
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
-    if path.suffix.lower() in CSV_ENDINGS:
-        X, labels = _csv_samples(path, n_features, names, label_name)
-    elif path.suffix.lower() == ".npz":
+    if ending in CSV_ENDINGS:
+        X, labels = _csv_samples(path, n_features, names, label_name, text_labels)
+    elif ending == ".npz":
         X, labels = read_npz_features(path)
-    elif path.suffix.lower() == ".npy":
+    elif ending == ".npy":
         X, labels = _npy_features(path), None
     else:
-        X, labels = _widened(read_parts(path)["train"], n_features)
+        X, labels = read_svmlight_samples(path, n_features, index_base)
     X = numeric_features(f"file {str(path)!r}", X)
     if X.shape[1] != n_features:
         raise ValueError(
             f"{str(path)!r} has {X.shape[1]} features, and the model was trained on {n_features}."
+        )
+    if labels is not None and labels.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"{str(path)!r} has {X.shape[0]} samples and labels of shape {labels.shape}."
         )
     return X, labels
 
@@ -78,32 +96,49 @@ def _npy_features(path: Path) -> np.ndarray:
     return X
 
 
-def _widened(part: tuple[Any, np.ndarray], n_features: int) -> tuple[Any, np.ndarray]:
-    """Return sparse samples with at least n_features columns: the last columns may be all 0."""
-    X, labels = part
-    if X.shape[1] < n_features:
-        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
-    return X, labels
-
-
 def _csv_samples(
-    path: Path, n_features: int, names: Sequence[str] | None, label_name: str | None
+    path: Path,
+    n_features: int,
+    names: Sequence[str] | None,
+    label_name: str | None,
+    text_labels: bool,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     rows = list(csv_rows(path))
     if not rows:
         raise ValueError(f"{str(path)!r} holds no rows.")
-    first = rows[0][1]
-    header = None if any(is_number(cell) for cell in first) else first
-    width, rows = len(first), rows[1:] if header else rows
+    line, first = rows[0]
+    width = len(first)
     for number, row in rows:
-        if len(row) != width:
-            raise ValueError(
-                f"{str(path)!r}, line {number}: {len(row)} cells where the first has {width}."
-            )
+        require_width(path, number, row, width)
+    header = first if _is_header(first, n_features, names) else None
+    if header is not None:
+        rows = rows[1:]
+    elif _may_be_header(first, n_features, [row[-1] for _, row in rows[1:]]):
+        raise ValueError(
+            f"{str(path)!r}, line {line}: {reprlib.repr(','.join(first))} may be a header or a "
+            "sample; remove it if it is a header, or write names above it."
+        )
     columns, label = _columns(path, header, width, n_features, names, label_name)
     features = [floats_of_row(path, number, row, columns) for number, row in rows]
-    labels = None if label is None else label_array([row[label] for _, row in rows])
-    return np.array(features).reshape(len(rows), len(columns)), labels
+    X = np.array(features).reshape(len(rows), len(columns))
+    if label is None:
+        return X, None
+    labels = [row[label] for _, row in rows]
+    return X, np.array(labels) if text_labels else label_array(labels)
+
+
+def _is_header(first: list[str], n_features: int, names: Sequence[str] | None) -> bool:
+    """Return whether the first row is a header: without numbers, or with the machine's features."""
+    if names is not None and set(names).issubset(first):
+        return True
+    return not (any(map(is_number, first)) or MISSING.issuperset(first[:n_features]))
+
+
+def _may_be_header(first: list[str], n_features: int, last: list[str]) -> bool:
+    """Return whether a row with numbers may be a header; `last` holds the other rows' last cells."""
+    if len(first) == n_features + 1:
+        return may_be_header(first, n_features, set(last) - MISSING)
+    return counts(first)
 
 
 def _columns(
@@ -115,18 +150,19 @@ def _columns(
     label_name: str | None,
 ) -> tuple[list[int], int | None]:
     """Return the columns of the features in the machine's order, and the column of the label."""
-    if header is not None:
-        usual = (place for place, cell in enumerate(header) if cell.lower() in LABEL_NAMES)
-        label = header.index(label_name) if label_name in header else next(usual, None)
-        if names is not None:
-            missing = [name for name in names if name not in header]
-            if missing:
-                raise ValueError(
-                    f"{str(path)!r}: the header has no column {missing[0]!r}, which the model was "
-                    "trained on."
-                )
-            return [header.index(name) for name in names], label
-        return [place for place in range(width) if place != label], label
-    if width == n_features + 1:
-        return list(range(n_features)), n_features
-    return list(range(width)), None
+    if header is None:
+        if width == n_features + 1:
+            return list(range(n_features)), n_features
+        return list(range(width)), None
+    usual = (place for place, cell in enumerate(header) if cell.lower() in LABEL_NAMES)
+    label = header.index(label_name) if label_name in header else next(usual, None)
+    others = [place for place in range(width) if place != label]
+    if names is None or [header[place] for place in others] == list(names):
+        return others, label
+    for name in names:
+        if header.count(name) != 1:
+            has = f"{header.count(name)} columns" if name in header else "no column"
+            raise ValueError(
+                f"{str(path)!r}: the header has {has} {name!r}, which the model was trained on."
+            )
+    return [header.index(name) for name in names], label

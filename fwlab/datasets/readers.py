@@ -1,28 +1,45 @@
 """Read .npz, .csv and LIBSVM files, and check every data set.
 
-A reader returns `Parts`: {"train": (X, y)} and, if the file has them, "valid" and "test", with the
-labels as the file writes them. `checked` converts them to float64 features and labels 0..m-1.
+A reader returns `Contents`, with the labels as the file writes them. `checked` converts its parts
+to float64 features and labels 0..m-1.
 """
 
 from __future__ import annotations
 
-import bz2
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from fwlab.checks.labels import KINDS, too_many_classes
+from fwlab.checks.labels import encoded_labels, too_many_classes
 from fwlab.datasets.csv_files import CSV_ENDINGS, read_table
+from fwlab.datasets.csv_rows import is_number
+from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS, read_svmlight
+from fwlab.datasets.text_labels import require_labels, require_one_form
 
 Part = tuple[Any, np.ndarray]  # X dense (n, d) or CSR, y (n,)
-Parts = dict[str, Part]
+Parts = dict[str, Part]  # "train", and "valid" and "test" if there are such parts
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """The parts of a file, and what it says of its columns.
+
+    A .csv header gives `feature_names` and `label_name`; `index_base` is the index of the first
+    feature in a LIBSVM file.
+    """
+
+    parts: Parts
+    feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
+    index_base: int | None = None
+
 
 # For each part, the possible names of its arrays in an .npz file. The first pair found is read.
 _PART_ARRAYS = {
@@ -62,7 +79,7 @@ def read_npz_features(path: Path) -> tuple[Any, np.ndarray | None]:
     with _npz_arrays(path) as arrays:
         for X_name, y_name in (_PART_ARRAYS["train"][-1], *_PART_ARRAYS["test"]):
             if X_name in arrays or f"{X_name}_data" in arrays:
-                labels = _npz_array(path, arrays, y_name) if y_name in arrays else None
+                labels = _npz_labels(path, arrays, y_name) if y_name in arrays else None
                 return _npz_matrix(path, arrays, X_name), labels
         raise ValueError(
             f"{str(path)!r} must hold an array X; it holds {', '.join(arrays) or 'none'}."
@@ -75,7 +92,7 @@ def _npz_parts(path: Path, arrays: Mapping[str, np.ndarray]) -> Parts:
         for X_name, y_name in pairs:
             if X_name in arrays or f"{X_name}_data" in arrays:
                 X = _npz_matrix(path, arrays, X_name)
-                parts[part] = (X, _npz_array(path, arrays, y_name))
+                parts[part] = (X, _npz_labels(path, arrays, y_name))
                 break
     if "train" not in parts:
         raise ValueError(
@@ -99,12 +116,31 @@ def _npz_array(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> np.nd
         raise ValueError(f"{str(path)!r}: the array {name!r} is unreadable ({error}).") from error
 
 
+def _npz_labels(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """Return an array of labels; bytes become text."""
+    labels = _npz_array(path, arrays, name)
+    if labels.dtype.kind != "S":
+        return labels
+    try:
+        return np.strings.decode(labels, "utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{str(path)!r}: the array {name!r} is no UTF-8 text ({error})."
+        ) from error
+
+
 def _npz_matrix(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> Any:
     if name in arrays:
         return _npz_array(path, arrays, name)
     pieces = ("data", "indices", "indptr", "shape")
     data, indices, indptr, shape = (_npz_array(path, arrays, f"{name}_{p}") for p in pieces)
     _numeric(f"{str(path)!r}: {name}_data", data)
+    for piece, array in (("indices", indices), ("indptr", indptr)):
+        if (
+            array.dtype.kind not in "iuf"
+            or not (np.isfinite(array) & (array == np.rint(array))).all()
+        ):
+            raise ValueError(f"{str(path)!r}: {name}_{piece} must hold whole numbers.")
     try:
         X = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
         X.check_format(full_check=True)
@@ -113,63 +149,28 @@ def _npz_matrix(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> Any:
     return X
 
 
-def read_csv(path: Path) -> Parts:
-    """Read rows of numbers with a label column, as `read_table` describes them."""
-    return {"train": read_table(path)}
+def _read_npz(path: Path) -> Contents:
+    return Contents(read_npz(path))
 
 
-def read_svmlight(path: Path) -> Parts:
-    """Read LIBSVM's text format, plain or .bz2.
-
-    Column 0 of X is index 0 if any row has this index, and index 1 otherwise.
-    """
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        X, y = load_svmlight_file(str(path))
-    except (ValueError, OverflowError, OSError, EOFError) as error:
-        place = _bad_svmlight_line(path)
-        raise ValueError(f"{str(path)!r}{place} is not in LIBSVM format ({error}).") from error
-    return {"train": (X, y)}
+def _read_csv(path: Path) -> Contents:
+    table = read_table(path)
+    return Contents({"train": (table.X, table.y)}, table.feature_names, table.label_name)
 
 
-def _bad_svmlight_line(path: Path) -> str:
-    """Return ', line N' for the first line that breaks the format, or '' if there is none."""
-    opener: Callable[..., Any] = bz2.open if path.suffix.lower() == ".bz2" else open
-    try:
-        with opener(path, "rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if not _is_svmlight(line.split(b"#")[0].split()):
-                    return f", line {number}"
-    except (OSError, EOFError):
-        pass
-    return ""
+def _read_svmlight(path: Path, index_base: int | None = None) -> Contents:
+    X, y, index_base = read_svmlight(path, index_base)
+    return Contents({"train": (X, y)}, index_base=index_base)
 
 
-def _is_svmlight(words: list[bytes]) -> bool:
-    try:
-        indices = []
-        for word in words[1:]:
-            index, value = word.split(b":")
-            float(value)
-            if index != b"qid":
-                indices.append(int(index))
-        if words:
-            float(words[0])
-    except ValueError:
-        return False
-    return all(a < b for a, b in pairwise([-1, *indices])) and max(indices, default=0) < 2**31
-
-
-SPARSE_ENDINGS = (".svm", ".libsvm", ".txt", ".scale", ".bz2")
-READERS: Mapping[str, Callable[[Path], Parts]] = {
-    ".npz": read_npz,
-    **dict.fromkeys(CSV_ENDINGS, read_csv),
-    **dict.fromkeys(SPARSE_ENDINGS, read_svmlight),
+READERS: Mapping[str, Callable[..., Contents]] = {
+    ".npz": _read_npz,
+    **dict.fromkeys(CSV_ENDINGS, _read_csv),
+    **dict.fromkeys(SVMLIGHT_ENDINGS, _read_svmlight),
 }
 
 
-def read_parts(path: Path) -> Parts:
+def read_contents(path: Path, index_base: int | None = None) -> Contents:
     """Read a file in the format that its ending names.
 
     Raises ValueError for an unknown ending, FileNotFoundError for a missing file.
@@ -177,9 +178,20 @@ def read_parts(path: Path) -> Parts:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"path must end in one of {', '.join(READERS)}; got {str(path)!r}.")
+    check_index_base(path, index_base)
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
-    return reader(path)
+    return reader(path) if index_base is None else reader(path, index_base)
+
+
+def check_index_base(path: Path, index_base: int | None) -> None:
+    """Raise ValueError if `index_base` is given and wrong, or for a file not in LIBSVM's format."""
+    if index_base is None:
+        return
+    if index_base not in (0, 1):
+        raise ValueError(f"index_base must be 0 or 1; got {index_base!r}.")
+    if path.suffix.lower() not in SVMLIGHT_ENDINGS:
+        raise ValueError(f"index_base is for files in LIBSVM's format; got it for {str(path)!r}.")
 
 
 def checked(where: str, parts: Parts) -> tuple[Parts, tuple[Any, ...]]:
@@ -192,7 +204,7 @@ def checked(where: str, parts: Parts) -> tuple[Parts, tuple[Any, ...]]:
     }
     for part, (_, y) in parts.items():
         X = matrices[part]
-        if y.ndim != 1 or y.dtype.kind not in "biufUS":
+        if y.ndim != 1 or y.dtype.kind not in "biufU":
             raise ValueError(
                 f"{where}: y of part {part} must be 1-D numbers or strings; "
                 f"got shape {y.shape} of type {y.dtype}."
@@ -238,25 +250,27 @@ def _class_numbers(
     where: str, labels: dict[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], tuple[Any, ...]]:
     """Return the labels of each part as 0..m-1, and the m classes in sorted order."""
-    textual = {y.dtype.kind in "US" for y in labels.values()}
+    textual = {y.dtype.kind == "U" for y in labels.values()}
     if len(textual) > 1:
         raise ValueError(f"{where}: y must hold strings in every part or numbers in every part.")
-    together = np.concatenate(list(labels.values()))
-    if together.dtype.kind == "f":
-        if not np.isfinite(together).all():
-            raise ValueError(f"{where}: y must not hold NaN or infinity.")
-        broken = together[together != np.rint(together)]
-        if len(broken):
-            raise ValueError(
-                f"{where}: y must hold class labels, that is {KINDS}; got the number {broken[0]}."
-            )
-        if np.abs(together).max() < 2**53:
-            together = together.astype(np.int64)
-    classes, numbers = np.unique(together, return_inverse=True)
+    for part, y in labels.items():
+        require_labels(f"{where}: y of part {part}", y)
+    together: Any = np.concatenate(list(labels.values()))
+    if together.dtype.kind == "f":  # the integers of one part may be changed
+        together = [label for y in labels.values() for label in y.tolist()]
+    try:
+        numbers, classes = encoded_labels(together)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from error
+    if classes.dtype.kind == "f" and np.abs(classes).max() < 2**63:
+        classes = classes.astype(np.int64)
+    if classes.dtype.kind == "U":
+        require_one_form(where, classes.tolist())
     ends = np.cumsum([len(y) for y in labels.values()])[:-1]
-    numbered = dict(zip(labels, np.split(numbers.astype(np.int64), ends), strict=True))
+    numbered = dict(zip(labels, np.split(numbers, ends), strict=True))
     y = labels["train"]
-    if too_many_classes(y):
+    are_numbers = y.dtype.kind != "U" or all(map(is_number, y.tolist()))
+    if are_numbers and too_many_classes(numbered["train"]):
         raise ValueError(
             f"{where}: y of part train must hold class labels; got {len(np.unique(y))} different "
             f"numbers in {len(y)} rows, as a regression has; if they are classes, pass the arrays "

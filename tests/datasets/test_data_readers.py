@@ -88,7 +88,7 @@ shapes = st.tuples(st.integers(2, 5), st.integers(1, 4))
 @given(
     arrays(np.float64, shapes, elements=finite),
     st.sampled_from(
-        [["b", "a", "b c", "é", "y"], [2**60 + 1, 2**60, -1, 7, 0], [4.0, 2.0, -1.0, 1e300, 3]]
+        [["b", "a", "b c", "é", "y"], [2**60 + 1, 2**60, -1, 7, 0], [4.0, 2.0, -1.0, 1e18, 3]]
     ),
     st.booleans(),
 )
@@ -165,7 +165,7 @@ def test_csv_headers_and_labels(tmp_path, text, X, labels):
             "'T' is not .*, and encode categories as numbers.$",
         ),
         ("1,2,0\n3,nan,1.5\n", "line 2, column 2: 'nan' is not a finite number"),
-        ("1,2\n3,nan\n", "y must not hold NaN or infinity"),
+        ("1,2\n3,nan\n", "line 2: the label is 'nan', which stands for a missing one"),
         ("y,class,p\n1,2,3\n", "the header must name one label column; it names columns 1, 2"),
         (",p,y\n0,1,2\n1,2,3\n", "the header has no name for column 1"),
         ("1,2,a\n3,4,a\n", "y of part train must hold at least two classes"),
@@ -261,7 +261,7 @@ def test_libsvm_holds_what_was_written(X):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"must be \(n, d\) with n, d >= 1; got shape \(0, 1\)"),
+        ("", r"must be \(n, d\) with n, d >= 1; got shape \(0, 0\)"),
         ("1 1:2\n2 1:x\n", "line 2 is not in LIBSVM format"),
         ("1 1:2\na 1:3\n", "line 2 is not in LIBSVM format"),
         ("1 1:2\n\n2 3\n", "line 3 is not in LIBSVM format"),
@@ -270,7 +270,7 @@ def test_libsvm_holds_what_was_written(X):
         ("1 1:2\n2 -1:1\n", "line 2 is not in LIBSVM format"),
         ("1 1:2\n2 99999999999:1\n", "line 2 is not in LIBSVM format"),
         ("1 1:2\n2 3:nan\n", "X of part train must be finite; row 1 holds NaN or infinity"),
-        ("1 1:2\nnan 3:1\n", "y must not hold NaN or infinity"),
+        ("1 1:2\nnan 3:1\n", "y must hold class labels, .* got the number nan"),
         ("1 1:2\n1 3:1\n", "y of part train must hold at least two classes"),
     ],
 )
@@ -323,7 +323,7 @@ Y = [0, 1, 0, 1]
         ({"X": X, "y": [0, 1, 0.5, 1]}, "y must hold class labels, .* got the number 0.5"),
         ({"X": X, "y": [[0], [1], [0], [1]]}, r"y of part train must be 1-D .*shape \(4, 1\)"),
         ({"X": X, "y": np.array(Y) + 0j}, "y of part train must be 1-D .*complex128"),
-        ({"X": X, "y": [0, 1, np.nan, 1]}, "y must not hold NaN or infinity"),
+        ({"X": X, "y": [0, 1, np.nan, 1]}, "y must hold class labels, .* got the number nan"),
         ({"X": X, "y": [1, 1, 1, 1]}, "y of part train must hold at least two classes"),
         (
             {"X_train": X, "y_train": [1] * 4, "X_test": X, "y_test": Y},

@@ -1,0 +1,183 @@
+"""A table keeps every row, every label and every name, or is refused in one sentence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fwlab import datasets
+
+ROWS = "1,2,a\n3,4,b\n5,6,a\n"
+
+
+def write(folder, text, name="own.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def refusal(path):
+    with pytest.raises(ValueError, match=r"own\.csv'") as caught:
+        datasets.read_file(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('1,2,a\n3,4,"b\n5,6,c\n7,8,d\n9,1,e\n', 2),
+        ('1,2,a\n3,4,b\n5,6,"c\n', 3),
+        ('1,2,a\n3,4,b\n5,6,"c', 3),
+        ('1,2,a\n3,4,"b\n5,6,"c\n7,8,d\n', 2),
+        ('1,2,a\n3,4,"b\n5,6,"c"\n7,8,d\n9,0,e\n', 2),
+        ('1,2,a\n3,4,"b\n5,6,"\n7,8,d\n', 2),
+        ('p,q,y\n1,2,"a""\n3,4,b\n5,6,c\n', 2),
+        ('p,q,"y\n1,2,a\n3,4,b\n', 1),
+        ('y,p\n\n"a,1\nb,2\nc,3\n', 3),
+        ('y,p\n"a\nx",1\nb,2\n"c,3\n', 5),
+        ('1;2;a\n3;4; "b\n5;6;c\n', 2),
+    ],
+)
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, text, line):
+    said = refusal(write(tmp_path, text))
+    assert f"line {line}: a quote opens and does not close" in said
+
+
+@pytest.mark.parametrize("cell", ['"a"b', '"a" b', '"1"2', '"a"""b'])
+def test_a_cell_that_goes_on_after_its_quotes_is_refused(tmp_path, cell):
+    said = refusal(write(tmp_path, f"1,{cell},a\n2,3,b\n"))
+    assert "line 1, column 2: the cell goes on after its closing quote" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "X", "labels"),
+    [
+        ('"1","2","a"\n"3","4","b"\n', None, [[1, 2], [3, 4]], ["a", "b"]),
+        ('1,"a\nx"\n2,b\n', None, [[1], [2]], ["a\nx", "b"]),
+        ('1,"a\r\n\r\nx"\r\n2,b\r\n', None, [[1], [2]], ["a\r\n\r\nx", "b"]),
+        ('y,p\n"a\nb",2\n"a, b\nc, d",3\n', ("p",), [[2], [3]], ["a\nb", "a, b\nc, d"]),
+        ('"Price\n(USD)","a, ""b""",y\n1,2,u\n3,4,v\n', ("Price\n(USD)", 'a, "b"'),
+         [[1, 2], [3, 4]], ["u", "v"]),
+        ('1 , "a" \n2, "b"', None, [[1], [2]], ["a", "b"]),
+        ('1,""""\n2,"b """\n3,5" long\n', None, [[1], [2], [3]], ['"', 'b "', '5" long']),
+        ('1\t"a\tb"\n2\tc\n', None, [[1], [2]], ["a\tb", "c"]),
+        ("1,2,a\r3,4,b\r", None, [[1, 2], [3, 4]], ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_quotes_hold_separators_lines_and_quotes(tmp_path, text, names, X, labels):
+    data = datasets.read_file(write(tmp_path, text))
+    assert data.feature_names == names and data.X_train.tolist() == X
+    assert [data.classes[j] for j in data.y_train] == labels
+
+
+@pytest.mark.parametrize("text", [ROWS.encode("utf-16-le"), b"1,2,a\0\n3,4,a\n5,6,b\n"])
+def test_a_zero_byte_is_refused(tmp_path, text):
+    assert "line 1 holds a zero byte" in refusal(write(tmp_path, text))
+
+
+# headers
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [
+        ("0,1,2", "1.5,2.5,7\n3.5,4.5,8\n"),
+        ("0,1,2", "3,4,5\n0,1,2\n"),
+        ("0,1,2", "1,2,a\n3,4,b\n"),
+        ("0,1,target", "1,2,a\n3,4,b\n"),
+        ("0,1,target", "1,2,0\n3,4,1\n"),
+        ("2019,2020,kind", "1,2,0\n3,4,1\n"),
+        ("2019,2020,2021", "1,2,a\n3,4,b\n"),
+    ],
+)
+def test_a_header_of_numbers_is_no_sample_and_no_class(tmp_path, first, rest):
+    said = refusal(write(tmp_path, f"{first}\n{rest}"))
+    assert f"line 1: '{first}' may be a header or a sample; in both cases, write" in said
+
+
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("label", [2, "kind", "class"])
+def test_a_frame_that_pandas_writes(tmp_path, index, label):
+    frame = pd.DataFrame({0: [1.5, 2.5, 3.5], 1: [4.0, 5.0, 7.0], label: [7, 8, 7]})
+    frame.to_csv(tmp_path / "own.csv", index=index)
+    if label != "class" or index:
+        assert ("no name for column 1" if index else "may be a header") in refusal(
+            tmp_path / "own.csv"
+        )
+        return
+    data = datasets.read_file(tmp_path / "own.csv")
+    assert data.X_train.tolist() == [[1.5, 4], [2.5, 5], [3.5, 7]] and data.classes == (7, 8)
+    assert data.feature_names == ("0", "1") and data.label_name == "class"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "labels"),
+    [
+        ("0,1\n1,0\n", [0], [1, 0]),  # as a header it would leave one class
+        ("0,1,a\n2,3,b\n4,5,a\n", [0, 1], ["a", "b", "a"]),
+        ("1,2,3\n4,5,6\n7,8,3\n", [1, 2], [3, 6, 3]),
+        ("1,2,a\n3,4,1\n5,6,2\n7,8,b\n", [1, 2], ["a", "1", "2", "b"]),
+    ],
+)
+def test_a_first_sample_of_numbers_is_kept(tmp_path, text, first, labels):
+    data = datasets.read_file(write(tmp_path, text))
+    assert data.X_train[0].tolist() == first
+    assert [data.classes[j] for j in data.y_train] == labels
+
+
+def test_a_first_sample_without_any_feature_is_no_header(tmp_path):
+    assert "column 1: '?' is not a finite" in refusal(write(tmp_path, "?,NA,a\n1,2,b\n3,4,a\n"))
+    assert datasets.read_file(write(tmp_path, "Na,Mg,kind\n1,2,b\n3,4,a\n")).label_name == "kind"
+
+
+# labels
+
+MISSING = "NA ? null NULL None nan NaN n/a N/A <NA> NaT #N/A".split()
+
+
+@pytest.mark.parametrize("label", MISSING)
+@pytest.mark.parametrize("others", ["ab", "12"])
+def test_a_missing_label_is_no_class(tmp_path, label, others):
+    text = f"1,2,{others[0]}\n3,4,{label}\n5,6,{others[1]}\n"
+    assert f"line 2: the label is {label!r}, which stands for a" in refusal(write(tmp_path, text))
+    np.savez(tmp_path / "own.npz", X=np.eye(3), y=[others[0], label, others[1]])
+    with pytest.raises(ValueError, match=r"y of part train must hold a label in every row; row 1"):
+        datasets.read_file(tmp_path / "own.npz")
+
+
+@pytest.mark.parametrize("label", ["-", "none", "Na", "0", "inf"])
+def test_what_may_be_a_name_is_a_class(tmp_path, label):
+    text = f"1,2,+\n3,4,{label}\n5,6,+\n"
+    assert set(datasets.read_file(write(tmp_path, text)).classes) == {"+", label}
+
+
+@pytest.mark.parametrize("ending", ["csv", "svm"])
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([2**53, 2**53 + 1, "1.0"], [2**53, 2**53 + 1, 1]),
+        ([2**63, 2**63 + 1, 1], [2**63, 2**63 + 1, 1]),
+        ([-(2**63), 1 - 2**63, 2**63 - 1], [-(2**63), 1 - 2**63, 2**63 - 1]),
+        ([2**64, 2**64 + 1, 1], [str(2**64), str(2**64 + 1), "1"]),
+        ([2**63, -1, 2**63 + 1], [str(2**63), "-1", str(2**63 + 1)]),
+        (["1.0000000000000000001", 1, 2], ["1.0000000000000000001", "1", "2"]),
+        (["1", "1.0", "01", "+1", "1e0", "10e-1", "2"], [1] * 6 + [2]),
+        (["-0", "0", "0.0", "1"], [0, 0, 0, 1]),
+    ],
+)
+def test_labels_are_apart_if_their_numbers_are(tmp_path, ending, labels, classes):
+    form = {"csv": "3,{}", "svm": "{} 1:3"}[ending]
+    text = "\n".join(form.format(label) for label in labels)
+    data = datasets.read_file(write(tmp_path, text, f"own.{ending}"))
+    assert [data.classes[j] for j in data.y_train] == classes
+    assert [type(label) for label in data.classes] == [type(classes[0])] * data.n_classes
+
+
+def test_many_huge_numbers_are_targets_of_a_regression(tmp_path):
+    rows = [f"1,{10**20 + number}" for number in range(60)]
+    assert "must hold class labels" in refusal(write(tmp_path, "\n".join(rows)))
+
+
+def test_two_forms_of_one_text_are_refused(tmp_path):
+    said = refusal(write(tmp_path, "1,\u00e9\n2,e\u0301\n3,b\n"))
+    assert r"the labels 'e\u0301' and '\xe9' are the same text in two forms of Unicode" in said
