@@ -38,7 +38,7 @@ OWN = {
 # flags with only one value out of core, and the reason
 FIXED = {
     "normalize": ("none", "the file holds the features as they are used"),
-    "index_base": (None, "the file is none of LIBSVM's"),
+    "index_base": (None, "it reads .npy files"),
     "kernel": ("none", "a Gram matrix would not fit"),
     "n_threads": (1, "each chunk is visited by one thread"),
     "verify": (False, "ball arithmetic needs X in memory"),

@@ -81,7 +81,7 @@ def problem_flags(options: Namespace) -> dict[str, Any]:
     flags = {name: getattr(options, name) for name in names}
     flags |= {name: _listed(name, getattr(options, name)) for name in ("data", "loss")}
     flags |= {"C": options.C} if options.lam is None else {"lam": options.lam}
-    return {name: value for name, value in flags.items() if value is not None}
+    return {name.replace("_", "-"): value for name, value in flags.items() if value is not None}
 
 
 def load(name: str, options: Namespace) -> Dataset:

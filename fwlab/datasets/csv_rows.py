@@ -69,28 +69,30 @@ def _rows(path: Path, stream: Iterator[str], separator: str) -> Iterator[tuple[i
 
 def _cells(where: str, row: str, separator: str) -> list[str] | None:
     """Return the cells of a row, or None if it ends within quotes."""
-    if '"' not in row:
-        return row.split(separator)
     cells: list[str] = []
     place = 0
-    while True:
-        if quoted := QUOTED.match(row, place):
+    while (quote := row.find('"', place)) >= 0:
+        start = row.rfind(separator, place, quote) + 1 or place  # of the cell with the quote
+        if start > place:
+            cells += row[place : start - 1].split(separator)
+        if quoted := QUOTED.match(row, start):
             cell, end = quoted[1].replace('""', '"'), quoted.end()
             if end < len(row) and row[end] != separator:
                 raise ValueError(
                     f"{where}, column {len(cells) + 1}: the cell goes on after its closing quote; "
                     "write a quote within quotes twice."
                 )
-        elif OPEN.match(row, place):
+        elif OPEN.match(row, start):
             return None
         else:
-            end = row.find(separator, place)
+            end = row.find(separator, start)
             end = len(row) if end < 0 else end
-            cell = row[place:end]
+            cell = row[start:end]
         cells.append(cell)
         if end == len(row):
             return cells
         place = end + 1
+    return cells + row[place:].split(separator)
 
 
 def _is_row(line: str, separator: str, width: int) -> bool:

@@ -135,7 +135,7 @@ def _is_header(first: list[str], n_features: int, names: Sequence[str] | None) -
 
 
 def _may_be_header(first: list[str], n_features: int, last: list[str]) -> bool:
-    """Return whether a row with numbers may be a header; `last` holds the other rows' last cells."""
+    """Return whether a row with numbers may be a header, above rows with these last cells."""
     if len(first) == n_features + 1:
         return may_be_header(first, n_features, set(last) - MISSING)
     return counts(first)
