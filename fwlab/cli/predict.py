@@ -14,7 +14,7 @@ from fwlab.cli.flags import BadInput
 from fwlab.cli.output import bad_input, complain, print_json
 from fwlab.datasets.new_samples import read_samples
 from fwlab.datasets.readers import check_index_base
-from fwlab.datasets.text_labels import require_labels
+from fwlab.datasets.text_labels import require_labels, require_one_form
 from fwlab.files import write_text_atomically
 from fwlab.metrics import topk_hits
 from fwlab.model import Model
@@ -62,6 +62,8 @@ def accuracies(model: Model, X: Any, labels: np.ndarray, k: int) -> dict[str, fl
     """
     try:
         require_labels("y", labels)
+        if labels.dtype.kind == model.classes.dtype.kind == "U":
+            require_one_form("y", [*labels.ravel().tolist(), *model.classes.tolist()])
         codes = codes_of(labels, model.classes)
     except (TypeError, ValueError) as error:
         complain(f"no accuracy: {error}")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fwlab.arrays import Integers
 from fwlab.checks.labels import encoded_labels, too_many_classes
 from fwlab.datasets.csv_files import CSV_ENDINGS, read_table
 from fwlab.datasets.csv_rows import is_number
@@ -135,18 +136,26 @@ def _npz_matrix(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> Any:
     pieces = ("data", "indices", "indptr", "shape")
     data, indices, indptr, shape = (_npz_array(path, arrays, f"{name}_{p}") for p in pieces)
     _numeric(f"{str(path)!r}: {name}_data", data)
-    for piece, array in (("indices", indices), ("indptr", indptr)):
-        if (
-            array.dtype.kind not in "iuf"
-            or not (np.isfinite(array) & (array == np.rint(array))).all()
-        ):
-            raise ValueError(f"{str(path)!r}: {name}_{piece} must hold whole numbers.")
+    indices, indptr, shape = (
+        _whole(f"{str(path)!r}: {name}_{piece}", array)
+        for piece, array in zip(pieces[1:], (indices, indptr, shape), strict=True)
+    )
     try:
         X = sparse.csr_array((data, indices, indptr), shape=tuple(shape))
         X.check_format(full_check=True)
     except (ValueError, TypeError, IndexError) as error:
         raise ValueError(f"{str(path)!r}: {name} is not a valid CSR matrix ({error}).") from error
     return X
+
+
+def _whole(where: str, numbers: np.ndarray) -> Integers:
+    """Return numbers as int64. Raises ValueError if one of them is none, such as 0.9 or NaN."""
+    if numbers.dtype.kind in "iuf":
+        with np.errstate(invalid="ignore"):
+            whole = numbers.astype(np.int64)
+        if (whole == numbers).all():
+            return whole
+    raise ValueError(f"{where} must hold whole numbers.")
 
 
 def _read_npz(path: Path) -> Contents:
@@ -236,7 +245,8 @@ def numeric_features(where: str, X: Any) -> Any:
         X = sparse.csr_array(pieces, shape=X.shape)
         X.sum_duplicates()
     else:
-        X = np.array(X, dtype=np.float64, order="C")
+        with np.errstate(over="ignore"):  # of numbers beyond float64
+            X = np.array(X, dtype=np.float64, order="C")
     finite = np.isfinite(X.data if sparse.issparse(X) else X)
     if not finite.all():
         row = np.argwhere(~finite)[0, 0]
@@ -256,7 +266,8 @@ def _class_numbers(
     for part, y in labels.items():
         require_labels(f"{where}: y of part {part}", y)
     together: Any = np.concatenate(list(labels.values()))
-    if together.dtype.kind == "f":  # the integers of one part may be changed
+    kinds = {y.dtype.kind for y in labels.values()}
+    if together.dtype.kind == "f" and kinds != {"f"}:  # it may have changed integers
         together = [label for y in labels.values() for label in y.tolist()]
     try:
         numbers, classes = encoded_labels(together)

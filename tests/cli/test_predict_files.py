@@ -174,6 +174,7 @@ def test_two_columns_of_one_name_are_told_apart_or_refused(tmp_path, capsys, mac
         (("01", "1", "2", "b"), "01 01 1 1 2 2 b b", 1),
         (("01", "1", "2", "b"), "01 01 1 1 2 2 2 2", 6 / 8),
         (("a", "b", "c", "d"), "a a b b NA c d d", None),
+        (("a", "b", "c", "\u00e9"), "a a b b c c e\u0301 e\u0301", None),
     ],
 )
 def test_labels_that_are_no_classes_leave_out_the_accuracy(

@@ -71,7 +71,8 @@ def test_marks_comments_and_blanks_change_nothing(tmp_path, text):
 
 
 @pytest.mark.parametrize("pieces", [{"indices": [0.9, 1.9]}, {"indptr": [0, 0.5, 2]},
-                                    {"indices": [0, np.nan]}, {"indices": ["0", "1"]}])  # fmt: skip
+                                    {"indices": [0, np.nan]}, {"indices": ["0", "1"]},
+                                    {"indices": [0, 1e300]}, {"shape": [2.5, 2]}])  # fmt: skip
 def test_indices_of_an_npz_are_whole_numbers(tmp_path, pieces):
     matrix = {"data": [1.0, 2.0], "indices": [0, 1], "indptr": [0, 1, 2], "shape": [2, 2]} | pieces
     np.savez(tmp_path / "own.npz", **{f"X_{n}": piece for n, piece in matrix.items()}, y=[0, 1])
@@ -81,9 +82,9 @@ def test_indices_of_an_npz_are_whole_numbers(tmp_path, pieces):
 
 
 def test_whole_indices_may_be_floats(tmp_path):
-    matrix = {"data": [1.0, 2.0], "indices": [1.0, 0.0], "indptr": [0.0, 1.0, 2.0]}
+    matrix = {"indices": [1.0, 0.0], "indptr": [0.0, 1.0, 2.0], "shape": [2.0, 2.0]}
     arrays = {f"X_{name}": piece for name, piece in matrix.items()}
-    np.savez(tmp_path / "own.npz", **arrays, X_shape=[2, 2], y=[0, 1])
+    np.savez(tmp_path / "own.npz", X_data=[1.0, 2.0], **arrays, y=[0, 1])
     found = datasets.read_file(tmp_path / "own.npz").X_train
     assert sparse.issparse(found) and found.toarray().tolist() == [[0, 1], [2, 0]]
 
