@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from fwlab.checks.labels import too_many_classes
+from fwlab.datasets.contents import Contents
 from fwlab.datasets.csv_rows import csv_rows, is_number
 from fwlab.datasets.text_labels import MISSING, label_array
 
@@ -22,17 +22,7 @@ LABEL_NAME = f"{', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}"
 NAME_IT = f"name it {LABEL_NAME} in a header"
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Features (n, d) and labels (n,) of a file, and their names in its header, if it has one."""
-
-    X: np.ndarray
-    y: np.ndarray
-    feature_names: tuple[str, ...] | None
-    label_name: str | None
-
-
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> Contents:
     """Read a file.
 
     A header may name the label column y, label or class; otherwise the label is the last column.
@@ -71,8 +61,8 @@ def read_table(path: Path) -> Table:
     if unnamed or not header:
         _refuse_label_first(path, X[:, 0], y)
     if not header:
-        return Table(X, y, None, None)
-    return Table(X, y, without(first, label_column), first[label_column])
+        return Contents({"train": (X, y)})
+    return Contents({"train": (X, y)}, without(first, label_column), first[label_column])
 
 
 def without(cells: list[str], column: int) -> tuple[str, ...]:

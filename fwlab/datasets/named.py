@@ -17,16 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from fwlab.checks.arguments import as_integer, as_real
+from fwlab.datasets.contents import Parts
 from fwlab.datasets.files import FILE_SETS, SHA256, data_file, file_sha256
 from fwlab.datasets.normalize import Scaling, check_normalize, normalize_parts
-from fwlab.datasets.readers import (
-    READERS,
-    Parts,
-    check_index_base,
-    checked,
-    read_contents,
-    read_npz,
-)
+from fwlab.datasets.readers import READERS, check_index_base, checked, read_contents, read_npz
 from fwlab.datasets.row_index import warn_of_index
 from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS
 from fwlab.text import did_you_mean

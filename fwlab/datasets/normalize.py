@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from fwlab.arrays import Floats, Integers
-from fwlab.datasets.readers import Parts
+from fwlab.datasets.contents import Parts
 
 NORMALIZATIONS = (None, "unit", "standard")
 

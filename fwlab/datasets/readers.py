@@ -1,7 +1,6 @@
 """Read .npz, .csv and LIBSVM files, and check every data set.
 
-A reader returns `Contents`, with the labels as the file writes them. `checked` converts its parts
-to float64 features and labels 0..m-1.
+`checked` converts the parts of their `Contents` to float64 features and labels 0..m-1.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +17,11 @@ from scipy import sparse
 
 from fwlab.arrays import Integers
 from fwlab.checks.labels import encoded_labels, too_many_classes
+from fwlab.datasets.contents import Contents, Parts
 from fwlab.datasets.csv_files import CSV_ENDINGS, read_table
 from fwlab.datasets.csv_rows import is_number
 from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS, read_svmlight
 from fwlab.datasets.text_labels import require_labels, require_one_form
-
-Part = tuple[Any, np.ndarray]  # X dense (n, d) or CSR, y (n,)
-Parts = dict[str, Part]  # "train", and "valid" and "test" if there are such parts
-
-
-@dataclass(frozen=True, eq=False)
-class Contents:
-    """The parts of a file, and what it says of its columns.
-
-    A .csv header gives `feature_names` and `label_name`; `index_base` is the index of the first
-    feature in a LIBSVM file.
-    """
-
-    parts: Parts
-    feature_names: tuple[str, ...] | None = None
-    label_name: str | None = None
-    index_base: int | None = None
-
 
 # For each part, the possible names of its arrays in an .npz file. The first pair found is read.
 _PART_ARRAYS = {
@@ -162,20 +143,10 @@ def _read_npz(path: Path) -> Contents:
     return Contents(read_npz(path))
 
 
-def _read_csv(path: Path) -> Contents:
-    table = read_table(path)
-    return Contents({"train": (table.X, table.y)}, table.feature_names, table.label_name)
-
-
-def _read_svmlight(path: Path, index_base: int | None = None) -> Contents:
-    X, y, index_base = read_svmlight(path, index_base)
-    return Contents({"train": (X, y)}, index_base=index_base)
-
-
 READERS: Mapping[str, Callable[..., Contents]] = {
     ".npz": _read_npz,
-    **dict.fromkeys(CSV_ENDINGS, _read_csv),
-    **dict.fromkeys(SVMLIGHT_ENDINGS, _read_svmlight),
+    **dict.fromkeys(CSV_ENDINGS, read_table),
+    **dict.fromkeys(SVMLIGHT_ENDINGS, read_svmlight),
 }
 
 

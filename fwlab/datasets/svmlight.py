@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fwlab.arrays import Integers
+from fwlab.datasets.contents import Contents
 from fwlab.datasets.text_labels import label_array
 
 SVMLIGHT_ENDINGS = (".svm", ".libsvm", ".txt", ".scale", ".bz2")
 LARGEST_INDEX = 2**31 - 1
 
 
-def read_svmlight(path: Path, index_base: int | None = None) -> tuple[Any, NDArray[Any], int]:
-    """Read a training file, plain or .bz2: features (n, d) as CSR, labels (n,), the first index.
+def read_svmlight(path: Path, index_base: int | None = None) -> Contents:
+    """Read a training file, plain or .bz2, with features (n, d) as CSR.
 
     Without `index_base`, the first feature has index 0 if any row has this index, and index 1
     otherwise. Raises ValueError if the file is not in this format, or contradicts `index_base`.
@@ -36,7 +37,8 @@ def read_svmlight(path: Path, index_base: int | None = None) -> tuple[Any, NDArr
         index_base = min(low, 1)
     if low < index_base:
         raise ValueError(f"index_base must be 0 for {str(path)!r}, which has index 0; got 1.")
-    return entries.matrix(index_base, high + 1 - index_base), labels, index_base
+    X = entries.matrix(index_base, high + 1 - index_base)
+    return Contents({"train": (X, labels)}, index_base=index_base)
 
 
 def read_svmlight_samples(

@@ -34,6 +34,7 @@ NO_MATHEMATICS = {
     "solvers.warm_up": "compilation before the clock starts",
     "ranking.registry": "names of methods",
     "ranking.solve": "arguments and results",
+    "datasets.contents": "what a reader returns",
     "datasets.csv_files": "file formats",
     "datasets.csv_rows": "file formats",
     "datasets.files": "downloads and checksums",
