@@ -25,6 +25,7 @@ from fwlab.cli.output import (
     bad_input,
     complain,
     discard_output,
+    enough_memory,
     flushed,
     plain_warnings,
     print_json,
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         imported()
         with flushed(), plain_warnings():
             options = parse(argv, installed("fwlab"))
-            with sigterm_interrupts():
+            with sigterm_interrupts(), enough_memory(_data_of(options)):
                 return COMMANDS[options.command](options)
     except BadInput as error:
         complain(error)
@@ -73,6 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("interrupted before there was anything to report.")
         return INTERRUPTED
+
+
+def _data_of(options: Namespace) -> str:
+    """Return the data that a command reads, or its name if it reads none."""
+    names = (getattr(options, flag, None) for flag in ("data", "samples", "name"))
+    return next((str(name) for name in names if name), options.command)
 
 
 def _compare(options: Namespace) -> int:
@@ -211,6 +218,7 @@ def _data(options: Namespace) -> int:
         return 0
     with bad_input(OSError):
         dataset = load(options.name, options)
+    overview = datasets.overview(dataset)
     parts = {"train": dataset.y_train, "valid": dataset.y_valid, "test": dataset.y_test}
     if options.json:
         print_json(
@@ -222,11 +230,11 @@ def _data(options: Namespace) -> int:
             source=dataset.source,
             licence=dataset.licence,
             sha256=dataset.sha256,
-            **datasets.overview(dataset),
+            **overview,
         )
     else:
         print(datasets.describe(dataset))
-        print(overview_text(datasets.overview(dataset)))
+        print(overview_text(overview))
     return 0
 
 

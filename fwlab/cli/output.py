@@ -26,6 +26,15 @@ def bad_input(*more: type[Exception]) -> Iterator[None]:
         raise BadInput(sentence(error)) from error
 
 
+@contextmanager
+def enough_memory(data: str) -> Iterator[None]:
+    """Turn MemoryError in a `with` block into BadInput that names the data and what they take."""
+    try:
+        yield
+    except MemoryError as error:
+        raise BadInput(f"{data!r} takes more memory than there is. {error}") from error
+
+
 def print_json(**document: Any) -> None:
     """Print one JSON document with fwlab's version."""
     print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
