@@ -103,6 +103,8 @@ def load(
 ) -> Dataset:
     """Load a named set, or the user's own file if `name` is a path (see `read_file`).
 
+    `index_base` is for the user's own files in LIBSVM's format.
+
     `rng` draws only the train/valid/test split of the four UCI binary sets; every other set has a
     fixed split. "synthetic-a" and "synthetic-b" are defined with rows of length 1. "digits" needs
     no file. The other sets are read from the folder FWLAB_DATA if it is set, and otherwise from the

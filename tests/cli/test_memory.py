@@ -1,11 +1,13 @@
 """Data for which there is not enough memory are one sentence with their name and what they take."""
 
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fwlab
 from fwlab.cli import main
 
 FREE = 2**32
@@ -55,3 +57,20 @@ def test_a_huge_shape_is_a_sentence(capsys):
     np.savez("huge.npz", **{f"X_{name}": piece for name, piece in matrix.items()}, y=[0, 1])
     err = said(capsys, "solve", "-k", "1", "--data", "huge.npz")
     assert err.startswith("fwlab: 'huge.npz' takes more memory than there is. Unable to allocate ")
+
+
+@pytest.mark.parametrize(
+    "command", ["data huge.npz", "solve --data huge.npz", "predict --model m.npz --data huge.npz",
+                "predict --model m.npz --data huge.npy"]
+)  # fmt: skip
+@pytest.mark.usefixtures("little_memory", "folder")
+def test_a_header_of_more_rows_than_the_file_is_a_sentence(capsys, command):
+    fwlab.Model(np.eye(2), np.zeros(2), np.array([1, 2])).save("m.npz")
+    header = {"descr": "<f8", "fortran_order": False, "shape": (2**40, 2)}
+    with open("huge.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(bytes(64))
+    np.savez("huge.npz", y=[1, 2])
+    with zipfile.ZipFile("huge.npz", "a") as archive:
+        archive.write("huge.npy", "X.npy")
+    assert "huge.np" in said(capsys, *command.split())
