@@ -1,4 +1,4 @@
-"""What a reader finds in a data file."""
+"""Hold the contents of a data file, as a reader returns them."""
 
 from __future__ import annotations
 
