@@ -14,7 +14,7 @@ import scipy.sparse
 
 from fwlab import datasets, projections
 from fwlab.datasets.files import FILE_SETS, cache_folder
-from fwlab.kernels._jit import cache_root
+from fwlab.kernels._jit import cache_folder as kernel_folder
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
 from fwlab.operators.features import SHORT_ROWS
@@ -73,7 +73,7 @@ def installation() -> dict[str, Any]:
         "python": platform.python_version(),
         **{package: installed(package) for package in PACKAGES},
         "platform": platform.platform(),
-        "kernel cache": str(cache_root()),
+        "kernel cache": str(kernel_folder() or "none"),
         "data folder": str(data_folder()),
         "processors": os.cpu_count(),
         "threads of a solve": 1,

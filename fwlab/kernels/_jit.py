@@ -7,77 +7,57 @@ whatever else changes the machine code: numba's version, bounds checking and the
 
 import hashlib
 import inspect
-import os
-import shutil
 import sys
-import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numba
 from llvmlite import binding
 
-from fwlab.kernels._lowered import Kernel, LoweredFunction, call_instead
-
-DAYS_KEPT = 30
+from fwlab.kernels import _plain
+from fwlab.kernels._machine_code import code_folder
 
 config: Any = numba.config
 
 
-def cache_root() -> Path:
-    """Return the folder that holds one sub-folder of machine code per version of the sources."""
-    if config.CACHE_DIR:
-        return Path(config.CACHE_DIR) / "fwlab"
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", str(Path.home()))
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "fwlab" / "kernels"
+def cache_key(folder: Any) -> str | None:
+    """Return a hash of every source below a folder and of what else changes the machine code.
 
-
-def cache_key(folder: Path) -> str:
-    """Return a hash of every source below `folder` and of what else changes the machine code.
-
+    The folder may be inside a zip. None if no source can be read, as in a frozen program.
     NUMBA_CPU_NAME replaces the host's processor as the target of the compiler.
     """
     digest = hashlib.sha256()
-    for source in sorted(folder.rglob("*.py")):
-        digest.update(source.relative_to(folder).as_posix().encode())
-        digest.update(source.read_bytes())
+    sources = 0
+    for name, source in _sources(folder, ""):
+        digest.update(f"{name}:{len(source)}:".encode())
+        digest.update(source)
+        sources += 1
     processor = binding.get_host_cpu_name(), config.CPU_NAME
-    settings = (numba.__version__, bool(config.BOUNDSCHECK), *processor)
+    python = sys.implementation.cache_tag, getattr(sys, "abiflags", "")
+    settings = (numba.__version__, *python, bool(config.BOUNDSCHECK), *processor)
     digest.update(repr(settings).encode())
-    return digest.hexdigest()[:24]
+    return digest.hexdigest()[:24] if sources else None
 
 
-def _writable_cache() -> Path | None:
-    """Return the cache folder of these sources, created if missing; None if it is not writable."""
-    root = cache_root()
-    folder = root / cache_key(Path(__file__).parent)
+def _sources(folder: Any, path: str) -> Iterator[tuple[str, bytes]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry, f"{path}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield f"{path}{entry.name}", entry.read_bytes()
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return the folder in which this process stores machine code, or None."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            os.utime(folder)
-        _prune(root, keep=folder)
-    except OSError:
+        key = cache_key(files(__package__))
+    except Exception:  # loaders of frozen programs refuse in many ways
         return None
-    return folder
-
-
-def _prune(root: Path, keep: Path) -> None:
-    """Delete the folders of other versions that no process has used for DAYS_KEPT days."""
-    oldest = time.time() - DAYS_KEPT * 86400
-    for folder in root.iterdir():
-        if folder != keep and folder.is_dir() and folder.stat().st_mtime < oldest:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-_CACHE = _writable_cache()
+    return None if key is None else code_folder(key)
 
 
 def _options(fastmath: bool, inline: bool, allocates: bool) -> dict[str, Any]:
@@ -92,14 +72,25 @@ def _options(fastmath: bool, inline: bool, allocates: bool) -> dict[str, Any]:
     }
 
 
-@cache
-def _lowered(function: Any) -> LoweredFunction:
-    """Return the code of a kernel for other kernels, or of a Python function to inline."""
-    if isinstance(function, Kernel):
-        lowered: LoweredFunction = function.lowered
-        return lowered
-    options = _options(fastmath=False, inline=True, allocates=False)
-    return LoweredFunction(function, targetoptions=options)
+def _way_to_compile() -> Any:
+    """Return _lowered, or _plain if numba lacks what _lowered needs."""
+    try:
+        from fwlab.kernels import _lowered
+
+        options = _options(fastmath=False, inline=False, allocates=False)
+        _lowered.kernel_of(_probe, options)
+        _lowered.call_instead(_probe, _probe, options)
+    except Exception as error:
+        _plain.warn_slower(error)
+        return _plain
+    return _lowered
+
+
+def _probe() -> None:
+    """Do nothing: a function to try _lowered on."""
+
+
+way = _way_to_compile()
 
 
 def in_python(kernel: Callable) -> Callable:
@@ -117,7 +108,7 @@ def chosen_by_type(function: Callable) -> Callable:
     """
 
     def register(choice: Callable) -> Callable:
-        call_instead(function, lambda *types: _lowered(choice(*types)))
+        way.call_instead(function, choice, _options(fastmath=False, inline=True, allocates=False))
         return choice
 
     return register
@@ -158,6 +149,6 @@ def compiled(
         return lambda f: compiled(f, fastmath=fastmath, inline=inline, allocates=allocates)
     if config.DISABLE_JIT:
         return function
-    kernel = Kernel(function, targetoptions=_options(fastmath, inline, allocates))
-    kernel.cache_folder = _CACHE
-    return kernel
+    # the key of the folder covers the sources of this package alone
+    folder = cache_folder() if function.__module__.startswith(f"{__package__}.") else None
+    return way.kernel_of(function, _options(fastmath, inline, allocates), folder)

@@ -4,24 +4,26 @@ numba optimises each compiled function by itself, turns it into machine code wit
 Python, stores both, and then optimises its body again in every function that calls it. For a call
 from another kernel all but the last is wasted: here the caller takes the code as it was lowered,
 and LLVM optimises it only there. A call from Python compiles and stores the function as numba does.
+All this uses private parts of numba; _plain does the same without them.
 """
 
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from numba.core import config, types
-from numba.core.caching import FunctionCache
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, compile_extra
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
-from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
+
+from fwlab.kernels import _plain
+from fwlab.kernels._stored_code import StoredCode
 
 # kernels have no closures, context managers, raise statements, array expressions, literal loops or
 # parallel loops, and numba inlines none of the functions that they call: these passes would visit
@@ -38,6 +40,10 @@ UNUSED_PASSES = {
     "NopythonRewrites",
     "DumpParforDiagnostics",
 }
+
+
+# the arguments of call_instead, for _plain if it must take over
+CHOICES: list[tuple[Callable, Callable, dict[str, Any]]] = []
 
 
 class LoweringFlags(Flags):
@@ -79,10 +85,6 @@ class LoweredLibrary(JITCodeLibrary):
 class LoweredFunction(CPUDispatcher):
     """A function for calls from kernels only: it has no machine code of its own."""
 
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        # a number in the call would have code of its own
-        return super().get_call_template([types.unliteral(one) for one in args], kws)
-
     def compile(self, sig: Any) -> Any:
         """Lower the function for these types of arguments; return the key of its code."""
         overloads: Any = self.overloads
@@ -114,27 +116,6 @@ class LoweredFunction(CPUDispatcher):
         return result._replace(entry_point=key)
 
 
-class LoadingCache(FunctionCache):
-    """A cache that loads machine code without the parts of numba that only compile."""
-
-    @classmethod
-    def in_folder(cls, folder: Path, function: Callable) -> "LoadingCache":
-        """Return the cache of a function below this folder."""
-        settings: Any = config
-        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
-        try:
-            return cls(function)
-        finally:
-            settings.CACHE_DIR = before
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the stored code for these types of arguments, or None."""
-        # numba's own also imports and registers all that it can compile, which takes 0.2 s
-        rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
-
-
 @contextmanager
 def collecting_rarely() -> Iterator[None]:
     """Let Python search for cycles rarely: numba's objects live on, and each search visits them."""
@@ -150,10 +131,10 @@ def collecting_rarely() -> Iterator[None]:
 class Kernel(CPUDispatcher):
     """A compiled function; in other kernels its LoweredFunction takes its place.
 
-    Its machine code is stored in the folder `cache_folder`, if there is one.
+    If lowering fails where numba's own way works, all kernels go numba's way from then on.
     """
 
-    cache_folder: Path | None = None
+    lowers = True
     _cache: Any
 
     @cached_property
@@ -164,33 +145,72 @@ class Kernel(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Load or compile the function for these types of arguments."""
         with global_compiler_lock, collecting_rarely():
-            if self.cache_folder is not None and not isinstance(self._cache, LoadingCache):
-                self._cache = LoadingCache.in_folder(self.cache_folder, self.py_func)
-            return super().compile(sig)
+            try:
+                return super().compile(sig)
+            except Exception as error:
+                if isinstance(error, MemoryError) or not Kernel.lowers:
+                    raise
+                reason = error
+            return self._compile_plainly(sig, reason)
+
+    def _compile_plainly(self, sig: Any, reason: Exception) -> Any:
+        """Compile in numba's own way, in which all kernels go on if this succeeds."""
+        Kernel.lowers = False
+        try:
+            while CHOICES:
+                _plain.call_instead(*CHOICES.pop())
+            # the old one remembers which types failed
+            self._compiler = kernel_of(self.py_func, self.targetoptions)._compiler
+            compiled = super().compile(sig)
+        except BaseException:  # the error is in the function or its arguments
+            Kernel.lowers = True
+            raise
+        _plain.warn_slower(reason)
+        return compiled
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        return self.lowered.get_call_template(args, kws)
+        # a number in the call would have code of its own
+        args = [types.unliteral(one) for one in args]
+        if Kernel.lowers:
+            return self.lowered.get_call_template(args, kws)
+        return super().get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
-        return self.lowered.get_overload(sig)
+        return self.lowered.get_overload(sig) if Kernel.lowers else super().get_overload(sig)
 
 
-def call_instead(function: Callable, choice: Callable) -> None:
-    """Let a call of `function` in a kernel become a call of a LoweredFunction.
+def kernel_of(function: Callable, options: dict[str, Any], folder: Path | None = None) -> Kernel:
+    """Return the kernel of a function; its code is stored if there is a folder for it."""
+    kernel = Kernel(function, targetoptions=options)
+    if folder is not None:
+        kernel._cache = StoredCode(folder, function)
+    return kernel
 
-    `choice` gets the types of the arguments and returns the LoweredFunction.
+
+def call_instead(function: Callable, choice: Callable, options: dict[str, Any]) -> None:
+    """Let a call of `function` in a kernel become a call of what `choice` returns.
+
+    `choice` gets the types of the arguments and returns a kernel, or a Python function to compile
+    with these options.
     """
+
+    @cache
+    def kernel(chosen: Any) -> Kernel:
+        return chosen if isinstance(chosen, Kernel) else kernel_of(chosen, options)
 
     class ChosenByType(AbstractTemplate):
         key = function
 
         def generic(self, args: Any, kws: Any) -> Any:
-            lowered: Any = types.Dispatcher(choice(*args))
-            signature = lowered.get_call_type(self.context, args, kws)
-            self.chosen = lowered.get_overload(signature)
+            if not Kernel.lowers:
+                return None  # _plain finds the code
+            dispatcher: Any = types.Dispatcher(kernel(choice(*args)))
+            signature = dispatcher.get_call_type(self.context, args, kws)
+            self.chosen = dispatcher.get_overload(signature)
             return signature
 
         def get_impl_key(self, sig: Any) -> Any:
             return self.chosen
 
     infer_global(function)(ChosenByType)
+    CHOICES.append((function, choice, options))

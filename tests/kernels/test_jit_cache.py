@@ -4,31 +4,13 @@ Each test runs processes of a tiny package that borrows the library's decorator:
 helper in two files, which is what numba's own cache gets wrong.
 """
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+import zipfile
+from zipfile import ZipFile
 
-import pytest
+from tiny_package import CALLER, MAIN, run, write_helper
 
-from fwlab.kernels import _jit, _lowered
+from fwlab.kernels import _jit
 
-HELPER = "from fwlab.kernels._jit import compiled\n\n@compiled\ndef helper(x):\n    return {body}\n"
-CALLER = """
-from fwlab.kernels._jit import compiled
-from fwlab.kernels.helper import helper
-
-@compiled
-def caller(x):
-    return helper(x) + 1.0
-"""
-MAIN = """
-import numpy as np
-from fwlab.kernels.caller import caller
-value = caller(np.zeros(3))
-print(value, sum(caller.stats.cache_hits.values()))
-"""
 CALLER_BY_TYPE = """
 from fwlab.kernels._jit import compiled, chosen_by_type
 from fwlab.kernels.helper import helper
@@ -70,41 +52,6 @@ from fwlab.kernels.layouts import Pair
 value = caller(Pair(1.0, 100.0))
 print(value, sum(caller.stats.cache_hits.values()))
 """
-
-
-@pytest.fixture
-def package(tmp_path):
-    folder = tmp_path / "fwlab" / "kernels"
-    folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").touch()
-    (folder / "__init__.py").touch()
-    for module in (_jit, _lowered):
-        shutil.copy(module.__file__, folder)
-    (folder / "caller.py").write_text(CALLER)
-    return folder
-
-
-def write_helper(package, body):
-    (package / "helper.py").write_text(HELPER.format(body=body))
-
-
-def run(package, main=MAIN, **settings):
-    """Return (value, cache hits) that `main` prints in a process of its own, or its error."""
-    switches = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "COVERAGE_PROCESS_START")
-    environment = {name: value for name, value in os.environ.items() if name not in switches}
-    environment |= {"NUMBA_CACHE_DIR": str(package.parents[1] / "cache")} | settings
-    result = subprocess.run(
-        [sys.executable, "-c", main],
-        cwd=package.parents[1],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode:
-        return result.stderr.strip().splitlines()[-1]
-    value, hits = result.stdout.split()
-    return float(value), int(hits)
 
 
 def test_an_edit_in_another_file_reaches_the_cached_caller(package):
@@ -170,17 +117,29 @@ def test_what_the_key_of_the_cache_depends_on(tmp_path, monkeypatch):
     (tmp_path / "domains").mkdir()
     (tmp_path / "domains" / "a.py").write_text("one")
     keys.add(_jit.cache_key(tmp_path))
-    assert len(keys) == 8
+    monkeypatch.setattr("sys.implementation.cache_tag", "another Python")
+    keys.add(_jit.cache_key(tmp_path))
+    assert len(keys) == 9 and None not in keys
 
 
-def test_old_code_is_pruned_and_new_code_kept(tmp_path):
-    ages = {"old": 31, "recent": 29, "current": 400}
-    now = Path(tmp_path).stat().st_mtime
-    for name, days in ages.items():
-        (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (now - days * 86400,) * 2)
-    _jit._prune(tmp_path, keep=tmp_path / "current")
-    assert {path.name for path in tmp_path.iterdir()} == {"recent", "current"}
+def test_sources_in_a_zip_have_the_key_of_the_same_files_in_a_folder(tmp_path):
+    (tmp_path / "domains").mkdir()
+    sources = {"a.py": "one", "domains/b.py": "two"}
+    with ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name, text in sources.items():
+            (tmp_path / name).write_text(text)
+            archive.writestr(f"kernels/{name}", text)
+    inside = zipfile.Path(tmp_path / "all.zip", "kernels/")
+    assert _jit.cache_key(inside) == _jit.cache_key(tmp_path)
+
+
+def test_without_sources_there_is_no_key(tmp_path, monkeypatch):
+    (tmp_path / "a.pyc").write_bytes(b"code without its source")
+    assert _jit.cache_key(tmp_path) is None
+    monkeypatch.setattr(_jit, "files", lambda package: tmp_path)
+    assert _jit.cache_folder.__wrapped__() is None
+    monkeypatch.setattr(_jit, "files", lambda package: tmp_path / "nowhere")
+    assert _jit.cache_folder.__wrapped__() is None
 
 
 def test_without_a_writable_cache_kernels_still_work(package):

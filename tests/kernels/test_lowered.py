@@ -52,10 +52,6 @@ def twice_last_but(values, count):
     return 2.0 * last_but(values, count)
 
 
-for kernel in (mean, spread, spreads, last_but, twice_last_but):
-    kernel.cache_folder = None  # code that an earlier run has stored would not be lowered again
-
-
 def test_only_the_function_that_python_calls_has_machine_code():
     rows = np.arange(12.0).reshape(3, 4)
     np.testing.assert_array_equal(spreads(rows), 3.0)
