@@ -21,6 +21,7 @@ from figures.kit.page import update_gallery, write_page
 from figures.kit.scoreboard import scores, terminal_scoreboard
 from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
+from fwlab.command import complain, run_command
 from fwlab.experiments import BACKENDS, CellsFailed, check_backend, sigterm_interrupts
 from fwlab.text import did_you_mean
 
@@ -37,8 +38,13 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C or SIGTERM.
+    0; 1 when a figure could not be made; 2 for bad input; 130 after Ctrl-C or SIGTERM; 141 if
+    nobody reads what is printed.
     """
+    return run_command("figures", lambda: _run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         options = _options(argv)
     except (ValueError, TypeError, OSError, ImportError) as error:
@@ -102,10 +108,11 @@ def make(study: Study, plot_only: bool = False) -> bool:
 def put(show: Callable[[], object]) -> bool:
     """Print what `show` returns; return False, with a sentence on stderr, if that failed."""
     try:
-        print(show())
+        shown = show()
     except OSError as error:
         _complain(error)
         return False
+    print(shown)
     return True
 
 
@@ -196,7 +203,7 @@ def _study(name: str, options: Any) -> Study:
 
 
 def _complain(error: object) -> None:
-    print(f"figures: {' '.join(str(error).split())}", file=sys.stderr)
+    complain(error, "figures")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.losses import moreau_envelope
 from fwlab.problem import Problem
 from fwlab.result import Result
+from fwlab.streams import stderr
 
 PRECISION = 128
 # columns of X at a time
@@ -275,6 +276,7 @@ def _parts(X: Any, what: str) -> Iterator[tuple[slice, Integers]]:
         delay=SECONDS,
         disable=None,
         leave=False,
+        file=stderr(),
     )
     for start in starts:
         columns = slice(start, min(start + width, X.shape[1]))

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import PurePath
 from types import FrameType
@@ -29,7 +30,8 @@ def is_command(argv: Sequence[str]) -> bool:
 
 def end_quietly(number: int, frame: FrameType | None) -> None:
     """End the process at once, because nothing is open yet and imports can swallow exceptions."""
-    os.write(2, b"fwlab: interrupted.\n")
+    with suppress(OSError):  # stderr is closed
+        os.write(2, b"fwlab: interrupted.\n")
     os._exit(INTERRUPTED)
 
 

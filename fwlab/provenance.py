@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -41,9 +42,9 @@ def _fixed() -> dict[str, str]:
 
 
 def _commit() -> str:
-    if not (FOLDER / ".git").exists():
-        return ""
     try:
+        if not (FOLDER / ".git").exists():
+            return ""
         commit = _git("rev-parse", "HEAD")
         changes = _git("status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.CalledProcessError):
@@ -53,13 +54,14 @@ def _commit() -> str:
 
 def _git(*arguments: str) -> str:
     command = ["git", "-C", str(FOLDER), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run(command, check=True, capture_output=True)
+    return done.stdout.decode(errors="replace").strip()
 
 
 def _processor() -> str:
     """Return the processor's name as the system reports it."""
-    if CPU_INFO.exists():
-        for line in CPU_INFO.read_text("utf-8").splitlines():
+    with suppress(OSError):
+        for line in CPU_INFO.read_text("utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

@@ -48,6 +48,11 @@ def format_table(
     return "\n".join([aligned(header), rule, *map(aligned, rows)])
 
 
+def readable(name: str) -> str:
+    """Return a file name as text that any file can hold: bytes that are not UTF-8 as escapes."""
+    return name.encode(errors="backslashreplace").decode()
+
+
 def did_you_mean(given: object, allowed: Iterable[str]) -> str:
     """Return " Did you mean 'afw'?" for the allowed name nearest to `given`, "" if none is near."""
     by_lower = {name.lower(): name for name in allowed}

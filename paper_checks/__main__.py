@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
 from fwlab.files import write_text_atomically
 from paper_checks.ledger import CLAIMS
@@ -33,8 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
     The exit code is 0 if every check ran, 1 if a check broke or a page cannot be written, 2 for bad
-    input, and 130 after Ctrl-C or SIGTERM.
+    input, 130 after Ctrl-C or SIGTERM, and 141 if nobody reads what is printed.
     """
+    return run_command("paper_checks", lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = parser(__doc__).parse_args(arguments)
     try:
         files = files_of(options)

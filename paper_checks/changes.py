@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from fwlab.command import run_command
 from paper_checks.records import Record
 
 # what is compared, in the order of the list
@@ -68,4 +69,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("paper_checks.changes", main))

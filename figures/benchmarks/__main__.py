@@ -3,11 +3,13 @@
 import argparse
 import importlib
 import pkgutil
+import sys
 
 from threadpoolctl import threadpool_limits
 
 import figures.benchmarks
 from figures.benchmarks.page import PAGE, print_page
+from fwlab.command import run_command
 
 NO_TABLES = {"__main__", "page", "timing"}
 
@@ -22,7 +24,8 @@ def modules() -> dict[str, str]:
     return tables
 
 
-def main() -> None:
+def main() -> int:
+    """Print the tables that are asked for."""
     tables = modules()
     parser = argparse.ArgumentParser(prog="python -m figures.benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(["all", *tables]))
@@ -44,7 +47,8 @@ def main() -> None:
         else:
             for name in names:
                 importlib.import_module(f"figures.benchmarks.{name}").run(quick=arguments.quick)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command("figures.benchmarks", main))

@@ -20,19 +20,11 @@ from fwlab.checks.arguments import as_integer
 from fwlab.cli.flags import BadInput
 from fwlab.cli.options import LOSSES, parse
 from fwlab.cli.out_of_core import refuse_own_flags, solve_out_of_core
-from fwlab.cli.output import (
-    BROKEN_PIPE,
-    bad_input,
-    complain,
-    discard_output,
-    enough_memory,
-    flushed,
-    plain_warnings,
-    print_json,
-)
+from fwlab.cli.output import bad_input, enough_memory, plain_warnings, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
+from fwlab.command import complain, run_command
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
 from fwlab.experiments.html_report import check_html_report
 from fwlab.experiments.lock import locked
@@ -56,24 +48,19 @@ NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip instal
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    return run_command("fwlab", lambda: _run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    imported()
     try:
-        imported()
-        with flushed(), plain_warnings():
+        with plain_warnings():
             options = parse(argv, installed("fwlab"))
             with sigterm_interrupts(), enough_memory(_data_of(options)):
                 return COMMANDS[options.command](options)
     except BadInput as error:
         complain(error)
         return 2
-    except BrokenPipeError:
-        discard_output()
-        return BROKEN_PIPE
-    except OSError as error:  # from writing: errors of reading become BadInput
-        complain(error)
-        return 1
-    except KeyboardInterrupt:
-        complain("interrupted before there was anything to report.")
-        return INTERRUPTED
 
 
 def _data_of(options: Namespace) -> str:

@@ -13,8 +13,9 @@ from fwlab import distributed
 from fwlab.checks.arguments import as_positive_reals
 from fwlab.cli.flags import BadInput
 from fwlab.cli.options import PATH_RECORD
-from fwlab.cli.output import bad_input, complain, print_json
+from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.problems import loss_of
+from fwlab.command import complain
 from fwlab.distributed import OutOfCoreProblem, PathPoint, ValidationSet
 from fwlab.distributed.files import file_array
 from fwlab.distributed.solve import OutOfCoreProgress, chunked_method

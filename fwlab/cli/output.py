@@ -1,8 +1,6 @@
-"""Print for all commands: sentences of errors and warnings, one JSON document, closed pipes."""
+"""Print for all commands of fwlab: one JSON document, and warnings and bad input as sentences."""
 
 import json
-import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +8,8 @@ from math import isfinite
 from typing import Any
 
 from fwlab.cli.flags import BadInput
+from fwlab.command import complain, sentence
 from fwlab.provenance import installed
-
-BROKEN_PIPE = 141  # as of a program that the signal SIGPIPE ends
 
 
 @contextmanager
@@ -40,43 +37,12 @@ def print_json(**document: Any) -> None:
     print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
 
 
-def complain(error: object) -> None:
-    """Print an error or a warning as one line on stderr."""
-    print(f"fwlab: {' '.join(sentence(error).split())}", file=sys.stderr)
-
-
-def sentence(error: object) -> str:
-    """Return what an error says; what the system says about a file, without its number."""
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{str(error.filename)!r}: {error.strerror}."
-    return str(error)
-
-
 @contextmanager
 def plain_warnings() -> Iterator[None]:
     """Show warnings as sentences in a `with` block, without the place in the code."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *place: complain(message)
         yield
-
-
-@contextmanager
-def flushed() -> Iterator[None]:
-    """Write what was printed before a `with` block ends, so that an error of writing is seen."""
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-
-
-def discard_output() -> None:
-    """Let what is still to be written vanish: the reader of stdout or stderr, `head` say, is gone.
-
-    Otherwise Python writes it at its exit, and reports that this fails.
-    """
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
 
 
 def _strict(value: Any) -> Any:

@@ -24,7 +24,7 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.problem import Problem
-from fwlab.text import describe, describe_problem, did_you_mean
+from fwlab.text import describe, describe_problem, did_you_mean, readable
 
 WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
@@ -71,7 +71,7 @@ def load_problems(options: Namespace) -> list[NamedProblem]:
         name = dataset.name if short.count(dataset.name) == 1 else given
         for loss in losses:
             label = name if len(losses) == 1 else f"{name}/{loss}"
-            problems.append(_named_problem(label, loss, dataset, options))
+            problems.append(_named_problem(readable(label), loss, dataset, options))
     return problems
 
 

@@ -1,6 +1,5 @@
 """Hold the state of a run out of core: W, and A packed chunk by chunk."""
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from fwlab.distributed.sources import Order
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import RunState, State
+from fwlab.streams import stderr
 from fwlab.text import duration
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -123,7 +123,7 @@ class OutOfCoreState(RunState):
             if self.shows_progress and now >= shown + SECONDS_BETWEEN_LINES:
                 shown, done = now, n - left
                 rest = duration((now - began) * left / (done - before))
-                print(f"{work}: {done / n:.0%} of X, {rest} left", file=sys.stderr, flush=True)
+                print(f"{work}: {done / n:.0%} of X, {rest} left", file=stderr(), flush=True)
 
     def chunk_state(self, place: int, part: ChunkProblem) -> ChunkState:
         """Return the state of a block method on one chunk, with its rows of A dense."""

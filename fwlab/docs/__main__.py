@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from fwlab.command import run_command
+
 NEEDED = ("sphinx", "myst_parser", "numpydoc", "sphinx_gallery", "furo", "jinja2")
 
 
@@ -44,4 +46,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("fwlab.docs", main))

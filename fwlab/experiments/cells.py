@@ -6,7 +6,6 @@ and atomically, so that a killed study can continue where it stopped.
 """
 
 import json
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +36,7 @@ from fwlab.experiments.store import (
 from fwlab.solvers.interrupt import interrupted_runs_raise
 from fwlab.solvers.method import Method
 from fwlab.solvers.registry import REGISTRY, registered, visitors
+from fwlab.streams import stderr
 
 BACKENDS = ("loky", "dask")
 SECONDS_TO_CONNECT = 10
@@ -183,7 +183,7 @@ def cell_records(
                 records[name] = outcome
     if failed:
         name, error = next(iter(failed.items()))
-        print(error, file=sys.stderr)
+        print(error, file=stderr())
         last = error.strip().splitlines()[-1]
         raise CellsFailed(f"{len(failed)} of {len(cells)} cells failed; {name!r}: {last}")
     return {cell.name: records[cell.name] for cell in cells}
@@ -349,9 +349,14 @@ def _with_progress(
     costs = {cell.name: cell.cost for cell in cells}
     done = n_all - len(cells)
     layout = "{percentage:3.0f}% {desc} [{elapsed} so far, {remaining} left]"
-    seconds = 0.2 if sys.stderr.isatty() else 30.0
+    seconds = 0.2 if stderr().isatty() else 30.0
     with tqdm(
-        total=sum(costs.values()), bar_format=layout, smoothing=0, mininterval=seconds, miniters=0
+        total=sum(costs.values()),
+        bar_format=layout,
+        smoothing=0,
+        mininterval=seconds,
+        miniters=0,
+        file=stderr(),
     ) as bar:
         bar.set_description_str(f"{done} of {n_all} cells", refresh=False)
         for name, outcome in outcomes:

@@ -30,9 +30,13 @@ first_seen: dict[str, dict[str, Any]] = {}
 def core_identity() -> tuple[str, list[tuple[str, Any]]]:
     """Return the digest of the core's sources, and the patched names with their values.
 
-    Raises Unidentifiable if a source was edited after this process imported it.
+    Raises Unidentifiable if a source was edited after this process imported it, or if the sources
+    are in no folder.
     """
-    for file, state in states().items():
+    now = states()
+    if not now:
+        raise Unidentifiable("fwlab runs from a zip or another place whose sources cannot be read")
+    for file, state in now.items():
         if state != STATES.get(file):
             raise Unidentifiable(f"{file.name} of fwlab was edited after this process imported it")
     with ONE_AT_A_TIME:

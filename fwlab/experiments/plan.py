@@ -5,7 +5,6 @@ settings may add methods; any other call is refused. The rows of methods that a 
 for are read from the files of their runs.
 """
 
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from fwlab.problem import Problem
 from fwlab.provenance import provenance
 from fwlab.result import Result, Status
 from fwlab.solvers.method import Method
+from fwlab.streams import stderr
 
 RUNS = "runs"
 
@@ -158,4 +158,4 @@ class Folder:
 
 def say(sentence: str) -> None:
     """Print a sentence to stderr."""
-    print(f"fwlab: {sentence}", file=sys.stderr, flush=True)
+    print(f"fwlab: {sentence}", file=stderr(), flush=True)

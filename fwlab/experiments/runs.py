@@ -1,6 +1,5 @@
 """Run the machines of a comparison: each run is read from the store, or computed and stored."""
 
-import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
@@ -29,6 +28,7 @@ from fwlab.solvers.registry import require_taken
 from fwlab.solvers.solve import solve
 from fwlab.solvers.stopping import Limits, as_check_every
 from fwlab.solvers.time_left import TimeLeft
+from fwlab.streams import stderr
 from fwlab.text import duration
 
 Key = tuple[str, str]
@@ -147,8 +147,10 @@ def outcomes_of(tasks: list[Task], n_jobs: int, verbose: int = 0) -> Iterator[Ru
     """
     from tqdm import tqdm
 
-    seconds, lines = 0.2 if sys.stderr.isatty() else 30.0, verbose > 0 and n_jobs == 1
-    with tqdm(total=len(tasks), unit="run", mininterval=seconds, miniters=0, disable=lines) as bar:
+    seconds, lines = 0.2 if stderr().isatty() else 30.0, verbose > 0 and n_jobs == 1
+    with tqdm(
+        total=len(tasks), unit="run", mininterval=seconds, miniters=0, disable=lines, file=stderr()
+    ) as bar:
 
         def watch(method: str, progress: Progress) -> None:
             bar.set_postfix_str(
@@ -171,7 +173,7 @@ def _run_with_lines(tasks: list[Task]) -> Iterator[RunOutcome]:
             seconds = settings.time_limit * (len(tasks) - done)
             bound = f", at most {duration(seconds)} left for all"
         line = f"run {done + 1} of {len(tasks)}: {' '.join(task.key)}{bound}"
-        print(line, file=sys.stderr, flush=True)
+        print(line, file=stderr(), flush=True)
         done_before = 0 if task.resumes is None else task.resumes.nit
         left = max(settings.max_iter - done_before, 0)
         limits = Limits(settings.tol, settings.relative, left, settings.time_limit)

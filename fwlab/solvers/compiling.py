@@ -1,6 +1,5 @@
 """Show a clock on the terminal while numba compiles at its first use on a computer."""
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -8,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numba.core.event
+
+from fwlab.streams import stderr
 
 # a shorter wait needs no line
 SECONDS_UNSEEN = 1.0
@@ -19,7 +20,7 @@ LINE = "\rCompiling (about 10 s, once): {:.0f} s"
 @contextmanager
 def compiling_shown() -> Iterator[None]:
     """Show a moving clock on stderr while something compiles, if stderr is a terminal."""
-    if not sys.stderr.isatty():
+    if not stderr().isatty():
         yield
         return
     compiled = event.RecordingListener()
@@ -40,6 +41,6 @@ def _show(compiled: Any, done: threading.Event) -> None:
     while not done.wait(SECONDS_UNSEEN):
         if compiled.buffer:
             shown = LINE.format(time.monotonic() - began)
-            print(shown, end="", file=sys.stderr, flush=True)
+            print(shown, end="", file=stderr(), flush=True)
     if shown:
-        print("\r" + " " * len(shown) + "\r", end="", file=sys.stderr, flush=True)
+        print("\r" + " " * len(shown) + "\r", end="", file=stderr(), flush=True)

@@ -1,6 +1,5 @@
 """Record a run: the rows of the trace, progress lines, and the user's callback."""
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from fwlab.arrays import Floats
 from fwlab.result import Certificate, Status, Trace
 from fwlab.solvers.method import RunState
 from fwlab.solvers.time_left import TimeLeft
+from fwlab.streams import stderr
 
 SECONDS_BETWEEN_LINES = 1.0
 
@@ -52,7 +52,7 @@ class Reporter:
             self.last_line = time.monotonic()
             line = f"{self.method} {iteration:6d} {seconds:9.2f} s  gap {certificate.gap:.3e}"
             left = "" if self.time_left is None else self.time_left.sentence(certificate, iteration)
-            print(f"{line}{left}", file=sys.stderr, flush=True)
+            print(f"{line}{left}", file=stderr(), flush=True)
         if self.callback is None:
             return None
         try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
 from fwlab.files import write_text_atomically
 from paper_checks.__main__ import why_not_a_file
@@ -168,4 +169,4 @@ class Store:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("paper_checks.mutation", main))

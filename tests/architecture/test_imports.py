@@ -28,8 +28,10 @@ MOST_LINES = 400
 LAYERS = (
     (
         "fwlab.arrays",
+        "fwlab.command",
         "fwlab.files",
         "fwlab.launch",
+        "fwlab.streams",
         "fwlab.text",
         "fwlab.threads",
         "fwlab.toml_text",

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 PUBLIC = {
     "fwlab",
     "fwlab.bounds",
+    "fwlab.command",
     "fwlab.datasets",
     "fwlab.distributed",
     "fwlab.experiments",

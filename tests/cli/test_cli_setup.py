@@ -17,6 +17,8 @@ from fwlab.cli import main
 from fwlab.cli import reports as _cli_setup
 from fwlab.cli.options import LOSSES
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_data_lists_what_is_at_hand(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -133,12 +135,15 @@ def test_version_and_module() -> None:
     assert out == f"fwlab {_cli_setup.installed('fwlab')}\n"
 
 
-@pytest.mark.parametrize("command", [["--help"], ["solve", "--max-iter", "1"]])
-def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(command: list[str]) -> None:
-    program = [sys.executable, "-m", "fwlab", *command]
+@pytest.mark.parametrize(
+    "command",
+    ["fwlab --help", "fwlab solve --max-iter 1", "figures list", "paper_checks --list"],
+)
+def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(command: str) -> None:
+    program = [sys.executable, "-m", *command.split()]
     buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     pipe = subprocess.PIPE
-    with subprocess.Popen(program, stdout=pipe, stderr=pipe, env=buffered) as process:
+    with subprocess.Popen(program, stdout=pipe, stderr=pipe, env=buffered, cwd=ROOT) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         complaints = process.stderr.read()
