@@ -11,7 +11,8 @@ import numpy as np
 from fwlab.checks.arguments import as_integer
 from fwlab.checks.labels import codes_of
 from fwlab.cli.flags import BadInput
-from fwlab.cli.output import bad_input, complain, print_json
+from fwlab.cli.output import bad_input, print_json
+from fwlab.command import complain
 from fwlab.datasets.new_samples import read_samples
 from fwlab.datasets.readers import check_index_base
 from fwlab.datasets.text_labels import require_labels, require_one_form

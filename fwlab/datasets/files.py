@@ -11,6 +11,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -135,13 +136,17 @@ def file_sha256(path: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded files."""
+    """Return the folder of downloaded files: a temporary one for a user without a home."""
     override = os.environ.get("FWLAB_DATA_CACHE")
     if override:
         return Path(override)
     import pooch
 
-    return Path(pooch.os_cache("fwlab"))
+    with suppress(RuntimeError):
+        folder = Path(pooch.os_cache("fwlab"))
+        if folder.is_absolute():  # older versions leave a "~" where there is no home
+            return folder
+    return Path(tempfile.gettempdir()) / "fwlab-data"
 
 
 def _verify(path: Path, expected: str, origin: str) -> None:

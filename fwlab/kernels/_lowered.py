@@ -136,6 +136,7 @@ class Kernel(CPUDispatcher):
 
     lowers = True
     _cache: Any
+    _compiler: Any
 
     @cached_property
     def lowered(self) -> Any:

@@ -13,6 +13,8 @@ import scipy.sparse
 from numba.core import event
 
 import fwlab
+from fwlab import launch
+from fwlab import provenance as _provenance
 from fwlab.cli import main
 from fwlab.cli import reports as _cli_setup
 from fwlab.cli.options import LOSSES
@@ -148,3 +150,53 @@ def test_a_reader_that_is_gone_ends_the_command_without_a_traceback(command: str
         process.stdout.close()
         complaints = process.stderr.read()
     assert (process.returncode, complaints) == (141, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no file of users")
+def test_a_user_without_a_name_and_a_home_starts(tmp_path: Path) -> None:
+    """As in a container that runs with a number that is in no file of users."""
+    program = (
+        "import pwd, sys\n"
+        "def no_user(number): raise KeyError(number)\n"
+        "pwd.getpwuid = no_user\n"
+        "from fwlab.cli import main\n"
+        "sys.exit(main(['info', '--json']))\n"
+    )
+    absent = {"HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "FWLAB_DATA", "FWLAB_DATA_CACHE"}
+    environment = {name: value for name, value in os.environ.items() if name not in absent}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment, "TMPDIR": str(tmp_path)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert Path(document["kernel cache"]).is_dir()
+    for name in ("kernel cache", "data folder"):
+        assert Path(document[name]).is_relative_to(tmp_path)
+
+
+def test_ctrl_c_at_the_start_ends_a_process_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(descriptor: int, text: bytes) -> int:
+        raise OSError(9, "Bad file descriptor")
+
+    codes: list[int] = []
+    monkeypatch.setattr(os, "write", closed)
+    monkeypatch.setattr(os, "_exit", codes.append)
+    launch.end_quietly(2, None)
+    assert codes == [130]
+
+
+def test_what_the_system_does_not_say_about_itself_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_provenance, "CPU_INFO", tmp_path)  # a folder, so it cannot be read
+    assert _provenance._processor() != ""
+    (tmp_path / "cpuinfo").write_bytes(b"model name\t: \xff-1\n")
+    monkeypatch.setattr(_provenance, "CPU_INFO", tmp_path / "cpuinfo")
+    assert _provenance._processor() == "\N{REPLACEMENT CHARACTER}-1"
+    shown = subprocess.CompletedProcess([], 0, stdout=b" M caf\xe9.py\n")
+    monkeypatch.setattr(_provenance.subprocess, "run", lambda *command, **options: shown)
+    assert _provenance._git("status") == "M caf\N{REPLACEMENT CHARACTER}.py"
