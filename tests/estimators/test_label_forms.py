@@ -23,7 +23,7 @@ def accepts(estimator, y):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             estimator.fit(X, y)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return False
     return True
 

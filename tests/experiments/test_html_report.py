@@ -34,7 +34,8 @@ def test_the_page_holds_every_number_of_the_table(comparison):
         for text in line[1:]:
             assert f"<td>{text}</td>" in page
     assert "&lt;one&gt;" in page and "<one>" not in page
-    assert page.count("Plotly.newPlot(") == 1
+    # the library itself can name the function in a sentence
+    assert len(re.findall(r'Plotly\.newPlot\(\s*"', page)) == 1
 
 
 def test_a_curve_begins_at_iteration_1_and_is_thinned_evenly():
