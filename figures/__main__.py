@@ -109,7 +109,7 @@ def put(show: Callable[[], object]) -> bool:
     """Print what `show` returns; return False, with a sentence on stderr, if that failed."""
     try:
         shown = show()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         _complain(error)
         return False
     print(shown)

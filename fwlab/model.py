@@ -16,14 +16,28 @@ import scipy.sparse as sp
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.datasets.normalize import Scaling
-from fwlab.files import saved_arrays, write_atomically
+from fwlab.npz import Saved, saved_arrays, write_arrays
 from fwlab.provenance import provenance
-from fwlab.result import Result
+from fwlab.result import TEXT, Result, named_values, part_of
 from fwlab.text import in_brackets
 
 # the part of a file that is a model's; the rest, if there is more, is a Result's
 PREFIX = "model_"
 MOST_CLASSES = 5  # that a representation names
+# what the arrays of a file must be; label_name came later
+MODEL = {
+    "W": Saved("iuf", ("m", "d"), finite=True),
+    "intercept": Saved("iuf", ("m",), finite=True),
+    "classes": Saved("biufUS", ("m",), finite=True),
+    "scaling_normalize": TEXT._replace(required=False),
+    "scaling_exponent": Saved("iu", ("d",), required=False),
+    **{
+        f"scaling_{name}": Saved("f", ("d",), finite=True, required=False)
+        for name in ("origin", "mean", "deviation")
+    },
+    **dict.fromkeys(("feature_names", "settings", "certificate", "made_by"), TEXT),
+    "label_name": TEXT._replace(required=False),
+}
 CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 
 
@@ -122,8 +136,7 @@ class Model:
 
     def save(self, path: str | Path) -> None:
         """Write the model to an .npz file."""
-        arrays = self.as_arrays()
-        write_atomically(Path(path), lambda file: np.savez_compressed(file, **arrays))
+        write_arrays(path, self.as_arrays())
 
     def as_arrays(self) -> dict[str, Any]:
         """Return everything as named arrays, for a file."""
@@ -147,21 +160,33 @@ class Model:
     @classmethod
     def load(cls, path: str | Path) -> "Model":
         """Read a file of `save` or `fwlab solve --save`. Raises ValueError for any other file."""
-        with saved_arrays(path, "Model") as stored:
-            own = {n.removeprefix(PREFIX): v for n, v in stored.items() if n.startswith(PREFIX)}
-            scaling = {n[8:]: v for n, v in own.items() if n.startswith("scaling_")}
+        form = {f"{PREFIX}{name}": saved for name, saved in MODEL.items()}
+        with saved_arrays(path, "Model", form) as stored:
+            own = part_of(stored, PREFIX)
+            scaling = part_of(own, "scaling_")
             if "normalize" in scaling:
                 scaling["normalize"] = scaling["normalize"].item()
-            names = json.loads(own["feature_names"].item())
+            if len(np.unique(own["classes"])) < len(own["classes"]):
+                raise ValueError("it names a class twice.")
             return cls(
                 own["W"],
                 own["intercept"],
                 own["classes"],
-                Scaling(**scaling),
-                tuple(names) if names else None,
-                json.loads(own["settings"].item()),
-                json.loads(own["certificate"].item()),
-                json.loads(own["made_by"].item()),
+                Scaling.from_dict(scaling),
+                _names(json.loads(own["feature_names"].item()), own["W"].shape[1]),
+                named_values(own["settings"]),
+                named_values(own["certificate"]),
+                named_values(own["made_by"]),
                 json.loads(own["label_name"].item()) if "label_name" in own else None,
                 json.loads(own["index_base"].item()) if "index_base" in own else None,
             )
+
+
+def _names(stored: Any, d: int) -> tuple[str, ...] | None:
+    """Return the names of d features, None for none. Raises ValueError for anything else."""
+    if stored in (None, []):
+        return None
+    are_names = isinstance(stored, list) and all(isinstance(name, str) for name in stored)
+    if not are_names or len(stored) != d:
+        raise ValueError(f"it must name {d} features or none.")
+    return tuple(stored)

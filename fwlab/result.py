@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import codes_of
-from fwlab.files import saved_arrays, write_atomically
+from fwlab.npz import Saved, saved_arrays, write_arrays
 from fwlab.plot import Gaps, plot_gaps
 from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.provenance import provenance
@@ -139,12 +139,12 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write the columns to an .npz file."""
-        write_atomically(Path(path), lambda file: np.savez(file, **self.as_dict()))
+        write_arrays(path, self.as_dict(), compress=False)
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "Trace") as columns:
+        with saved_arrays(path, "Trace", TRACE) as columns:
             return cls(**columns)
 
     def plot(self, ax: Any = None) -> Any:
@@ -155,6 +155,32 @@ class Trace:
     def gaps(self) -> Gaps:
         """Columns that a curve of gaps needs."""
         return Gaps(self.iteration, self.seconds, self.primal, self.dual, self.gap)
+
+
+# what the arrays of a file must be: of a trace, of the result of any kind of run, and of a Result
+TRACE = {
+    column.name: Saved("iuf", ("checkpoints",), required=column.default is MISSING)
+    for column in fields(Trace)
+}
+NUMBER, TEXT = Saved("iuf"), Saved("U")
+OUTCOME = {
+    **dict.fromkeys(("primal", "dual", "gap", "seconds"), NUMBER),
+    **dict.fromkeys(("gap_error", "wall_seconds"), NUMBER._replace(required=False)),
+    **dict.fromkeys(("status", "message", "method"), TEXT),
+    "success": Saved("b"),
+    "nit": Saved("iu"),
+    "made_by": TEXT._replace(required=False),
+    **{f"trace_{name}": column for name, column in TRACE.items()},
+}
+RESULT = {
+    **OUTCOME,
+    **dict.fromkeys(("infeasibility", "lam_n"), NUMBER),
+    "distance": NUMBER._replace(required=False),
+    "W": Saved("f", ("m", "d"), finite=True, required=False),
+    "A": Saved("f", ("n", "m"), finite=True),
+    "coefficients": Saved("f", ("n", "m"), finite=True, required=False),
+    "classes": Saved("biufUS", ("m",), required=False),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,10 +286,8 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "Result") as everything:
-            stored = {n: v for n, v in everything.items() if not n.startswith("model_")}
-            made_by = json.loads(stored.pop("made_by").item()) if "made_by" in stored else {}
-            return cls(**{"W": None, **stored_fields(stored)}, made_by=made_by)
+        with saved_arrays(path, "Result", RESULT) as stored:
+            return cls(**{"W": None, "made_by": {}, **stored_fields(stored)})
 
     def to_optimize_result(self) -> "OptimizeResult":
         """Return the result as scipy's OptimizeResult.
@@ -322,20 +346,30 @@ def save_result(result: Any, path: str | Path, more: Mapping[str, Any] | None = 
             arrays[name] = json.dumps(value)
         elif value is not None:
             arrays[name] = value
-    write_atomically(Path(path), lambda file: np.savez_compressed(file, **arrays))
+    write_arrays(path, arrays)
 
 
 def stored_fields(stored: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a result from the arrays that `save_result` wrote.
 
-    Raises KeyError or TypeError if `save_result` did not write them.
+    Raises KeyError, TypeError or ValueError if `save_result` did not write them.
     """
     plain = {name: array for name, array in stored.items() if not name.startswith("trace_")}
+    made_by = {"made_by": named_values(stored["made_by"])} if "made_by" in stored else {}
     return {
         **{name: array if array.ndim else array.item() for name, array in plain.items()},
+        **made_by,
         "status": Status[stored["status"].item()],
         "trace": Trace(**part_of(stored, "trace_")),
     }
+
+
+def named_values(stored: np.ndarray) -> dict[str, Any]:
+    """Return the dict in a stored JSON text. Raises ValueError if it holds something else."""
+    found = json.loads(stored.item())
+    if not isinstance(found, dict):
+        raise ValueError(f"names and values must be stored in it; got {found!r}.")
+    return found
 
 
 def part_of(stored: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -1,11 +1,35 @@
-"""Write strings, numbers, booleans, lists of these, and named tables as TOML; tomllib reads it."""
+"""Write strings, numbers, booleans, lists of these, and named tables as TOML, and read files of it.
+
+A file that was cut off between two lines is TOML, too, with other settings. So its last line is a
+mark, and a comment at its top says so.
+"""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
+from fwlab.files import write_text_atomically
+
+END = "# end"
+MARKED = f"# The last line of the whole file is {END!r}."
+
 BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def write_toml(path: Path, comment: str, document: Mapping[str, Any]) -> None:
+    """Write a document to a file, with a comment of one line above it. Raises as `as_toml`."""
+    write_text_atomically(path, f"# {comment}\n{MARKED}\n\n{as_toml(document)}\n{END}\n")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the document in a file. Raises ValueError if it is no TOML, or cut off."""
+    text = path.read_text("utf-8")
+    if MARKED in text and not text.rstrip().endswith(END):
+        raise ValueError(f"it was cut off: its last line must be {END!r}")
+    return tomllib.loads(text)
 
 
 def as_toml(document: Mapping[str, Any]) -> str:

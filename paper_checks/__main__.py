@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
-from fwlab.files import write_text_atomically
+from fwlab.files import why_no_file, write_text_atomically
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import ClaimFile, claim_files, claims
 from paper_checks.options import parser
@@ -164,9 +164,7 @@ def check_formulas(id: str) -> None:
 
 def why_not_a_file(path: Path) -> str:
     """Return the reason why nothing can be written to this path, or ""."""
-    if path.is_dir():
-        return "it is a folder, not a file"
-    return "" if path.resolve().parent.is_dir() else "its folder does not exist"
+    return why_no_file(path) if path.resolve().parent.is_dir() else "its folder does not exist"
 
 
 def in_order(

@@ -1,11 +1,11 @@
 """Keep records in a file, one per line, each with a hash of the code that made it."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from fwlab.experiments import source_files
+from fwlab.files import append_entry, entries
 from paper_checks.ledger import CLAIMS
 from paper_checks.records import Record
 from paper_checks.verdicts import Verdict
@@ -40,18 +40,10 @@ def usable(path: Path | None, seed: int, deep: bool, codes: Mapping[str, str]) -
 
 def keep_record(path: Path, record: Record, code: str) -> None:
     """Add a record to a file, with a hash of the code that made it."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({**record, "code": code}) + "\n")
+    append_entry(path, {**record, "code": code})
 
 
 def stored(path: Path | None) -> list[Record]:
-    """Return the records of a file; a last line cut off by a killed run is left out."""
-    if path is None or not path.exists():
-        return []
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return found
+    """Return the records of a file; lines that a killed run or a disk damaged are left out."""
+    found = [] if path is None or not path.exists() else entries(path)
+    return [record for record in found if {"id", "seed", "deep", "verdict"} <= record.keys()]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from figures.kit.study import KEPT, code_of, readable
+from figures.kit.study import KEPT, code_of, read_record, readable
 from fwlab.experiments import Cell
 from fwlab.files import write_text_atomically
 
@@ -26,14 +26,14 @@ def keep(out: Path, size: str, names: Iterable[str], kept: Path = KEPT) -> list[
     copied = []
     for name in names:
         if (source / f"{name}.json").exists():
-            record = json.loads((source / f"{name}.json").read_text("utf-8"))
-            for old in tables(target, name):
-                old.unlink()
+            record = read_record(source / f"{name}.json")
             texts = {f"{name}.json": compact(record)}
             texts |= {path.name: path.read_text("utf-8") for path in tables(source, name)}
             for file, text in texts.items():
                 write_text_atomically(target / file, text)
                 copied.append(target / file)
+            for old in set(tables(target, name)) - {*copied}:
+                old.unlink()
     if not copied:
         raise FileNotFoundError(f"{source} holds no results; python -m figures all makes them.")
     return copied

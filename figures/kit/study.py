@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from figures.kit.captions import Caption, caption_text
 from figures.kit.findings import FigureFinding
 from figures.kit.tables import Table
 from fwlab.experiments import Cell, DataName, cell_records, syntax_digest
-from fwlab.files import write_text_atomically
+from fwlab.files import write_atomically, write_text_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
 from fwlab.text import describe
@@ -98,12 +99,14 @@ class Study:
 
     @property
     def record(self) -> dict[str, Any]:
-        """Return what `compute` wrote, here or for the repository. Raises NotRun if neither is."""
+        """Return what `compute` wrote, here or for the repository. Raises NotRun if neither is.
+
+        Raises ValueError if the file is damaged.
+        """
         for folder in (self.out, KEPT):
             path = folder / self.size / f"{self.name}.json"
             if path.exists():
-                record: dict[str, Any] = json.loads(path.read_text("utf-8"))
-                return record
+                return read_record(path)
         raise NotRun(f"{self.name} has no stored results of size {self.size}.")
 
     @property
@@ -114,7 +117,6 @@ class Study:
     def save_figure(self, figure: Any, caption: Caption, part: str = "") -> list[Path]:
         """Write NAME[_part].png, .pdf and the caption."""
         stem = self._file("", part)
-        stem.parent.mkdir(parents=True, exist_ok=True)
         return [*save_figure(figure, stem), self._save_caption(caption, part)]
 
     def save_table(self, table: Table, caption: Caption, part: str = "") -> list[Path]:
@@ -127,9 +129,12 @@ class Study:
         """Write NAME_part.gif: frame i is what `draw(i)` leaves on the figure."""
         from matplotlib.animation import FuncAnimation, PillowWriter
 
-        path = self._file(".gif", part)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        FuncAnimation(figure, draw, frames=n_frames).save(path, writer=PillowWriter(fps=4), dpi=80)
+        path, movie = self._file(".gif", part), FuncAnimation(figure, draw, frames=n_frames)
+        with TemporaryDirectory() as folder:
+            # matplotlib writes animations only to files with names
+            drawn = Path(folder) / path.name
+            movie.save(drawn, writer=PillowWriter(fps=4), dpi=80)
+            write_atomically(path, lambda file: file.write(drawn.read_bytes()))
         return path
 
     def _save_caption(self, caption: Caption, part: str) -> Path:
@@ -143,6 +148,19 @@ class Study:
 
     def _file(self, ending: str, part: str = "") -> Path:
         return self.folder / f"{self.name}{f'_{part}' if part else ''}{ending}"
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return the record in a file. Raises ValueError, with one sentence, if it is damaged."""
+    try:
+        record = json.loads(path.read_bytes())
+        if not isinstance(record, dict) or "values" not in record:
+            raise ValueError("it holds no values")
+    except ValueError as error:
+        raise ValueError(
+            f"{path} is damaged ({error}); python -m figures {path.stem} makes it again."
+        ) from error
+    return record
 
 
 def part_name(title: str) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from fwlab import datasets, metrics
 from fwlab.checks.arguments import as_integer
-from fwlab.cli.flags import BadInput
+from fwlab.cli.flags import BadInput, check_file
 from fwlab.cli.options import LOSSES, parse
 from fwlab.cli.out_of_core import refuse_own_flags, solve_out_of_core
 from fwlab.cli.output import bad_input, enough_memory, plain_warnings, print_json
@@ -135,6 +135,7 @@ def _solve(options: Namespace) -> int:
     with bad_input(OSError, ImportError):
         _check_run(options, [options.method])
         n_threads = as_integer("n_threads", options.n_threads, low=1)
+        check_file("--save", options.save)
         if not options.out_of_core:
             refuse_own_flags(options)
     if options.out_of_core:

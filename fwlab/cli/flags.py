@@ -2,8 +2,10 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
+from fwlab.files import why_no_file
 from fwlab.text import as_whole_number, did_you_mean
 
 # flags that take several names, joined by commas or given again
@@ -89,6 +91,12 @@ class Joined(argparse.Action):
         """Append the value to those that were given before."""
         before = getattr(namespace, self.dest, None)
         setattr(namespace, self.dest, values if before is None else f"{before},{values}")
+
+
+def check_file(flag: str, path: str | None) -> None:
+    """Raise BadInput, before any work, if a flag names a file that cannot be written."""
+    if path is not None and (reason := why_no_file(Path(path))):
+        raise BadInput(f"{flag} must name a file to write; got {path!r}: {reason}.")
 
 
 def whole_number(text: str) -> int:

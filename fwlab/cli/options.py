@@ -8,7 +8,6 @@ parsed like flags.
 
 import argparse
 import sys
-import tomllib
 from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -26,6 +25,7 @@ from fwlab.cli.flags import (
 )
 from fwlab.experiments.record import FILE as RECORD
 from fwlab.text import did_you_mean
+from fwlab.toml_text import read_toml
 
 LOSSES = {
     "max-hinge": "the largest margin violation: Crammer and Singer's multi-class SVM",
@@ -316,8 +316,8 @@ def _from_file(parser: CommandParser, source: str, path: str) -> dict[str, Any]:
     The tables of a stored comparison are results and no options.
     """
     try:
-        table = tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = read_toml(Path(path))
+    except (OSError, ValueError) as error:
         raise BadInput(f"{source} {path} cannot be read: {error}") from error
     actions = {
         action.option_strings[-1].lstrip("-").replace("-", "_"): action

@@ -1,15 +1,14 @@
 """`fwlab solve --out-of-core`: a path over C on features that stay in a file."""
 
 import sys
-import tomllib
 from argparse import Namespace
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fwlab import distributed
 from fwlab.checks.arguments import as_positive_reals
 from fwlab.cli.flags import BadInput
 from fwlab.cli.options import PATH_RECORD
@@ -18,14 +17,16 @@ from fwlab.cli.problems import loss_of
 from fwlab.command import complain
 from fwlab.distributed import OutOfCoreProblem, PathPoint, ValidationSet
 from fwlab.distributed.files import file_array
+from fwlab.distributed.path import unlocked_path
 from fwlab.distributed.solve import OutOfCoreProgress, chunked_method
-from fwlab.files import write_text_atomically
+from fwlab.experiments.lock import locked
 from fwlab.launch import INTERRUPTED
 from fwlab.model import Model
+from fwlab.npz import UnreadableFile, map_npy
 from fwlab.result import Status
 from fwlab.solvers.registry import build
 from fwlab.text import format_table
-from fwlab.toml_text import as_toml
+from fwlab.toml_text import read_toml, write_toml
 
 # flags that only a run out of core takes, by the name of the option
 OWN = {
@@ -45,7 +46,7 @@ FIXED = {
     "verify": (False, "ball arithmetic needs X in memory"),
     "proved": (False, "--validation prints the proved intervals"),
 }
-HEAD = "# `fwlab solve --resume --out FOLDER` goes on with this path.\n\n"
+COMMENT = "`fwlab solve --resume --out FOLDER` goes on with this path."
 # flags that a later call for the same folder may change
 FREE = {"command", "folder", "resume", "json", "verbose", "strict", "save", "config", "n_threads"}
 # the same, but recorded: a later call without the flag takes the last value
@@ -64,23 +65,38 @@ def refuse_own_flags(options: Namespace) -> None:
 
 def solve_out_of_core(options: Namespace, settings: dict[str, Any]) -> int:
     """Run the command and return its exit code."""
+    folder = None if options.folder is None else Path(options.folder)
     with bad_input(OSError):
         _check(options)
-        stored = _recorded(options)
-        # max_memory chooses the rows of a chunk in the first call alone: they change the numbers
-        options.chunk_rows = options.chunk_rows or stored.get(OWN["chunk_rows"])
-        problem = _problem(options)
-        options.chunk_rows = problem.chunk_rows
-        validation = _validation(options, problem)
-    reports = sys.stderr if options.json else sys.stdout
-    print(f"{options.data}: {', '.join(problem.facts)}", file=reports)
-    print(*problem.notes, file=reports, flush=True)
+        y = _labels_of_rows(options)
+    with ExitStack() as held:
+        with bad_input(OSError):
+            # before anything in the folder is read
+            held.enter_context(locked(folder))
+            stored = {} if folder is None else _recorded(folder)
+            # max_memory chooses the rows of a chunk in the first call alone: they change numbers
+            options.chunk_rows = options.chunk_rows or stored.get(OWN["chunk_rows"])
+            problem = _problem(options, y)
+            options.chunk_rows = problem.chunk_rows
+            validation = _validation(options, problem)
+        reports = sys.stderr if options.json else sys.stdout
+        print(f"{options.data}: {', '.join(problem.facts)}", file=reports)
+        print(*problem.notes, file=reports, flush=True)
+        if folder is not None:
+            _record(folder, _flags(options), stored)
+        return _solve_path(options, problem, validation, settings)
+
+
+def _solve_path(
+    options: Namespace,
+    problem: OutOfCoreProblem,
+    validation: ValidationSet | None,
+    settings: dict[str, Any],
+) -> int:
+    """Run the path in its locked folder, report it, and return the exit code."""
     rows: list[dict[str, Any]] = []
-    if options.folder is not None:
-        _record(options, stored)
-    points = _points(options, problem, validation, settings)
     status = None
-    for point in _with_bad_input(points):
+    for point in _with_bad_input(_points(options, problem, validation, settings)):
         status = point.result.status
         rows.append(_row(point))
         print(f"{'' if rows[1:] else chr(10)}{_table(rows)}", file=sys.stderr, flush=True)
@@ -123,12 +139,17 @@ def _Cs(options: Namespace) -> list[float]:
     return options.C if isinstance(options.C, list) else [options.C]
 
 
-def _problem(options: Namespace) -> OutOfCoreProblem:
+def _labels_of_rows(options: Namespace) -> np.ndarray:
+    """Return the labels of the rows of X. Raises BadInput if the files do not fit together."""
     X, y = file_array("--data", options.data, ndim=2), _labels("--labels", options.label_file)
     if len(y) != X.shape[0]:
         raise BadInput(
             f"--labels must hold {X.shape[0]} labels, one per row of --data; got {len(y)}."
         )
+    return y
+
+
+def _problem(options: Namespace, y: np.ndarray) -> OutOfCoreProblem:
     scale = {"C": _Cs(options)[0]} if options.lam is None else {"lam": options.lam}
     return OutOfCoreProblem(
         options.data,
@@ -154,10 +175,10 @@ def _labels(flag: str, path: str) -> np.ndarray:
     if not Path(path).is_file():
         raise BadInput(f"{flag} must name an existing .npy file; got {path!r}.")
     try:
-        labels: np.ndarray = np.lib.format.open_memmap(path, mode="r")
-    except (OSError, ValueError, EOFError) as error:
+        labels = map_npy(path)
+    except UnreadableFile as error:
         raise BadInput(
-            f"{flag} must name a whole .npy file; {path!r} cannot be read: {error}"
+            f"{flag} must name a whole .npy file; {path!r} cannot be read: {error.reason}"
         ) from error
     if labels.ndim != 1:
         raise BadInput(f"{flag} must hold a label per row, 1-D; {path!r} has shape {labels.shape}.")
@@ -183,7 +204,7 @@ def _points(
 ) -> Iterator[PathPoint]:
     verbose = int(options.verbose or sys.stderr.isatty())
     Cs = _Cs(options) if options.lam is None else [1.0 / problem.lam_n]
-    return distributed.path(
+    return unlocked_path(
         problem,
         Cs,
         options.folder,
@@ -195,25 +216,29 @@ def _points(
     )
 
 
-def _recorded(options: Namespace) -> dict[str, Any]:
+def _recorded(folder: Path) -> dict[str, Any]:
     """Return the flags in the folder, none if it holds no path."""
-    if options.folder is None:
+    path = folder / PATH_RECORD
+    if not path.is_file():
         return {}
-    path = Path(options.folder) / PATH_RECORD
-    with bad_input(OSError, UnicodeDecodeError):
-        return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+    try:
+        return read_toml(path)
+    except ValueError as error:
+        raise BadInput(
+            f"{path} cannot be read: it is damaged ({error}). Without it, and with all flags, the "
+            "same path goes on."
+        ) from error
 
 
-def _record(options: Namespace, stored: dict[str, Any]) -> None:
+def _record(folder: Path, flags: dict[str, Any], stored: dict[str, Any]) -> None:
     """Write the flags to the folder. Raises BadInput if it holds a path with other flags."""
-    flags = _flags(options)
     for name in (name for name in {**stored, **flags} if stored and name not in CHANGEABLE):
         if stored.get(name) != flags.get(name):
             raise BadInput(
-                f"--out must be a new folder or the folder of this path; {options.folder!r} holds "
+                f"--out must be a new folder or the folder of this path; {str(folder)!r} holds "
                 f"one with {name} = {stored.get(name)!r}, and this one has {flags.get(name)!r}."
             )
-    write_text_atomically(Path(options.folder) / PATH_RECORD, HEAD + as_toml(flags))
+    write_toml(folder / PATH_RECORD, COMMENT, flags)
 
 
 def _flags(options: Namespace) -> dict[str, Any]:

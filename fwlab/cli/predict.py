@@ -10,7 +10,7 @@ import numpy as np
 
 from fwlab.checks.arguments import as_integer
 from fwlab.checks.labels import codes_of
-from fwlab.cli.flags import BadInput
+from fwlab.cli.flags import BadInput, check_file
 from fwlab.cli.output import bad_input, print_json
 from fwlab.command import complain
 from fwlab.datasets.new_samples import read_samples
@@ -27,6 +27,7 @@ def predict(options: Namespace) -> int:
         if path is None:
             raise BadInput(f"predict needs {flag} FILE.")
     path = Path(options.samples)
+    check_file("--out", options.labels)
     with bad_input(OSError):
         check_index_base(path, options.index_base)
         model = Model.load(options.model)

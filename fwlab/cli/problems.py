@@ -23,6 +23,7 @@ from fwlab.losses import (
     WeightedTopK,
     WeightedUsunier,
 )
+from fwlab.npz import UnreadableFile, read_npy
 from fwlab.problem import Problem
 from fwlab.text import describe, describe_problem, did_you_mean, readable
 
@@ -175,9 +176,10 @@ def _costs(path: str | None, m: int) -> Floats:
         raise BadInput(f"--costs must name a file; there is none at {path!r}.")
     try:
         if path.lower().endswith(".npy"):
-            costs: Floats = np.load(path, allow_pickle=False)
+            costs: Floats = read_npy(path)
         else:
             costs = np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:
-        raise BadInput(f"--costs {path} cannot be read: {error}") from error
+        reason = error.reason if isinstance(error, UnreadableFile) else error
+        raise BadInput(f"--costs {path} cannot be read: {reason}") from error
     return costs

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from fwlab.files import write_atomically
+
 SHA256: Mapping[str, str] = {
     "letter.npz": "ae44ec29179a6552a04e95248af928ce87779b505c5ab6e26c84d65f2e944912",
     "news20.npz": "ffcfe52598eaa2c2cda5e3c2282f0bbf967475f1944f288e27f99facffe3fabe",
@@ -156,7 +158,7 @@ def _verify(path: Path, expected: str, origin: str) -> None:
 
 
 def _download(base: str, cached: Path, expected: str) -> None:
-    """Download base/name next to `cached`, and move it there once it is complete and checked."""
+    """Download base/name, and write it to `cached` once it is complete and checked."""
     import pooch
 
     if not base.startswith(("http://", "https://")):
@@ -164,12 +166,11 @@ def _download(base: str, cached: Path, expected: str) -> None:
     url = f"{base.rstrip('/')}/{cached.name}"
     # Streaming would leave a socket open after a refused or broken response. The files are small.
     downloader = pooch.HTTPDownloader(stream=False)
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         arrived = Path(folder) / cached.name
         try:
             downloader(url, str(arrived), None)
         except OSError as error:  # including the exceptions of requests
             raise OSError(f"{url!r} could not be downloaded: {error}.") from error
         _verify(arrived, expected, url)
-        arrived.replace(cached)
+        write_atomically(cached, lambda file: file.write(arrived.read_bytes()))

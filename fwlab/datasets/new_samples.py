@@ -25,6 +25,7 @@ from fwlab.datasets.csv_rows import csv_rows, is_number
 from fwlab.datasets.readers import numeric_features, read_npz_features
 from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS, read_svmlight_samples
 from fwlab.datasets.text_labels import MISSING, label_array
+from fwlab.npz import read_npy
 
 SAMPLE_ENDINGS = (*CSV_ENDINGS, ".npz", ".npy", *SVMLIGHT_ENDINGS)
 
@@ -87,10 +88,7 @@ def read_samples(
 
 def _npy_features(path: Path) -> np.ndarray:
     """Return the array of a .npy file. Raises ValueError if it is none of two dimensions."""
-    try:
-        X: np.ndarray = np.load(path, allow_pickle=False)
-    except (EOFError, ValueError) as error:
-        raise ValueError(f"{str(path)!r} is no whole .npy file: {error}") from error
+    X = read_npy(path)
     if X.ndim != 2:
         raise ValueError(f"{str(path)!r} must hold a 2-D array; got shape {X.shape}.")
     return X

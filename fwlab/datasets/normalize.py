@@ -5,6 +5,7 @@ Values are first scaled by exact powers of two, so that no square overflows or u
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -58,6 +59,21 @@ class Scaling:
             moved -= mean
             deviation = np.sqrt(np.einsum("ij,ij->j", moved, moved) / len(moved))
         return cls(normalize, origin, exponent, mean, np.where(deviation == 0.0, 1.0, deviation))
+
+    @classmethod
+    def from_dict(cls, parts: Mapping[str, Any]) -> Scaling:
+        """Return the normalisation whose `as_dict` returned these parts, each finite.
+
+        Raises ValueError if they are not all the parts of a known normalisation.
+        """
+        scaling = cls(**{"normalize": None, **parts})
+        check_normalize(scaling.normalize)
+        learned = {part.name for part in fields(cls)} if scaling.normalize == "standard" else set()
+        if learned - {"normalize"} != set(parts) - {"normalize"}:
+            raise ValueError(f"normalize={scaling.normalize!r} does not fit the other parts.")
+        if scaling.deviation is not None and not (scaling.deviation > 0.0).all():
+            raise ValueError("a deviation must be > 0.")
+        return scaling
 
     def apply(self, X: Any) -> None:
         """Normalise features (n, d) in place; they are float64, C-ordered or CSR."""

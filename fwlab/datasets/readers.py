@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from fwlab.datasets.csv_files import CSV_ENDINGS, read_table
 from fwlab.datasets.csv_rows import is_number
 from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS, read_svmlight
 from fwlab.datasets.text_labels import require_labels, require_one_form
+from fwlab.npz import npz_archive
 
 # For each part, the possible names of its arrays in an .npz file. The first pair found is read.
 _PART_ARRAYS = {
@@ -37,20 +35,8 @@ def read_npz(path: Path) -> Parts:
     It holds X and y, or X_train and y_train and optionally X_valid, y_valid, X_test, y_test. A CSR
     matrix X is stored as X_data, X_indices, X_indptr, X_shape.
     """
-    with _npz_arrays(path) as arrays:
+    with npz_archive(path) as arrays:
         return _npz_parts(path, arrays)
-
-
-@contextmanager
-def _npz_arrays(path: Path) -> Iterator[Mapping[str, np.ndarray]]:
-    """Open an .npz file in a `with` block. Raises ValueError if it is none, or damaged."""
-    if not zipfile.is_zipfile(path):  # numpy would try to unpickle it
-        raise ValueError(f"{str(path)!r} is not an .npz archive.")
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            yield arrays
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{str(path)!r} is a damaged .npz archive ({error}).") from error
 
 
 def read_npz_features(path: Path) -> tuple[Any, np.ndarray | None]:
@@ -58,7 +44,7 @@ def read_npz_features(path: Path) -> tuple[Any, np.ndarray | None]:
 
     They are the arrays X and y, or X_test and y_test if there is no X.
     """
-    with _npz_arrays(path) as arrays:
+    with npz_archive(path) as arrays:
         for X_name, y_name in (_PART_ARRAYS["train"][-1], *_PART_ARRAYS["test"]):
             if X_name in arrays or f"{X_name}_data" in arrays:
                 labels = _npz_labels(path, arrays, y_name) if y_name in arrays else None
@@ -85,17 +71,9 @@ def _npz_parts(path: Path, arrays: Mapping[str, np.ndarray]) -> Parts:
 
 
 def _npz_array(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    try:
-        return arrays[name]
-    except KeyError as error:
-        raise ValueError(f"{str(path)!r} holds no array {name!r}.") from error
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-        if "Object arrays" in str(error):
-            raise ValueError(
-                f"{str(path)!r}: the array {name!r} holds Python objects, which are not read; save "
-                f"it as numbers or text, by {name}.astype(float) or {name}.astype(str)."
-            ) from error
-        raise ValueError(f"{str(path)!r}: the array {name!r} is unreadable ({error}).") from error
+    if name not in arrays:
+        raise ValueError(f"{str(path)!r} holds no array {name!r}.")
+    return arrays[name]
 
 
 def _npz_labels(path: Path, arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:

@@ -17,7 +17,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.files import saved_arrays, write_atomically
+from fwlab.npz import (
+    Archive,
+    Saved,
+    packed_arrays,
+    packed_form,
+    packed_rows,
+    saved_arrays,
+    write_arrays,
+)
 
 VERSION = 1
 PACKED = ("data", "indices", "indptr")
@@ -73,27 +81,21 @@ class Checkpoint:
         """Write the checkpoint to a file; the one before it remains until this one is whole."""
         arrays = {f"own_{name}": array for name, array in self.arrays.items()}
         for place, rows in enumerate(self.packed):
-            arrays |= {f"A{place}_{part}": getattr(rows, part) for part in PACKED}
-            arrays[f"A{place}_shape"] = np.array(rows.shape)
+            arrays |= packed_arrays(f"A{place}", rows)
         if self.link is not None:
             arrays["link"] = self.link
         text = json.dumps({name: getattr(self, name) for name in TEXTS}, default=_plain)
         arrays |= {"checkpoint": VERSION, "chunks": len(self.packed), "text": text}
-        write_atomically(Path(path), lambda file: np.savez(file, **arrays))
+        write_arrays(path, arrays, compress=False)
 
     @classmethod
     def load(cls, path: str | Path) -> "Checkpoint":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "Checkpoint") as stored:
+        with saved_arrays(path, "Checkpoint", _form) as stored:
             if stored["checkpoint"].item() != VERSION:
                 raise ValueError("another version")
-            packed = [
-                csr_array(
-                    tuple(stored[f"A{place}_{part}"] for part in PACKED),
-                    shape=tuple(stored[f"A{place}_shape"]),
-                )
-                for place in range(stored["chunks"].item())
-            ]
+            chunks = range(stored["chunks"].item())
+            packed = [packed_rows(f"A{place}", stored) for place in chunks]
             own = {n.removeprefix("own_"): v for n, v in stored.items() if n.startswith("own_")}
             texts = json.loads(stored["text"].item())
             return cls(packed=packed, link=stored.get("link"), arrays=own, **texts)
@@ -105,6 +107,17 @@ class Checkpoint:
                 f"checkpoint must be a new file or the file of this run; {str(path)!r} holds "
                 f"another run: {found}."
             )
+
+
+def _form(archive: Archive) -> dict[str, Saved]:
+    """Return what the arrays of a checkpoint must be; their number depends on its chunks."""
+    form = {"checkpoint": Saved("iu"), "chunks": Saved("iu"), "text": Saved("U")}
+    form["link"] = Saved("f", ("m", "d"), finite=True, required=False)
+    form |= {name: Saved("biuf", None) for name in archive if name.startswith("own_")}
+    # more chunks than arrays are a damaged number
+    for place in range(min(int(archive["chunks"]), len(archive))):
+        form |= packed_form(f"A{place}")
+    return form
 
 
 def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fwlab.npz import UnreadableFile, map_npy
+
 
 @dataclass(frozen=True)
 class FileArray:
@@ -83,10 +85,11 @@ def _mapped(name: str, path: str | PathLike[str]) -> Any:
     if not Path(path).is_file():
         raise FileNotFoundError(f"{name} must name an existing .npy file; got {str(path)!r}.")
     try:
-        return np.lib.format.open_memmap(path, mode="r")
-    except (OSError, ValueError, EOFError) as error:
+        return map_npy(path)
+    except UnreadableFile as error:
         raise ValueError(
-            f"{name} must name a whole .npy file of numbers; {str(path)!r} cannot be read: {error}"
+            f"{name} must name a whole .npy file of numbers; {str(path)!r} cannot be read: "
+            f"{error.reason}"
         ) from error
 
 

@@ -16,7 +16,9 @@ from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve
 from fwlab.distributed.validation import Accuracy, ValidationSet
 from fwlab.experiments.lock import locked
 from fwlab.model import Model
+from fwlab.npz import UnreadableFile
 from fwlab.result import Status
+from fwlab.say import say
 from fwlab.solvers.method import Method
 from fwlab.text import describe
 
@@ -74,6 +76,23 @@ def path(
     **solve_options
         Arguments of `solve`, except checkpoint. A0 starts the first run; rng is an integer.
     """
+    points = unlocked_path(problem, Cs, out, validation, **solve_options)
+    return _under_lock(points, None if out is None else Path(out))
+
+
+def _under_lock(points: Iterator[PathPoint], out: Path | None) -> Iterator[PathPoint]:
+    with locked(out):
+        yield from points
+
+
+def unlocked_path(
+    problem: OutOfCoreProblem,
+    Cs: Iterable[float],
+    out: str | Path | None = None,
+    validation: ValidationSet | tuple[Any, Any] | None = None,
+    **solve_options: Any,
+) -> Iterator[PathPoint]:
+    """Yield the points of `path`, for a caller that has locked the folder."""
     values = as_positive_reals("Cs", Cs)
     as_integer("rng", solve_options.get("rng", 0), low=0)
     if isinstance(validation, tuple):
@@ -90,18 +109,17 @@ def _points(
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
     start = Start.given(options.pop("A0", None))
-    with locked(out):
-        for C in Cs:
-            run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options, start)
-            result, stored = run.result()
-            accuracies: tuple[Accuracy, ...] = ()
-            if validation is not None and result.W is not None:
-                accuracies = tuple(validation.proved(result.W, result.distance, k) for k in ks)
-            yield PathPoint(C, result, accuracies, run.file, stored)
-            if result.status is Status.INTERRUPTED:
-                return
-            start = Start.at(result.A, problem)
-            del result
+    for C in Cs:
+        run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options, start)
+        result, stored = run.result()
+        accuracies: tuple[Accuracy, ...] = ()
+        if validation is not None and result.W is not None:
+            accuracies = tuple(validation.proved(result.W, result.distance, k) for k in ks)
+        yield PathPoint(C, result, accuracies, run.file, stored)
+        if result.status is Status.INTERRUPTED:
+            return
+        start = Start.at(result.A, problem)
+        del result
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,17 +162,25 @@ class PathRun:
         if self.file is None:
             return self._solved(), False
         unfinished = self.file.with_suffix(".unfinished.npz")
-        stored = self.file.exists()
-        if stored:
-            result = self._stored(self.file)
-        else:
-            result = self._solved(checkpoint=unfinished)
+        result = self._stored(self.file)
+        stored = result is not None
+        if result is None:
+            result = self._from_checkpoint(unfinished)
             if result.status is Status.INTERRUPTED:
                 return result, False
             model = Model.of(result, self.problem.classes, settings=self._facts())
             result.save(self.file, model.as_arrays())
         unfinished.unlink(missing_ok=True)
         return result, stored
+
+    def _from_checkpoint(self, file: Path) -> PackedResult:
+        """Return the result of the run that goes on from a file; a damaged one is no loss."""
+        try:
+            return self._solved(checkpoint=file)
+        except UnreadableFile as error:
+            say(f"{file} is damaged, so the run at C = {self.C:g} begins anew: {error.reason}")
+            file.unlink()
+            return self._solved(checkpoint=file)
 
     def _solved(self, **more: Any) -> PackedResult:
         """Return the result of the run, and drop the rows that it took."""
@@ -163,14 +189,24 @@ class PathRun:
             self.start.A0.clear()
         return result
 
-    def _stored(self, file: Path) -> PackedResult:
-        """Return the result in the file. Raises ValueError if it belongs to another run."""
-        if found := difference(Model.load(file).settings, self._facts()):
+    def _stored(self, file: Path) -> PackedResult | None:
+        """Return the result in the file, None if there is none or, with a line, a damaged one.
+
+        Raises ValueError if it belongs to another run.
+        """
+        try:
+            settings, result = Model.load(file).settings, PackedResult.load(file)
+        except FileNotFoundError:
+            return None
+        except UnreadableFile as error:
+            say(f"{file} is damaged and is computed again: {error.reason}")
+            return None
+        if found := difference(settings, self._facts()):
             raise ValueError(
                 f"out must be a new folder or the folder of this path; {str(file)!r} holds "
                 f"another run: {found}."
             )
-        return PackedResult.load(file)
+        return result
 
     def _facts(self) -> dict[str, Any]:
         """Return what tells the run from others."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.files import why_no_file
 from fwlab.plot import GAP, SECONDS, styles
 from fwlab.provenance import provenance
 from fwlab.text import describe_problem, html_table
@@ -56,8 +57,10 @@ td, th {{ text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #d5d
 def check_html_report(path: Path) -> None:
     """Raise ImportError without plotly, and ValueError if `path` cannot be a new file."""
     require_plotly()
-    if path.is_dir() or not path.resolve().parent.is_dir():
+    if not path.resolve().parent.is_dir():
         raise ValueError(f"html must be a file in a folder that exists; got {str(path)!r}.")
+    if reason := why_no_file(path):
+        raise ValueError(f"html must be a file to write; got {str(path)!r}: {reason}.")
 
 
 def require_plotly() -> Any:

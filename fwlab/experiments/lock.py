@@ -1,4 +1,4 @@
-"""Let one comparison at a time write to a folder.
+"""Let one run at a time write to a folder.
 
 The operating system holds the lock as long as the process lives: a killed one leaves none.
 """
@@ -7,39 +7,44 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOTDIR
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # on Windows nothing is locked
-    fcntl = None  # type: ignore[assignment]  # a module everywhere else
+from fwlab.say import say
 
 FILE = ".lock"
 
 
 @contextmanager
 def locked(folder: Path | None) -> Iterator[None]:
-    """Make the folder, and keep other comparisons out of it in a `with` block.
+    """Make the folder, and keep other runs out of it in a `with` block.
 
-    Nothing is done for None. Raises ValueError if another comparison is in such a block.
+    Nothing is done for None. On a file system without locks nothing keeps others out, and a line on
+    stderr says so. Raises ValueError if another run is in such a block.
     """
     if folder is None:
         yield
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / FILE).open("a+", encoding="utf-8") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                file.seek(0)
-                raise ValueError(
-                    "out must be a folder to which no other comparison writes; "
-                    f"{file.read()} writes to {str(folder)!r}."
-                ) from error
-            except OSError:  # a file system without locks
-                pass
+    from filelock import lock_descriptor
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(folder)) from error
+    with (folder / FILE).open("a+b", buffering=0) as file:
+        try:
+            is_free = lock_descriptor(file.fileno(), blocking=False)
+        except OSError as error:
+            say(f"{folder} cannot be locked ({error.strerror}); let no other run write to it.")
+            is_free = True
+        # Windows locks the first byte, which only the holder can then read
+        if not is_free:
+            file.seek(1)
+            holder = (file.read() or b"").decode("utf-8", "replace") or "another process"
+            raise ValueError(
+                f"out must be a folder to which no other run writes; {holder} writes to "
+                f"{str(folder)!r}."
+            )
         file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}")
-        file.flush()
+        file.write(f"\nprocess {os.getpid()} on {platform.node()}".encode())
         yield

@@ -16,8 +16,8 @@ from fwlab.experiments.store import load_run
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
 from fwlab.result import Result, Status
+from fwlab.say import say
 from fwlab.solvers.method import Method
-from fwlab.streams import stderr
 
 RUNS = "runs"
 
@@ -154,8 +154,3 @@ class Folder:
             return Failure(kind, message)
         result = load_run(self.path / entry)
         return Failure("not stored", f"{entry} cannot be read") if result is None else result
-
-
-def say(sentence: str) -> None:
-    """Print a sentence to stderr."""
-    print(f"fwlab: {sentence}", file=stderr(), flush=True)

@@ -9,7 +9,6 @@ any other file of settings. Its tables say what the settings led to:
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,9 @@ import numpy as np
 
 from fwlab.experiments.runs import Settings
 from fwlab.experiments.source_digest import digest
-from fwlab.files import write_text_atomically
 from fwlab.problem import Problem
 from fwlab.text import describe
-from fwlab.toml_text import as_toml
+from fwlab.toml_text import read_toml, write_toml
 
 FILE = "comparison.toml"
 TABLES = ("problems", "runs", "environment", "method-options")
@@ -31,7 +29,7 @@ REPORTS = ("table.txt", "comparison.csv")
 # flags that may differ between two calls for one folder
 FREE = ("methods",)
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-HEAD = "# `fwlab compare --again FOLDER` repeats this comparison.\n\n"
+COMMENT = "`fwlab compare --again FOLDER` repeats this comparison."
 
 
 @dataclass(frozen=True)
@@ -60,20 +58,25 @@ class Record:
                 )
             return None
         try:
-            document = tomllib.loads(path.read_text("utf-8"))
+            document = read_toml(path)
             tables = [document.pop(name, {}) for name in TABLES]
             if not all(isinstance(table, dict) for table in tables):
-                raise ValueError(f"{', '.join(TABLES)} must be tables.")
+                raise ValueError(f"{', '.join(TABLES)} must be tables")
+            if not tables[0]:
+                raise ValueError("it names no problem")
             return cls(document, *tables)
         except ValueError as error:
-            raise ValueError(f"{path} cannot be read: {error}") from error
+            raise ValueError(
+                f"{path} cannot be read: it is damaged ({error}). A new folder is needed, or this "
+                f"one without it and {' and '.join(REPORTS)}; stored runs stay."
+            ) from error
 
     def write(self, folder: Path) -> None:
         """Write the file."""
         tables = (self.problems, self.runs, self.environment, self.method_options)
         named = dict(zip(TABLES, tables, strict=True))
         document = {**self.flags, **{name: table for name, table in named.items() if table}}
-        write_text_atomically(folder / FILE, HEAD + as_toml(document))
+        write_toml(folder / FILE, COMMENT, document)
 
     def require_same(self, other: "Record", folder: Path) -> None:
         """Raise ValueError with one sentence if a comparison of the folder has other settings."""

@@ -13,17 +13,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, is_zipfile
 
 from fwlab.experiments.core_code import core_identity
 from fwlab.experiments.packages import environment, is_core
 from fwlab.experiments.source_digest import Unidentifiable, digest
 from fwlab.files import write_text_atomically
+from fwlab.npz import UnreadableFile
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
 from fwlab.result import Result
+from fwlab.say import say
 
 LONGEST_NAME = 80
+RECORD = ("value", "seconds", "made_by")  # the names in the record of a cell
 CHANGED = (
     "the code or state it runs with is no longer what it was when the computation was planned "
     "(changed by an earlier run, or unlike that of a worker process)"
@@ -114,28 +116,38 @@ def warn_not_stored(reasons: Collection[tuple[str, str]]) -> None:
 
 
 def load_run(path: Path) -> Result | None:
-    """Return the stored run, None if there is none or it cannot be read."""
-    # a cut file is no archive, and numpy would leave it open
-    if not is_zipfile(path):
-        return None
+    """Return the stored run, None if there is none, or, with a line on stderr, a damaged one."""
     try:
         return Result.load(path)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
+    except FileNotFoundError:
+        return None
+    except (OSError, UnreadableFile) as error:
+        _say_damaged(path, error)
         return None
 
 
 def load_record(path: Path) -> dict[str, Any] | None:
-    """Return what `save_record` wrote, None if it is not there or damaged."""
+    """Return what `save_record` wrote, None if there is nothing, or, as above, a damaged one."""
     try:
-        record = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(path.read_bytes())
+        if not isinstance(record, dict) or not {*RECORD} <= set(record):
+            raise ValueError(f"it must hold {', '.join(RECORD)}")
+        return record
+    except FileNotFoundError:
         return None
-    return record if isinstance(record, dict) and "value" in record else None
+    except (OSError, ValueError) as error:
+        _say_damaged(path, error)
+        return None
+
+
+def _say_damaged(path: Path, error: Exception) -> None:
+    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+    say(f"{path} cannot be read and counts as not stored: {reason}")
 
 
 def record_of(value: Any, seconds: float) -> dict[str, Any]:
     """Return the record of a cell: its value, its seconds, and what made it."""
-    return {"value": value, "seconds": seconds, "made_by": provenance()}
+    return dict(zip(RECORD, (value, seconds, provenance()), strict=True))
 
 
 def save_record(path: Path, record: dict[str, Any]) -> None:

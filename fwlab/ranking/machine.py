@@ -8,7 +8,19 @@ import scipy.sparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_features
+from fwlab.npz import Saved, packed_arrays, packed_form, packed_rows
 from fwlab.ranking.gram import centred, chunks, rbf_kernel
+
+KERNELS = ("linear", "rbf", "precomputed")
+# what the arrays of a file must be
+MACHINE = {
+    "kernel": Saved("U"),
+    "coefficients": Saved("f", ("machine",), finite=True),
+    "rows": Saved("f", ("machine", "features"), finite=True, required=False),
+    **{name: saved._replace(required=False) for name, saved in packed_form("rows").items()},
+    "sigma": Saved("iuf"),
+    "shift": Saved("f", ("features",), finite=True, required=False),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +71,21 @@ class Machine:
         if self.shift is None:
             del arrays["shift"]
         if scipy.sparse.issparse(rows):
-            parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
-            parts["shape"] = np.array(rows.shape)
-            return {**arrays, **{f"rows_{name}": part for name, part in parts.items()}}
+            return {**arrays, **packed_arrays("rows", rows)}
         return arrays if rows is None else {**arrays, "rows": rows}
 
     @classmethod
     def from_dict(cls, arrays: dict[str, Any]) -> "Machine":
-        """Return the machine of the arrays that `as_dict` returned."""
+        """Return the machine of the arrays that `as_dict` returned.
+
+        Raises ValueError if they do not fit together.
+        """
         rows = arrays.get("rows")
         if "rows_data" in arrays:
-            parts = tuple(arrays[f"rows_{name}"] for name in ("data", "indices", "indptr"))
-            rows = scipy.sparse.csr_matrix(parts, shape=tuple(arrays["rows_shape"]))
-        kernel, sigma = arrays["kernel"].item(), arrays["sigma"].item()
-        return cls(kernel, arrays["coefficients"], rows, sigma, arrays.get("shift"))
+            rows = scipy.sparse.csr_matrix(packed_rows("rows", arrays))
+        kernel, sigma, coefficients = (arrays[n] for n in ("kernel", "sigma", "coefficients"))
+        if kernel.item() not in KERNELS or (kernel.item() == "rbf") != (rows is not None):
+            raise ValueError(f"the kernel {kernel.item()!r} does not fit the rows of the machine.")
+        if rows is not None and rows.shape[0] != len(coefficients):
+            raise ValueError(f"the machine has {rows.shape[0]} rows and {len(coefficients)} c_i.")
+        return cls(kernel.item(), coefficients, rows, sigma.item(), arrays.get("shift"))

@@ -20,12 +20,11 @@ from fwlab.checks.arguments import as_features, as_real
 from fwlab.checks.gram import checked_gram
 from fwlab.checks.labels import as_positive
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
-from fwlab.ranking.machine import Machine
+from fwlab.ranking.machine import KERNELS, Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
 from fwlab.ranking.rounding import gap_error, scored
 from fwlab.result import Certificate
 
-KERNELS = ("linear", "rbf", "precomputed")
 TOLERANCE = 1e-12  # allowed rounding errors of the constraints, a fraction of sum(alpha)
 
 SMALLEST_SCALE = 1e-200  # of C theta^2, the unit of the square in the conjugate

@@ -7,10 +7,20 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.files import saved_arrays
-from fwlab.ranking.machine import Machine
-from fwlab.result import Status, Trace, part_of, save_result, stored_fields
+from fwlab.npz import Saved, saved_arrays
+from fwlab.ranking.machine import MACHINE, Machine
+from fwlab.result import NUMBER, OUTCOME, Status, Trace, part_of, save_result, stored_fields
 from fwlab.text import html_facts, in_brackets, named, outcome_facts
+
+# what the arrays of a file must be
+RANKING = {
+    **{name: saved for name, saved in OUTCOME.items() if name != "made_by"},
+    "alpha": Saved("f", ("positives",), finite=True),
+    "beta": Saved("f", ("negatives",), finite=True),
+    "delta": NUMBER._replace(required=False),
+    "threshold": NUMBER,
+    **{f"machine_{name}": saved for name, saved in MACHINE.items()},
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +101,7 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "ranking.Result") as stored:
+        with saved_arrays(path, "ranking.Result", RANKING) as stored:
             machine = Machine.from_dict(part_of(stored, "machine_"))
             rest = {k: v for k, v in stored.items() if not k.startswith("machine_")}
             return cls(**{"delta": None, **stored_fields(rest)}, machine=machine)

@@ -1,7 +1,6 @@
 """Change the formulas of the checks, one at a time, and count the changes that the rows catch."""
 
 import argparse
-import json
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +12,7 @@ from tqdm import tqdm
 
 from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
-from fwlab.files import write_text_atomically
+from fwlab.files import append_entry, entries, write_text_atomically
 from paper_checks.__main__ import why_not_a_file
 from paper_checks.kept import code_hash
 from paper_checks.ledger import CLAIMS
@@ -151,12 +150,8 @@ class Store:
         if self.path is None or not self.path.exists():
             return {}
         found = {}
-        for line in self.path.read_text("utf-8").splitlines():
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:
-                continue
-            if (entry["kind"], entry["code"]) == (kind, self.code):
+        for entry in entries(self.path):
+            if (entry.get("kind"), entry.get("code")) == (kind, self.code):
                 found[entry["name"]] = made(entry["content"])
         return found
 
@@ -164,8 +159,7 @@ class Store:
         """Add a line."""
         if self.path is not None:
             entry = {"kind": kind, "code": self.code, "name": name, "content": asdict(content)}
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
+            append_entry(self.path, entry)
 
 
 if __name__ == "__main__":
