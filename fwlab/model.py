@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_features, as_integer
+from fwlab.checks.labels import plain_labels
 from fwlab.datasets.normalize import Scaling
 from fwlab.npz import Saved, saved_arrays, write_arrays
 from fwlab.provenance import provenance
@@ -148,10 +149,12 @@ class Model:
             "label_name": self.label_name,
             "index_base": self.index_base,
         }
+        classes = np.asarray(self.classes)
         arrays: dict[str, Any] = {
             "W": self.W,
             "intercept": self.intercept,
-            "classes": self.classes,
+            # a file holds neither Python objects nor numpy's strings of any length
+            "classes": plain_labels(classes) if classes.dtype.kind in "OT" else classes,
         }
         arrays |= {f"scaling_{name}": value for name, value in self.scaling.as_dict().items()}
         arrays |= {name: json.dumps(value) for name, value in texts.items()}

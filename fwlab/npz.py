@@ -32,8 +32,9 @@ PACKED = ("data", "indices", "indptr", "shape")
 def write_arrays(path: str | Path, arrays: Mapping[str, Any], compress: bool = True) -> None:
     """Write named arrays to an .npz file. Raises TypeError for an array of Python objects."""
     for name, value in arrays.items():
-        if np.asarray(value).dtype.hasobject:
-            raise TypeError(f"{name} must hold numbers or texts; got an array of Python objects.")
+        dtype = np.asarray(value).dtype
+        if dtype.hasobject:
+            raise TypeError(f"{name} must hold numbers or texts; got an array of {dtype}.")
     save = np.savez_compressed if compress else np.savez
     write_atomically(Path(path), lambda file: save(file, **arrays))
 

@@ -1,5 +1,6 @@
 """A saved file is read as it was written, or refused in a sentence that names it."""
 
+import dataclasses
 import random
 import struct
 import zipfile
@@ -124,6 +125,14 @@ def test_a_model_that_cannot_predict_is_refused(changes, said, path):
     np.savez(path, **{**whole, **changes})
     with pytest.raises(ValueError, match=said):
         fwlab.Model.load(path)
+
+
+@pytest.mark.parametrize("dtype", [object, np.dtypes.StringDType()], ids=["object", "string"])
+def test_classes_of_python_objects_are_saved_as_texts(dtype, path):
+    classes = np.array(["pear", "a fig"], dtype=dtype)
+    model = dataclasses.replace(SAVED["Model"], classes=classes)
+    model.save(path)
+    assert fwlab.Model.load(path).classes.tolist() == ["pear", "a fig"]
 
 
 def test_models_of_earlier_versions_are_read(path):
@@ -281,7 +290,7 @@ def test_a_changed_header_of_an_npy_file_is_one_sentence(read, tmp_path):
 
 
 def test_python_objects_are_neither_written_nor_read(path, tmp_path):
-    with pytest.raises(TypeError, match="W must hold numbers or texts; got an array of Python"):
+    with pytest.raises(TypeError, match="W must hold numbers or texts; got an array of object"):
         write_arrays(path, {"W": np.array([{}])})
     assert not path.exists()
     np.save(tmp_path / "X.npy", np.array([{}]))
