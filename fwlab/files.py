@@ -64,9 +64,9 @@ def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
-    """Return the entries of a file, without the lines that a killed run cut off."""
-    found = []
-    for line in path.read_bytes().splitlines():
+    """Return the entries of a file, without lines that were cut off; none if there is no file."""
+    found: list[Any] = []
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
         with suppress(ValueError):
             found.append(json.loads(line))
     return [entry for entry in found if isinstance(entry, dict)]
@@ -76,17 +76,18 @@ def why_no_file(path: Path) -> str:
     """Return why no file can be written at this path, as far as one can tell before; else ""."""
     try:
         there = _status(path)
-        if there is None:
-            folder = Path(os.path.realpath(path)).parent
-            while not folder.exists():
-                folder = folder.parent
-            if not folder.is_dir():
-                return f"{str(folder)!r} is no folder"
-            allowed = os.access(folder, os.W_OK | os.X_OK)
-            return "" if allowed else f"the folder {str(folder)!r} is not writable"
-        if stat.S_ISDIR(there.st_mode):
+        if there is not None and stat.S_ISDIR(there.st_mode):
             return "it is a folder, not a file"
-        return "" if os.access(path, os.W_OK) else "it is not writable"
+        if there is not None and not os.access(path, os.W_OK):
+            return "it is not writable"
+        target = Path(os.path.realpath(path))
+        if there is not None and not _is_replaceable(there, target):
+            return ""
+        folder = target.parent
+        while not folder.exists():
+            folder = folder.parent
+        is_writable = os.access(folder, os.W_OK | os.X_OK)
+        return "" if is_writable else f"the folder {str(folder)!r} is not writable"
     except OSError as error:
         return error.strerror or str(error)
 

@@ -33,7 +33,7 @@ FEW = 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    The exit code is 0 if every check ran, 1 if a check broke or a page cannot be written, 2 for bad
+    The exit code is 0 if every check ran, 1 if a check broke or a file cannot be written, 2 for bad
     input, 130 after Ctrl-C or SIGTERM, and 141 if nobody reads what is printed.
     """
     return run_command("paper_checks", lambda: _run(arguments))
@@ -60,6 +60,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             kept = f"finished claims are in {options.keep}, if there are any"
         print(f"interrupted before all claims were tried; {kept}", file=sys.stderr)
         return 130
+    except OSError as error:  # from --keep
+        print(error, file=sys.stderr)
+        return 1
     print(printed(records, options))
     command = shlex.join(sys.argv[1:] if arguments is None else arguments)
     try:

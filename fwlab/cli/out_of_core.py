@@ -95,19 +95,24 @@ def _solve_path(
 ) -> int:
     """Run the path in its locked folder, report it, and return the exit code."""
     rows: list[dict[str, Any]] = []
-    status = None
+    status, unsaved = None, None
     for point in _with_bad_input(_points(options, problem, validation, settings)):
         status = point.result.status
         rows.append(_row(point))
         print(f"{'' if rows[1:] else chr(10)}{_table(rows)}", file=sys.stderr, flush=True)
         if options.save is not None:
             model = Model.of(point.result, problem.classes, settings=settings)
-            point.result.save(options.save, model.as_arrays())
+            try:
+                point.result.save(options.save, model.as_arrays())
+            except OSError as error:
+                unsaved = error
         del point  # so that the next run has its memory
     if options.json:
         print_json(options=_flags(options), path=rows)
     else:
         print(_table(rows))
+    if unsaved is not None:
+        raise unsaved
     if status is Status.INTERRUPTED:
         if options.folder is not None:
             complain(f"interrupted; fwlab solve --resume --out {options.folder} goes on from here.")

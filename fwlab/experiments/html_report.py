@@ -57,7 +57,7 @@ td, th {{ text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #d5d
 def check_html_report(path: Path) -> None:
     """Raise ImportError without plotly, and ValueError if `path` cannot be a new file."""
     require_plotly()
-    if not path.resolve().parent.is_dir():
+    if path.is_dir() or not path.resolve().parent.is_dir():
         raise ValueError(f"html must be a file in a folder that exists; got {str(path)!r}.")
     if reason := why_no_file(path):
         raise ValueError(f"html must be a file to write; got {str(path)!r}: {reason}.")

@@ -35,7 +35,8 @@ from paper_checks.report.stamp import stamp
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Returns 0; 1 if reasons are stale; 2 for bad input; 130 after Ctrl-C or SIGTERM.
+    Returns 0; 1 if reasons are stale or a file cannot be written; 2 for bad input; 130 after Ctrl-C
+    or SIGTERM.
     """
     options = parser().parse_args(arguments)
     claims()
@@ -46,9 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with sigterm_interrupts():
             scored = [score(paper, ids, options) for paper, ids in chosen(options)]
+        return reported(scored, options, arguments)
     except KeyboardInterrupt:
         print("interrupted; with --keep FILE the same command resumes", file=sys.stderr)
         return 130
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def reported(
+    scored: Sequence[Scored], options: argparse.Namespace, arguments: Sequence[str] | None
+) -> int:
+    """Print and write the scores; return the exit code."""
     known = reasons()
     for part in scored:
         print("\n".join([*survivor_table(part, known), ""]))
@@ -147,7 +158,7 @@ class Store:
 
     def read(self, kind: str, made: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
         """Return {name: what was made}; a last line cut off by a killed run is left out."""
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return {}
         found = {}
         for entry in entries(self.path):

@@ -64,7 +64,17 @@ FORBIDDEN = {
     "tests",
 }
 DRAWS = {"fwlab.plot", "fwlab.plot_labels", "fwlab.experiments.figure"}
-LOADED_ON_DEMAND = {"matplotlib", "pandas", "sklearn", "joblib", "pooch", "tqdm", "cvxpy", "flint"}
+LOADED_ON_DEMAND = {
+    "matplotlib",
+    "pandas",
+    "sklearn",
+    "joblib",
+    "pooch",
+    "tqdm",
+    "cvxpy",
+    "flint",
+    "filelock",
+}
 # together a third of what remains of the time of `import fwlab`
 SLOW = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse.linalg", "fwlab.testing"}
 

@@ -6,7 +6,6 @@ A command that another one keeps out of a folder changes nothing there.
 import json
 import os
 import shutil
-import stat
 import subprocess
 import sys
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import compared, document
+from devices import device, stdout_by_name
 
 import fwlab
 from fwlab.cli import main
@@ -144,20 +144,17 @@ def test_two_commands_never_share_a_new_folder(rows: Path, name: str) -> None:
 # where results go
 
 
-@pytest.mark.parametrize("device", ["/dev/null", "/dev/stdout"])
+@pytest.mark.parametrize("to_stdout", [False, True], ids=["null", "stdout"])
 def test_a_page_goes_to_a_device_that_stays_one(
-    folder: Path, capfd: pytest.CaptureFixture[str], undrawn: None, device: str
+    folder: Path, capfd: pytest.CaptureFixture[str], undrawn: None, to_stdout: bool
 ) -> None:
     pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
-    before = os.lstat(device)
+    path = stdout_by_name(folder) if to_stdout else device("null", folder)
+    before = path.lstat()
     flags = ["--data", "four.npz", "-k", "2", "--methods", "fw", "--max-iter", "2"]
-    assert main(["compare", *flags, "--html", device]) == 0
-    assert ("Plotly.newPlot(" in capfd.readouterr().out) == (device == "/dev/stdout")
-    after = os.lstat(device)
-    assert (stat.S_IFMT(after.st_mode), after.st_ino) == (
-        stat.S_IFMT(before.st_mode),
-        before.st_ino,
-    )
+    assert main(["compare", *flags, "--html", str(path)]) == 0
+    assert ("Plotly.newPlot(" in capfd.readouterr().out) == to_stdout
+    assert os.path.samestat(path.lstat(), before)
 
 
 def test_a_model_is_saved_through_a_link(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +175,7 @@ def test_a_model_is_saved_through_a_link(folder: Path, capsys: pytest.CaptureFix
         (["solve", "--data", "four.npz", "--save", "two.csv/m"], "'two.csv/m': Not a directory."),
         ([*OUT_OF_CORE, "--save", "."], "got '.': it is a folder, not a file."),
         (["predict", "--model", "m", "--data", "four.npz", "--out", "."], "--out must name a file"),
-        (["compare", "--data", "four.npz", "--html", "."], "html must be a file to write"),
+        (["compare", "--data", "four.npz", "--html", "."], "html must be a file in a folder that"),
         (["compare", "--data", "four.npz", "--out", "two.csv"], "'two.csv': Not a directory."),
         (["compare", "--data", "four.npz", "--out", "two.csv/r"], "'two.csv/r': Not a directory."),
     ],
@@ -189,6 +186,19 @@ def test_a_bad_place_is_refused_before_any_run(
     before = contents(".")
     assert sentence in said(capsys, 2, *arguments)
     assert contents(".") == before
+
+
+@pytest.mark.parametrize("run", ["in memory", "out of core"])
+def test_a_result_that_cannot_be_saved_is_still_reported(
+    rows: Path, capsys: pytest.CaptureFixture[str], run: str
+) -> None:
+    call = ["solve", "--data", "four.npz"] if run == "in memory" else OUT_OF_CORE[:-2]
+    full = device("full", rows)
+    assert main([*call, "--json", "--save", str(full)]) == 1
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert (report["result"] if run == "in memory" else report["path"][0])["gap"] < 0.1
+    assert err.splitlines()[-1] == f"fwlab: '{full}': No space left on device."
 
 
 # damaged files

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from devices import device, stdout_by_name
 
 import fwlab
 from fwlab.files import append_entry, entries, why_no_file, write_atomically, write_text_atomically
@@ -141,18 +142,21 @@ def test_a_pipe_is_written_into(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_the_null_device_stays_a_device():
-    before = os.stat(os.devnull)
-    write_text_atomically(Path(os.devnull), "text")
-    append_entry(Path(os.devnull), {})
-    assert os.stat(os.devnull) == before and stat.S_ISCHR(before.st_mode)
+def test_the_null_device_stays_a_device(tmp_path):
+    path = device("null", tmp_path)
+    before = path.stat()
+    write_text_atomically(path, "text")
+    append_entry(path, {})
+    assert entries(path) == []
+    assert os.path.samestat(path.stat(), before) and stat.S_ISCHR(before.st_mode)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_device_that_refuses_is_named():
+def test_a_device_that_refuses_is_named(tmp_path):
+    path = device("full", tmp_path)
     for write in (write_text_atomically, lambda path, text: append_entry(path, {"a": text})):
-        with pytest.raises(OSError, match=r"No space left on device: '/dev/full'$"):
-            write(Path("/dev/full"), "text")
+        with pytest.raises(OSError, match=f"No space left on device: '{path}'$"):
+            write(path, "text")
+    assert stat.S_ISCHR(path.stat().st_mode)
 
 
 def test_a_disk_is_not_overwritten(tmp_path, monkeypatch):
@@ -165,12 +169,12 @@ def test_a_disk_is_not_overwritten(tmp_path, monkeypatch):
     assert path.read_bytes() == b"all that there is"
 
 
-@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
 @pytest.mark.parametrize("to_file", [True, False], ids=["file", "pipe"])
 def test_stdout_is_written_to_in_order(tmp_path, to_file):
+    link = stdout_by_name(tmp_path)
     code = (
         "from pathlib import Path; from fwlab.files import write_text_atomically as write\n"
-        "print('before'); write(Path('/dev/stdout'), 'text\\n'); print('after')"
+        f"print('before'); write(Path({str(link)!r}), 'text\\n'); print('after')"
     )
     path = os.pathsep.join([str(Path(fwlab.__file__).parents[1]), *sys.path])
     command, env = [sys.executable, "-c", code], {**os.environ, "PYTHONPATH": path}
@@ -182,7 +186,7 @@ def test_stdout_is_written_to_in_order(tmp_path, to_file):
         printed = subprocess.run(
             command, capture_output=True, text=True, env=env, check=True
         ).stdout
-    assert printed == "before\ntext\nafter\n"
+    assert printed == "before\ntext\nafter\n" and link.is_symlink()
 
 
 BAD_PLACES = {

@@ -5,6 +5,7 @@ Each test starts a command as a user does, in a process of its own.
 """
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -210,6 +211,26 @@ def test_on_a_full_disk_the_numbers_are_printed(tmp_path, command, result):
     (tmp_path / "slow.py").write_text(SLOW.replace("3600", "0"))
     said = ended(tmp_path, command, small_files)
     assert result in said
-    assert "File too large: '" in said.splitlines()[-1]
+    assert re.search("'.+': File too large|File too large: '.+'", said.splitlines()[-1])
     assert not stored(tmp_path) and not (tmp_path / "result.npz").exists()
-    assert not [file for file in tmp_path.rglob(".*") if file.is_file()]
+    hidden = {file.name for file in tmp_path.rglob(".*") if file.is_file()}
+    assert hidden <= {".lock"}
+
+
+@pytest.mark.deep
+def test_a_comparison_killed_at_any_moment_loses_nothing(tmp_path):
+    """Thirty moments of one comparison: every file is whole, and the next call goes on."""
+    delays = np.random.default_rng(0).permutation(np.linspace(0.5, 6.0, 30))
+    for delay in delays:
+        with started(tmp_path, COMPARE) as run:
+            time.sleep(delay)
+            run.kill()
+            _, errors = run.communicate()
+        assert "Traceback" not in errors, errors
+        for file in stored(tmp_path):
+            fwlab.Result.load(file)
+        record = tmp_path / "out" / "comparison.toml"
+        assert not record.exists() or record.read_text().endswith("# end\n")
+    said = ended(tmp_path, COMPARE)
+    assert "CONVERGED" in said and "damaged" not in said
+    assert len(stored(tmp_path)) == 2

@@ -82,6 +82,34 @@ def test_old_tables_go_and_other_scripts_stay(kept, tmp_path):
     ]
 
 
+def test_a_kill_while_results_are_copied_loses_no_table(kept, tmp_path, monkeypatch):
+    (kept / "standard").mkdir(parents=True)
+    (kept / "standard" / "thirds_old.csv").write_text("old")
+    assert run("thirds", "--out", tmp_path) == 0
+
+    def killed(*arguments):
+        raise SystemExit
+
+    monkeypatch.setattr("figures.kit.kept.write_text_atomically", killed)
+    with pytest.raises(SystemExit):
+        keep(tmp_path, "standard", ["thirds"], kept)
+    assert (kept / "standard" / "thirds_old.csv").read_text() == "old"
+
+
+@pytest.mark.parametrize("content", ['{"values": ', "[]", "\x80"])
+def test_a_damaged_record_is_named(kept, tmp_path, capsys, content):
+    assert run("thirds", "--out", tmp_path) == 0
+    record = tmp_path / "standard" / "thirds.json"
+    record.write_text(content, "latin-1")
+    for arguments in (["thirds", "--plot-only"], ["keep"]):
+        capsys.readouterr()
+        assert run(*arguments, "--out", tmp_path) == 1
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert f"{record} is damaged (" in said
+        assert said.endswith("; python -m figures thirds makes it again.")
+    assert run("thirds", "--out", tmp_path) == 0
+
+
 def test_a_compact_record_is_the_record_with_rounded_floats(tmp_path):
     record = {"size": "standard", "settings": {"one": {"x": 1 / 3}}, "values": {"one": thirds(1)}}
     text = compact(record)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from devices import device
 
 from paper_checks import outcomes, run
 from paper_checks.__main__ import main
@@ -117,6 +118,20 @@ def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypat
     options = ["--id", "K19-prop6", "--id", "K19-ptk-below", "--jobs", "1", "--keep", str(keep)]
     assert main(options) == 130
     assert str(keep) in capsys.readouterr().err
+    assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
+
+
+def test_a_full_disk_ends_the_command_with_a_sentence(tmp_path, capsys):
+    full = device("full", tmp_path)
+    assert main(["--id", "K19-prop6", "--jobs", "1", "--keep", str(full)]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == f"[Errno 28] No space left on device: '{full}'"
+
+
+def test_a_record_that_a_killed_run_cut_costs_only_itself(tmp_path):
+    keep = tmp_path / "records"
+    keep.write_bytes(b'{"id": "K19-ptk-below", "seed": 0}\n{"id": "K19-ptk-bel')
+    assert main(["--id", "K19-prop6", "--jobs", "1", "--keep", str(keep)]) == 0
     assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
 
 

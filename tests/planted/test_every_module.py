@@ -9,6 +9,8 @@ NO_MATHEMATICS = {
     "arrays": "names of types",
     "text": "sentences",
     "files": "files written atomically",
+    "npz": "arrays in files",
+    "say": "lines on the terminal",
     "provenance": "versions and dates",
     "plot": "curves drawn from given arrays",
     "plot_labels": "names beside curves",
