@@ -31,6 +31,8 @@ LAYERS = (
         "fwlab.command",
         "fwlab.files",
         "fwlab.launch",
+        "fwlab.npz",
+        "fwlab.say",
         "fwlab.streams",
         "fwlab.text",
         "fwlab.threads",

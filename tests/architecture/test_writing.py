@@ -16,7 +16,8 @@ FILES = [
 APART = {
     "fwlab/files.py": "is the writer",
     "fwlab/experiments/lock.py": "locks a file that it keeps open",
-    "fwlab/cli/output.py": "sends what nobody reads to the null device",
+    "fwlab/kernels/_machine_code.py": "stores code in private folders, below the other layers",
+    "fwlab/streams.py": "sends what nobody reads to the null device",
     "fwlab/docs/*": "writes the sources of the site to a temporary folder of its own",
     "figures/benchmarks/*": "fills temporary folders with samples, larger than memory",
     "paper_checks/mutation/forks.py": "sends what a mutant prints to the null device",

@@ -1,5 +1,6 @@
 """The interactive page of a comparison: its curves, tables and bad input, without a browser."""
 
+import re
 from pathlib import Path
 
 import numpy as np
