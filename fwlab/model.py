@@ -25,7 +25,9 @@ from fwlab.text import in_brackets
 # the part of a file that is a model's; the rest, if there is more, is a Result's
 PREFIX = "model_"
 MOST_CLASSES = 5  # that a representation names
-# what the arrays of a file must be; label_name came later
+# what came later: a file without it has none
+LATER = ("label_name", "index_base")
+# what the arrays of a file must be
 MODEL = {
     "W": Saved("iuf", ("m", "d"), finite=True),
     "intercept": Saved("iuf", ("m",), finite=True),
@@ -37,7 +39,7 @@ MODEL = {
         for name in ("origin", "mean", "deviation")
     },
     **dict.fromkeys(("feature_names", "settings", "certificate", "made_by"), TEXT),
-    "label_name": TEXT._replace(required=False),
+    **dict.fromkeys(LATER, TEXT._replace(required=False)),
 }
 CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 
@@ -171,6 +173,9 @@ class Model:
                 scaling["normalize"] = scaling["normalize"].item()
             if len(np.unique(own["classes"])) < len(own["classes"]):
                 raise ValueError("it names a class twice.")
+            label, base = (json.loads(own[n].item()) if n in own else None for n in LATER)
+            if not isinstance(label, str | None) or base not in (None, 0, 1):
+                raise ValueError(f"a label or an index cannot be {label!r} or {base!r}.")
             return cls(
                 own["W"],
                 own["intercept"],
@@ -180,8 +185,8 @@ class Model:
                 named_values(own["settings"]),
                 named_values(own["certificate"]),
                 named_values(own["made_by"]),
-                json.loads(own["label_name"].item()) if "label_name" in own else None,
-                json.loads(own["index_base"].item()) if "index_base" in own else None,
+                label,
+                base,
             )
 
 

@@ -88,6 +88,8 @@ def saved_arrays(
         try:
             archive = Archive(path, file)
             yield _as_described(archive, form(archive) if callable(form) else form)
+        except MemoryError:
+            raise
         except Exception as error:
             reason = f"{_reason(error).rstrip('.')}."
             raise UnreadableFile(
@@ -212,6 +214,8 @@ def _damage(where: str, what: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings(action="ignore"):
             yield
+    except MemoryError:  # nothing is read that the bytes of the file cannot hold
+        raise
     except Exception as error:
         plain = isinstance(error, UnreadableFile)
         reason = _reason(error) if plain else f"{what} ({_reason(error)})."

@@ -30,7 +30,10 @@ def model() -> fwlab.Model:
     X = np.random.default_rng(0).normal(size=(5, 3))
     scaling = Scaling.fitted("standard", X)
     classes, names = np.array(["pear", "fig"]), ("a", "b", "c")
-    return fwlab.Model(X[:2], np.zeros(2), classes, scaling, names, {"C": 1.0}, {"gap": 0.25})
+    texts = {"settings": {"C": 1.0}, "certificate": {"gap": 0.25}, "label_name": "fruit"}
+    return fwlab.Model(
+        X[:2], np.zeros(2), classes, scaling, feature_names=names, **texts, index_base=1
+    )
 
 
 def result(A: Any = A, kind: Any = fwlab.Result) -> Any:
