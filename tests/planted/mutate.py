@@ -26,8 +26,11 @@ COMPARISONS = {
     ast.NotEq: ast.Eq,
 }
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-CONSTANTS = {0: 1, 1: 0, 2: 1, 0.5: 1.0}
-EXTREMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+CONSTANTS = {0: 1, 1: 0, 2: 1}  # any other one is halved
+CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+CALLS |= {"sum": "max", "mean": "sum", "any": "all", "all": "any", "argmin": "argmax"}
+CALLS |= {"argmax": "argmin", "floor": "ceil", "ceil": "floor"}
+LEFT_OUT = ("sqrt", "abs")  # functions whose argument takes their place
 # fields that are not run, or whose change is no change of mathematics
 SKIPPED = ("decorator_list", "annotation", "returns", "type_params")
 
@@ -61,17 +64,28 @@ def changed(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield node, _text(ast.Compare(left, [COMPARISONS[type(op)]()], [right]))
         case ast.BinOp(left, op, right) if type(op) in OPERATORS:
             yield node, _text(ast.BinOp(left, OPERATORS[type(op)](), right))
+            yield node, _text(left)
+            if isinstance(op, ast.Add | ast.Mult):
+                yield node, _text(right)
+        case ast.BinOp(left, ast.Pow()):
+            yield node, _text(left)
         case ast.AugAssign(target, op, value) if type(op) in OPERATORS:
             yield node, ast.unparse(ast.AugAssign(target, OPERATORS[type(op)](), value))
-        case ast.Constant(value) if type(value) in (int, float) and value in CONSTANTS:
-            yield node, repr(type(value)(CONSTANTS[value]))
-        case ast.Call(ast.Name(name) as function) if name in EXTREMES:
-            yield function, EXTREMES[name]
-        case ast.Call(ast.Attribute(value, name) as function) if name in EXTREMES:
-            yield function, ast.unparse(ast.Attribute(value, EXTREMES[name]))
+            yield node, "pass"
+        case ast.Constant(value) if type(value) in (int, float):
+            yield node, repr(type(value)(CONSTANTS.get(value, value / 2)))
+        case ast.Call(ast.Name(name) as function) if name in CALLS:
+            yield function, CALLS[name]
+        case ast.Call(ast.Attribute(value, name) as function) if name in CALLS:
+            yield function, ast.unparse(ast.Attribute(value, CALLS[name]))
+        case ast.Call(ast.Name(name) | ast.Attribute(_, name), [argument]) if name in LEFT_OUT:
+            yield node, _text(argument)
         case ast.BoolOp(op, values):
             other = ast.Or() if isinstance(op, ast.And) else ast.And()
             yield node, _text(ast.BoolOp(other, values))
+            for place in range(len(values)):
+                rest = values[:place] + values[place + 1 :]
+                yield node, _text(rest[0] if len(rest) == 1 else ast.BoolOp(op, rest))
         case ast.UnaryOp(ast.USub(), operand):
             yield node, _text(operand)
         case ast.If(test) | ast.While(test) | ast.IfExp(test):

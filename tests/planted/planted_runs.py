@@ -14,7 +14,7 @@ from pathlib import Path
 from planted_defects import ROOT, Defect
 
 SERVER = Path(__file__).with_name("planting.py")
-# after which a run is stopped; on a busy machine compilation alone may take minutes
+# of the processor, after which a run is stopped; compilation alone may take minutes
 SECONDS, COMPILED_SECONDS = 120, 900
 # Of the certificate tests, which run all methods on all losses, two losses run: the joint one
 # without smoothing, the entrywise one with it, both with and without weights. The tests of single
