@@ -10,11 +10,12 @@ from fwlab.kernels.layouts import Faces
 from fwlab.solvers.face_steps import (
     MOST_COST,
     MOST_COST_OF_ONE,
-    MOST_PASSES,
     FacePasses,
     faces_of,
     gain,
+    relative_cost,
     visit_faces,
+    warm_up_faces,
 )
 from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
@@ -127,6 +128,12 @@ def test_no_block_that_can_move_is_left_out():
     assert_array_equal(faces_of(state, np.arange(N)).rows, np.flatnonzero(wrong.any(axis=1)))
 
 
+def test_the_cost_of_a_pass_over_faces_by_hand():
+    """A class of a face costs 1.5 classes of a whole row, and a row costs ten in each pass."""
+    problem = problem_of(fwlab.MaxHinge())
+    assert relative_cost(problem, 3, 7) == (1.5 * 7 + 10 * 3) / (N * (M + 10))
+
+
 def test_no_face_is_visited_if_a_pass_over_all_costs_too_much():
     state = state_of(problem_of(fwlab.MaxHinge()))
     classes = faces_of(state, np.arange(N)).classes
@@ -155,7 +162,7 @@ def test_few_rows_are_visited_a_few_times():
     state.A[:2] = [[0.5, -0.5], [-0.5, 0.5]]
     state.refresh()
     visit_faces(state, np.arange(2), np.arange, 0.0)
-    assert state.n_steps == 2 * MOST_PASSES
+    assert state.n_steps == 2 * 50
 
 
 def test_visits_end_when_they_gain_less_than_a_pass_over_all_rows():
@@ -176,6 +183,42 @@ def test_visits_end_when_they_gain_less_than_a_pass_over_all_rows():
     assert once == 1
     assert visits(1.01 * gained / cost)[0] == 1
     assert visits(0.99 * gained / cost)[0] > 1
+
+
+def test_visits_end_when_nothing_moves():
+    """The third row is 0 and its block stays, while a pass over all rows gained nothing either."""
+    state = state_of(problem_of(fwlab.MaxHinge()))
+    before = state.n_steps
+    visit_faces(state, np.array([3]), np.arange, 0.0)
+    assert state.n_steps == before + 1
+
+
+@pytest.mark.parametrize("lam", [0.02, 0.3])
+def test_gains_are_those_of_the_dual_up_to_a_factor(lam):
+    """With two classes a step by (t, -t) to a maximum adds t^2 curvature / n."""
+    problem = fwlab.Problem(np.diag([1.0, 3.0]), [0, 1], fwlab.MaxHinge(), lam)
+    state = State(problem, np.array([[0.01, -0.01], [-0.02, 0.02]]), np.random.default_rng(0))
+    state.refresh()
+    passes = FacePasses(state, faces_of(state, np.arange(2)))
+    for place in range(2):
+        before = problem.dual(state.A)
+        passes.visit(np.array([place]))
+        moves = np.where(np.arange(2) == place, passes.moves, 0.0)
+        added = problem.dual(state.A) - before
+        assert gain(moves, problem.curvatures) == pytest.approx(4 * 2 * added)
+
+
+@each_form
+def test_the_warm_up_makes_an_exact_step_of_the_first_block(as_form):
+    rng = np.random.default_rng(2)
+    problem = fwlab.Problem(as_form(rng.normal(size=(4, 5))), [2, 1, 0, 1], fwlab.TopK(2), 0.1)
+    found, expected = (State(problem, np.zeros((4, 3)), rng) for _ in range(2))
+    warm_up_faces(found)
+    FacePasses(expected, Faces(np.array([0]), np.array([0, 3]), np.array([2, 0, 1]))).visit(
+        np.array([0])
+    )
+    assert expected.A[0].any()
+    assert_array_equal(found.A, expected.A)
 
 
 def test_a_block_without_curvature_stays():
