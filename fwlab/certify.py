@@ -27,7 +27,7 @@ from fwlab.arrays import Floats
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features import GramFeatures
 from fwlab.operators.features_interface import DataFeatures
-from fwlab.operators.scores import score_parts
+from fwlab.operators.scores import score_errors, score_parts
 from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, gamma_in_parts, norms_above
 from fwlab.problem import Problem
 from fwlab.result import Certificate
@@ -83,33 +83,26 @@ def _of_machine(
     dual = problem.dual_value(A, dual_square)
     m, d = W.shape
     features = cast(DataFeatures, problem.features)
-    x = norms_above(features.square_norms(), d)
-    w = norms_above(np.einsum("ij,ij->i", W, W), d)
-    terms = features.row_terms()
-    e = gamma(terms + 2) * x * w.max() + terms * UNDERFLOW
-    parts = score_parts(problem.features, W, scores if at_link else None)
-    losses, loss_error = losses_with_error(problem, parts, e, A)
-    rho = distances(problem, A)
+    parts = score_parts(features, W, scores if at_link else None)
+    losses, loss_error = losses_with_error(problem, parts, score_errors(features, W), A)
+    x, rho = norms_above(features.square_norms()), distances(problem, A)
     inner, total = _link_errors(problem, A, link, features.column_error_norms(), x, rho)
     rounding = gamma_in_parts(m * d) if norm.plain else gamma(d + 4 * m + 64)
     # squares below the normal numbers lose their digits, before an LpNorm takes their powers
-    vanished = problem.lam * m**2 * d * 2.0**-1021
-    primal_error = problem.lam / 2 * square * rounding + vanished
-    dual_error = problem.lam / 2 * dual_square * rounding + vanished
-    primal_error += loss_error
-    dual_error += dual_row_error(problem, A, rho)
+    vanished = m**2 * d * 2.0**-1021
+    error = loss_error + dual_row_error(problem, A, rho)
+    error += problem.lam / 2 * ((square + dual_square) * rounding + 2 * vanished)
     if norm.plain:
-        dual_error += inner + problem.lam / 2 * total**2
+        error += inner + problem.lam / 2 * total**2
     else:
         E = total * m ** max(0.0, 1 / norm.q - 0.5)
-        dual_error += problem.lam * (np.sqrt(MARGIN * dual_square) * E + E**2 / 2)
-    error = primal_error + dual_error
+        error += problem.lam * (np.sqrt(dual_square) * E + E**2 / 2)
     certificate = _certificate(problem, A, losses, square, dual, error, rho)
-    if certificate.contradiction or norm.p == 1 or norm.p > 2:
+    if certificate.contradiction or not 1 < norm.p <= 2:
         return certificate
-    root = np.sqrt(max(certificate.proved_gap, 0.0)) / np.sqrt(problem.lam * (norm.p - 1))
+    root = np.sqrt(certificate.proved_gap) / np.sqrt(problem.lam * (norm.p - 1))
     distance = root + total / 2 if at_link else np.sqrt(2) * root
-    return replace(certificate, distance=float(distance) * MARGIN + UNDERFLOW)
+    return replace(certificate, distance=MARGIN * float(distance))
 
 
 def _link_errors(
@@ -125,16 +118,15 @@ def _link_errors(
     rho : (n,), bounds of |a_i - a'_i|_1.
 
     """
-    (n, m), d = A.shape, V.shape[1]
-    v = norms_above(np.einsum("ij,ij->i", V, V), d)
+    v = norms_above(np.einsum("ij,ij->i", V, V))
     products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in problem.chunks()])
     inner = float(np.mean(rounded * products + rho * x * v.max()))
     norms = np.sqrt(np.einsum("ij,ij->i", A, A))
     total = float((rounded * norms + rho * x).sum()) / problem.lam_n
-    # lam n and the quotient are rounded, too
+    # lam n and the quotient are rounded, too, and products may vanish
     size = float(np.linalg.norm(v))
-    division = 4 * UNIT * size + np.sqrt(m * d) * n * UNDERFLOW / problem.lam_n
-    return MARGIN * (inner + problem.lam * size * division), MARGIN * (total + division)
+    division = 2 * UNIT * size + np.sqrt(V.size) * len(A) * UNDERFLOW / problem.lam_n
+    return inner + problem.lam * size * division, total + division
 
 
 def _of_gram(
@@ -144,7 +136,7 @@ def _of_gram(
 
     An entry of K c is right to gamma_c sum_i kappa_i |c_i|, where kappa_i is the largest absolute
     entry of row i. This bounds the error eps of |v_j|^2 = <a_j, K a_j> / (lam n)^2 for each class,
-    and |v_j| then has a relative error of at most eps / |v_j|^2.
+    and |v_j| then has an error of at most eps / |v_j|, and of at most sqrt(eps).
 
     Weak duality needs a positive semidefinite matrix, which K + mu I is proved to be
     (fwlab.checks.gram). The gap of the problem with K + mu I is bounded too: there, |v_j| grows by
@@ -161,18 +153,17 @@ def _of_gram(
     mu = problem.gram_shift
     e = entries.max() + mu * np.abs(C).max(axis=1) / problem.lam_n
     parts = score_parts(problem.features, machine_link, scores if C is A else None)
-    losses, primal_error = losses_with_error(problem, parts, e, A)
+    losses, error = losses_with_error(problem, parts, e, A)
+    error += dual_row_error(problem, A, rho)
     shifts = mu * np.einsum("ij,ij->j", C, C) / problem.lam_n**2
-    primal_error += _norm_error(problem, machine_link, C, errors + shifts, norm.square_norm)
+    error += _norm_error(problem, machine_link, C, errors + shifts, norm.square_norm)
     entries, errors = _product_errors(problem, A, link, kappa)
-    dual_error = dual_row_error(problem, A, rho)
     shifts = mu * (np.sqrt(np.einsum("ij,ij->j", A, A)) + rho.sum()) ** 2 / problem.lam_n**2
     moved = np.sqrt(kappa.max()) * rho.sum() / problem.lam_n
     if norm.plain:
         first = np.mean(rho * (np.abs(link).max(axis=0) + entries.max()))
-        dual_error += float(first) + problem.lam / 2 * moved**2
-    dual_error += _norm_error(problem, link, A, errors + shifts, norm.dual_square_norm, moved)
-    error = primal_error + dual_error
+        error += float(first) + problem.lam / 2 * moved**2
+    error += _norm_error(problem, link, A, errors + shifts, norm.dual_square_norm, moved)
     certificate = _certificate(problem, A, losses, square, dual, error, rho)
     return certificate.contradicted(_negative_curvature(problem, A, link, errors))
 
@@ -198,15 +189,19 @@ def _negative_curvature(problem: Problem, A: Floats, link: Floats, errors: Float
 def _product_errors(
     problem: Problem, C: Floats, link: Floats, kappa: Floats
 ) -> tuple[Floats, Floats]:
-    """Return bounds, (m,) each, of the errors of a class's link entries and of its |v_j|^2."""
-    n, sizes = len(C), np.abs(C)
-    entries = gamma_in_parts(n) * (sizes.T @ kappa) + n * UNDERFLOW
-    entries = entries / problem.lam_n + 4 * UNIT * np.abs(link).max(axis=1)
+    """Return bounds, (m,) each, of the errors of a class's link entries and of its |v_j|^2.
+
+    |v_j|^2 counts with two quotients, the sum over the classes, the product with lam / 2 and the
+    sum with the other terms.
+    """
+    (n, m), sizes = C.shape, np.abs(C)
+    entries = (gamma_in_parts(n) * (sizes.T @ kappa) + n * UNDERFLOW) / problem.lam_n
+    entries += 2 * UNIT * np.abs(link).max(axis=1)
     products = np.einsum("ij,ji->j", sizes, np.abs(link))
-    errors = sizes.sum(axis=0) * entries + (gamma(n) + 8 * UNIT) * products
-    # products of numbers close to the smallest ones vanish, and so do quotients by lam n
-    vanished = n * 2.0**-1021 * (1 + 1 / problem.lam_n) * (1 + 1 / problem.lam_n)
-    return MARGIN * entries + vanished, MARGIN * errors / problem.lam_n + vanished
+    errors = (sizes.sum(axis=0) * entries + gamma(n + m + 4) * products) / problem.lam_n
+    # products and quotients by lam n vanish, and so do squares of larger numbers later on
+    vanished = n * 2.0**-1021 * (1 + 1 / problem.lam_n)
+    return entries + vanished, errors + vanished
 
 
 def _norm_error(
@@ -219,17 +214,15 @@ def _norm_error(
 ) -> float:
     """Return the error of lam/2 square_norm(|v_j|^2) if |v_j|^2 has these `errors`, (m,).
 
-    With an LpNorm `moved` is added to the error of each |v_j|.
+    With an LpNorm the v_j may move besides, by `moved` in all.
     """
     if problem.regularizer.plain:
         return problem.lam / 2 * float(errors.sum())
     squares = problem.square_norms(link, C)
-    with np.errstate(over="ignore"):
-        quotients = errors / np.maximum(np.sqrt(squares), 1e-300)
-    change = np.minimum(np.sqrt(errors), quotients) + moved
-    size, shift = np.sqrt(square_norm(squares)), np.sqrt(square_norm(change**2))
+    change = errors / np.sqrt(np.maximum(squares, errors))
+    size, shift = np.sqrt(square_norm(squares)), np.sqrt(square_norm(change**2)) + moved
     rounding = gamma(4 * len(squares) + 64) * size**2 / 2
-    return problem.lam * MARGIN * float(size * shift + shift**2 / 2 + rounding)
+    return problem.lam * float(size * shift + shift**2 / 2 + rounding)
 
 
 def _certificate(
@@ -252,8 +245,8 @@ def _certificate(
     dual, error = (dual, error) if feasible else (-np.inf, np.inf)
     primal, augmented = (problem.objective(values, square) for values in losses)
     augmented += problem.ridge_term(A)
-    error = MARGIN * error + 16 * UNIT * (abs(primal) + problem.lam * square)
-    error += 16 * UNIT * abs(dual) if feasible else 0.0
+    # the last sum of each of the two values is rounded, and their difference
+    error = MARGIN * (error + 2 * UNIT * (abs(primal) + abs(dual)))
     certificate = Certificate(
         primal, dual, primal - dual, augmented - dual, from_scratch=True, gap_error=float(error)
     )

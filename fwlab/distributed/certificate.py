@@ -110,7 +110,7 @@ def certificate(
 
 def norms_of_rows(V: Floats) -> Floats:
     """Return bounds of the norms of the rows of V, (m,)."""
-    return norms_above(np.einsum("ij,ij->i", V, V), V.shape[1])
+    return norms_above(np.einsum("ij,ij->i", V, V))
 
 
 def certificate_of(problem: ProblemInParts, terms: Sequence[Terms], V: Floats) -> Certificate:
@@ -148,7 +148,7 @@ def certificate_of(problem: ProblemInParts, terms: Sequence[Terms], V: Floats) -
 def chunk_terms(part: ChunkProblem, A: Floats, V: Floats, v: Floats, n_chunks: int) -> Terms:
     """Return the terms of one chunk of n_chunks; v (m,) bounds the norms of the rows of V."""
     features = cast(DataFeatures, part.features)
-    x = norms_above(features.square_norms(), V.shape[1])
+    x = norms_above(features.square_norms())
     entries = features.row_terms()
     e = gamma(entries + 2) * x * v.max() + entries * UNDERFLOW
     losses, error = losses_with_error(part, score_parts(features, V), e, A)

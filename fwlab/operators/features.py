@@ -105,8 +105,7 @@ class DenseFeatures:
         return self.X.shape[1]
 
     def column_error_norms(self) -> Floats:
-        n, d = self.X.shape
-        return gamma_in_parts(n) * norms_above(self.square_norms(), d)
+        return gamma_in_parts(len(self.X)) * norms_above(self.square_norms())
 
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.X), size))
@@ -197,9 +196,8 @@ class SparseFeatures:
         return np.diff(self.X.indptr)
 
     def column_error_norms(self) -> Floats:
-        d = self.X.shape[1]
-        terms = np.bincount(self.X.indices, minlength=d) + 2
-        return norms_above(self._weighted_squares(gamma(terms) ** 2), d)
+        terms = np.bincount(self.X.indices, minlength=self.X.shape[1]) + 2
+        return norms_above(self._weighted_squares(gamma(terms) ** 2))
 
     def _weighted_squares(self, weights: Floats) -> Floats:
         data = np.square(self.X.data, dtype=np.float64)

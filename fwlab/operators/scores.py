@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.operators.features_interface import Features, ScoreWriter
+from fwlab.operators.features_interface import DataFeatures, Features, ScoreWriter
+from fwlab.operators.sums import gamma, norms_above
 from fwlab.threads import for_rows, number_of_threads
 
 # per thread a part has ROWS rows, or more if it then has at most ENTRIES entries
@@ -24,6 +25,16 @@ def scores_of(features: Features, W: Floats) -> Floats:
     out = np.empty((features.shape[0], len(W)))
     _write_from(0, features.score_writer(W), out)
     return out
+
+
+def score_errors(features: DataFeatures, W: Floats) -> Floats:
+    """Return a bound of the rounding error of the scores of each row for W (m, d), (n,).
+
+    The bounds of the norms are at least 2^-511, so that products that vanish count, too.
+    """
+    x = norms_above(features.square_norms())
+    w = norms_above(np.einsum("ij,ij->i", W, W))
+    return np.asarray(gamma(features.row_terms()) * x * w.max())
 
 
 def rows_of_part(n_classes: int) -> int:

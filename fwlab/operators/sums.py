@@ -28,9 +28,12 @@ def gamma_in_parts(count: int) -> float:
     return float(gamma(min(count, SUMMED) + count / SUMMED + 2))
 
 
-def norms_above(squares: Floats, count: int) -> Floats:
-    """Return bounds of the norms of vectors of `count` entries from computed squared norms."""
-    return np.asarray(np.sqrt(MARGIN * squares + count * 2.0**-1021))
+def norms_above(squares: Floats) -> Floats:
+    """Return bounds of the norms of vectors from computed squared norms.
+
+    The squares of up to 2^54 entries may vanish. Then 2^-1021 bounds their sum.
+    """
+    return np.asarray(np.sqrt(MARGIN * squares + 2.0**-1021))
 
 
 def square_in_parts(W: Floats) -> float:

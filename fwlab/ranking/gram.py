@@ -186,7 +186,7 @@ class RbfGram:
     def product_with_errors(self, c: Floats) -> tuple[Floats, Floats]:
         """Return K c, summed in parts, and bounds of its errors, which include K's, (n,) each."""
         d, rounding = self.X.shape[1], _rounding_in_parts(c)
-        r, out = norms_above(self.norms, d), np.zeros(self.size)
+        r, out = norms_above(self.norms), np.zeros(self.size)
         errors = np.full(self.size, self.size * UNDERFLOW)
         for rows in chunks(np.flatnonzero(c), PART):
             K = self.block(rows)

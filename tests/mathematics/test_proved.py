@@ -1,9 +1,14 @@
 """Labels and accuracies that a certificate proves: never a wrong one, and not too few."""
 
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pytest
 
 import fwlab
+from fwlab import proved
+from fwlab.proved import _scores, proved_accuracy, proved_labels
 
 OPTIMAL = {"tol": 1e-12, "max_iter": 1000}
 
@@ -26,7 +31,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("method", "arguments"), RUNS, ids=str)
 def test_no_label_of_the_optimum_contradicts_a_proved_one(method, arguments):
-    proved = 0
+    count = 0
     for seed in range(3):
         X, y, X_new = drawn(seed)
         problem = fwlab.Problem(X, y, lam=0.05, **arguments)
@@ -36,8 +41,8 @@ def test_no_label_of_the_optimum_contradicts_a_proved_one(method, arguments):
             result = fwlab.solve(problem, method, tol=1e-12, max_iter=iterations)
             sure = result.proved(X_new) & best.proved(X_new)
             assert (result.predict(X_new) == best.predict(X_new))[sure].all()
-            proved += sure.sum()
-    assert method == "subgradient" or proved > 0
+            count += sure.sum()
+    assert method == "subgradient" or count > 0
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -78,15 +83,76 @@ def test_a_tie_is_never_proved():
     assert result.proved_accuracy(np.array([[1.0], [1.0]]), np.array([0, 1])) == (0.0, 1.0)
 
 
-def test_a_margin_at_the_bound_is_not_proved():
-    """The machine is (1, 0) and the distance 1: a lead of sqrt(2) |x| is no proof, more is one."""
-    from fwlab.proved import proved_accuracy, proved_labels
+@pytest.mark.parametrize("size", [0.25, 1.0, 8.0])
+def test_a_margin_at_the_bound_is_not_proved(size):
+    """At the distance r the optimum's lead can be smaller by sqrt(2) |x| r, which is all here."""
+    direction, r = np.array([0.6, 0.8]), np.sqrt(2)
+    W, x, other = np.outer([1, -1], direction), 5 * size * direction[None], np.array([1])
+    optimum = W - 1.001 * r / np.sqrt(2) * W
+    assert np.linalg.norm(optimum - W) == pytest.approx(1.001 * r)
+    assert x @ optimum[0] < x @ optimum[1]
+    assert proved_labels(W, 0.99 * r, x).all()
+    assert not proved_labels(W, r, x).any()
+    assert proved_accuracy(W, 0.99 * r, x, other, 1) == (0.0, 0.0)
+    assert proved_accuracy(W, r, x, other, 1) == (0.0, 1.0)
 
-    W, x = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([[1.0, 0.0]])
-    assert proved_labels(W, 1.9 / np.sqrt(2), x).all()
-    assert not proved_labels(W, 2 / np.sqrt(2), x).any()
-    assert proved_accuracy(W, 1.9 / np.sqrt(2), x, np.array([1]), 1) == (0.0, 0.0)
-    assert proved_accuracy(W, 2 / np.sqrt(2), x, np.array([1]), 1) == (0.0, 1.0)
+
+def test_the_rounding_of_both_scores_counts():
+    """Scores in exact numbers differ by up to the bound less, and at times by half of it."""
+    rng, ratios = np.random.default_rng(0), []
+    X, W = rng.uniform(1.0, 1.1, (300, 2)), rng.uniform(1.0, 1.1, (6, 2))
+    scores, slack = _scores(W, 0.0, X)
+    for x, computed, bound in zip(X, scores, slack, strict=True):
+        errors = [Fraction(s) - _product(w, x) for s, w in zip(computed, W, strict=True)]
+        ratios.append(float(max(errors) - min(errors)) / bound)
+    assert 0.5 < max(ratios) <= 1
+
+
+def _product(w, x):
+    return sum(Fraction(a) * Fraction(b) for a, b in zip(w, x, strict=True))
+
+
+def test_what_is_proved_holds_for_all_scores_within_the_bound(monkeypatch):
+    """Each difference of two scores may be off by `slack`: all such differences are tried."""
+    triples = np.array(list(product(range(3), repeat=3)), dtype=float)
+    for slack in (0.5, 1.5):
+        monkeypatch.setattr(proved, "_scores", lambda *_, s=slack: (triples, np.full(27, s)))
+        sure = proved_labels(np.zeros((3, 1)), 0.0, None)
+        for scores, found in zip(triples, sure, strict=True):
+            best = scores.argmax()
+            assert found == all(
+                scores[best] - scores[j] + off > 0
+                for j in set(range(3)) - {best}
+                for off in (-slack, 0.0, slack)
+            )
+        for k in (1, 2, 3):
+            assert proved_accuracy(np.zeros((3, 1)), 0.0, None, np.full(27, -1), k) == (0.0, 0.0)
+        for k, y in product((1, 2, 3), range(3)):
+            outcomes = [
+                {
+                    sum(
+                        a + b >= 0
+                        for a, b in zip(np.delete(scores - scores[y], y), off, strict=True)
+                    )
+                    < k
+                    for off in product((-slack, 0.0, slack), repeat=2)
+                }
+                for scores in triples
+            ]
+            expected = (
+                np.mean([o == {True} for o in outcomes]),
+                np.mean([True in o for o in outcomes]),
+            )
+            assert proved_accuracy(np.zeros((3, 1)), 0.0, None, np.full(27, y), k) == expected
+
+
+@pytest.mark.parametrize("own", [0, 1])
+@pytest.mark.parametrize("others", [[1e200, 1e200], [0.0, 0.0]], ids=["all", "one"])
+def test_scores_that_leave_the_floats_prove_nothing(own, others):
+    W, X = np.array([[1e200, 1e200], others]), np.full((1, 2), 1e200)
+    with np.errstate(all="ignore"):
+        assert not proved_labels(W, 1.0, X).any()
+        assert proved_accuracy(W, 1.0, X, np.array([own]), 1) == (0.0, 1.0)
 
 
 def test_bad_arguments_get_one_sentence():

@@ -1,12 +1,17 @@
 """Each term of the bound of rounding errors, at errors that are made large on purpose."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+import scipy.sparse
 from given_hinge import GivenHinge
 from loss_table import entries
 
 import fwlab
 from fwlab.certify import _link_errors
+from fwlab.operators.features import features_of
+from fwlab.operators.scores import score_errors
 from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 M = 4
@@ -23,6 +28,38 @@ def made(entry, rng, smoothing=0.0):
 
 def losses():
     return [entry for entry in entries(M, []) if entry.kind != "StructuredHinge"]
+
+
+def score_ratios(features, W):
+    """Return the error of each score in exact numbers, over its bound, (n, m)."""
+    X = features.X.toarray() if scipy.sparse.issparse(features.X) else features.X
+    bounds = score_errors(features, W)
+    exact = [
+        [sum(Fraction(a) * Fraction(b) for a, b in zip(x, w, strict=True)) for w in W] for x in X
+    ]
+    return [
+        [float(abs(Fraction(s) - e) / Fraction(bound)) for s, e in zip(row, exact_row, strict=True)]
+        for row, exact_row, bound in zip(features.scores(W), exact, bounds, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("kind", "d"), [(np.asarray, 2), (scipy.sparse.csr_array, 5)])
+@pytest.mark.parametrize(("of_x", "of_w"), [(0, 0), (60, -20), (-300, -200)])
+def test_errors_of_products(kind, d, of_x, of_w):
+    """Scores of two products err by no more than the bound, and at times by half of it."""
+    rng = np.random.default_rng(5)
+    X, W = np.zeros((200, d)), np.zeros((2, d))
+    X[:, :2], W[:, :2] = rng.uniform(1, 1.1, (200, 2)), rng.uniform(1, 1.1, (2, 2))
+    W[1] /= 2.0**30  # a small class does not lower the bound
+    features = features_of(kind(2.0**of_x * X), None)
+    assert 0.5 < np.max(score_ratios(features, 2.0**of_w * W)) <= 1
+
+
+@pytest.mark.parametrize("size", [2.0**-536, 2.0**-537, 2.0**-538])
+def test_errors_of_products_that_vanish(size):
+    rng = np.random.default_rng(6)
+    X, W = size * rng.uniform(0, 2, (200, 2)), size * rng.uniform(0, 2, (2, 2))
+    assert 0 < np.max(score_ratios(features_of(X, None), W)) <= 1
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.4])
