@@ -60,7 +60,7 @@ def precision_at_recall(y: Any, scores: Any, recall: float) -> float:
         raise ValueError(f"recall must be at most 1; got {recall}.")
     own = np.sort(scores[positive])[::-1]
     # 0.07 of 100 positives is 7, but 7.000000000000001 in floating point
-    needed = max(1, int(np.ceil(recall * len(own) * (1 - 1e-12))))
+    needed = int(np.ceil(recall * len(own) * (1 - 1e-12)))
     above = scores >= own[needed - 1]
     return float(positive[above].mean())
 

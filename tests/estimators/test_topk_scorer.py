@@ -90,6 +90,21 @@ def test_with_k_classes_or_fewer_the_score_is_one_and_a_warning_says_so(k):
         assert make_topk_scorer(k)(two, None, [0, 0]) == 1.0
 
 
+def test_as_many_classes_as_k_warn_and_more_do_not():
+    machine, labels = Scores([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]], ["a", "b", "c"]), ["b", "c"]
+    assert make_topk_scorer(2)(machine, None, labels) == 0.5
+    for k in (3, 4):
+        with pytest.warns(UserWarning, match=rf"classes, 3, because .* got {k}\.") as found:
+            assert make_topk_scorer(k)(machine, None, labels) == 1.0
+        assert found[0].filename == __file__
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_a_scorer_of_no_class_is_refused(k):
+    with pytest.raises(ValueError, match=f"k must be .* got {k}"):
+        make_topk_scorer(k)
+
+
 def test_scores_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match=r"scores must be finite .* got nan"):
         make_topk_scorer(1)(Scores([[np.nan, 1.0, 0.0]], [0, 1, 2]), None, [0])

@@ -36,12 +36,17 @@ def test_rounding_asks_for_no_positive_more():
     assert precision_at_recall(y, -np.arange(110), 0.07) == 1.0
 
 
+def test_the_least_recall_asks_for_one_positive():
+    assert precision_at_recall([0, 1, 1], [3.0, 2.0, 1.0], 1e-150) == 0.5
+
+
 @pytest.mark.parametrize(
     ("y", "scores", "recall", "sentence"),
     [
         ([0, 0], [1.0, 2.0], 0.5, "y must hold at least one positive label; got none"),
         ([0, 2], [1.0, 2.0], 0.5, "y must hold labels 0 and 1, or -1 and \\+1; got 0, 2"),
         ([0, 1], [1.0], 0.5, "y must have 1 labels, one an entry of scores; got 2"),
+        ([0, 1], [[1.0, 2.0]], 0.5, "scores must be 1-D"),
         ([0, 1], [1.0, 2.0], 0.0, "recall must be .*got 0.0"),
         ([0, 1], [1.0, 2.0], 1.5, "recall must be at most 1; got 1.5"),
     ],
