@@ -137,7 +137,7 @@ def two_classes(y: np.ndarray) -> tuple[Integers, np.ndarray]:
     """
     codes, classes = encoded_labels(y)
     if len(classes) == 1:
-        raise ValueError(f"y must hold two classes; got one class, {y[0]!r}.")
+        raise ValueError(f"y must hold two classes; got one class, {classes.tolist()[0]!r}.")
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
