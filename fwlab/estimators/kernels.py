@@ -93,8 +93,8 @@ def gamma_of(kernel: Any, gamma: Any, X: Any) -> float:
         return as_real("gamma", gamma, positive=True)
     if gamma not in ("scale", "auto"):
         raise ValueError(f'gamma must be "scale", "auto" or a positive number; got {gamma!r}.')
-    variance = variance_of(X) if gamma == "scale" else 1.0
-    return float(1.0 / (X.shape[1] * (variance or 1.0)))
+    variance = (variance_of(X) or 1.0) if gamma == "scale" else 1.0
+    return float(1.0 / (X.shape[1] * variance))
 
 
 def variance_of(X: Any) -> float:

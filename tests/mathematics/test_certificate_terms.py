@@ -10,17 +10,19 @@ from numpy.testing import assert_allclose
 import fwlab
 import fwlab.certify as module
 from fwlab.certify import _certificate, _link_errors, certify
+from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.result import Certificate
 
 pytestmark = pytest.mark.small
 LAM, N, M, D = 0.25, 2, 3, 2
+Y = np.array([0, 2])
 X = np.array([[3.0, 4.0], [5.0, 12.0]])  # of norms 5 and 13
 A = np.array([[2.0, -2.0, 0.0], [0.0, -1.0, 1.0]])
 W = np.array([[1.0, -1.0], [2.0, 0.5], [0.0, 3.0]])
 
 
 def made(**arguments):
-    return fwlab.Problem(X, np.array([0, 2]), fwlab.TopK(1), LAM, n_classes=M, **arguments)
+    return fwlab.Problem(X, Y, fwlab.TopK(1), LAM, n_classes=M, **arguments)
 
 
 @pytest.fixture
@@ -86,20 +88,32 @@ def test_two_roundings_of_each_value_count(loss, dual):
     assert last([[loss, loss]] * 2, 0.0, dual, 0.7).gap_error == pytest.approx(1.01 * 0.7)
 
 
-def test_an_infeasible_point_certifies_nothing(monkeypatch):
+@pytest.mark.parametrize("scale", [1.0, 4.0])
+def test_an_infeasible_point_certifies_nothing(scale):
     """Rows count as feasible if they are close to a feasible point, or by the test itself."""
-    near = fwlab.losses.DOMAIN_TOLERANCE * np.array([1.0, 2.0])  # times the sample weight
-    values = [[1.0, 1.0]] * 2, 0.0, 0.5, 0.25
-    assert last(*values, near).dual == 0.5  # A itself is far from feasible
+    loss, omega = fwlab.WeightedTopK([scale]), np.array([1.0, 2.0])
+    problem = fwlab.Problem(X, Y, loss, LAM, n_classes=M, sample_weight=omega)
+    near = DOMAIN_TOLERANCE * scale * omega
+    values, far = ([[1.0, 1.0]] * 2, 0.0, 0.5, 0.25), 9 * A
+    assert last(*values, near, problem, far).dual == 0.5
     for rho in (1.01 * near * [1, 0], 1.01 * near * [0, 1]):
-        found = last(*values, rho)
+        found = last(*values, rho, problem, far)
         assert (found.dual, found.gap, found.gap_error) == (-np.inf, np.inf, np.inf)
-        assert last(*values, rho, dual_point=np.zeros((N, M))).dual == 0.5
-    assert last(*values, (1.0, 1.0), made_by_visitor()).dual == 0.5
+        assert last(*values, rho, problem, 0 * A).dual == 0.5
 
 
-def made_by_visitor():
-    return fwlab.Problem(X, np.array([0, 2]), GivenHinge(), LAM, n_classes=M)
+class Refusing(GivenHinge):
+    """A loss with a test of membership, which no point passes."""
+
+    def contains(self, v, y):
+        return np.zeros(len(v), dtype=bool)
+
+
+def test_the_loss_of_a_visitor_has_the_last_word_on_membership():
+    values = [[1.0, 1.0]] * 2, 0.0, 0.5, 0.25
+    for loss, dual in ((GivenHinge(), 0.5), (Refusing(), -np.inf)):
+        problem = fwlab.Problem(X, Y, loss, LAM, n_classes=M)
+        assert last(*values, problem=problem).dual == dual
 
 
 # ---------------------------------------------------------------- problems with X
@@ -121,9 +135,9 @@ def test_errors_of_the_link_by_hand(monkeypatch):
 def test_the_quotients_of_the_link_are_rounded():
     """lam n and the quotient by it are off by up to half a unit each, at times together."""
     rng, ratios = np.random.default_rng(0), []
-    for _ in range(300):
+    for size in 150 * [1.0, 100.0]:
         lam = rng.uniform(1, 1.1) / 3
-        x = 3 * lam * rng.uniform(1, 1.1)
+        x = size * 3 * lam * rng.uniform(1, 1.1)
         problem = fwlab.Problem([[x], [0.0], [0.0]], [0, 1, 1], fwlab.TopK(1), lam)
         A = np.array([[1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
         V, zeros = problem.link(A), np.zeros(3)
@@ -197,9 +211,7 @@ def test_given_scores_belong_to_the_link():
     assert read.primal == LAM / 2 * np.sum(problem.link(feasible) ** 2) + 1
     linear = made(kernel="linear")
     assert certify(linear, feasible, link=wrong.T, scores=wrong) == certify(problem, feasible)
-    gram = fwlab.Problem(
-        X @ X.T, np.array([0, 2]), fwlab.TopK(1), LAM, kernel="precomputed", n_classes=M
-    )
+    gram = fwlab.Problem(X @ X.T, Y, fwlab.TopK(1), LAM, kernel="precomputed", n_classes=M)
     for other in (0.5 * feasible, feasible.copy()):
         found = certify(gram, feasible, scores=wrong, coefficients=other)
         assert found.primal == pytest.approx(problem.primal(problem.weights(other)))
@@ -233,3 +245,12 @@ def test_the_distance_of_another_machine(given, p, W):
     assert certificate.gap_error > 1
     size = LAM * (p - 1) / 2 * certificate.distance**2
     assert size == pytest.approx(1.01**2 * (certificate.gap + certificate.gap_error))
+
+
+@pytest.mark.wrong_gaps
+def test_a_contradiction_has_no_distance():
+    """A hinge that is a tenth of what its vertices attain has a gap below 0."""
+    problem = fwlab.Problem(X / 1000, Y, GivenHinge(share=0.1), LAM, n_classes=M)
+    found = certify(problem, problem.loss.lmo(1.0 - np.eye(M)[Y], Y))
+    assert found.contradiction
+    assert found.distance == np.inf

@@ -87,15 +87,20 @@ def test_the_shift_of_a_gram_matrix_counts(given):
 
 
 @each_norm
-def test_moves_of_the_dual_point_count(given, norm):
-    """If row i moves by rho_i in any entry, the norm grows by no more, and at times by as much."""
-    rho, problem = np.array([3.0, 4.0]), made(norm, np.full((2, 2), 9.0))
-    A = np.array([[0.0, 2.0, 0.0], [0.0, 1.0, 0.0]])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize(("second", "rho"), [(3.0, (3.0, 4.0)), (1.0, (3.0, 0.0))])
+def test_moves_of_the_dual_point_count(given, norm, sign, second, rho):
+    """If row i moves by rho_i in any entry, the norm grows by no more, and at times by as much.
+
+    The samples have one direction and the lengths 3 and `second`.
+    """
+    problem = made(norm, np.outer([3.0, second], [3.0, second]))
+    A = sign * np.array([[0.0, 2.0, 0.0], [0.0, 1.0, 0.0]])
     given(rho=rho)
     limit, changes = bound(shifted(problem, 0.0), A, 0 * A), []
     for columns, signs in product(product(range(M), repeat=N), product((-1, 1), repeat=N)):
         moved = A.copy()
-        moved[np.arange(N), columns] += np.array(signs) * rho
+        moved[np.arange(N), columns] += np.multiply(signs, rho)
         changes.append(norm_of(problem, moved) - norm_of(problem, A))
     assert max(changes) == pytest.approx(limit)
 
@@ -192,6 +197,15 @@ def test_a_negative_product_beyond_the_shift_is_named(mu, error):
         assert ("<a, X a> is -2 for column 1 of" in found) == named
         assert ("whose norm is 2," in found) == named
         assert bool(found) == named
+
+
+def test_the_product_that_is_furthest_below_its_error_is_named():
+    problem = shifted(made(), 0.0)
+    problem.features = GramFeatures(-np.eye(2))
+    points = np.array([[3.0, 0.0, 1.0], [0.0, 2.0, 0.0]])  # products of -9, -4 and -1
+    errors = np.array([8.0, 1.0, 0.5]) / (LAM * N) ** 2
+    found = _negative_curvature(problem, points, problem.link(points), errors)
+    assert "<a, X a> is -4 for column 1 of" in found
 
 
 def test_a_matrix_that_is_not_semidefinite_is_a_contradiction():

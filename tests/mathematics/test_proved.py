@@ -149,10 +149,11 @@ def test_what_is_proved_holds_for_all_scores_within_the_bound(monkeypatch):
 @pytest.mark.parametrize("own", [0, 1])
 @pytest.mark.parametrize("others", [[1e200, 1e200], [0.0, 0.0]], ids=["all", "one"])
 def test_scores_that_leave_the_floats_prove_nothing(own, others):
-    W, X = np.array([[1e200, 1e200], others]), np.full((1, 2), 1e200)
+    W, X = np.array([[1e200, 1e200], others, others]), np.full((1, 2), 1e200)
     with np.errstate(all="ignore"):
         assert not proved_labels(W, 1.0, X).any()
-        assert proved_accuracy(W, 1.0, X, np.array([own]), 1) == (0.0, 1.0)
+        for k, least in ((1, 0.0), (2, 0.0), (3, 1.0)):
+            assert proved_accuracy(W, 1.0, X, np.array([own]), k) == (least, 1.0)
 
 
 def test_bad_arguments_get_one_sentence():

@@ -59,7 +59,6 @@ NO_MATHEMATICS = {
     "distributed.solve": "arguments and results",
     "distributed.sources": "file formats",
     "estimators.validation": "checks of types and shapes",
-    "estimators.warm_starts": "checks and warnings",
     "experiments.bytecode": "digests of code",
     "experiments.cells": "stored runs",
     "experiments.comparison": "runs side by side",
