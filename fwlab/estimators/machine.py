@@ -159,7 +159,9 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         codes, classes = encoded_labels(y)
         m = len(classes)
         if m < 2:
-            raise ValueError(f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}.")
+            raise ValueError(
+                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}."
+            )
         kernel = FittedKernel.of(self.get_params(deep=False), X)
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
         omega = omega * class_weights(self.class_weight, classes, codes, omega)[codes]
