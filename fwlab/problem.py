@@ -51,7 +51,8 @@ class Problem:
     Parameters
     ----------
     X : array or scipy.sparse matrix (n, d)
-        The samples; with kernel="precomputed" their Gram matrix (n, n).
+        The samples, not copied where that is avoidable: they must not change, and `solve` refuses a
+        row of another length. With kernel="precomputed" their Gram matrix (n, n), copied.
     y : array (n,)
         Labels of any kind; `problem.classes` holds their distinct values in ascending order, and
         `problem.y` the index of each label in it.
@@ -64,8 +65,7 @@ class Problem:
     kernel : None, "linear" or "precomputed"
         "linear" works on the Gram matrix X X^T.
     n_classes : int, optional
-        Number of classes m, if y holds integers 0 .. m-1 and not all of them; by default the number
-        of distinct labels.
+        Number of classes m, if y holds integers 0 .. m-1 and not all of them.
     sample_weight : array (n,), optional
         Non-negative weights omega; 1 by default.
     regularizer : LpNorm, optional

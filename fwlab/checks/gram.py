@@ -16,10 +16,11 @@ def checked_gram(K: Any) -> tuple[Floats, float]:
     """Return K as a symmetric float64 array, and a mu for which K + mu I is positive semidefinite.
 
     K must be square, and symmetric and positive semidefinite up to rounding: to 1e-8 max|K|, or to
-    10 n eps max|K| if that is larger. An asymmetric K is replaced by (K + K^T) / 2. mu is proved by
-    Cholesky factorisations of shifted copies of K, n^3/3 operations each; the first shift is at the
-    level of rounding errors and nearly always enough. A factorisation that ends proves its matrix
-    to within (n + 1) u trace / (1 - (n + 1) u)   (Rump 2006).
+    10 n eps max|K| if that is larger. An asymmetric K is replaced by (K + K^T) / 2, and any other K
+    is copied. mu is proved by Cholesky factorisations of shifted copies of K, n^3/3 operations
+    each; the first shift is at the level of rounding errors and nearly always enough. A
+    factorisation that ends proves its matrix to within (n + 1) u trace / (1 - (n + 1) u)
+    (Rump 2006).
 
     Raises ValueError if K is not as described.
     """
@@ -53,6 +54,8 @@ def checked_gram(K: Any) -> tuple[Floats, float]:
         shift = min(100 * shift, largest)
     trace = float(np.abs(gram.diagonal()).sum()) + len(gram) * shift * scale
     tiny = float(np.finfo(float).tiny)
+    # a copy, so that the matrix stays what the proof is about
+    gram = gram.copy() if np.may_share_memory(gram, K) else gram
     return gram, 1.01 * (shift * scale + (len(gram) + 1) * EPS / 2 * trace) + 2 * tiny
 
 

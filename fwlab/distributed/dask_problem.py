@@ -9,10 +9,12 @@ import numpy as np
 
 from fwlab.checks.arguments import checked_sample_weight
 from fwlab.distributed.checkpoint import fingerprint
+from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.placement import Placement, checked_client
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.distributed.row_partitions import partitions_of, survey
+from fwlab.distributed.same_chunks import KnownRows
 from fwlab.distributed.worker import Setup
 from fwlab.losses import Loss
 from fwlab.problem_input import (
@@ -27,7 +29,9 @@ class DaskProblem(ProblemInParts):
     """The problem min_W lam/2 |W|^2 + mean loss, with partitions of X on the workers of a cluster.
 
     Making it brings X to the workers, where it stays, and checks every number there. A run sends W
-    to the workers and sums of their rows back.
+    to the workers and sums of their rows back. It raises ValueError if X has changed at its start,
+    at a judgement, in the certificate, or when a worker replaces another one; a file that is read
+    already may change. Later changes of the given y, sample_weight and loss have no effect.
 
     Parameters
     ----------
@@ -36,8 +40,9 @@ class DaskProblem(ProblemInParts):
         A file is read by the workers, which must all find it under this path. Other rows are sent
         once. X stays float32 if that holds all its numbers, and the certificate belongs to the
         stored numbers.
-    y : array or dask array (n,)
-        Labels of any kind; `problem.classes` holds their distinct values in ascending order.
+    y : array or dask array (n,), or path
+        Labels of any kind, or a .npy file of them that the driver reads; `problem.classes` holds
+        their distinct values in ascending order.
     loss : Loss
         A loss of fwlab, or your own subclass of fwlab.Loss that the workers can import.
     lam, C : float
@@ -83,7 +88,8 @@ class DaskProblem(ProblemInParts):
         rows = partitions_of(X, n_partitions, self.client)
         self.partitions = [slice(*ends) for ends in pairwise(rows.cuts)]
         n, self.dtype = rows.cuts[-1], rows.dtype
-        self.y, self.classes = checked_labels(in_memory(y, self.client), n, n_classes)
+        y = in_memory(labels_of("y", y), self.client)
+        self.y, self.classes = checked_labels(y, n, n_classes)
         self.sample_weight = checked_sample_weight(in_memory(sample_weight, self.client), n)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
         lam = checked_lam(lam, C, n)
@@ -104,9 +110,9 @@ class DaskProblem(ProblemInParts):
     def setups(self) -> list[Setup]:
         """Return what the workers must know of each partition besides X."""
         setups, parts = [], iter(self.parts)
-        for place, rows in enumerate(self.partitions):
-            count = len(self._pieces(rows))
-            setups.append(Setup(place, tuple(sendable(next(parts)) for _ in range(count))))
+        for place, known in enumerate(self.known):
+            count = len(self._pieces(known.rows))
+            setups.append(Setup(place, tuple(sendable(next(parts)) for _ in range(count)), known))
         return setups
 
     def _survey(self) -> None:
@@ -126,6 +132,10 @@ class DaskProblem(ProblemInParts):
                 )
         self.squares = np.concatenate([partition.squares for partition in found])
         self.fingerprint = fingerprint(*(partition.fingerprint for partition in found))
+        self.known = [
+            KnownRows(placement.rows.demand, rows, partition.checksum)
+            for rows, partition in zip(self.partitions, found, strict=True)
+        ]
         self.cuts = [(piece, is_sparse) for rows in self.partitions for piece in self._pieces(rows)]
 
     def _pieces(self, rows: slice) -> list[slice]:

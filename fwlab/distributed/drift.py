@@ -19,7 +19,11 @@ from fwlab.operators.sums import gamma
 
 
 class DriftError(RuntimeError):
-    """W is not the W of A, or the gap is negative, and rounding errors do not explain it."""
+    """W is not the W of A, or the gap is negative, and rounding errors do not explain it.
+
+    X, W or A changed during the run, in memory or in a checkpoint. A file or an iterable that
+    changed is named before that: each read of X is compared with the first one.
+    """
 
 
 def drift_bound(problem: ProblemInParts, steps: int) -> float:
@@ -36,5 +40,5 @@ def require_no_drift(tracked: Floats, link: Floats, bound: float) -> None:
     if not distance <= bound:
         raise DriftError(
             f"W is {distance:.3g} away from A^T X / (lam n), and rounding explains no more than "
-            f"{bound:.3g}: the memory or the file that held them is damaged."
+            f"{bound:.3g}: X, W or A changed in memory or in a checkpoint while the run used it."
         )

@@ -61,6 +61,14 @@ def fill(array: NDArray[Any], file: FileIO) -> None:
         rest = rest[count:]
 
 
+def labels_of(name: str, value: Any) -> Any:
+    """Return the labels in a .npy file for its path, and anything else as it is.
+
+    Raises ValueError or FileNotFoundError with one sentence if the file cannot be read.
+    """
+    return np.array(_mapped(name, value)) if isinstance(value, str | PathLike) else value
+
+
 def file_array(name: str, value: Any, ndim: int) -> FileArray:
     """Return the array of a .npy path or a memory map.
 

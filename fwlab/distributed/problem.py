@@ -12,8 +12,9 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real, checked_sample_weight
 from fwlab.distributed.checkpoint import fingerprint
+from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import Memory, as_bytes
-from fwlab.distributed.read_ahead import read_ahead
+from fwlab.distributed.same_chunks import SameChunks, arrays_of
 from fwlab.distributed.sources import Order, source_of
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
@@ -102,7 +103,10 @@ class ProblemInParts:
 class OutOfCoreProblem(ProblemInParts):
     """The problem min_W lam/2 |W|^2 + mean loss, with an X that is read chunk by chunk.
 
-    Making it reads X once and checks every number.
+    Making it reads X once, checks every number and keeps a checksum of each chunk. Each later read
+    is compared with it, so that a run raises ValueError if X changed since then. If an X in memory
+    changes between the comparison and the end of the work on the chunk, the next read shows it.
+    Later changes of the given y, sample_weight and loss have no effect.
 
     Parameters
     ----------
@@ -111,8 +115,9 @@ class OutOfCoreProblem(ProblemInParts):
         memory of the process. An iterable gives arrays or scipy.sparse matrices, the rows of X in
         the same chunks each time; a thread advances it. X stays float32 if that holds all its
         numbers, and the certificate belongs to the stored numbers.
-    y : array (n,)
-        Labels of any kind; `problem.classes` holds their distinct values in ascending order.
+    y : array (n,) or path
+        Labels of any kind, or a .npy file of them; `problem.classes` holds their distinct values in
+        ascending order.
     loss : Loss
         A loss of fwlab, or your own subclass of fwlab.Loss.
     lam, C : float
@@ -153,6 +158,7 @@ class OutOfCoreProblem(ProblemInParts):
         self._take_loss(loss, smoothing)
         self.source = source_of(X)
         n = self.source.n_samples
+        y = labels_of("y", y)
         self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
@@ -160,6 +166,7 @@ class OutOfCoreProblem(ProblemInParts):
         self.n_features = self.source.n_features or 0
         self.chunk_rows = self._checked_chunk_rows(chunk_rows)
         lam = checked_lam(lam, C, self.n_samples)
+        self.same_chunks = SameChunks(self.source, self.chunk_rows)
         self.squares = np.empty(self.n_samples)
         self.cuts, self.dtype = self._survey(), self.source.dtype
         self._take_lam(lam)
@@ -191,7 +198,7 @@ class OutOfCoreProblem(ProblemInParts):
         `order` holds the places of the chunks to read, if the source takes them in any order.
         """
         parts = self.parts if order is None else [self.parts[place] for place in order]
-        with closing(read_ahead(self.source.chunks(self.chunk_rows, order))) as read:
+        with closing(self.same_chunks.read(order)) as read:
             for part, X in zip_longest(parts, read):
                 if part is None or X is None or X.shape != (part.n_samples, self.n_features):
                     raise ValueError(
@@ -202,7 +209,7 @@ class OutOfCoreProblem(ProblemInParts):
     def _survey(self) -> list[tuple[slice, bool]]:
         """Read X once and check it; return each chunk's rows and whether they are sparse."""
         stop, cuts, fingerprints = 0, [], []
-        with closing(read_ahead(self.source.chunks(self.chunk_rows))) as read:
+        with closing(self.same_chunks.read()) as read:
             for X in read:
                 start, stop = stop, stop + X.shape[0]
                 if stop > self.n_samples:
@@ -270,11 +277,6 @@ class ChunkProblem(Problem):
         part = copy(self)
         part.X, part.features = X, features_of(X, None)
         return part
-
-
-def arrays_of(X: Any) -> tuple[np.ndarray, ...]:
-    """Return the arrays that hold the numbers of an array or a CSR matrix."""
-    return (X.data, X.indices, X.indptr) if scipy.sparse.issparse(X) else (X,)
 
 
 def bytes_of(X: Any) -> int:

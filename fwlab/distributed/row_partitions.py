@@ -15,8 +15,8 @@ import scipy.sparse
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.files import FileArray, file_array, fill
-from fwlab.distributed.problem import arrays_of
-from fwlab.distributed.sources import working_type
+from fwlab.distributed.same_chunks import arrays_of, checksum
+from fwlab.distributed.sources import unchanged, working_type
 from fwlab.operators.features import features_of
 
 
@@ -49,10 +49,14 @@ def sent_to_each(client: Any, value: Any, homes: Sequence[str]) -> dict[str, Any
 
 
 class RowPartitions(Protocol):
-    """X in partitions; `cuts` are the first rows of the partitions, and the number of rows."""
+    """X in partitions; `cuts` are the first rows of the partitions, and the number of rows.
+
+    `demand` begins a sentence, as in a Source.
+    """
 
     cuts: list[int]
     dtype: type[np.floating]
+    demand: str
 
     def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
         """Return the address of the worker that shall keep a partition."""
@@ -71,12 +75,13 @@ class Survey(NamedTuple):
     is_sparse: bool
     squares: np.ndarray  # |x_i|^2
     fingerprint: str
+    checksum: str
 
 
 def survey(X: Any) -> Survey:
     """Return the facts of checked rows."""
-    squares = features_of(X, None).square_norms()
-    return Survey(X.shape[1], scipy.sparse.issparse(X), squares, fingerprint(*arrays_of(X)))
+    squares, is_sparse = features_of(X, None).square_norms(), scipy.sparse.issparse(X)
+    return Survey(X.shape[1], is_sparse, squares, fingerprint(*arrays_of(X)), checksum(X))
 
 
 def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:
@@ -86,6 +91,8 @@ def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:
 
 class RowsOfDask:
     """The row chunks of a dask array."""
+
+    demand = "X must not change while a problem uses it"
 
     def __init__(self, X: Any, client: Any) -> None:
         from distributed import futures_of
@@ -129,6 +136,7 @@ class RowsOfFile:
 
     def __init__(self, X: Any, n_partitions: int) -> None:
         self.array = file_array("X", X, ndim=2)
+        self.demand = unchanged(self.array)
         self.cuts = cuts_of(self.array.shape[0], n_partitions)
         self.dtype = working_type(self.array.dtype)
 
@@ -151,6 +159,8 @@ def read_rows(array: FileArray, start: int, stop: int, dtype: type[np.floating])
 
 class RowsOfDriver:
     """Rows of an array or a scipy.sparse matrix in the memory of the driver."""
+
+    demand = RowsOfDask.demand
 
     def __init__(self, X: Any, n_partitions: int) -> None:
         self.dtype = working_type(getattr(X, "dtype", np.float64))

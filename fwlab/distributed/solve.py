@@ -114,10 +114,10 @@ def solve(
     ------
     ValueError, TypeError
         Before any work, if an argument is not allowed, or if the checkpoint belongs to another run
-        or is damaged.
+        or is damaged. Later, if X is not what it was when the problem was made.
     DriftError
-        If rounding explains neither a negative gap nor how far W is from A^T X / (lam n): memory
-        or a file is damaged.
+        If rounding explains neither a negative gap nor how far W is from A^T X / (lam n): X changed
+        while a chunk of it was in use, or W or A changed in memory or in the checkpoint.
     """
     called = time.perf_counter()
     if not isinstance(problem, OutOfCoreProblem | DaskProblem):

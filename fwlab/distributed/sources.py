@@ -23,6 +23,10 @@ class Source(Protocol):
     """X (n, d) in chunks."""
 
     @property
+    def demand(self) -> str:
+        """The beginning of a sentence: who must not change, or must give the same again."""
+
+    @property
     def n_samples(self) -> int | None:
         """Number of rows; None if only a pass tells."""
 
@@ -81,13 +85,19 @@ def starts(n: int, rows: int, order: Order | None = None) -> list[int]:
     return list(first) if order is None else [first[place] for place in order]
 
 
+def unchanged(*arrays: FileArray) -> str:
+    """Return the demand that files do not change."""
+    names = " and ".join(repr(str(array.path)) for array in arrays)
+    return f"{names} must not change while a problem uses {'it' if len(arrays) == 1 else 'them'}"
+
+
 class DenseFile:
     """Rows of a .npy file or a memory map, read into a few pooled buffers."""
 
     any_order = True
 
     def __init__(self, array: FileArray) -> None:
-        self.array = array
+        self.array, self.demand = array, unchanged(array)
         self.n_samples, self.n_features = array.shape
         self.dtype = working_type(array.dtype)
 
@@ -130,6 +140,7 @@ class CsrFiles:
         self.indptr: Integers = _integers("indptr", indptr).whole().astype(np.int64)
         self.n_samples = len(self.indptr) - 1
         self.dtype = working_type(self.data.dtype)
+        self.demand = unchanged(self.data, self.indices)
         self._check()
 
     def _check(self) -> None:
@@ -194,6 +205,7 @@ def _integers(name: str, value: Any) -> FileArray:
 class RowsInMemory:
     """Rows of an array or a scipy.sparse matrix; only A is held packed."""
 
+    demand = "X must not change while a problem uses it"
     any_order = True
 
     def __init__(self, X: Any) -> None:
@@ -213,6 +225,7 @@ class RowsInMemory:
 class GivenChunks:
     """Chunks of an iterable, whose sizes and order are the iterable's."""
 
+    demand = "X must give the same chunks of rows each time, never shuffled"
     any_order = False
 
     def __init__(self, X: Iterable[Any]) -> None:

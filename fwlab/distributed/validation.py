@@ -10,8 +10,9 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features
 from fwlab.checks.labels import codes_of
+from fwlab.distributed.files import labels_of
 from fwlab.distributed.problem import OutOfCoreProblem
-from fwlab.distributed.read_ahead import read_ahead
+from fwlab.distributed.same_chunks import SameChunks
 from fwlab.distributed.sources import source_of
 from fwlab.metrics import topk_hits
 from fwlab.proved import proved_accuracy
@@ -28,18 +29,20 @@ class Accuracy:
 
 
 class ValidationSet:
-    """Samples X (n, d), read as OutOfCoreProblem reads its X, and their labels y (n,).
+    """Samples X (n, d) and their labels y (n,), read as OutOfCoreProblem reads its own.
 
-    A label that the problem does not have counts as wrong. Raises TypeError, ValueError or
-    FileNotFoundError with one sentence if X and y do not fit the problem, or if it has none of y.
+    X must stay what it was on the first read, which the first accuracy makes. A label that the
+    problem does not have counts as wrong. Raises TypeError, ValueError or FileNotFoundError with
+    one sentence if X and y do not fit the problem, or if it has none of y.
     """
 
     def __init__(self, X: Any, y: Any, problem: OutOfCoreProblem) -> None:
-        self.source, self.rows = source_of(X), problem.chunk_rows
-        self.codes: Integers = codes_of(y, problem.classes)
+        source = source_of(X)
+        self.same_chunks = SameChunks(source, problem.chunk_rows)
+        self.codes: Integers = codes_of(labels_of("y", y), problem.classes)
         if not len(self.codes):
             raise ValueError("validation must have at least one label; got none.")
-        n, d = self.source.n_samples, self.source.n_features
+        n, d = source.n_samples, source.n_features
         if n not in (None, len(self.codes)):
             raise ValueError(
                 f"validation must have one label per row of X, {n}; got {len(self.codes)}."
@@ -63,7 +66,7 @@ class ValidationSet:
 
     def _chunks(self) -> Iterator[tuple[Any, Integers]]:
         stop = 0
-        with closing(read_ahead(self.source.chunks(self.rows))) as read:
+        with closing(self.same_chunks.read()) as read:
             for given in read:
                 X = as_features("validation", given)
                 start, stop = stop, stop + X.shape[0]

@@ -12,6 +12,7 @@ from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
 from fwlab.problem import Problem
 from fwlab.result import Certificate
+from fwlab.solvers.same_data import changed_row
 from fwlab.solvers.segment import move
 from fwlab.solvers.smoothness import smoothness
 from fwlab.text import describe
@@ -294,6 +295,7 @@ class State(RunState):
         found = found or certificate.contradiction
         if not (problem.in_family or found):
             found = outside(problem.polytopes, self.A, problem.sample_weight)
+        found = found or changed_row(problem)
         certificate = replace(certificate, own_gap=own_gap).contradicted(found)
         self.judged = self.n_steps, certificate
         return certificate

@@ -16,6 +16,7 @@ from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method, State
 from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
 from fwlab.solvers.registry import build, label, require_taken
+from fwlab.solvers.same_data import require_same_data
 from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
@@ -123,6 +124,7 @@ def solve(
     max_memory = as_integer("max_memory", max_memory, low=0)
     solver, name = build(method, method_options), label(method)
     require_taken(name, solver, problem)
+    require_same_data(problem)
     A = _start(problem, A0)
     reporter = Reporter(name, callback, verbose, TrainingProgress, TimeLeft(limits))
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
