@@ -22,6 +22,8 @@ from fwlab import distributed
 
 SIZES = ((1, 2), (2, 2), (2, 4), (2, 8))
 QUICK_SIZES = ((1, 2), (2, 2))
+# no port that another machine reaches
+HERE = {"dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
 HEADER = ("data", "workers", "partitions", "passes", "gap", "MB sent", "seconds", "dual")
 
 
@@ -81,9 +83,7 @@ def run(quick: bool) -> None:
             print_line(serial(name, *data))
             for workers, partitions in QUICK_SIZES if quick else SIZES:
                 with (
-                    LocalCluster(
-                        n_workers=workers, threads_per_worker=1, dashboard_address=":0"
-                    ) as cluster,
+                    LocalCluster(n_workers=workers, threads_per_worker=1, **HERE) as cluster,
                     Client(cluster) as client,
                 ):
                     print_line(on_cluster(client, name, *data, workers, partitions))

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from local_cluster import NO_PUBLIC_PORT
 
 import fwlab
 from fwlab.distributed import DaskProblem
@@ -17,8 +18,8 @@ from fwlab.distributed.worker import Opening, Request, Stale, answer, open_block
 def client_of(n_workers: int, **options: Any) -> Iterator[Any]:
     """Provide the client of a new cluster, whose workers are threads of this process by default."""
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
-    options = {"threads_per_worker": 1, "processes": False, **options}
-    options |= {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    options = {"threads_per_worker": 1, "processes": False, **NO_PUBLIC_PORT, **options}
+    options |= {"silence_logs": logging.CRITICAL}
     with (
         distributed.LocalCluster(n_workers=n_workers, **options) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from out_of_core import RowChunks, out_of_core, saved, saved_csr
+from scipy.sparse import csr_array
 
 import fwlab
 from fwlab import distributed
 from fwlab.distributed import CsrFiles, DaskProblem, OutOfCoreProblem
 from fwlab.distributed.same_chunks import WORDS, checksum
+from fwlab.distributed.worker import Opening, open_block
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -218,6 +220,14 @@ def test_rows_on_a_cluster_changed_during_the_run_are_named(on_the_cluster, last
         distributed.solve(problem, tol=0.0, max_iter=9, check_every=1, callback=change)
 
 
+def test_a_block_does_not_open_on_rows_that_changed(on_the_cluster):
+    problem = on_the_cluster(X, n_partitions=3)
+    setup, A = problem.setups()[1], [csr_array((13, 4))]
+    assert open_block(X[13:26], Opening(setup, A, 0)).held.version == 0
+    with pytest.raises(ValueError, match=f"X must not change .*{DASK_ROWS}"):
+        open_block(-X[13:26], Opening(setup, A, 0))
+
+
 def negate(rows):
     """Change a partition that a worker holds."""
     rows *= -1.0
@@ -261,16 +271,29 @@ def test_a_change_of_any_bit_changes_the_checksum(dtype, size):
             assert checksum(changed) != plain, (place, bit)
 
 
-@pytest.mark.parametrize("row_length", [1, 4, 512, 1024, 4096])
-def test_exchanged_rows_of_zeros_and_ones_change_the_checksum(row_length):
-    """The bits in which they differ are few and at the same places in each number."""
-    X = (np.random.default_rng(0).random((64, row_length)) < 0.5).astype(float)
-    X[:, 0] = np.arange(64) % 2
+@pytest.mark.parametrize("row_length", [1, 4, 512, 4096])
+def test_exchanged_rows_change_the_checksum(row_length):
+    X = np.random.default_rng(0).normal(size=(1024, row_length))
     plain = checksum(X)
-    for i, j in ((0, 1), (2, 33), (0, 63)):
+    for i, j in ((0, 1), (2, 33), (0, 1023)):
         changed = X.copy()
         changed[[i, j]] = X[[j, i]]
         assert checksum(changed) != plain
+
+
+def test_a_zero_and_a_one_exchanged_change_the_checksum():
+    """The bits in which they differ are few, and at the same places in each number.
+
+    With words of 64 bits, one exchange in 1024 would not show.
+    """
+    X = np.zeros((WORDS // 2, 1))
+    X[1::2] = 1.0
+    plain = checksum(X)
+    for i in range(0, 40, 2):
+        for j in range(1, WORDS // 2, 2):
+            X[i], X[j] = 1.0, 0.0
+            assert checksum(X) != plain, (i, j)
+            X[i], X[j] = 0.0, 1.0
 
 
 def test_types_and_shapes_and_all_parts_of_a_matrix_count():

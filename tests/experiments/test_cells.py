@@ -12,6 +12,7 @@ import cell_functions
 import killed_run
 import numpy as np
 import pytest
+from local_cluster import NO_PUBLIC_PORT
 
 import fwlab
 from fwlab.experiments import cells as cells_module
@@ -165,9 +166,7 @@ def test_without_distributed_dask_is_refused(tmp_path, monkeypatch):
 def test_a_dask_cluster_does_the_same_work(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), str(HERE.parents[1])]))
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, dashboard_address=None
-    ) as cluster:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, **NO_PUBLIC_PORT) as cluster:
         cells = cells_of(cell_functions.process, [0]) + cells_of(cell_functions.scaled, [1, 2])
         address = cluster.scheduler_address
         values = run_cells(cells, tmp_path, backend="dask", scheduler=address)
@@ -179,7 +178,7 @@ def test_a_dask_cluster_does_the_same_work(tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_without_workers_gets_a_sentence(tmp_path):
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=0, **NO_PUBLIC_PORT) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(ValueError, match="must have workers with 2 threads in all"):
             run_cells(cells_of(cell_functions.scaled), tmp_path, backend="dask", scheduler=address)
