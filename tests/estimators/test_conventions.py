@@ -1,11 +1,14 @@
 """TopKSVC keeps scikit-learn's conventions: its own checks, and what people do with one."""
 
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from expected_checks import expected_failures
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -20,24 +23,7 @@ from fwlab.metrics import make_topk_scorer
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
 
-UP_TO_TOL = "two fits agree up to the gap tol, not bit for bit; see test_weights_repeat_samples"
-EXPECTED = {
-    "check_sample_weight_equivalence_on_dense_data": UP_TO_TOL,
-    "check_sample_weight_equivalence_on_sparse_data": UP_TO_TOL,
-    "check_sample_weights_invariance(kind=zeros)": UP_TO_TOL,  # of scikit-learn 1.5
-}
-THROUGH_ORIGIN = {
-    "check_class_weight_classifiers": "its data need an intercept to give nine of ten to one class"
-}
-
-
-OTHER_FOLDS = dict.fromkeys(EXPECTED, "a sample repeated stands in other folds than one weighed")
-
-
-def expected(estimator):
-    if isinstance(estimator, fwlab.TopKSVCCV):
-        return OTHER_FOLDS
-    return EXPECTED if estimator.fit_intercept else {**EXPECTED, **THROUGH_ORIGIN}
+PAGE = Path(fwlab.__file__).parent / "docs" / "pages" / "estimator.md"
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -50,10 +36,17 @@ def expected(estimator):
     ]
 )
 def test_scikit_learns_own_checks(estimator, check, request):
-    for name, reason in expected(estimator).items():
+    for name, reason in expected_failures(estimator).items():
         if name in request.node.name:
             request.applymarker(pytest.mark.xfail(reason=reason))
     check(estimator)
+
+
+def test_the_page_names_the_checks_that_fail_and_no_other():
+    machines = fwlab.TopKSVC(), fwlab.TopKSVCCV(), fwlab.TopPushClassifier()
+    names = {name for machine in machines for name in expected_failures(machine)}
+    found = set(re.findall(r"`(check_[^`]*)`", PAGE.read_text("utf-8")))
+    assert found - {"check_estimator"} == names
 
 
 # ---------------------------------------------------------------- what people do with it
