@@ -80,7 +80,7 @@ class Status(Enum):
 
     CONVERGED = "The certified gap, with its rounding error, is at most tol."
     MAX_ITER = "The iteration limit was reached before the gap was at most tol."
-    TIME_LIMIT = "The time limit was reached before the gap was at most tol."
+    TIME_LIMIT = "The time limit left no time to make the gap at most tol."
     INTERRUPTED = "The run was interrupted; the certificate is that of the last whole iteration."
     STOPPED_BY_CALLBACK = "The callback stopped the run."
     SOLVED_OTHER_PROBLEM = (

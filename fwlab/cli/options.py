@@ -244,7 +244,9 @@ def _add_run(parser: CommandParser) -> None:
         "--relative", action="store_true", help="tol is a fraction of the objective"
     )
     option(parser, "max-iter", "iterations of each run", whole_number)
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each run")
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="for each run, with its certificate"
+    )
     option(parser, "rng", "seed of the block orders", whole_number)
     parser.add_argument(
         "--check-every",

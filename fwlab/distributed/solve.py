@@ -30,7 +30,7 @@ from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method
-from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
+from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only, require_callable
 from fwlab.solvers.registry import build, label
 from fwlab.solvers.stopping import Limits, checked_limits
 from fwlab.solvers.time_left import TimeLeft
@@ -85,8 +85,14 @@ def solve(
     method : str or Method
         "ascent", "bcfw" or "fw", or an object of their classes. A block method visits the chunks in
         a fresh random order, and orders the rows within each chunk.
-    tol, relative, max_iter, time_limit, rng, check_every
+    tol, relative, max_iter, rng, check_every
         As for `fwlab.solve`.
+    time_limit : float, optional
+        Seconds of the whole call, without those that compile. The run ends when another iteration,
+        as long as the last one, and the certificate would take longer; until one has been computed,
+        the certificate is taken to last five judgements. No iteration is cut short, and the first
+        one is made unless the time is over before it: the call may be late by the time of one
+        iteration, or of the first one and the certificate.
     A0 : array or scipy.sparse matrix (n, m), optional
         A feasible dual point to start from, such as the A of a result with another lam; 0 by
         default.
@@ -99,7 +105,7 @@ def solve(
     checkpoint : path, optional
         File in which the run is stored now and then, and from which it goes on if it is there.
         tol, relative, max_iter, time_limit, check_every, callback and verbose may differ; the
-        callback is not told again what it was told. time_limit counts the seconds of each call.
+        callback is not told again what it was told. time_limit holds for each call.
     checkpoint_every : float
         Seconds between two checkpoints; 0 stores one after each chunk of rows.
     **method_options
@@ -125,8 +131,7 @@ def solve(
         raise TypeError(f"problem must be an OutOfCoreProblem or a DaskProblem; got {found}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable; got {callback!r}.")
+    require_callable(callback)
     generator, name, solver = as_generator(rng), label(method), build(method, method_options)
     split = Repeating(_split(name, solver, problem, generator))
     packed = _start(problem, A0)
@@ -135,14 +140,23 @@ def solve(
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with blas_threads(1), deferred_interrupt() as interrupt:
-        state = _new_state(problem, solver, packed, generator, interrupt, verbose > 0, file)
+        began = called + _seconds_to_compile(problem, solver)
+        state = _new_state(problem, packed, generator, interrupt, verbose > 0, file)
         if checkpointed is not None:
             _feasible(problem, checkpointed.packed, "checkpoint")
             state.resume(checkpointed)
             del checkpointed
-        end = run_loop(split, state, limits, recorder, time.perf_counter(), interrupt)
+        end = run_loop(split, state, limits, recorder, began, interrupt)
         end = _of_the_last_iterate(end, state, limits)
     return _result(name, state, end, recorder, called)
+
+
+def _seconds_to_compile(problem: ProblemInParts, solver: Method) -> float:
+    """Compile the kernels if they run in this process; return the seconds that it takes."""
+    clock = time.perf_counter()
+    if isinstance(problem, OutOfCoreProblem):
+        warm_up(problem.first_part(), solver)
+    return time.perf_counter() - clock
 
 
 def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End:
@@ -157,12 +171,11 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
-def _new_state(problem: ProblemInParts, solver: Method, *rest: Any) -> OutOfCoreState:
-    """Return the state of a run, with the kernels compiled if they run in this process."""
+def _new_state(problem: ProblemInParts, *rest: Any) -> OutOfCoreState:
+    """Return the state of a run."""
     if isinstance(problem, DaskProblem):
         return DaskState(problem, *rest)
     assert isinstance(problem, OutOfCoreProblem)
-    warm_up(problem.first_part(), solver)
     return OutOfCoreState(problem, *rest)
 
 

@@ -30,6 +30,8 @@ from fwlab.streams import stderr
 from fwlab.text import duration
 
 SECONDS_BETWEEN_LINES = 5.0
+# a certificate takes up to so many times as long as a judgement
+CERTIFICATE = 5.0
 COUNTERS = ("n_lmo", "n_steps", "active", "step")
 
 
@@ -152,6 +154,10 @@ class OutOfCoreState(RunState):
     def checkpoint_cost(self) -> float:
         """One pass."""
         return 1.0
+
+    def seconds_to_certify(self, judgement: float) -> float:
+        """Predict the seconds of `certify`, which reads X once more and bounds rounding errors."""
+        return CERTIFICATE * judgement
 
     @contextmanager
     def timed(self) -> Iterator[None]:

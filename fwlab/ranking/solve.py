@@ -16,7 +16,7 @@ from fwlab.ranking.state import State
 from fwlab.result import Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
-from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
+from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only, require_callable
 from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.threads import blas_threads
@@ -89,7 +89,11 @@ def solve(
     max_iter : int
         The largest number of iterations.
     time_limit : float, optional
-        Seconds that the whole call may take; an iteration is never cut short.
+        Seconds of the whole call. The run ends when another iteration, as long as the last one, and
+        the certificate would take longer; the time of the certificate is predicted from a part of
+        its products. No iteration is cut short, and the first one is made unless the
+        time is over before it: the call may be late by the time of one iteration, or of the first
+        one and the certificate.
     start : tuple (alpha, beta, delta), optional
         A feasible dual point to start from; alpha and beta follow the order of X, and delta is
         None for TopPushK.
@@ -122,14 +126,12 @@ def solve(
     called = time.perf_counter()
     if not isinstance(method, str) or method not in methods():
         raise ValueError(f"method must be one of {', '.join(methods())}; got {method!r}.")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable; got {callback!r}.")
+    require_callable(callback)
     limits = checked_limits(tol, True, max_iter, time_limit, check_every)
     n_threads = as_integer("n_threads", n_threads, low=1)
     max_memory = as_integer("max_memory", max_memory, low=0)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     generator = as_generator(rng)
-    began = time.perf_counter()
     with blas_threads(n_threads):
         problem = Problem(X, y, objective, C, kernel, sigma, max_memory)
         name = chosen(method, problem)
@@ -138,7 +140,7 @@ def solve(
         state = State(problem, point, generator)
         recorder = Recorder(Reporter(name, callback, verbose, RankingProgress, TimeLeft(limits)))
         with deferred_interrupt() as interrupt:
-            end = run_loop(solver, state, limits, recorder, began, interrupt)
+            end = run_loop(solver, state, limits, recorder, called, interrupt)
         return _result(name, state, end, recorder, called)
 
 

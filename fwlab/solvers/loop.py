@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 
 from fwlab.result import Certificate, Status
+from fwlab.solvers.deadline import Deadline
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import Method, RunState
 from fwlab.solvers.recorder import Recorder
@@ -74,30 +75,40 @@ def run_loop(
     workspace = method.start(state)
     seconds, iteration, floor = time.perf_counter() - clock, 0, None
     schedule, expects_end = Schedule(limits.check_every), False
+    deadline = Deadline(limits.time_limit, began, state)
     while True:
+        clock = time.perf_counter()
         certificate = _checkpoint(state, limits, expects_end, floor)
         floor = certificate.gap_error if certificate.from_scratch else floor
-        status = limits.status(certificate, iteration, time.perf_counter() - began)
-        status = recorder.note(state, certificate, iteration, seconds) or status
-        if interrupt.pressed:
-            status = Status.INTERRUPTED
+        noted = recorder.note(state, certificate, iteration, seconds)
+        deadline.note(certificate, time.perf_counter() - clock)
+        status = noted or limits.status(certificate, iteration, deadline.is_over())
+        status = Status.INTERRUPTED if interrupt.pressed else status
         if status is not None:
             break
         progress, excess = method.progress(state, workspace), limits.excess(certificate)
         schedule.note(iteration, progress, excess, state.checkpoint_cost)
-        clock = time.perf_counter()
         while iteration < limits.max_iter and not interrupt.pressed:
+            clock = time.perf_counter()
             method.iterate(state, workspace)
             iteration += 1
             progress = method.progress(state, workspace)
-            is_due = schedule.is_due(iteration, progress)
-            if is_due or limits.time_is_over(time.perf_counter() - began):
+            deadline.iteration = time.perf_counter() - clock
+            seconds += deadline.iteration
+            if schedule.is_due(iteration, progress) or deadline.is_over():
                 break
-        seconds += time.perf_counter() - clock
-        expects_end = iteration >= limits.max_iter or schedule.expects_end(progress)
+        ends = iteration >= limits.max_iter or deadline.is_over(judges=True)
+        expects_end = ends or schedule.expects_end(progress)
     if not certificate.from_scratch:
         certificate = state.certify()
         recorder.correct(state, certificate, iteration, seconds)
+    return _ended(certificate, status, iteration, seconds, limits)
+
+
+def _ended(
+    certificate: Certificate, status: Status, iteration: int, seconds: float, limits: Limits
+) -> End:
+    """Return the end of a run for this status, with a certificate from scratch."""
     if certificate.contradiction:
         status = Status.INCONSISTENT
     status = limits.met(certificate) or status

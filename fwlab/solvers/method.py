@@ -12,6 +12,7 @@ from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
 from fwlab.problem import Problem
 from fwlab.result import Certificate
+from fwlab.solvers.certificate_time import seconds_to_certify
 from fwlab.solvers.same_data import changed_row
 from fwlab.solvers.segment import move
 from fwlab.solvers.smoothness import smoothness
@@ -160,6 +161,10 @@ class RunState:
         """Return the certificate of the dual point alone, computed from scratch."""
         raise NotImplementedError(f"{type(self).__name__} must define `certify`.")
 
+    def seconds_to_certify(self, judgement: float) -> float:
+        """Predict the seconds of `certify` from the seconds of the last judgement."""
+        return judgement
+
 
 @dataclass(eq=False)
 class State(RunState):
@@ -299,6 +304,10 @@ class State(RunState):
         certificate = replace(certificate, own_gap=own_gap).contradicted(found)
         self.judged = self.n_steps, certificate
         return certificate
+
+    def seconds_to_certify(self, judgement: float) -> float:
+        """Predict the seconds of `certify` from a certificate of some samples."""
+        return seconds_to_certify(self)
 
     def _certified(self) -> Certificate:
         """Return the certificate of A and the primal point."""

@@ -14,7 +14,7 @@ from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method, State
-from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only
+from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only, require_callable
 from fwlab.solvers.registry import build, label, require_taken
 from fwlab.solvers.same_data import require_same_data
 from fwlab.solvers.stopping import checked_limits
@@ -73,7 +73,11 @@ def solve(
     max_iter : int
         The largest number of iterations.
     time_limit : float, optional
-        Seconds that the whole run may take; an iteration is never cut short.
+        Seconds of the whole call, without those that compile. The run ends when another iteration,
+        as long as the last one, and the certificate would take longer; the time of the certificate
+        is predicted from the one of some samples. No iteration is cut short, and
+        the first one is made unless the time is over before it: the call may be late by the time of
+        one iteration, or of the first one and the certificate.
     A0 : array (n, m), optional
         A feasible dual point to start from; by default zero, or a vertex if the domain of a
         PolytopeLoss is not known to contain zero.
@@ -117,8 +121,7 @@ def solve(
         raise TypeError(f"problem must be a fwlab.Problem; got {reprlib.repr(problem)}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
     verbose = as_integer("verbose", verbose, low=0, high=2)
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable; got {callback!r}.")
+    require_callable(callback)
     generator = as_generator(rng)
     n_threads = as_integer("n_threads", n_threads, low=1)
     max_memory = as_integer("max_memory", max_memory, low=0)
@@ -129,9 +132,10 @@ def solve(
     reporter = Reporter(name, callback, verbose, TrainingProgress, TimeLeft(limits))
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with run_threads(n_threads):
+        clock = time.perf_counter()
         warm_up(problem, solver)
+        began = called + (time.perf_counter() - clock)
         state = State(problem, A, generator, solver.needs(problem), max_memory)
-        began = time.perf_counter()
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, limits, recorder, began, interrupt)
         return _result(name, state, end, recorder, called)

@@ -75,12 +75,8 @@ class Limits:
         gap, own = certificate.gap, certificate.own_gap
         return (gap if own is None else min(gap, own)) / goal if goal > 0 else np.inf
 
-    def time_is_over(self, seconds: float) -> bool:
-        """Return whether the run has taken its time."""
-        return self.time_limit is not None and seconds >= self.time_limit
-
-    def status(self, certificate: Certificate, iteration: int, seconds: float) -> Status | None:
-        """Return the reason to stop here, or None."""
+    def status(self, certificate: Certificate, iteration: int, is_late: bool) -> Status | None:
+        """Return the reason to stop here, or None; is_late says that the time is over."""
         if certificate.contradiction:
             return Status.INCONSISTENT
         if met := self.met(certificate):
@@ -89,7 +85,7 @@ class Limits:
             return Status.ROUNDING_FLOOR
         if iteration >= self.max_iter:
             return Status.MAX_ITER
-        return Status.TIME_LIMIT if self.time_is_over(seconds) else None
+        return Status.TIME_LIMIT if is_late else None
 
     def _small(self, gap: float, certificate: Certificate) -> bool:
         scale = _scale(certificate) if self.relative else 1.0

@@ -183,6 +183,16 @@ def test_a_time_limit_ends_after_a_pass():
     assert result.status is Status.TIME_LIMIT
 
 
+def test_a_time_limit_leaves_time_for_five_judgements():
+    predicted = []
+
+    def ask(progress):
+        predicted.append(progress.state.seconds_to_certify(2.0))
+
+    distributed.solve(out_of_core(Case().problem(), 5), tol=0.0, max_iter=1, callback=ask)
+    assert predicted == [10.0, 10.0]
+
+
 def test_a_result_is_saved_and_read_back(tmp_path):
     problem = Case().problem()
     result = distributed.solve(out_of_core(problem, 5), tol=1e-6)

@@ -93,6 +93,8 @@ def test_a_problem_counts_as_it_is_and_not_as_it_was_built(visitor):
     assert primal(problem_of(losses.Mine())) == fresh
     changed = problem_of(losses.Mine())
     changed.X *= 2
+    # the steps shall have the new lengths of the rows
+    changed = changed.with_lam(changed.lam)
     assert primal(changed) != fresh
 
 

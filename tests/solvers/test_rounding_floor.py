@@ -33,16 +33,16 @@ def certificate(gap, error, primal=1.0):
     ],
 )
 def test_the_status_of_a_certificate(gap, error, status):
-    assert limits(1.0).status(certificate(gap, error), 0, 0.0) is status
+    assert limits(1.0).status(certificate(gap, error), 0, False) is status
     # as a fraction of primal = 2
     relative = certificate(2 * gap, 2 * error, primal=2.0)
     if abs(relative.dual) <= 2:
-        assert limits(1.0, relative=True).status(relative, 0, 0.0) is status
+        assert limits(1.0, relative=True).status(relative, 0, False) is status
 
 
 def test_a_tracked_certificate_ends_no_run_at_the_floor():
     tracked = replace(certificate(0.05, 0.99), from_scratch=False)
-    assert limits(1.0).status(tracked, 0, 0.0) is None
+    assert limits(1.0).status(tracked, 0, False) is None
     assert limits(1.0).may_end(tracked, floor=0.1)
 
 
