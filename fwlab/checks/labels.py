@@ -76,11 +76,13 @@ def as_labels(y: Any, n_classes: int | None = None) -> Integers:
 def as_positive(y: Any) -> np.ndarray:
     """Return a mask of the positive labels, (n,) bool, for labels in {0, 1} or {-1, +1}."""
     labels = plain_labels(y)
+    text = labels.dtype.kind == "U"
     for allowed in ([0, 1], [-1, 1]):
-        if labels.dtype.kind != "U" and np.isin(labels, allowed).all():
+        if not text and np.isin(labels, allowed).all():
             return np.asarray(labels == 1)
+    error = TypeError if text else ValueError
     found = _shown(np.unique(labels).tolist())
-    raise ValueError(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")
+    raise error(f"y must hold labels 0 and 1, or -1 and +1; got {found}.")
 
 
 def plain_labels(y: Any) -> np.ndarray:
