@@ -4,23 +4,19 @@ no half-written file passes for a whole one, and the user reads one sentence.
 Each test starts a command as a user does, in a process of its own.
 """
 
-import os
 import re
-import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import RUN, ended, small_files, started, stored
 
 import fwlab
 
-ROOT = Path(__file__).resolve().parents[2]
-RUN = ["--data", "digits", "--normalize", "unit", "-k", "3"]
 SOLVE = ["-m", "fwlab", "solve", *RUN, "--tol", "0", "--max-iter", "1000000000"]
 SOLVE += ["--verbose", "--save", "result.npz"]
 # ascent ends in a second, fw-open-loop takes several
@@ -51,42 +47,6 @@ def plot(study):
 '''
 
 
-def heed_ctrl_c() -> None:
-    """Undo what a shell does to commands in the background: they ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def small_files() -> None:
-    """Let writes beyond 2 kB fail, as on a full disk."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
-
-def started(
-    folder: Path,
-    arguments: list[str],
-    before: Callable[[], None] = heed_ctrl_c,
-    also: Path | None = None,
-) -> subprocess.Popen[str]:
-    """Return a command in `folder`, which finds the modules of the folder `also` first."""
-    path = [str(ROOT)] if also is None else [str(also), str(ROOT)]
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=before,
-    )
-
-
-def stored(folder: Path) -> list[Path]:
-    """Return the files of finished runs or cells; drafts have hidden names."""
-    kept = [*folder.glob("out/runs/*"), *folder.glob("results/figures/cells/*")]
-    return [file for file in kept if not file.name.startswith(".")]
-
-
 def wait_for(condition: Callable[[], object], run: subprocess.Popen[str]) -> None:
     end = time.monotonic() + 300
     while not condition():
@@ -106,14 +66,6 @@ def stopped(folder: Path, command: list[str], number: int) -> tuple[int, str, st
         out, errors = run.communicate(timeout=100)
     assert "Traceback" not in errors, errors
     return run.returncode, out, errors
-
-
-def ended(folder: Path, command: list[str], before: Callable[[], None] = heed_ctrl_c) -> str:
-    """Return output of a command that ends by itself, both streams."""
-    with started(folder, command, before) as run:
-        out, errors = run.communicate(timeout=300)
-    assert "Traceback" not in errors, errors
-    return out + errors
 
 
 each_signal = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -166,19 +118,6 @@ def test_an_interrupted_figure_keeps_its_cells(tmp_path, number):
 
 
 @pytest.mark.deep
-def test_a_killed_solve_leaves_the_old_file_or_a_whole_one(tmp_path):
-    limit = ["-m", "fwlab", "solve", *RUN, "--max-iter", "3", "--save", "result.npz"]
-    ended(tmp_path, limit)
-    old = fwlab.Result.load(tmp_path / "result.npz")
-    for delay in np.linspace(0.0, 2.0, 9):
-        with started(tmp_path, [*limit[:-4], "--max-iter", "9", *limit[-2:]]) as run:
-            time.sleep(delay)
-            run.kill()
-            run.communicate()
-        assert fwlab.Result.load(tmp_path / "result.npz").nit in (old.nit, 9)
-
-
-@pytest.mark.deep
 def test_a_killed_comparison_goes_on_from_what_is_finished(tmp_path):
     assert stopped(tmp_path, COMPARE, signal.SIGKILL)[0] == -signal.SIGKILL
     (kept,) = stored(tmp_path)
@@ -215,22 +154,3 @@ def test_on_a_full_disk_the_numbers_are_printed(tmp_path, command, result):
     assert not stored(tmp_path) and not (tmp_path / "result.npz").exists()
     hidden = {file.name for file in tmp_path.rglob(".*") if file.is_file()}
     assert hidden <= {".lock"}
-
-
-@pytest.mark.deep
-def test_a_comparison_killed_at_any_moment_loses_nothing(tmp_path):
-    """Thirty moments of one comparison: every file is whole, and the next call goes on."""
-    delays = np.random.default_rng(0).permutation(np.linspace(0.5, 6.0, 30))
-    for delay in delays:
-        with started(tmp_path, COMPARE) as run:
-            time.sleep(delay)
-            run.kill()
-            _, errors = run.communicate()
-        assert "Traceback" not in errors, errors
-        for file in stored(tmp_path):
-            fwlab.Result.load(file)
-        record = tmp_path / "out" / "comparison.toml"
-        assert not record.exists() or record.read_text().endswith("# end\n")
-    said = ended(tmp_path, COMPARE)
-    assert "CONVERGED" in said and "damaged" not in said
-    assert len(stored(tmp_path)) == 2
