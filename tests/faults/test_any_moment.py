@@ -155,10 +155,11 @@ def test_eight_first_compiles_at_once(tmp_path: Path) -> None:
         for run in runs:
             with run:
                 _, errors = run.communicate(timeout=600)
-            assert run.returncode == 1 and "Traceback" not in errors, errors
+            assert run.returncode == 0, errors
         results += [fwlab.Result.load(tmp_path / f"{name}.npz") for name in names]
     for result in results:
         assert np.array_equal(result.W, results[-1].W)
         assert result.gap == results[-1].gap
-    drafts = [file for file in (tmp_path / "cache").rglob("*") if file.name.startswith(".")]
-    assert not [file for file in drafts if file.name.endswith((".tmp", ".draft"))]
+    files = [file.name for file in (tmp_path / "cache").glob("*/*/*")]
+    assert len(files) > 5
+    assert {name.partition(".")[2] for name in files} == {"code", "txt"}  # and no draft
