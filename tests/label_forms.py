@@ -117,7 +117,7 @@ REFUSED = {
     "a list of bytes": ([b"ant", b"bee"], TypeError, "bytes"),
     "dates": (np.array(["2020-01-01", "2020-01-02"], "M8[D]"), TypeError, "datetime64"),
     "None": (missing, TypeError, "NoneType, str"),
-    "Series with None": (pd.Series(["ant", None]), TypeError, "float, str"),
+    "Series with None": (pd.Series(["ant", None]), TypeError, "float|NoneType, str"),
     "string with NA": (pd.Series(["ant", None], dtype="string"), TypeError, "NAType, str"),
     "Int64 with NA": (pd.Series([1, None], dtype="Int64"), (TypeError, ValueError), "NA|nan"),
     "Categorical with NA": (pd.Categorical(missing), TypeError, "float, str"),

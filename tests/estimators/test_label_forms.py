@@ -31,7 +31,7 @@ def accepts(estimator, y):
 TAKEN = {name: form for name, form in EVERY.items() if accepts(RidgeClassifier(), form(Y))}
 # labels that numpy, and so scikit-learn's accuracy, cannot tell apart
 MERGED = {"beyond 2^53, beside a float", "Enum of strings"}
-LEFT = {name: form for name, form in EVERY.items() if name not in TAKEN}
+LEFT = {name: form for name, form in OBJECTS.items() if name not in TAKEN}
 
 
 @cache

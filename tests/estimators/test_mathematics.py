@@ -51,7 +51,12 @@ def test_a_name_stands_for_its_loss(options, loss):
 
 def test_it_is_crammer_and_singers_machine():
     peer = LinearSVC(
-        multi_class="crammer_singer", C=0.5, tol=1e-10, max_iter=10**6, fit_intercept=False
+        multi_class="crammer_singer",
+        C=0.5,
+        tol=1e-8,
+        max_iter=10**6,
+        fit_intercept=False,
+        random_state=0,
     )
     peer.fit(X, Y)
     machine = fwlab.TopKSVC(C=0.5, **FINE).fit(X, Y)
