@@ -1,6 +1,7 @@
 """TopKSVC with C chosen by cross-validation, along a path of warm starts on each fold."""
 
 import warnings
+from copy import copy
 from numbers import Integral
 from typing import Any, Self
 
@@ -96,17 +97,18 @@ class TopKSVCCV(TopKMachine):
         tol. Raises ValueError if a fold cannot be trained or scored; the sentence names it.
         """
         Cs = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
-        X, y = training_samples(self, X, y)
-        training = self._training(X, y, sample_weight, Cs[-1])
+        fitted = copy(self)
+        X, y = training_samples(fitted, X, y)
+        training = fitted._training(X, y, sample_weight, Cs[-1])
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
         splits = check_cv(self.cv, y, classifier=True).split(X, y, groups)
         scores = np.array(
             [self._scores_of(fold, X, y, omega, Cs, *rows) for fold, rows in enumerate(splits)]
         )
         best = best_mean(Cs, scores)
-        self.Cs_, self.scores_, self.C_ = Cs, scores, float(Cs[best])
-        self._train(training.with_C(self.C_), None)
-        return self
+        fitted.Cs_, fitted.scores_, fitted.C_ = Cs, scores, float(Cs[best])
+        fitted._train(training.with_C(fitted.C_), None)
+        return self._become(fitted)
 
     def _given_Cs(self) -> Any:
         if isinstance(self.Cs, Integral):
@@ -150,4 +152,5 @@ def best_mean(Cs: Floats, scores: Floats) -> int:
     if missing.any():
         without = ", ".join(f"{C:g}" for C in Cs[missing])
         warnings.warn(f"scoring returned NaN for C = {without}, not chosen.", stacklevel=3)
-    return int(np.where(missing, -np.inf, means).argmax())
+    present = np.flatnonzero(~missing)
+    return int(present[means[present].argmax()])
