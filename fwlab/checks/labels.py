@@ -132,7 +132,9 @@ def one_column(y: Any) -> Any:
         DataConversionWarning,
         stacklevel=3,
     )
-    return labels[:, 0]
+    if isinstance(y, list | tuple):
+        return labels[:, 0].tolist()
+    return y.iloc[:, 0] if hasattr(y, "iloc") else labels[:, 0]
 
 
 def too_many_classes(labels: np.ndarray) -> bool:

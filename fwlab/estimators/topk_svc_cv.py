@@ -92,7 +92,7 @@ class TopKSVCCV(TopKMachine):
 
         sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. groups
         (n,) are passed to the splitter. A fold without some of the classes is trained with the
-        largest k that its classes allow, and a warning says so. A C whose score is NaN is chosen by
+        largest k, or the first of the weights, that its classes allow, and a warning says so. A C whose score is NaN is chosen by
         no fit. Warns with ConvergenceWarning if max_iter ends a training before its gap is at most
         tol. Raises ValueError if a fold cannot be trained or scored; the sentence names it.
         """
@@ -119,25 +119,38 @@ class TopKSVCCV(TopKMachine):
         self, fold: int, X: Any, y: Any, omega: Floats, Cs: Floats, train: Any, test: Any
     ) -> list[float]:
         """Return the score of each C on the test rows of a fold."""
-        shared = {name: value for name, value in self.get_params().items() if name not in OWN}
-        machine = TopKSVC(**shared)
+        classes, m = np.unique(y), len(np.unique(y[train]))
+        machine = self._machine_of(fold, classes, m)
         scorer = check_scoring(machine, scoring=self.scoring)
         X_train, y_train = _safe_split(machine, X, y, train)
         X_test, y_test = _safe_split(machine, X, y, test, train)
-        m = len(np.unique(y_train))
-        largest = largest_k(self.loss, m)
-        if largest is not None and self.k > largest > 0:
-            warnings.warn(
-                f"fold {fold} trains on {m} of the {len(np.unique(y))} classes, with k = {largest} "
-                f"instead of {self.k}.",
-                stacklevel=3,
-            )
-            machine.set_params(k=largest)
         try:
             path = machine.path(X_train, y_train, Cs, sample_weight=omega[train])
             return [float(scorer(fitted, X_test, y_test)) for fitted in path]
         except ValueError as error:
             raise ValueError(f"fold {fold}, which trains on {m} classes: {error}") from error
+
+    def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKSVC:
+        """Return the machine that a fold trains, which may have only m of the classes."""
+        shared = {name: value for name, value in self.get_params().items() if name not in OWN}
+        machine = TopKSVC(**shared)
+        if isinstance(self.class_weight, dict):  # for the fold, a class that it lacks is unknown
+            whole = {label: self.class_weight.get(label, 1.0) for label in classes.tolist()}
+            machine.set_params(class_weight=whole)
+        names_k = isinstance(self.weights, str)
+        k = self.k if names_k else len(self.weights)
+        largest = largest_k(self.loss, m)
+        if largest is not None and k > largest > 0:
+            warnings.warn(
+                f"fold {fold} trains on {m} of the {len(classes)} classes, with k = {largest} "
+                f"instead of {k}.",
+                stacklevel=4,
+            )
+            if names_k:
+                machine.set_params(k=largest)
+            else:
+                machine.set_params(weights=np.asarray(self.weights)[:largest])
+        return machine
 
 
 def best_mean(Cs: Floats, scores: Floats) -> int:

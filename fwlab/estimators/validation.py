@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from fwlab.checks.arguments import is_single
 from fwlab.checks.labels import one_column, plain_labels
 
 try:
@@ -24,7 +25,7 @@ def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     list of strings and numbers into strings, and large integers beside floats into floats.
     """
     is_gram = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-    dtype = [np.float64, np.float32] if is_gram else np.float64
+    dtype = np.float32 if is_gram and is_single(X) else np.float64
     y = one_column(y)
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
     check_classification_targets(checked)
