@@ -15,8 +15,8 @@ def class_weights(class_weight: Any, classes: np.ndarray, codes: Integers, omega
     ----------
     class_weight : dict, "balanced" or None
         Factors by class, 1 for a class that it leaves out; as in scikit-learn it may name other
-        classes only if it leaves out none. "balanced" gives all classes that occur the same total weight, as if a
-        sample of weight w occurred w times   (scikit-learn's rule, with weights).
+        classes only if it leaves out none. "balanced" gives all classes that occur the same total
+        weight, as if a sample of weight w occurred w times   (scikit-learn's rule, with weights).
     classes : array (m,)
         The labels.
     codes : array (n,)

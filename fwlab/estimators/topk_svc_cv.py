@@ -92,9 +92,10 @@ class TopKSVCCV(TopKMachine):
 
         sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. groups
         (n,) are passed to the splitter. A fold without some of the classes is trained with the
-        largest k, or the first of the weights, that its classes allow, and a warning says so. A C whose score is NaN is chosen by
-        no fit. Warns with ConvergenceWarning if max_iter ends a training before its gap is at most
-        tol. Raises ValueError if a fold cannot be trained or scored; the sentence names it.
+        largest k, or the first of the weights, that its classes allow, and a warning says so. A C
+        whose score is NaN is chosen by no fit. Warns with ConvergenceWarning if max_iter ends a
+        training before its gap is at most tol. Raises ValueError if a fold cannot be trained or
+        scored; the sentence names it.
         """
         Cs = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
         fitted = copy(self)

@@ -152,7 +152,7 @@ def test_columns_of_pairs_are_refused_also_for_three_classes(shape, wrap):
     if shape == "ovr":
         assert make_topk_scorer(2)(machine, X, Y) == topk_accuracy(Y, scores, 2)
     else:
-        with pytest.raises(ValueError, match='decision_function_shape must be "ovr".*got "ovo"'):
+        with pytest.raises(ValueError, match=r'decision_function_shape must be "ovr".*got "ovo"'):
             make_topk_scorer(2)(machine, X, Y)
     two = machine.fit(X[:100], Y[:100])
     assert make_topk_scorer(1)(two, X[:100], Y[:100]) == 1.0
