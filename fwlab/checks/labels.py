@@ -60,7 +60,7 @@ def codes_of(y: Any, classes: Any) -> Integers:
 
 
 def codes_of_rows(y: Any, classes: Any, n: int) -> Integers:
-    """Return `codes_of` labels y, one a row of n. Raises ValueError for another number of them."""
+    """Return `codes_of` the labels y. Raises ValueError unless there is one for each of n rows."""
     codes = codes_of(y, classes)
     if len(codes) != n:
         raise ValueError(f"y must have {n} labels, one per row; got {len(codes)}.")

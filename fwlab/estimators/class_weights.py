@@ -58,4 +58,7 @@ def given_weights(class_weight: Any, labels: list[Any]) -> Floats:
             f"class_weight must name no class that y lacks, or all that y has; got {others[0]!r}, "
             f"which y lacks, and none for {left_out[0]!r}."
         )
-    return np.array([factors.get(label, 1.0) for label in labels])
+    weights = np.array([factors.get(label, 1.0) for label in labels])
+    if not weights.any():
+        raise ValueError(f"class_weight must not be 0 for all classes of y; got {class_weight!r}.")
+    return weights

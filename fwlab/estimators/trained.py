@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats
+from fwlab.checks.arguments import as_array, as_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Certified:
     def _refusal(self, name: str) -> str | None:
         """Return why `name` holds no more, None if the public attributes are as `fit` left them."""
         for attribute, fitted in self._trained.public.items():
-            if not np.array_equal(as_dense(getattr(self, attribute, np.nan)), fitted):
+            if not np.array_equal(as_dense(attribute, getattr(self, attribute, np.nan)), fitted):
                 return (
                     f"{name} is about the machine that `fit` left, and {attribute} has changed "
                     "since."
@@ -89,9 +89,9 @@ class Certified:
         return "_trained" in vars(self)
 
 
-def as_dense(values: Any) -> np.ndarray:
+def as_dense(name: str, values: Any) -> np.ndarray:
     """Return coefficients, perhaps made sparse by the user, as an array."""
-    return np.asarray(values.toarray() if sp.issparse(values) else values)
+    return as_array(name, values.toarray() if sp.issparse(values) else values)
 
 
 def public_values(estimator: Any, name: str) -> Floats:
@@ -108,7 +108,7 @@ def shaped(name: str, values: Any, shape: tuple[int, ...], *, or_number: bool) -
 
     Raises TypeError or ValueError for others.
     """
-    array = as_dense(values)
+    array = as_dense(name, values)
     must = f"{name} must {'be a number or ' if or_number else ''}have shape {shape}, as `fit` left"
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{must} it, with real numbers; got {reprlib.repr(values)}.")

@@ -209,6 +209,7 @@ def test_the_threshold_is_minus_the_intercept():
         ("linear", {"intercept_": np.zeros(2)}, r"intercept_ must be a number or .* got \(2,\)"),
         ("rbf", {"dual_coef_": np.zeros((3, 2))}, r"dual_coef_ must have shape \(3, 150\)"),
         ("binary", {"intercept_": np.zeros((1, 1))}, r"intercept_ must .* \(1,\).* got \(1, 1\)"),
+        ("linear", {"coef_": [[1.0], [1.0, 2.0]]}, "coef_ must be an array; got rows of different"),
         ("ranking", {"intercept_": np.zeros(2)}, r"intercept_ must .* \(1,\).* got \(2,\)"),
         ("ranking, rbf", {"intercept_": np.zeros(2)}, r"intercept_ must .* \(1,\).* got \(2,\)"),
     ],

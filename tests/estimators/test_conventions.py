@@ -184,6 +184,7 @@ def test_a_run_that_ends_too_early_warns_with_its_gap():
         ({"class_weight": {0: None}}, r"class_weight\[0\] must be a real number; got None"),
         ({"class_weight": {"a": 1}}, "class_weight must name .* got 'a', .* and none for 0"),
         ({"class_weight": {0: 1, 9: 1}}, "class_weight must name .* got 9, .* and none for 1"),
+        ({"class_weight": {0: 0, 1: 0, 2: 0}}, "class_weight must not be 0 for all classes"),
         ({"class_weight": "equal"}, "class_weight must be a dict .* got 'equal'"),
         ({"class_weight": [1, 2, 3]}, r"class_weight must be a dict .* got \[1, 2, 3\]"),
         ({"C": 0}, "C must be"),
