@@ -328,6 +328,11 @@ def test_a_float32_gram_matrix_is_taken_in_any_form(form):
     assert np.isfinite(ranking.fit(form(gram), TWO).decision_function(form(gram))).all()
 
 
+def test_a_kernel_of_python_objects_is_refused():
+    with pytest.raises(TypeError, match=r"kernel\(X, samples\) must hold real numbers; got dtype"):
+        fwlab.TopKSVC(kernel=lambda A, B: linear(A, B).astype(object)).fit(X, Y)
+
+
 def test_a_float64_gram_matrix_is_symmetric_to_the_rounding_of_float64():
     gram = dict(float32_grams())["asymmetric"].astype(np.float64)
     for values in (gram, pd.DataFrame(gram), pd.DataFrame(gram).astype({0: np.float32})):
