@@ -43,7 +43,7 @@ from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 from fwlab.verify import Enclosure, verify
 
 if TYPE_CHECKING:
-    from fwlab import testing
+    from fwlab import distributed, testing
     from fwlab.estimators import PatMatClassifier, TopKSVC, TopKSVCCV, TopPushClassifier
 
 __all__ = [
@@ -83,6 +83,7 @@ __all__ = [
     "compare",
     "cross_validate",
     "datasets",
+    "distributed",
     "methods",
     "metrics",
     "path",
@@ -98,13 +99,14 @@ __all__ = [
     "weights",
 ]
 
+ON_DEMAND = ("distributed", "testing")
 ESTIMATORS = ("PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")
 
 
 def __getattr__(name: str) -> Any:
     """Import what few programs need, scikit-learn for one, when it is first named."""
-    if name == "testing":
-        return import_module("fwlab.testing")
+    if name in ON_DEMAND:
+        return import_module(f"fwlab.{name}")
     if name in ESTIMATORS:
         try:
             return getattr(import_module("fwlab.estimators"), name)

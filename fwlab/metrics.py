@@ -8,7 +8,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_floats, as_integer, as_real, checked_sample_weight
-from fwlab.checks.labels import as_labels, as_positive, codes_of
+from fwlab.checks.labels import as_labels, as_positive, codes_of_rows, one_column
 
 
 def topk_accuracy(y: Any, scores: Any, k: int) -> float:
@@ -78,18 +78,16 @@ class TopKScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the weighted share of samples whose class is among the k best."""
-        scores = as_floats("scores", estimator.decision_function(X), ndims=(1, 2))
-        if scores.ndim == 1:  # of two classes: the second less the first
-            scores = np.column_stack([np.zeros_like(scores), scores])
-        m = scores.shape[1]
+        scores = class_scores(estimator, X)
+        n, m = scores.shape
         if self.k >= m:
             warnings.warn(
                 f"k should be below the number of classes, {m}, because the top-{self.k} accuracy "
                 f"is 1 otherwise; got {self.k}.",
                 stacklevel=2,
             )
-        hits = topk_hits(codes_of(y, estimator.classes_), scores, self.k)
-        return float(np.average(hits, weights=checked_sample_weight(sample_weight, len(hits))))
+        hits = topk_hits(codes_of_rows(one_column(y), estimator.classes_, n), scores, self.k)
+        return float(np.average(hits, weights=checked_sample_weight(sample_weight, n)))
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> "TopKScorer":
         """Return this scorer with a request for routed weights, as scikit-learn describes it."""
@@ -104,10 +102,43 @@ class TopKScorer:
         return request
 
 
+def class_scores(estimator: Any, X: Any) -> Floats:
+    """Return the scores of all classes, (n, m), from a fitted classifier's decision function.
+
+    Raises ValueError if it has no column per class, or has its columns for pairs of classes.
+    """
+    scores = as_floats("scores", estimator.decision_function(X), ndims=(1, 2))
+    m = len(estimator.classes_)
+    if scores.ndim == 1 and m == 2:  # the second less the first
+        return np.column_stack([np.zeros_like(scores), scores])
+    if scores.ndim == 1 or scores.shape[1] != m:
+        raise ValueError(
+            f"decision_function must return one column a class, {m}; got shape {scores.shape}."
+        )
+    if getattr(deciding(estimator), "decision_function_shape", None) == "ovo":
+        raise ValueError(
+            'decision_function_shape must be "ovr", one column a class; got "ovo", one column a '
+            "pair of classes."
+        )
+    return scores
+
+
+def deciding(estimator: Any) -> Any:
+    """Return the estimator whose decision function a search or a pipeline returns."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator
+
+
 def make_topk_scorer(k: int) -> TopKScorer:
     """Return a scorer for GridSearchCV and similar tools; its score is `topk_accuracy` with this k.
 
-    The classifier needs `decision_function` and `classes_`. The scorer takes `sample_weight`. For a
+    The classifier needs `classes_` and a `decision_function` with one column per class, or of two
+    classes one value per sample. The scorer takes `sample_weight`. For a
     classifier of k classes or fewer it returns 1 and warns.
     """
     return TopKScorer(as_integer("k", k, low=1))

@@ -11,7 +11,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer
-from fwlab.checks.labels import codes_of
+from fwlab.checks.labels import codes_of_rows
 from fwlab.npz import Saved, saved_arrays, write_arrays
 from fwlab.plot import Gaps, plot_gaps
 from fwlab.proved import proved_accuracy, proved_labels
@@ -274,9 +274,8 @@ class Result:
         """
         W, rows = self._machine_and_rows("proved_accuracy", X_new)
         k = as_integer("k", k, low=1, high=len(W))
-        codes = codes_of(y, np.arange(len(W)) if self.classes is None else self.classes)
-        if len(codes) != rows.shape[0]:
-            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(codes)}.")
+        classes = np.arange(len(W)) if self.classes is None else self.classes
+        codes = codes_of_rows(y, classes, rows.shape[0])
         return proved_accuracy(W, self.distance, rows, codes, k)
 
     def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:

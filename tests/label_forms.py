@@ -5,7 +5,7 @@ the codes in order.
 """
 
 from collections.abc import Callable
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,11 @@ import pandas as pd
 
 NAMES = np.array(["ant", "bee", "cow", "dog"])
 Animal = Enum("Animal", {name: name for name in NAMES.tolist()}, type=str)
+Rank = IntEnum("Rank", "A B C D", start=0)
+
+
+class Whole(int):
+    """An integer of a type of its own."""
 
 
 def names(codes: np.ndarray) -> np.ndarray:
@@ -55,6 +60,8 @@ INTEGERS = {
         2**53 + 3.0 if c == 3 else 2**53 + int(c) for c in codes
     ],
     "list on both sides of 2^63": lambda codes: [2**63 + c - 2 for c in codes.tolist()],
+    "members of an IntEnum": lambda codes: [Rank(code) for code in codes.tolist()],
+    "a subclass of int": lambda codes: [Whole(code) for code in codes.tolist()],
     "list of int and float": lambda codes: [float(c) if c == 1 else int(c) for c in codes],
 }
 FLOATS = {
@@ -85,6 +92,7 @@ STRINGS = {
 OBJECTS = {
     "objects int": lambda codes: codes.astype(object),
     "objects int64": lambda codes: np.array([np.int64(c) for c in codes], dtype=object),
+    "objects IntEnum": lambda codes: np.array([Rank(c) for c in codes.tolist()], dtype=object),
 }
 TRUTHS = {
     "bool": lambda codes: codes > 0,

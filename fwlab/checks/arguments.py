@@ -191,6 +191,21 @@ def of_columns(name: str, X: Any) -> NDArray[Any]:
     return array.astype(np.float64)
 
 
+def of_frame(name: str, values: Any) -> Any:
+    """Return a frame's numbers as an array, those of nullable columns, too; others as they are."""
+    return of_columns(name, values) if hasattr(values, "dtypes") else values
+
+
+def is_single(values: Any) -> bool:
+    """Return whether numbers are float32: an array of either byte order, or all columns of a frame.
+
+    The types of nullable columns count, too.
+    """
+    types = getattr(values, "dtypes", [getattr(values, "dtype", None)])
+    plain = [getattr(one, "numpy_dtype", one) for one in types]
+    return bool(plain) and all(getattr(one, "name", str(one)).lower() == "float32" for one in plain)
+
+
 def as_rho(name: str, value: Any) -> tuple[float, ...]:
     """Return `value` as the weights rho of a loss   (K19 section 4).
 

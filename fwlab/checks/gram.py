@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_array, as_floats
+from fwlab.checks.arguments import as_array, as_floats, is_single, of_frame
 
 ROUNDING = 1e-8
 EPS = float(np.finfo(float).eps)
@@ -28,8 +28,8 @@ def checked_gram(K: Any) -> tuple[Floats, float]:
         raise TypeError(
             f'X must be a dense array with kernel="precomputed"; got a sparse {K.dtype}.'
         )
-    dtype = as_array("X", K).dtype
-    gram = as_floats("X", K, ndims=(2,))
+    dtype = np.dtype(np.float32) if is_single(K) else as_array("X", K).dtype
+    gram = as_floats("X", of_frame("X", K), ndims=(2,))
     if gram.shape[0] != gram.shape[1]:
         raise ValueError(f"X must be a square Gram matrix; got shape {gram.shape}.")
     if gram.size == 0:

@@ -6,6 +6,7 @@ fractions, bytes, dates and mixtures of kinds are refused.
 """
 
 import reprlib
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -58,6 +59,14 @@ def codes_of(y: Any, classes: Any) -> Integers:
     return codes[inverse]
 
 
+def codes_of_rows(y: Any, classes: Any, n: int) -> Integers:
+    """Return `codes_of` the labels y. Raises ValueError unless there is one for each of n rows."""
+    codes = codes_of(y, classes)
+    if len(codes) != n:
+        raise ValueError(f"y must have {n} labels, one per row; got {len(codes)}.")
+    return codes
+
+
 def as_labels(y: Any, n_classes: int | None = None) -> Integers:
     """Return y (n,), integers 0 .. n_classes-1, as int64."""
     labels = plain_labels(y)
@@ -104,6 +113,30 @@ def plain_labels(y: Any) -> np.ndarray:
     return labels
 
 
+def one_column(y: Any) -> Any:
+    """Return the labels (n,) of a column (n, 1), with scikit-learn's warning, and other y as it is.
+
+    The entries keep their types.
+    """
+    try:
+        labels = as_array("y", y, object if isinstance(y, list | tuple) else None)
+    except (TypeError, ValueError):
+        return y  # whoever reads it says what is wrong
+    if labels.ndim != 2 or labels.shape[1] != 1:
+        return y
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples, ), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=3,
+    )
+    if isinstance(y, list | tuple):
+        return labels[:, 0].tolist()
+    return y.iloc[:, 0] if hasattr(y, "iloc") else labels[:, 0]
+
+
 def too_many_classes(labels: np.ndarray) -> bool:
     """Return whether labels (n,) are numbers of which most differ, as targets of a regression."""
     if labels.dtype.kind not in "iuf" or len(labels) < FEW:
@@ -114,7 +147,7 @@ def too_many_classes(labels: np.ndarray) -> bool:
 def _of_one_kind(labels: np.ndarray) -> np.ndarray:
     """Return an array of Python objects as one of strings, truth values, integers or floats."""
     values = [label.item() if isinstance(label, np.generic) else label for label in labels]
-    kinds = {str if isinstance(value, str) else type(value) for value in values}
+    kinds = {_kind(value) for value in values}
     if kinds == {str}:
         return _strings(values)
     if kinds == {int, float}:
@@ -125,6 +158,11 @@ def _of_one_kind(labels: np.ndarray) -> np.ndarray:
     return _integers(values) if int in kinds or not kinds else np.array(values)
 
 
+def _kind(value: Any) -> type:
+    """Return the type of a label: the one it is made from, for members of an Enum for example."""
+    return next((kind for kind in (bool, int, float, str) if isinstance(value, kind)), type(value))
+
+
 def _integers(values: list[int]) -> np.ndarray:
     """Return integers as an array. Raises ValueError if no type of 64 bits holds them all."""
     for dtype in (np.int64, np.uint64):
@@ -132,7 +170,7 @@ def _integers(values: list[int]) -> np.ndarray:
             return np.array(values, dtype=dtype)
         except OverflowError:
             continue
-    raise ValueError(f"y must hold integers of at most 64 bits; got {max(values, key=abs)}.")
+    raise ValueError(f"y must hold integers of at most 64 bits; got {int(max(values, key=abs))}.")
 
 
 def _whole(value: int | float) -> int:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_real
+from fwlab.checks.arguments import as_floats, as_real, is_single, of_frame
 
 NAMES = ("linear", "rbf", "precomputed")
 
@@ -71,9 +71,9 @@ class FittedKernel:
                 return np.asarray(X.toarray() if sp.issparse(X) else X)
             return np.asarray(rbf_kernel(X, self.samples, gamma=self.gamma))
         given = self.kernel(X, self.samples)
-        single = getattr(given, "dtype", None) == np.float32
-        dtype = np.float32 if single else np.float64
-        gram = as_floats("kernel(X, samples)", given, ndims=(2,), dtype=dtype)
+        dtype = np.float32 if is_single(given) else np.float64
+        gram = of_frame("kernel(X, samples)", given)
+        gram = as_floats("kernel(X, samples)", gram, ndims=(2,), dtype=dtype)
         shape = X.shape[0], self.samples.shape[0]
         if gram.shape != shape:
             raise ValueError(f"kernel must return an array {shape}; got {gram.shape}.")

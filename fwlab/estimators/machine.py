@@ -17,11 +17,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_real
-from fwlab.checks.labels import codes_of, encoded_labels
+from fwlab.checks.labels import codes_of_rows, encoded_labels, one_column
 from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import named_loss
-from fwlab.estimators.trained import Certified, Trained, as_dense, public_scores
+from fwlab.estimators.trained import Certified, Trained, public_scores, public_values
 from fwlab.estimators.validation import new_samples
 from fwlab.estimators.warm_starts import may_start, warn_if_unfinished
 from fwlab.lp_norm import LpNorm
@@ -128,9 +128,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         W, rows = self._certified_machine("proved_accuracy", X)
         k = as_integer("k", k, low=1, high=len(W))
-        codes = codes_of(y, self.classes_)
-        if len(codes) != rows.shape[0]:
-            raise ValueError(f"y must have {rows.shape[0]} labels, one per row; got {len(codes)}.")
+        codes = codes_of_rows(one_column(y), self.classes_, rows.shape[0])
         return proved_accuracy(W, self._trained.distance, rows, codes, k)
 
     def to_model(self) -> Model:
@@ -244,8 +242,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if not self._refusal("to_model"):
             whole = _coefficients(W, self._trained.kernel.constant)
             return whole["coef_"], whole["intercept_"]
-        coef = as_dense(self.coef_)
-        intercept = np.broadcast_to(as_dense(self.intercept_), len(coef))
+        coef, intercept = public_values(self, "coef_"), public_values(self, "intercept_")
         if len(self.classes_) > 2:
             return coef, intercept
         return np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)

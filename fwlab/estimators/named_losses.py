@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fwlab import weights as weight_vectors
-from fwlab.checks.arguments import as_integer
+from fwlab.checks.arguments import as_integer, as_rho
 from fwlab.losses import (
     Loss,
     MaxHinge,
@@ -58,7 +58,12 @@ def named_loss(loss: Any, k: Any, weights: Any, n_classes: int) -> Loss | Polyto
             f"weights must be flat, {', '.join(SCHEMES)} or an array; got {weights!r}."
         )
     if not isinstance(weights, str):
-        return WEIGHTED[loss](weights)
+        rho = as_rho("weights", weights)
+        if len(rho) > n_classes:
+            raise ValueError(
+                f"weights must have at most one entry a class of y, {n_classes}; got {len(rho)}."
+            )
+        return WEIGHTED[loss](rho)
     k = as_integer("k", k, low=1, high=largest_k(loss, n_classes))
     return PLAIN[loss](k) if flat else WEIGHTED[loss](SCHEMES[weights](k))
 

@@ -8,6 +8,7 @@ The second class is the positive one; the decision function is the score minus t
 """
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_real
 from fwlab.checks.labels import encoded_labels
 from fwlab.estimators.kernels import NAMES, gamma_of
-from fwlab.estimators.trained import Certified, Trained, as_dense, public_scores
+from fwlab.estimators.trained import Certified, Trained, public_scores, public_values, shaped
 from fwlab.estimators.validation import new_samples, training_samples
 from fwlab.estimators.warm_starts import warn_if_unfinished
 from fwlab.ranking.machine import Machine
@@ -58,12 +59,13 @@ class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ign
 
         Warns with ConvergenceWarning if max_iter ends the training before its gap is at most tol.
         """
-        X, y = training_samples(self, X, y)
+        fitted = copy(self)
+        X, y = training_samples(fitted, X, y)
         positive, classes = two_classes(y)
         if not isinstance(self.kernel, str):
             raise ValueError(f"kernel must be one of {', '.join(NAMES)}; got {self.kernel!r}.")
-        self._train(X, positive, classes, gamma_of(self.kernel, self.gamma, X))
-        return self
+        fitted._train(X, positive, classes, gamma_of(self.kernel, self.gamma, X))
+        return self._become(fitted)
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores less the threshold, (n,); positive for the second class."""
@@ -83,11 +85,11 @@ class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ign
         """The threshold of the scores: minus intercept_, also when one of the two is assigned."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"{type(self).__name__} has no threshold_ before `fit`.")
-        return -float(as_dense(self.intercept_).item())
+        return -float(public_values(self, "intercept_").item())
 
     @threshold_.setter
     def threshold_(self, threshold: float) -> None:
-        self.intercept_ = np.array([-threshold])
+        self.intercept_ = -shaped("threshold_", threshold, (1,), or_number=True)
 
     @abstractmethod
     def _objective(self) -> Objective:

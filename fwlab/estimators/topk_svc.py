@@ -127,11 +127,12 @@ class TopKSVC(TopKMachine):
         sample_weight (n,) multiplies C per sample. Warns with ConvergenceWarning if max_iter ends
         the training before its gap is at most tol.
         """
-        X, y = training_samples(self, X, y)
-        training = self._training(X, y, sample_weight, self.C)
-        A = self._train(training, getattr(self, "_dual", None) if self.warm_start else None)
-        self._dual = A if self.warm_start else None
-        return self
+        fitted = copy(self)
+        X, y = training_samples(fitted, X, y)
+        training = fitted._training(X, y, sample_weight, self.C)
+        A = fitted._train(training, getattr(self, "_dual", None) if self.warm_start else None)
+        fitted._dual = A if self.warm_start else None
+        return self._become(fitted)
 
     @on_class_or_instance
     def path(

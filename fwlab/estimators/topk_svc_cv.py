@@ -1,6 +1,7 @@
 """TopKSVC with C chosen by cross-validation, along a path of warm starts on each fold."""
 
 import warnings
+from copy import copy
 from numbers import Integral
 from typing import Any, Self
 
@@ -91,22 +92,24 @@ class TopKSVCCV(TopKMachine):
 
         sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. groups
         (n,) are passed to the splitter. A fold without some of the classes is trained with the
-        largest k that its classes allow, and a warning says so. A C whose score is NaN is chosen by
-        no fit. Warns with ConvergenceWarning if max_iter ends a training before its gap is at most
-        tol. Raises ValueError if a fold cannot be trained or scored; the sentence names it.
+        largest k, or the first of the weights, that its classes allow, and a warning says so. A C
+        whose score is NaN is chosen by no fit. Warns with ConvergenceWarning if max_iter ends a
+        training before its gap is at most tol. Raises ValueError if a fold cannot be trained or
+        scored; the sentence names it.
         """
         Cs = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
-        X, y = training_samples(self, X, y)
-        training = self._training(X, y, sample_weight, Cs[-1])
+        fitted = copy(self)
+        X, y = training_samples(fitted, X, y)
+        training = fitted._training(X, y, sample_weight, Cs[-1])
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
         splits = check_cv(self.cv, y, classifier=True).split(X, y, groups)
         scores = np.array(
             [self._scores_of(fold, X, y, omega, Cs, *rows) for fold, rows in enumerate(splits)]
         )
         best = best_mean(Cs, scores)
-        self.Cs_, self.scores_, self.C_ = Cs, scores, float(Cs[best])
-        self._train(training.with_C(self.C_), None)
-        return self
+        fitted.Cs_, fitted.scores_, fitted.C_ = Cs, scores, float(Cs[best])
+        fitted._train(training.with_C(fitted.C_), None)
+        return self._become(fitted)
 
     def _given_Cs(self) -> Any:
         if isinstance(self.Cs, Integral):
@@ -117,25 +120,38 @@ class TopKSVCCV(TopKMachine):
         self, fold: int, X: Any, y: Any, omega: Floats, Cs: Floats, train: Any, test: Any
     ) -> list[float]:
         """Return the score of each C on the test rows of a fold."""
-        shared = {name: value for name, value in self.get_params().items() if name not in OWN}
-        machine = TopKSVC(**shared)
+        classes, m = np.unique(y), len(np.unique(y[train]))
+        machine = self._machine_of(fold, classes, m)
         scorer = check_scoring(machine, scoring=self.scoring)
         X_train, y_train = _safe_split(machine, X, y, train)
         X_test, y_test = _safe_split(machine, X, y, test, train)
-        m = len(np.unique(y_train))
-        largest = largest_k(self.loss, m)
-        if largest is not None and self.k > largest > 0:
-            warnings.warn(
-                f"fold {fold} trains on {m} of the {len(np.unique(y))} classes, with k = {largest} "
-                f"instead of {self.k}.",
-                stacklevel=3,
-            )
-            machine.set_params(k=largest)
         try:
             path = machine.path(X_train, y_train, Cs, sample_weight=omega[train])
             return [float(scorer(fitted, X_test, y_test)) for fitted in path]
         except ValueError as error:
             raise ValueError(f"fold {fold}, which trains on {m} classes: {error}") from error
+
+    def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKSVC:
+        """Return the machine that a fold trains, which may have only m of the classes."""
+        shared = {name: value for name, value in self.get_params().items() if name not in OWN}
+        machine = TopKSVC(**shared)
+        if isinstance(self.class_weight, dict):  # for the fold, a class that it lacks is unknown
+            whole = {label: self.class_weight.get(label, 1.0) for label in classes.tolist()}
+            machine.set_params(class_weight=whole)
+        names_k = isinstance(self.weights, str)
+        k = self.k if names_k else len(self.weights)
+        largest = largest_k(self.loss, m)
+        if largest is not None and k > largest > 0:
+            warnings.warn(
+                f"fold {fold} trains on {m} of the {len(classes)} classes, with k = {largest} "
+                f"instead of {k}.",
+                stacklevel=4,
+            )
+            if names_k:
+                machine.set_params(k=largest)
+            else:
+                machine.set_params(weights=np.asarray(self.weights)[:largest])
+        return machine
 
 
 def best_mean(Cs: Floats, scores: Floats) -> int:
@@ -150,4 +166,5 @@ def best_mean(Cs: Floats, scores: Floats) -> int:
     if missing.any():
         without = ", ".join(f"{C:g}" for C in Cs[missing])
         warnings.warn(f"scoring returned NaN for C = {without}, not chosen.", stacklevel=3)
-    return int(np.where(missing, -np.inf, means).argmax())
+    present = np.flatnonzero(~missing)
+    return int(present[means[present].argmax()])

@@ -4,14 +4,16 @@ A fitted estimator predicts from its public attributes, such as coef_ and interc
 which averages or prunes machines works. The certificate is about the values that `fit` left there.
 """
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_array, as_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class Certified:
     def _refusal(self, name: str) -> str | None:
         """Return why `name` holds no more, None if the public attributes are as `fit` left them."""
         for attribute, fitted in self._trained.public.items():
-            if not np.array_equal(as_dense(getattr(self, attribute, np.nan)), fitted):
+            if not np.array_equal(as_dense(attribute, getattr(self, attribute, np.nan)), fitted):
                 return (
                     f"{name} is about the machine that `fit` left, and {attribute} has changed "
                     "since."
@@ -76,27 +78,47 @@ class Certified:
             setattr(self, name, array.copy())
         self._trained = trained
 
+    def _become(self, fitted: Self) -> Self:
+        """Take over everything of a fitted copy, so that a fit which fails changes nothing."""
+        for name in vars(self).keys() - vars(fitted).keys():
+            delattr(self, name)
+        vars(self).update(vars(fitted))
+        return self
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_trained" in vars(self)
 
 
-def as_dense(values: Any) -> np.ndarray:
+def as_dense(name: str, values: Any) -> np.ndarray:
     """Return coefficients, perhaps made sparse by the user, as an array."""
-    return np.asarray(values.toarray() if sp.issparse(values) else values)
+    return as_array(name, values.toarray() if sp.issparse(values) else values)
+
+
+def public_values(estimator: Any, name: str) -> Floats:
+    """Return a public attribute as the user has left it; a single intercept_ stands for all.
+
+    Raises TypeError or ValueError if it does not hold finite numbers in the shape of the fit.
+    """
+    shape = estimator._trained.public[name].shape
+    return shaped(name, getattr(estimator, name), shape, or_number=name == "intercept_")
+
+
+def shaped(name: str, values: Any, shape: tuple[int, ...], *, or_number: bool) -> Floats:
+    """Return finite numbers in the shape in which `fit` leaves them; `or_number` allows just one.
+
+    Raises TypeError or ValueError for others.
+    """
+    array = as_dense(name, values)
+    must = f"{name} must {'be a number or ' if or_number else ''}have shape {shape}, as `fit` left"
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{must} it, with real numbers; got {reprlib.repr(values)}.")
+    if array.shape != shape and not (or_number and array.shape in ((), (1,))):
+        raise ValueError(f"{must} it; got {array.shape}.")
+    return np.broadcast_to(as_floats(name, array, ndims=(array.ndim,)), shape)
 
 
 def public_scores(X: Any, estimator: Any, name: str) -> Floats:
-    """Return X @ coef.T + intercept_ with the public coefficients of this name, (n, rows).
-
-    Raises ValueError if one of the two has another shape than the fit gave it.
-    """
-    coef, intercept = as_dense(getattr(estimator, name)), as_dense(estimator.intercept_)
-    shape = estimator._trained.public[name].shape
-    if coef.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, as `fit` left it; got {coef.shape}.")
-    if intercept.shape not in ((), (1,), shape[:1]):
-        raise ValueError(
-            f"intercept_ must be a number or have shape {shape[:1]}; got {intercept.shape}."
-        )
+    """Return X @ coef.T + intercept_ with the public coefficients of this name, (n, rows)."""
+    coef, intercept = public_values(estimator, name), public_values(estimator, "intercept_")
     scores: Floats = np.asarray(X @ coef.T) + intercept
     return scores

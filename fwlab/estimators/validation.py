@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from fwlab.checks.labels import plain_labels
+from fwlab.checks.arguments import is_single
+from fwlab.checks.labels import one_column, plain_labels
 
 try:
     from sklearn.utils.validation import validate_data
@@ -24,10 +25,11 @@ def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     list of strings and numbers into strings, and large integers beside floats into floats.
     """
     is_gram = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-    dtype = [np.float64, np.float32] if is_gram else np.float64
+    dtype = np.float32 if is_gram and is_single(X) else np.float64
+    y = one_column(y)
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
     check_classification_targets(checked)
-    return X, plain_labels(checked if np.asarray(y).ndim > 1 else y)
+    return X, plain_labels(y)
 
 
 def new_samples(estimator: Any, X: Any) -> Any:

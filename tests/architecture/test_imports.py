@@ -78,7 +78,14 @@ LOADED_ON_DEMAND = {
     "filelock",
 }
 # together a third of what remains of the time of `import fwlab`
-SLOW = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse.linalg", "fwlab.testing"}
+SLOW = {
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.special",
+    "scipy.sparse.linalg",
+    "fwlab.testing",
+    "fwlab.distributed",
+}
 
 
 def module_name(file: Path) -> str:
@@ -210,7 +217,7 @@ def test_import_is_light():
 
 
 def test_what_is_loaded_on_demand_is_there():
-    code = "import fwlab; fwlab.testing.check_loss; fwlab.nothing"
+    code = "import fwlab; fwlab.testing.check_loss; fwlab.distributed.DaskProblem; fwlab.nothing"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     last = run.stderr.splitlines()[-1]
     assert last == "AttributeError: module 'fwlab' has no attribute 'nothing'"

@@ -3,6 +3,7 @@
 from copy import deepcopy
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
@@ -94,6 +95,42 @@ def test_a_fit_that_fails_leaves_the_last_machine():
     assert not hasattr(fwlab.TopPushClassifier(), "threshold_")
 
 
+@pytest.mark.parametrize("name", FITTED)
+def test_a_fit_that_fails_changes_nothing(name):
+    machine, samples, labels = FITTED[name]
+    frame = pd.DataFrame(samples, columns=[f"x{j}" for j in range(samples.shape[1])])
+    machine = deepcopy(machine).fit(frame, labels)
+    before, scores = dict(vars(machine)), machine.decision_function(frame)
+    permuted, fewer = frame[frame.columns[::-1]], samples[:, :2]
+    attempts = [
+        (permuted, np.zeros(150)),
+        (fewer, [*labels[:-1], 0.5]),
+        (permuted, labels[:-1]),
+        (np.full((150, 9), np.nan), labels),
+        (samples.astype(complex), labels),
+    ]
+    for X_bad, y_bad in attempts:
+        with pytest.raises((TypeError, ValueError)):
+            machine.fit(X_bad, y_bad)
+        assert vars(machine).keys() == before.keys()
+        assert all(value is before[key] for key, value in vars(machine).items())
+    np.testing.assert_array_equal(machine.decision_function(frame), scores)
+    if name != "precomputed":
+        with pytest.raises(ValueError, match="feature names"):
+            machine.predict(permuted)
+    machine.set_params(max_iter=-1)
+    with pytest.raises(ValueError, match="max_iter"):
+        machine.fit(frame.rename(columns=str.upper), labels)
+    np.testing.assert_array_equal(machine.feature_names_in_, frame.columns)
+
+
+def test_a_new_fit_forgets_the_names_and_the_kernel_of_the_last_one():
+    machine = fwlab.TopKSVC(warm_start=True).fit(pd.DataFrame(X, columns=list("abcd")), Y)
+    machine.set_params(kernel="rbf").fit(X[:, :3], Y)
+    assert not hasattr(machine, "feature_names_in_") and not hasattr(machine, "coef_")
+    assert machine.n_features_in_ == 3 and machine.dual_coef_.shape == (3, 150)
+
+
 # ---------------------------------------------------------------- public attributes
 
 LINEAR = ["linear", "binary", "choice of C", "ranking"]
@@ -171,6 +208,10 @@ def test_the_threshold_is_minus_the_intercept():
         ("binary", {"coef_": np.zeros(4)}, r"coef_ must have shape \(1, 4\).* got \(4,\)"),
         ("linear", {"intercept_": np.zeros(2)}, r"intercept_ must be a number or .* got \(2,\)"),
         ("rbf", {"dual_coef_": np.zeros((3, 2))}, r"dual_coef_ must have shape \(3, 150\)"),
+        ("binary", {"intercept_": np.zeros((1, 1))}, r"intercept_ must .* \(1,\).* got \(1, 1\)"),
+        ("linear", {"coef_": [[1.0], [1.0, 2.0]]}, "coef_ must be an array; got rows of different"),
+        ("ranking", {"intercept_": np.zeros(2)}, r"intercept_ must .* \(1,\).* got \(2,\)"),
+        ("ranking, rbf", {"intercept_": np.zeros(2)}, r"intercept_ must .* \(1,\).* got \(2,\)"),
     ],
 )
 def test_coefficients_of_another_shape_are_refused(name, change, sentence):
@@ -179,6 +220,45 @@ def test_coefficients_of_another_shape_are_refused(name, change, sentence):
         setattr(machine, attribute, value)
     with pytest.raises(ValueError, match=sentence):
         machine.predict(samples)
+    if hasattr(machine, "to_model") and name != "rbf":
+        with pytest.raises(ValueError, match=sentence):
+            machine.to_model()
+
+
+@pytest.mark.parametrize("value", [None, "x", 1j, {}, [None]])
+@pytest.mark.parametrize("name", FITTED)
+def test_coefficients_that_are_no_numbers_are_refused(name, value):
+    machine, samples, _ = fitted(name)
+    for attribute in machine._trained.public:
+        kept = getattr(machine, attribute)
+        setattr(machine, attribute, value)
+        with pytest.raises(TypeError, match=rf"^{attribute} must .*real numbers; got \S+\.$"):
+            machine.predict(samples)
+        setattr(machine, attribute, np.full(kept.shape, np.nan))
+        with pytest.raises(ValueError, match=rf"^{attribute} must be finite .* got nan"):
+            machine.predict(samples)
+        setattr(machine, attribute, kept)
+    machine.predict(samples)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "found"),
+    [
+        (None, TypeError, "None"),
+        ("x", TypeError, "'x'"),
+        (np.zeros((2, 2)), ValueError, r"\(2, 2\)"),
+        (np.zeros(7), ValueError, r"\(7,\)"),
+        (np.nan, ValueError, "nan"),
+    ],
+)
+def test_a_threshold_is_one_number(value, kind, found):
+    machine, samples, _ = fitted("ranking")
+    before = machine.predict(samples)
+    with pytest.raises(kind, match=rf"^threshold_ must .* got {found}\.$"):
+        machine.threshold_ = value
+    np.testing.assert_array_equal(machine.predict(samples), before)
+    machine.threshold_ = np.array([0.25])
+    assert machine.threshold_ == 0.25 and machine.intercept_ == [-0.25]
 
 
 # ---------------------------------------------------------------- Gram matrices in float32
@@ -222,3 +302,39 @@ def test_a_float32_gram_matrix_of_a_callable_is_taken():
 
     machine = fwlab.TopKSVC(kernel=kernel, fit_intercept=True).fit(X, Y)
     assert machine.score(X, Y) > 0.9
+
+
+# as a user may hold float32 values
+FLOAT32 = {
+    "big-endian": lambda gram: gram.astype(">f4"),
+    "columns": np.asfortranarray,
+    "frame": pd.DataFrame,
+    "nullable frame": lambda gram: pd.DataFrame(gram).astype("Float32"),
+}
+
+
+@pytest.mark.parametrize("form", FLOAT32.values(), ids=FLOAT32)
+def test_a_float32_gram_matrix_is_taken_in_any_form(form):
+    gram = dict(float32_grams())["asymmetric"]
+    expected = fwlab.TopKSVC(kernel="precomputed", C=0.01, random_state=0).fit(gram, Y)
+    machine = fwlab.TopKSVC(kernel="precomputed", C=0.01, random_state=0).fit(form(gram), Y)
+    np.testing.assert_array_equal(machine.dual_coef_, expected.dual_coef_)
+    called = fwlab.TopKSVC(kernel=lambda A, B: form(gram), C=0.01, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(called.dual_coef_, expected.dual_coef_)
+    problem = fwlab.Problem(form(gram), Y, fwlab.TopK(1), 1.0, kernel="precomputed")
+    plain = fwlab.Problem(gram, Y, fwlab.TopK(1), 1.0, kernel="precomputed")
+    np.testing.assert_array_equal(problem.X, plain.X)
+    ranking = fwlab.TopPushClassifier(3, kernel="precomputed", C=0.001, tol=1e-3)
+    assert np.isfinite(ranking.fit(form(gram), TWO).decision_function(form(gram))).all()
+
+
+def test_a_kernel_of_python_objects_is_refused():
+    with pytest.raises(TypeError, match=r"kernel\(X, samples\) must hold real numbers; got dtype"):
+        fwlab.TopKSVC(kernel=lambda A, B: linear(A, B).astype(object)).fit(X, Y)
+
+
+def test_a_float64_gram_matrix_is_symmetric_to_the_rounding_of_float64():
+    gram = dict(float32_grams())["asymmetric"].astype(np.float64)
+    for values in (gram, pd.DataFrame(gram), pd.DataFrame(gram).astype({0: np.float32})):
+        with pytest.raises(ValueError, match="X must be a symmetric Gram matrix"):
+            fwlab.TopKSVC(kernel="precomputed", C=0.01).fit(values, Y)

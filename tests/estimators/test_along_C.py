@@ -16,6 +16,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
+from sklearn.svm import LinearSVC
 
 import fwlab
 from fwlab.estimators.topk_svc_cv import best_mean
@@ -151,6 +152,21 @@ def test_a_NaN_in_one_fold_counts():
         assert best_mean(np.array([1.0, 2.0, 3.0]), scores) == 0
 
 
+@pytest.mark.parametrize(
+    ("scores", "best"),
+    [
+        ([[np.nan, -np.inf]], 1),
+        ([[-np.inf, np.nan, -np.inf]], 0),
+        ([[np.nan, -np.inf, -5.0]], 2),
+        ([[np.nan, -np.inf], [1.0, 3.0]], 1),
+    ],
+)
+def test_NaN_is_worse_than_minus_infinity(scores, best):
+    scores = np.array(scores)
+    with pytest.warns(UserWarning, match="not chosen"):
+        assert best_mean(np.arange(1.0, 1 + scores.shape[1]), scores) == best
+
+
 def test_groups_reach_the_splitter():
     groups = np.arange(len(Y)) % 5
     machine = fwlab.TopKSVCCV([0.1], cv=GroupKFold(5)).fit(X, Y, groups=groups)
@@ -183,6 +199,38 @@ def test_a_fold_with_fewer_classes_is_trained_with_the_largest_k(loss, least):
     train, test = ONE_CLASS_LESS[0]
     alone = fwlab.TopKSVC(loss=loss, k=least, C=0.1).fit(X[train], Y[train])
     assert machine.scores_[0, 0] == pytest.approx(alone.score(X[test], Y[test]), abs=0.1)
+
+
+@pytest.mark.parametrize("given", [{0: 3.0}, {0: 3.0, 1: 2.0}, {1: 2.0}, {0: 3, 1: 2, 2: 1, 9: 1}])
+def test_a_fold_may_lack_a_class_that_has_a_weight(given):
+    machine = fwlab.TopKSVCCV([0.1], cv=ONE_CLASS_LESS, class_weight=given, random_state=0)
+    machine.fit(X, Y)
+    for (train, test), scores in zip(ONE_CLASS_LESS, machine.scores_, strict=True):
+        omega = np.array([given.get(label, 1.0) for label in Y[train]])
+        alone = fwlab.TopKSVC(C=0.1, random_state=0).fit(X[train], Y[train], sample_weight=omega)
+        assert scores[0] == alone.score(X[test], Y[test])
+
+
+@pytest.mark.parametrize("loss", ["topk", "usunier"])
+@pytest.mark.parametrize("form", [list, tuple, np.array])
+def test_a_fold_with_fewer_classes_takes_the_first_weights(form, loss):
+    weights = form([3.0, 2.0, 1.0])
+    sentence = "fold 0 trains on 2 of the 3 classes, with k = 2 instead of 3"
+    machine = fwlab.TopKSVCCV([0.1], cv=ONE_CLASS_LESS, weights=weights, loss=loss, random_state=0)
+    with pytest.warns(UserWarning, match=sentence):
+        machine.fit(X, Y)
+    assert machine.weights is weights
+    train, test = ONE_CLASS_LESS[0]
+    alone = fwlab.TopKSVC(C=0.1, weights=[3.0, 2.0], loss=loss, random_state=0)
+    assert machine.scores_[0, 0] == alone.fit(X[train], Y[train]).score(X[test], Y[test])
+
+
+def test_in_a_search_a_partial_dict_is_refused_as_by_scikit_learn():
+    for estimator in (fwlab.TopKSVC(class_weight={0: 3.0}), LinearSVC(class_weight={0: 3.0})):
+        with pytest.raises(ValueError, match="class_weight"):
+            cross_val_score(estimator, X, Y, cv=ONE_CLASS_LESS, error_score="raise")
+        estimator.set_params(class_weight={0: 3.0, 1: 1.0, 2: 1.0})
+        assert cross_val_score(estimator, X, Y, cv=ONE_CLASS_LESS, error_score="raise")[1] > 0.8
 
 
 @pytest.mark.parametrize(

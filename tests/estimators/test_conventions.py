@@ -175,7 +175,18 @@ def test_a_run_that_ends_too_early_warns_with_its_gap():
             {"loss": "max-hinge", "weights": "linear"},
             'weights must be "flat" with loss="max-hinge"',
         ),
-        ({"weights": [1.0, 2.0]}, "rho"),
+        ({"weights": [1.0, 2.0]}, "weights must be non-increasing"),
+        ({"weights": [4, 3, 2, 1]}, "weights must have at most one entry a class of y, 3; got 4"),
+        ({"class_weight": {0: -1}}, r"class_weight\[0\] must be finite and >= 0; got -1"),
+        ({"class_weight": {1: np.nan}}, r"class_weight\[1\] must be finite and >= 0; got nan"),
+        ({"class_weight": {2: np.inf}}, r"class_weight\[2\] must be finite and >= 0; got inf"),
+        ({"class_weight": {0: "a"}}, r"class_weight\[0\] must be a real number; got 'a'"),
+        ({"class_weight": {0: None}}, r"class_weight\[0\] must be a real number; got None"),
+        ({"class_weight": {"a": 1}}, "class_weight must name .* got 'a', .* and none for 0"),
+        ({"class_weight": {0: 1, 9: 1}}, "class_weight must name .* got 9, .* and none for 1"),
+        ({"class_weight": {0: 0, 1: 0, 2: 0}}, "class_weight must not be 0 for all classes"),
+        ({"class_weight": "equal"}, "class_weight must be a dict .* got 'equal'"),
+        ({"class_weight": [1, 2, 3]}, r"class_weight must be a dict .* got \[1, 2, 3\]"),
         ({"C": 0}, "C must be"),
         ({"C": "1"}, "C must be"),
         ({"kernel": "poly"}, "kernel must be callable or one of linear, rbf, precomputed"),
@@ -210,3 +221,9 @@ def test_bad_data_are_named():
         fwlab.TopKSVC(kernel="rbf").fit(X, Y).proved(X)
     with pytest.raises(NotFittedError):
         fwlab.TopKSVC().proved(X)
+
+
+def test_classes_that_are_digits_take_the_weights_of_their_names():
+    machine = fwlab.TopKSVC(random_state=0, class_weight={"0": 2.0, "1": 3.0, "2": 1.0})
+    expected = fwlab.TopKSVC(random_state=0, class_weight={0: 2.0, 1: 3.0}).fit(X, Y)
+    np.testing.assert_array_equal(machine.fit(X, Y.astype(str)).coef_, expected.coef_)

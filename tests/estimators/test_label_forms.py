@@ -4,13 +4,15 @@ import warnings
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 
 import fwlab
 from fwlab.metrics import make_topk_scorer
-from tests.label_forms import ANY, OBJECTS, REFUSED, TRUTHS
+from tests.label_forms import ANY, OBJECTS, REFUSED, TRUTHS, names
 
 Y = np.tile([0, 1, 2, 3, 3], 8)
 X = np.random.default_rng(0).normal(size=(40, 3)) + np.eye(4, 3)[Y]
@@ -105,3 +107,34 @@ def test_measures_refuse_what_is_no_label(name):
     for measure in (machine.proved_accuracy, lambda X, y: make_topk_scorer(1)(machine, X, y)):
         with pytest.raises(kind):
             measure(X[:2], labels)
+
+
+COLUMNS = {
+    "array": lambda labels: labels[:, None],
+    "objects": lambda labels: labels.astype(object)[:, None],
+    "list": lambda labels: labels[:, None].tolist(),
+    "frame": lambda labels: pd.DataFrame({"y": labels}),
+    "nullable frame": lambda labels: pd.DataFrame({"y": pd.array(labels)}, index=labels),
+    "categorical frame": lambda labels: pd.DataFrame({"y": pd.Categorical(labels)}),
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+def test_a_column_of_labels_is_taken_with_the_warning_of_scikit_learn(column):
+    machine = fwlab.TopKSVC(random_state=0).fit(X, names(Y))
+    labels = column(names(Y))
+    for take, expected in (
+        (lambda y: make_topk_scorer(2)(machine, X, y), make_topk_scorer(2)(machine, X, names(Y))),
+        (lambda y: machine.proved_accuracy(X, y), machine.proved_accuracy(X, names(Y))),
+        (lambda y: fwlab.TopKSVC(random_state=0).fit(X, y).coef_.tolist(), machine.coef_.tolist()),
+    ):
+        with pytest.warns(DataConversionWarning, match="column-vector") as found:
+            assert take(labels) == expected
+        assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", ["array", "list", "frame", "nullable frame", "categorical frame"])
+def test_a_column_of_integers_is_fitted(name):
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        machine = fwlab.TopKSVC(random_state=0).fit(X, COLUMNS[name](Y))
+    np.testing.assert_array_equal(machine.coef_, fitted_on_codes(1, False).coef_)

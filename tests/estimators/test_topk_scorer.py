@@ -1,5 +1,7 @@
 """The scorer of top-k accuracy, alone and in scikit-learn's tools."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -7,6 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import top_k_accuracy_score
 from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 import fwlab
 from fwlab.metrics import make_topk_scorer, topk_accuracy
@@ -108,3 +112,47 @@ def test_a_scorer_of_no_class_is_refused(k):
 def test_scores_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match=r"scores must be finite .* got nan"):
         make_topk_scorer(1)(Scores([[np.nan, 1.0, 0.0]], [0, 1, 2]), None, [0])
+
+
+@pytest.mark.parametrize(("k", "labels"), [(1, [0]), (2, [0, 1, 2]), (1, [])])
+def test_there_is_one_label_a_sample(k, labels):
+    machine = Scores(np.eye(4, 3), [0, 1, 2])
+    with pytest.raises(ValueError, match=rf"^y must have 4 labels, .*; got {len(labels)}\.$"):
+        make_topk_scorer(k)(machine, None, labels)
+
+
+@pytest.mark.parametrize(
+    ("scores", "classes"),
+    [
+        (np.zeros((2, 6)), [0, 1, 2, 3]),
+        (np.zeros((2, 2)), [0, 1, 2]),
+        (np.zeros((2, 1)), [0, 1]),
+        (np.zeros(2), [0, 1, 2]),
+        (np.zeros(2), [0]),
+    ],
+)
+def test_a_decision_function_has_one_column_a_class(scores, classes):
+    found = re.escape(f"{len(classes)}; got shape {scores.shape}.")
+    with pytest.raises(ValueError, match=f"^decision_function must .* a class, {found}$"):
+        make_topk_scorer(1)(Scores(scores, classes), None, [0, 0])
+
+
+@pytest.mark.parametrize("wrap", [lambda machine: machine, make_pipeline, "search", "both"])
+@pytest.mark.parametrize("shape", ["ovo", "ovr"])
+def test_columns_of_pairs_are_refused_also_for_three_classes(shape, wrap):
+    machine = SVC(decision_function_shape=shape)
+    if isinstance(wrap, str):
+        inner = make_pipeline(machine) if wrap == "both" else machine
+        machine = GridSearchCV(inner, {}, cv=2)
+    else:
+        machine = wrap(machine)
+    machine.fit(X, Y)
+    scores = machine.decision_function(X)
+    assert scores.shape == (150, 3)
+    if shape == "ovr":
+        assert make_topk_scorer(2)(machine, X, Y) == topk_accuracy(Y, scores, 2)
+    else:
+        with pytest.raises(ValueError, match=r'decision_function_shape must be "ovr".*got "ovo"'):
+            make_topk_scorer(2)(machine, X, Y)
+    two = machine.fit(X[:100], Y[:100])
+    assert make_topk_scorer(1)(two, X[:100], Y[:100]) == 1.0
