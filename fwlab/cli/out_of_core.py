@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from fwlab.checks.arguments import as_positive_reals
+from fwlab.checks.labels import plain_labels
 from fwlab.cli.flags import BadInput
 from fwlab.cli.options import PATH_RECORD
 from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.problems import loss_of
 from fwlab.command import complain
+from fwlab.datasets.text_labels import require_labels
 from fwlab.distributed import OutOfCoreProblem, PathPoint, ValidationSet
 from fwlab.distributed.files import file_array
 from fwlab.distributed.path import unlocked_path
@@ -183,11 +185,16 @@ def _labels(flag: str, path: str) -> np.ndarray:
         labels = map_npy(path)
     except UnreadableFile as error:
         raise BadInput(
-            f"{flag} must name a whole .npy file; {path!r} cannot be read: {error.reason}"
+            f"{flag} must name a whole .npy file of numbers or text; {path!r} cannot be read: "
+            f"{error.reason}"
         ) from error
     if labels.ndim != 1:
         raise BadInput(f"{flag} must hold a label per row, 1-D; {path!r} has shape {labels.shape}.")
-    return np.array(labels)
+    try:
+        require_labels("y", labels)
+        return plain_labels(np.array(labels))
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"{flag} {path!r}: {error}") from error
 
 
 def _with_bad_input(points: Iterator[PathPoint]) -> Iterator[PathPoint]:

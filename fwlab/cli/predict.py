@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.checks.labels import codes_of
 from fwlab.cli.flags import BadInput, check_file
@@ -15,7 +16,12 @@ from fwlab.cli.output import bad_input, print_json
 from fwlab.command import complain
 from fwlab.datasets.new_samples import read_samples
 from fwlab.datasets.readers import check_index_base
-from fwlab.datasets.text_labels import require_labels, require_one_form
+from fwlab.datasets.text_labels import (
+    as_truth_values,
+    codes_of_texts,
+    require_labels,
+    require_one_form,
+)
 from fwlab.files import write_text_atomically
 from fwlab.metrics import topk_hits
 from fwlab.model import Model
@@ -35,10 +41,10 @@ def predict(options: Namespace) -> int:
         X, labels = read_samples(
             path,
             model.W.shape[1],
+            model.classes,
             model.feature_names,
             model.label_name,
             model.index_base if options.index_base is None else options.index_base,
-            text_labels=model.classes.dtype.kind == "U",
         )
         best = model.predict_topk(X, k)
     report: dict[str, Any] = {"n": len(best)}
@@ -56,23 +62,39 @@ def predict(options: Namespace) -> int:
     return 0
 
 
-def accuracies(model: Model, X: Any, labels: np.ndarray, k: int) -> dict[str, float]:
+def accuracies(model: Model, X: Any, labels: np.ndarray | list[str], k: int) -> dict[str, float]:
     """Return the top-1 and the top-k accuracy; a label that the model does not have is wrong.
 
     If it has none of them, as in a file with labels to fill in, or if labels are missing, there is
     no accuracy, and a line on stderr says so.
     """
     try:
-        require_labels("y", labels)
-        if labels.dtype.kind == model.classes.dtype.kind == "U":
-            require_one_form("y", [*labels.ravel().tolist(), *model.classes.tolist()])
-        codes = codes_of(labels, model.classes)
+        codes = _codes(labels, model.classes)
     except (TypeError, ValueError) as error:
         complain(f"no accuracy: {error}")
         return {}
     scores = model.scores(X)
     names = {1: "accuracy", k: f"top_{k}_accuracy"} if k > 1 else {1: "accuracy"}
     return {name: float(topk_hits(codes, scores, j).mean()) for j, name in names.items()}
+
+
+def _codes(labels: np.ndarray | list[str], classes: np.ndarray) -> Integers:
+    """Return the place of each label in the classes, -1 for a label that is none.
+
+    Truth values are compared with the texts of truth values, which a .csv file holds. Raises
+    TypeError or ValueError if labels are missing, if they are no labels, or if none is a class.
+    """
+    require_labels("y", labels)
+    texts = np.asarray(labels)
+    if texts.dtype.kind == classes.dtype.kind == "U":
+        require_one_form("y", [*texts.ravel().tolist(), *classes.tolist()])
+    if texts.dtype.kind == "b":
+        classes = as_truth_values(classes)
+    elif isinstance(labels, list):
+        codes = codes_of_texts(labels, classes)
+        if codes.max() >= 0:
+            return codes
+    return codes_of(texts, classes)
 
 
 def as_csv(best: np.ndarray) -> str:

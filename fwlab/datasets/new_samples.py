@@ -13,18 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.datasets.csv_files import (
-    CSV_ENDINGS,
-    LABEL_NAMES,
-    counts,
-    floats_of_row,
-    may_be_header,
-    require_width,
-)
+from fwlab.arrays import Floats
+from fwlab.datasets.csv_files import CSV_ENDINGS, floats_of_row, require_names, require_width
+from fwlab.datasets.csv_header import is_header, names_label
 from fwlab.datasets.csv_rows import csv_rows, is_number
+from fwlab.datasets.label_place import refuse_label_not_last
 from fwlab.datasets.readers import numeric_features, read_npz_features
 from fwlab.datasets.svmlight import SVMLIGHT_ENDINGS, read_svmlight_samples
-from fwlab.datasets.text_labels import MISSING, label_array
 from fwlab.npz import read_npy
 
 SAMPLE_ENDINGS = (*CSV_ENDINGS, ".npz", ".npy", *SVMLIGHT_ENDINGS)
@@ -33,12 +28,14 @@ SAMPLE_ENDINGS = (*CSV_ENDINGS, ".npz", ".npy", *SVMLIGHT_ENDINGS)
 def read_samples(
     path: Path,
     n_features: int,
+    classes: np.ndarray,
     names: Sequence[str] | None = None,
     label_name: str | None = None,
     index_base: int | None = None,
-    text_labels: bool = False,
-) -> tuple[Any, np.ndarray | None]:
+) -> tuple[Any, np.ndarray | list[str] | None]:
     """Return features (n, n_features), and labels (n,) if the file has them, else None.
+
+    Labels of a text file are the texts that it holds.
 
     Parameters
     ----------
@@ -46,13 +43,13 @@ def read_samples(
         A .csv, .npz or .npy file, or one in LIBSVM's format.
     n_features : int
         Number of features of the trained machine.
+    classes : array (m,)
+        Its classes.
     names, label_name : sequence of str, and str, optional
         Features and label of the trained machine. A .csv file whose header has them may hold the
         columns in any order, beside other columns.
     index_base : 0 or 1, optional
         Index of the first feature in a LIBSVM file. Without it, the file must show it.
-    text_labels : bool
-        Whether the classes of the machine are strings, so that a label 01 is not the number 1.
 
     Raises
     ------
@@ -66,8 +63,10 @@ def read_samples(
         raise ValueError(f"path must end in one of {', '.join(SAMPLE_ENDINGS)}; got {str(path)!r}.")
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
+    X: Any
+    labels: np.ndarray | list[str] | None
     if ending in CSV_ENDINGS:
-        X, labels = _csv_samples(path, n_features, names, label_name, text_labels)
+        X, labels = _csv_samples(path, n_features, classes, names, label_name)
     elif ending == ".npz":
         X, labels = read_npz_features(path)
     elif ending == ".npy":
@@ -79,9 +78,9 @@ def read_samples(
         raise ValueError(
             f"{str(path)!r} has {X.shape[1]} features, and the model was trained on {n_features}."
         )
-    if labels is not None and labels.shape[:1] != X.shape[:1]:
+    if labels is not None and np.shape(labels)[:1] != X.shape[:1]:
         raise ValueError(
-            f"{str(path)!r} has {X.shape[0]} samples and labels of shape {labels.shape}."
+            f"{str(path)!r} has {X.shape[0]} samples and labels of shape {np.shape(labels)}."
         )
     return X, labels
 
@@ -97,64 +96,76 @@ def _npy_features(path: Path) -> np.ndarray:
 def _csv_samples(
     path: Path,
     n_features: int,
+    classes: np.ndarray,
     names: Sequence[str] | None,
     label_name: str | None,
-    text_labels: bool,
-) -> tuple[np.ndarray, np.ndarray | None]:
+) -> tuple[Floats, list[str] | None]:
     rows = list(csv_rows(path))
     if not rows:
         raise ValueError(f"{str(path)!r} holds no rows.")
     line, first = rows[0]
-    width = len(first)
     for number, row in rows:
-        require_width(path, number, row, width)
-    header = first if _is_header(first, n_features, names) else None
-    if header is not None:
-        rows = rows[1:]
-    elif _may_be_header(first, n_features, [row[-1] for _, row in rows[1:]]):
+        require_width(path, number, row, len(first))
+    header = _has_names(first, names)
+    if header is False:
+        last = len(first) - 1 if len(first) == n_features + 1 else None
+        label = next((place for place, cell in enumerate(first) if names_label(cell)), last)
+        columns = [place for place in range(len(first)) if place != label]
+        others = rows[1:] if any(map(is_number, first)) else []
+        X = _numbers(path, others, columns, unnamed=label is not None)
+        labels = [row[label] for _, row in others] if label is not None else []
+        header = is_header(first, label, X, labels, map(str, classes.tolist()))
+        if header is False:
+            X = np.vstack([_numbers(path, rows[:1], columns, unnamed=label is not None), X])
+            if label is None:
+                return X, None
+            labels = [first[label], *labels]
+            refuse_label_not_last(path, X, labels, classes)
+            return X, labels
+    if header is None:
         raise ValueError(
             f"{str(path)!r}, line {line}: {reprlib.repr(','.join(first))} may be a header or a "
-            "sample; remove it if it is a header, or write names above it."
+            "sample; remove it if it is a header, or write names that are no numbers above it."
         )
-    columns, label = _columns(path, header, width, n_features, names, label_name)
-    features = [floats_of_row(path, number, row, columns) for number, row in rows]
-    X = np.array(features).reshape(len(rows), len(columns))
-    if label is None:
-        return X, None
-    labels = [row[label] for _, row in rows]
-    return X, np.array(labels) if text_labels else label_array(labels)
+    return _named_samples(path, rows, names, label_name)
 
 
-def _is_header(first: list[str], n_features: int, names: Sequence[str] | None) -> bool:
-    """Return whether the first row is a header: without numbers, or with the machine's features."""
-    if names is not None and set(names).issubset(first):
-        return True
-    return not (any(map(is_number, first)) or MISSING.issuperset(first[:n_features]))
+def _named_samples(
+    path: Path,
+    rows: list[tuple[int, list[str]]],
+    names: Sequence[str] | None,
+    label_name: str | None,
+) -> tuple[Floats, list[str] | None]:
+    (_, header), *samples = rows
+    columns, label = _columns(path, header, names, label_name)
+    X = _numbers(path, samples, columns)
+    return X, None if label is None else [row[label] for _, row in samples]
 
 
-def _may_be_header(first: list[str], n_features: int, last: list[str]) -> bool:
-    """Return whether a row with numbers may be a header, above rows with these last cells."""
-    if len(first) == n_features + 1:
-        return may_be_header(first, n_features, set(last) - MISSING)
-    return counts(first)
+def _has_names(first: list[str], names: Sequence[str] | None) -> bool | None:
+    """Return whether a row has the names of the machine's features, None if it may be a sample."""
+    if names is None or not set(names).issubset(first):
+        return False
+    return True if len(names) > 2 or not all(map(is_number, first)) else None
+
+
+def _numbers(
+    path: Path, rows: list[tuple[int, list[str]]], columns: list[int], unnamed: bool = False
+) -> Floats:
+    """Return these columns of the rows, (n, len(columns))."""
+    values = [floats_of_row(path, number, row, columns, unnamed) for number, row in rows]
+    return np.array(values).reshape(len(rows), len(columns))
 
 
 def _columns(
-    path: Path,
-    header: list[str] | None,
-    width: int,
-    n_features: int,
-    names: Sequence[str] | None,
-    label_name: str | None,
+    path: Path, header: list[str], names: Sequence[str] | None, label_name: str | None
 ) -> tuple[list[int], int | None]:
     """Return the columns of the features in the machine's order, and the column of the label."""
-    if header is None:
-        if width == n_features + 1:
-            return list(range(n_features)), n_features
-        return list(range(width)), None
-    usual = (place for place, cell in enumerate(header) if cell.lower() in LABEL_NAMES)
+    usual = (place for place, cell in enumerate(header) if names_label(cell))
     label = header.index(label_name) if label_name in header else next(usual, None)
-    others = [place for place in range(width) if place != label]
+    others = [place for place in range(len(header)) if place != label]
+    if names is None:
+        require_names(path, header)
     if names is None or [header[place] for place in others] == list(names):
         return others, label
     for name in names:

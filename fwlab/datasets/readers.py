@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -139,14 +140,14 @@ def read_contents(path: Path, index_base: int | None = None) -> Contents:
     check_index_base(path, index_base)
     if not path.is_file():
         raise FileNotFoundError(f"path {str(path)!r} is not an existing file.")
-    return reader(path) if index_base is None else reader(path, index_base)
+    return reader(path) if index_base is None else reader(path, int(index_base))
 
 
 def check_index_base(path: Path, index_base: int | None) -> None:
     """Raise ValueError if `index_base` is given and wrong, or for a file not in LIBSVM's format."""
     if index_base is None:
         return
-    if index_base not in (0, 1):
+    if type(index_base) is bool or not isinstance(index_base, Integral) or index_base not in (0, 1):
         raise ValueError(f"index_base must be 0 or 1; got {index_base!r}.")
     if path.suffix.lower() not in SVMLIGHT_ENDINGS:
         raise ValueError(f"index_base is for files in LIBSVM's format; got it for {str(path)!r}.")

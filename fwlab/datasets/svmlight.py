@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from fwlab.arrays import Integers
@@ -38,13 +37,13 @@ def read_svmlight(path: Path, index_base: int | None = None) -> Contents:
     if low < index_base:
         raise ValueError(f"index_base must be 0 for {str(path)!r}, which has index 0; got 1.")
     X = entries.matrix(index_base, high + 1 - index_base)
-    return Contents({"train": (X, labels)}, index_base=index_base)
+    return Contents({"train": (X, label_array(labels))}, index_base=index_base)
 
 
 def read_svmlight_samples(
     path: Path, n_features: int, index_base: int | None
-) -> tuple[Any, NDArray[Any]]:
-    """Read samples to predict: features (n, n_features) as CSR, and labels (n,).
+) -> tuple[Any, list[str]]:
+    """Read samples to predict: features (n, n_features) as CSR, and labels as they are written.
 
     The first feature has index `index_base`, as in the training file. Without it, the file must
     show this by having index 0 or index n_features. Raises ValueError if it does not, or if it has
@@ -97,9 +96,9 @@ def _as_integers(numbers: array[int]) -> Integers:
     return np.array(numbers, dtype=np.int64)
 
 
-def _read(path: Path) -> tuple[_Entries, NDArray[Any]]:
+def _read(path: Path) -> tuple[_Entries, list[str]]:
     """Return all entries and labels of a file."""
-    entries, labels = _Entries(), []
+    entries, labels = _Entries(), list[str]()
     for number, line in _lines(path):
         try:
             label, columns, values = _parsed(line)
@@ -109,7 +108,7 @@ def _read(path: Path) -> tuple[_Entries, NDArray[Any]]:
             ) from error
         labels.append(label)
         entries.add_row(columns, values)
-    return entries, label_array(labels)
+    return entries, labels
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -7,13 +7,25 @@ from unicodedata import normalize
 
 import numpy as np
 
+from fwlab.arrays import Integers
 from fwlab.datasets.csv_rows import is_number
 from fwlab.text import as_whole_number
 
-# what pandas reads as missing, and ?; "-" and "none" may be names of classes
-WORDS = "? NA na <NA> N/A n/a #N/A #NA NaN nan NAN -NaN -nan NaT null NULL Null None \\N"
-MISSING = frozenset(["", *WORDS.split()])
+# what pandas reads as missing, ?, and the errors of spreadsheets, in any case of letters
+ANY_CASE = "? <na> n/a #n/a #na nan -nan null 1.#ind -1.#ind 1.#qnan -1.#qnan \\n"
+ERRORS = "#null! #div/0! #value! #ref! #name? #num!"
+# Na, NAT, none and "-" may be names of classes
+THIS_CASE = "NA na None NaT"
+MISSING = frozenset(["", "#n/a n/a", *ANY_CASE.split(), *ERRORS.split()])
+MISSING_AS_WRITTEN = frozenset(THIS_CASE.split())
+TRUTH_VALUES = {"false": False, "true": True}
 MOST_DIGITS = 20  # of an integer of 64 bits
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether a cell stands for a missing value."""
+    cell = cell.strip()
+    return cell in MISSING_AS_WRITTEN or cell.lower() in MISSING
 
 
 def label_array(labels: Sequence[str]) -> np.ndarray:
@@ -38,12 +50,39 @@ def label_array(labels: Sequence[str]) -> np.ndarray:
     return values if fractions.any() else strings
 
 
-def require_labels(name: str, labels: np.ndarray) -> None:
+def codes_of_texts(labels: Sequence[str], classes: np.ndarray) -> Integers:
+    """Return the place of each label in the classes (m,), -1 for a label that is none.
+
+    If the classes are numbers or truth values, so are the labels that can be read as such.
+    """
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    value = str if classes.dtype.kind == "U" else _value
+    codes = {label: place.get(value(label), -1) for label in set(labels)}
+    return np.array([codes[label] for label in labels], dtype=np.int64)
+
+
+def _value(label: str) -> int | None:
+    """Return the integer or the truth value that a label writes, None for any other text."""
+    if is_number(label):
+        return as_whole_number(label, MOST_DIGITS)
+    return TRUTH_VALUES.get(label.strip().lower())
+
+
+def as_truth_values(classes: np.ndarray) -> np.ndarray:
+    """Return classes False and True, if they are texts, as truth values, and others as they are."""
+    texts = [label.lower() for label in classes.tolist()] if classes.dtype.kind == "U" else [""]
+    if TRUTH_VALUES.keys() >= set(texts):
+        return np.array([TRUTH_VALUES[text] for text in texts])
+    return classes
+
+
+def require_labels(name: str, labels: np.ndarray | Sequence[str]) -> None:
     """Raise ValueError if one of the labels is text that stands for a missing one."""
+    labels = np.asarray(labels)
     if labels.dtype.kind != "U":
         return
     for row, label in enumerate(labels.ravel().tolist()):
-        if label in MISSING:
+        if is_missing(label):
             raise ValueError(
                 f"{name} must hold a label in every row; row {row} has {label!r}, which stands for "
                 "a missing one."

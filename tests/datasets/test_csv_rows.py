@@ -58,7 +58,11 @@ def test_a_cell_that_goes_on_after_its_quotes_is_refused(tmp_path, cell):
         ('y,p\n"a\nb",2\n"a, b\nc, d",3\n', ("p",), [[2], [3]], ["a\nb", "a, b\nc, d"]),
         ('"Price\n(USD)","a, ""b""",y\n1,2,u\n3,4,v\n', ("Price\n(USD)", 'a, "b"'),
          [[1, 2], [3, 4]], ["u", "v"]),
+        ('1 , " a" \n2, "b" ', None, [[1], [2]], [" a", "b"]),
         ('1 , "a" \n2, "b"', None, [[1], [2]], ["a", "b"]),
+        ('1," a"\n2,a\n3, a \n" 4 ","b\t"\n', None, [[1], [2], [3], [4]], [" a", "a", "a", "b\t"]),
+        ('1," 1 "\n2,1\n3,02\n', None, [[1], [2], [3]], [1, 1, 2]),
+        ('" label",p\n1,7\n2,8\n', ("p",), [[7], [8]], [1, 2]),
         ('1,""""\n2,"b """\n3,5" long\n', None, [[1], [2], [3]], ['"', 'b "', '5" long']),
         ('1\t"a\tb"\n2\tc\n', None, [[1], [2]], ["a\tb", "c"]),
         ("1,2,a\r3,4,b\r", None, [[1, 2], [3, 4]], ["a", "b"]),
@@ -75,7 +79,78 @@ def test_a_zero_byte_is_refused(tmp_path, text):
     assert "line 1 holds a zero byte" in refusal(write(tmp_path, text))
 
 
+def test_blanks_of_labels_are_the_same_in_quotes_and_in_npz(tmp_path):
+    labels = [" a", "a", "a ", "b"]
+    np.savez(tmp_path / "own.npz", X=np.eye(4), y=labels)
+    rows = [f'{row},"{label}"' for row, label in enumerate(labels, start=3)]
+    found = datasets.read_file(write(tmp_path, "\n".join(rows)))
+    stored = datasets.read_file(tmp_path / "own.npz")
+    assert found.classes == stored.classes == tuple(sorted(labels))
+
+
+def test_an_empty_cell_in_quotes_is_no_blank_row(tmp_path):
+    said = refusal(write(tmp_path, '1,a\n"",\n2,b\n'))
+    assert "line 2: the label is empty" in said
+    assert refusal(write(tmp_path, '1,a\n""\n2,b\n')).endswith("1 cells where the first has 2.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,5;2,5\n3,5;4,5\n",
+        "1,5;2,5;a\n3,5;4,5;b\n",
+        "1,2;0\n3,4;1\n",
+        "1,2,3;0\n4,5,6;1\n",
+        "1,234,567;a\n8,9;b\n",
+        "1,5\t2,5\ta\n3,5\t4,5\tb\n",
+        "1, 5; 0\n3, 5; 1\n",
+    ],
+)
+def test_commas_between_cells_or_within_numbers(tmp_path, text):
+    said = refusal(write(tmp_path, text))
+    assert "line 1: " in said and "may have commas between its cells or within its numbers" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "X", "labels"),
+    [
+        ("1,a;b\n2,c\n", [[1], [2]], ["a;b", "c"]),
+        ("1;a,b\n2;c\n", [[1], [2]], ["a,b", "c"]),
+        ("1;2;a,b,c,d\n3;4;e\n", None, "and text with commas in quotes"),
+        ("a,b;c,d\n1,2;3,0\n", None, "'2;3' is not a finite number; put the same separator"),
+        ('"1";"2";"a,b,c"\n3;4;e\n', [[1, 2], [3, 4]], ["a,b,c", "e"]),
+        ("1.5\t2\tDoe, John\n2\t3\tRoe, Jane\n", [[1.5, 2], [2, 3]], ["Doe, John", "Roe, Jane"]),
+    ],
+)
+def test_the_separator_of_the_first_line(tmp_path, text, X, labels):
+    path = write(tmp_path, text)
+    if X is None:
+        assert labels in refusal(path)
+        return
+    data = datasets.read_file(path)
+    assert data.X_train.tolist() == X and [data.classes[j] for j in data.y_train] == labels
+
+
 # headers
+
+
+@pytest.mark.parametrize("header", ["label,a,b", "a,b,kind", "a,b,class"])
+def test_numpy_writes_its_header_after_a_mark(tmp_path, header):
+    rows = [[0, 1, 1], [1, 2, 0], [2, 0, 1]]
+    np.savetxt(tmp_path / "own.csv", rows, "%d", ",", header=header)
+    data = datasets.read_file(tmp_path / "own.csv")
+    column = 0 if header.startswith("label") else 2
+    assert [data.classes[j] for j in data.y_train] == [row[column] for row in rows]
+    assert data.feature_names == ("a", "b") and data.label_name == header.split(",")[column]
+
+
+@pytest.mark.parametrize("first", ["# made by hand", "#1,2,a", "# 0,1,2", "#,a,b"])
+def test_a_mark_before_what_is_no_header(tmp_path, first):
+    path = write(tmp_path, f"{first}\n{ROWS}")
+    if first == "#,a,b":  # a name of its own
+        assert datasets.read_file(path).feature_names == ("#", "a")
+        return
+    assert f"line 1 begins with #: '{first}'; remove the line if it is a comment" in refusal(path)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +163,22 @@ def test_a_zero_byte_is_refused(tmp_path, text):
         ("0,1,target", "1,2,0\n3,4,1\n"),
         ("2019,2020,kind", "1,2,0\n3,4,1\n"),
         ("2019,2020,2021", "1,2,a\n3,4,b\n"),
+        ("1,2,3", "1.5,2.5,7\n3.5,4.5,8\n"),
+        ("1,2,3", "1.5,2.5,3\n3.5,4.5,1\n"),
+        ("1,2,3,4", "1,5,2,1\n3,3,4,2\n"),
+        ("1,2,3,4", "1,5,2,4\n3,3,4,2\n"),
+        ("10,20,30", "1,2,0\n3,4,1\n"),
+        ("2019,2020,2021", "5,7,0\n4,2,1\n"),
+        ("2019,2020,2021,2022", "5.5,7,9,0\n4.5,2,6,1\n"),
+        ("2019,2020,2021,kind", "5,7,8,a\n4,2,6,b\n"),
+        ("900.5,901,901.5,species", "0.5,0.7,0.8,a\n0.4,0.2,0.6,b\n"),
+        ("400,403,405,409,412,415,kind", "5,7,9,1,2,4,a\n4,2,6,7,1,0,b\n"),
+        ("40,30,20,kind", "5,7,1,a\n4,2,6,b\n"),
+        ("1,2,Y", "1,3,N\n3,4,?x\n"),
+        ("5.1,2,label", "1,3,a\n3,4,b\n"),
+        ("5.1,2,Class", "1,3,a\n3,4,CLASS\n"),
+        ("0,1,Y", "1,3,y\n3,4,n\n"),
+        ("Y,1,2", "n,3,4\nb,2,3\n"),
     ],
 )
 def test_a_header_of_numbers_is_no_sample_and_no_class(tmp_path, first, rest):
@@ -117,6 +208,13 @@ def test_a_frame_that_pandas_writes(tmp_path, index, label):
         ("0,1,a\n2,3,b\n4,5,a\n", [0, 1], ["a", "b", "a"]),
         ("1,2,3\n4,5,6\n7,8,3\n", [1, 2], [3, 6, 3]),
         ("1,2,a\n3,4,1\n5,6,2\n7,8,b\n", [1, 2], ["a", "1", "2", "b"]),
+        ("5,6,7\n8,9,10\n2,4,5\n", [5, 6], [7, 10, 5]),  # as is the next row
+        ("3,7,0\n1,9,1\n2,2,1\n", [3, 7], [0, 1, 1]),
+        ("1,3,5,1\n4,4,9,0\n2,7,3,1\n", [1, 3, 5], [1, 0, 1]),
+        ("5,6,7,a\n1,9,4,b\n2,2,3,a\n", [5, 6, 7], ["a", "b", "a"]),
+        ("3,4,a\n1,9,b\n2,2,c\n", [3, 4], ["a", "b", "c"]),
+        ("1,2,Y\n2,3,N\n4,1,Y\n", [1, 2], ["Y", "N", "Y"]),
+        ("1,2,y\n2,3,Y\n4,1,y\n", [1, 2], ["y", "Y", "y"]),
     ],
 )
 def test_a_first_sample_of_numbers_is_kept(tmp_path, text, first, labels):
@@ -130,12 +228,29 @@ def test_a_first_sample_without_any_feature_is_no_header(tmp_path):
     assert datasets.read_file(write(tmp_path, "Na,Mg,kind\n1,2,b\n3,4,a\n")).label_name == "kind"
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "names"),
+    [
+        ("2019,2020,y", "1,2,0\n3,4,1\n", ("2019", "2020")),
+        ("label,1,2", "0,1,2\n1,3,4\n", ("1", "2")),
+        ("age,2020,Label", "1,2,a\n3,4,b\n", ("age", "2020")),
+        ("0,1,Y", "1,2,a\n3,4,b\n", ("0", "1")),
+    ],
+)
+def test_a_header_with_numbers_that_is_no_sample(tmp_path, header, rows, names):
+    assert datasets.read_file(write(tmp_path, f"{header}\n{rows}")).feature_names == names
+
+
 # labels
 
+PANDAS = sorted(pd._libs.parsers.STR_NA_VALUES)
 MISSING = "NA ? null NULL None nan NaN n/a N/A <NA> NaT #N/A".split()
 
 
-@pytest.mark.parametrize("label", MISSING)
+@pytest.mark.parametrize(
+    "label",
+    sorted({*MISSING, *PANDAS, "Nan", "nAn", "<na>", "#n/a", "-1.#ind", "#DIV/0!", "\\N"} - {""}),
+)
 @pytest.mark.parametrize("others", ["ab", "12"])
 def test_a_missing_label_is_no_class(tmp_path, label, others):
     text = f"1,2,{others[0]}\n3,4,{label}\n5,6,{others[1]}\n"
@@ -145,7 +260,7 @@ def test_a_missing_label_is_no_class(tmp_path, label, others):
         datasets.read_file(tmp_path / "own.npz")
 
 
-@pytest.mark.parametrize("label", ["-", "none", "Na", "0", "inf"])
+@pytest.mark.parametrize("label", ["-", "none", "Na", "nat", "0", "inf"])
 def test_what_may_be_a_name_is_a_class(tmp_path, label):
     text = f"1,2,+\n3,4,{label}\n5,6,+\n"
     assert set(datasets.read_file(write(tmp_path, text)).classes) == {"+", label}
