@@ -115,20 +115,24 @@ def _may_be_header(
 
 
 def _is_sequence(cells: Sequence[str], below: Floats, new: bool) -> bool:
-    """Return whether the cells are a sequence of numbers, and the first row below, (n, cells), is not.
+    """Return whether the cells are a sequence of numbers that may be names of the columns below.
 
-    It grows or falls in equal steps, or is long. A short one counts if the label is `new`, if it is
-    1, 2, 3, or if a column below it holds no whole number.
+    It grows or falls in equal steps, or is long, and the first row below, (n, cells), is no such
+    sequence; or it is a whole number above a column without any. A short one counts if the label is
+    `new`, or if it is 1, 2, 3.
     """
     if not len(below) or len(cells) < 2 or not all(map(is_number, cells)):
         return False
     numbers = np.array(cells, dtype=np.float64)
     if new and len(numbers) >= LONG and _is_sorted(numbers) and not _is_sorted(below[0]):
         return True
-    if not _has_equal_steps(numbers) or _has_equal_steps(below[0]):
+    if not _has_equal_steps(numbers):
         return False
+    fractions = (np.rint(below) != below).all(axis=0)
+    if (fractions & (np.rint(numbers) == numbers)).any():
+        return new or len(numbers) > 2
     enough = 3 if new or numbers[:2].tolist() == [1, 2] else 4
-    return len(numbers) >= enough or bool((np.rint(below) != below).all(axis=0).any())
+    return len(numbers) >= enough and not _has_equal_steps(below[0])
 
 
 def _is_sorted(numbers: Floats) -> bool:

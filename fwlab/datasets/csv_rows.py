@@ -81,8 +81,8 @@ def _separator(path: Path, stream: Iterator[str]) -> str:
     if separator == COMMA and any(_has_marks(line.strip(), rival) for rival in SEPARATORS[1:]):
         raise ValueError(
             f"{str(path)!r}, line {number}: {reprlib.repr(line)} may have commas between its "
-            "cells or within its numbers; write numbers with a decimal point and no commas, and text "
-            "with commas in quotes."
+            "cells or within its numbers; write numbers with a decimal point and no commas, and "
+            "text with commas in quotes."
         )
     return separator
 

@@ -22,8 +22,12 @@ def test_the_base_of_a_file_is_known(tmp_path, ending, zero_based, given):
     if ending == "bz2":
         path.write_bytes(bz2.compress(path.read_bytes()))
     base = 0 if zero_based else 1
-    data = datasets.load(path, index_base=base if given else None)
-    assert data.index_base == base and np.array_equal(data.X_train.toarray(), X)
+    data = datasets.load(path, index_base=np.int64(base) if given else None)
+    assert (
+        data.index_base == base
+        and type(data.index_base) is int
+        and np.array_equal(data.X_train.toarray(), X)
+    )
 
 
 def test_a_file_that_leaves_out_its_first_feature(tmp_path):
@@ -39,6 +43,9 @@ def test_a_file_that_leaves_out_its_first_feature(tmp_path):
     [
         ("own.svm", 1, r"index_base must be 0 for '.*own\.svm', which has index 0; got 1"),
         ("own.svm", 2, "index_base must be 0 or 1; got 2"),
+        ("own.svm", 1.0, r"index_base must be 0 or 1; got 1\.0"),
+        ("own.svm", True, "index_base must be 0 or 1; got True"),
+        ("own.svm", [1], r"index_base must be 0 or 1; got \[1\]"),
         ("own.svm", "0", "index_base must be 0 or 1; got '0'"),
         ("own.csv", 0, r"index_base is for files in LIBSVM's format; got it for '.*own\.csv'"),
         ("digits", 0, "index_base is for files in LIBSVM's format; got it for 'digits'"),
