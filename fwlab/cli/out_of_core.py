@@ -185,8 +185,7 @@ def _labels(flag: str, path: str) -> np.ndarray:
         labels = map_npy(path)
     except UnreadableFile as error:
         raise BadInput(
-            f"{flag} must name a whole .npy file of numbers or text; {path!r} cannot be read: "
-            f"{error.reason}"
+            f"{flag} must name a whole .npy file; {path!r} cannot be read: {error.reason}"
         ) from error
     if labels.ndim != 1:
         raise BadInput(f"{flag} must hold a label per row, 1-D; {path!r} has shape {labels.shape}.")

@@ -186,6 +186,10 @@ BAD = [
     (["--data", "cut.npy"], "--data must name a whole .npy file of numbers; 'cut.npy'"),
     (["--labels", "none.npy"], "--labels must name an existing .npy file; got 'none.npy'"),
     (["--labels", "cut.npy"], "--labels must name a whole .npy file; 'cut.npy' cannot be read"),
+    (["--labels", "objects.npy"], "'objects.npy' cannot be read: it holds Python objects, which"),
+    (["--labels", "NA.npy"], "--labels 'NA.npy': y must hold a label in every row; row 1 has 'NA'"),
+    (["--labels", "half.npy"], "--labels 'half.npy': y must hold class labels, that is integers"),
+    (["--labels", "complex.npy"], "--labels 'complex.npy': y must hold integers, strings, truth"),
     (["--labels", "X.npy"], "--labels must hold a label per row, 1-D"),
     (["--labels", "y_val.npy"], "--labels must hold 60 labels, one per row of --data; got 20"),
     (["--max-memory", "1kB"], "max_memory must be at least"),
@@ -204,6 +208,9 @@ BAD = [
 @pytest.mark.parametrize("flags, sentence", BAD, ids=[" ".join(flags) for flags, _ in BAD])
 def test_bad_input_gets_one_sentence(files, capsys, flags, sentence):
     (files / "cut.npy").write_bytes((files / "X.npy").read_bytes()[:400])
+    odd = {"objects": np.array(["a", 1] * 30, object), "NA": ["a", "NA"] * 30}
+    for name, labels in (odd | {"half": [0, 0.5] * 30, "complex": [0, 1j] * 30}).items():
+        np.save(files / f"{name}.npy", labels, allow_pickle=True)
     base = BASE if "--data" not in flags else [BASE[0], BASE[1], *BASE[4:]]
     assert main([*base, *flags]) == 2
     err = capsys.readouterr().err

@@ -358,10 +358,12 @@ def test_npz_that_is_none(tmp_path):
     place, directory = whole.index(X.tobytes()), whole.index(b"PK\x01\x02")
     flipped = whole[:place] + b"?" + whole[place + 1 :]
     no_directory = whole[:directory] + b"??" + whole[directory + 2 :]
-    for content in (b"", b"text", whole[:-30], flipped, no_directory):
+    pickled = b"\x80\x04junk"
+    for content in (b"", b"text", pickled, whole[:-30], flipped, no_directory, pickled + flipped):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"own\.npz'"):
+        with pytest.raises(ValueError, match=r"own\.npz'") as caught:
             datasets.read_file(path)
+        assert "allow_pickle" not in str(caught.value)
 
 
 def test_unknown_ending_missing_file_and_wrong_type(tmp_path):
