@@ -58,6 +58,8 @@ def read_table(path: Path) -> Contents:
     if not labels:
         raise ValueError(f"{str(path)!r} holds a header and no rows.")
     y = label_array(labels)
+    if y.dtype.kind == "U":
+        _refuse_commas(path, labels)
     if unnamed or not header:
         refuse_label_first(path, X[:, 0], y)
     if not header:
@@ -100,6 +102,16 @@ def _label(path: Path, line: int, row: list[str], label_column: int) -> str:
             f"{str(path)!r}, line {line}: the label is {what}; fill it in, or remove the row."
         )
     return label
+
+
+def _refuse_commas(path: Path, labels: list[str]) -> None:
+    """Raise ValueError if all labels are numbers, and some have a comma."""
+    marked = next((label for label in labels if "," in label), None)
+    if marked and all(is_number(label.replace(",", ".")) for label in labels):
+        raise ValueError(
+            f"{str(path)!r}: the labels are numbers with a comma, such as {marked!r}; "
+            "write numbers with a decimal point and without commas."
+        )
 
 
 def _floats(path: Path, line: int, row: list[str], label_column: int, unnamed: bool) -> np.ndarray:

@@ -16,6 +16,19 @@ from fwlab.datasets.text_labels import is_missing
 
 LABEL_NAMES = ("y", "label", "class")
 LABEL_NAME = f"{', '.join(LABEL_NAMES[:-1])} or {LABEL_NAMES[-1]}"
+# names that people give it
+MAY_NAME = (
+    "target",
+    "labels",
+    "classes",
+    "category",
+    "outcome",
+    "output",
+    "species",
+    "kind",
+    "type",
+)
+MARKS = " %/!*"  # of comments, before a header
 NAME_IT = f"name it {LABEL_NAME} in a header"
 LONG = 6  # numbers, which grow by chance in one row of 720
 ROUNDING = 1e-6  # of equal steps
@@ -23,7 +36,7 @@ ROUNDING = 1e-6  # of equal steps
 
 def names_label(cell: str) -> bool:
     """Return whether a cell of a header names the column of labels."""
-    return cell.strip().lower() in LABEL_NAMES
+    return cell.lstrip(MARKS).strip().lower() in LABEL_NAMES
 
 
 def without(cells: Sequence[str], column: int | None) -> tuple[str, ...]:
@@ -39,7 +52,7 @@ def is_header(
     classes: Iterable[str] = (),
     fewest_classes: int = 1,
 ) -> bool | None:
-    """Return whether the first row of a table is a header, None if it may be one or a sample.
+    """Return whether the first row of a table is a header, None for one that may be a sample.
 
     Parameters
     ----------
@@ -59,7 +72,7 @@ def is_header(
     named = label is not None and names_label(label)
     if not any(map(is_number, first)):
         return named or not all(map(is_missing, names))
-    if not first[0] and _counts(first[1:-1]):
+    if not first[0] and (_counts(first[1:-1]) or np.array_equal(X[:, 0], np.arange(len(X)))):
         return True  # above an index, which has no name
     others = {other for other in (*labels, *classes) if not is_missing(other)}
     if label is not None and named:
@@ -94,8 +107,8 @@ def _may_be_header(
 ) -> bool:
     """Return whether a row with numbers may be a header.
 
-    It is 0, 1, 2, .., or its label is a word above numbers, a number above words, or no other
-    label, and the features are a sequence that those of the next row are not.
+    It is 0, 1, 2, .., or a sequence that the next row is not, or its label is a word above numbers,
+    a number above words, or a usual name that is no other label.
     """
     if _counts(first):
         return True
@@ -105,13 +118,14 @@ def _may_be_header(
     label = first[label_column]
     if is_missing(label) or not others:
         return False
-    if all(is_number(other) != is_number(label) for other in others):
+    below = [is_number(other) for other in labels if not is_missing(other)]
+    if below and all(number != is_number(label) for number in below):
         return True
     new = label not in others
     if is_number(label):
         column = [float(other) if is_number(other) else 0.0 for other in labels]
         return _is_sequence([*names, label], np.column_stack([X, column]), new)
-    return new and (_counts(names) or _is_sequence(names, X, new))
+    return new and (label.lower() in MAY_NAME or _counts(names) or _is_sequence(names, X, new))
 
 
 def _is_sequence(cells: Sequence[str], below: Floats, new: bool) -> bool:

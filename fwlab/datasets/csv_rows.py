@@ -14,10 +14,12 @@ from pathlib import Path
 
 COMMA = ","
 SEPARATORS = (COMMA, ";", "\t")
+MARK = re.compile(r"(?<=\d), ?(?=\d)")  # a comma within a number
 COMMENT = "#"  # numpy.savetxt writes it before a header
 MOST_CHARACTERS = 2**17  # of a row that a quote continues
-QUOTED = re.compile(r' *"((?:[^"]++|"")*+)" *')
-OPEN = re.compile(r' *"')
+BLANKS = {separator: rf"[^\S{separator}]*" for separator in SEPARATORS}
+QUOTED = {s: re.compile(rf'{blanks}"((?:[^"]++|"")*+)"{blanks}') for s, blanks in BLANKS.items()}
+OPEN = {s: re.compile(rf'{blanks}"') for s, blanks in BLANKS.items()}
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -90,7 +92,7 @@ def _separator(path: Path, stream: Iterator[str]) -> str:
 def _has_marks(line: str, separator: str) -> bool:
     """Return whether all cells but the last are numbers if commas in them are marks."""
     cells = line.split(separator)[:-1]
-    return bool(cells) and all(is_number(re.sub("[, ]", "", cell)) for cell in cells)
+    return bool(cells) and all(is_number(MARK.sub("", cell)) for cell in cells)
 
 
 def _rows(path: Path, stream: Iterator[str], separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -119,14 +121,14 @@ def _cells(where: str, row: str, separator: str) -> list[str] | None:
         start = row.rfind(separator, place, quote) + 1 or place  # of the cell with the quote
         if start > place:
             cells += _stripped(row[place : start - 1], separator)
-        if quoted := QUOTED.match(row, start):
+        if quoted := QUOTED[separator].match(row, start):
             cell, end = quoted[1].replace('""', '"'), quoted.end()
             if end < len(row) and row[end] != separator:
                 raise ValueError(
                     f"{where}, column {len(cells) + 1}: the cell goes on after its closing quote; "
                     "write a quote within quotes twice."
                 )
-        elif OPEN.match(row, start):
+        elif OPEN[separator].match(row, start):
             return None
         else:
             end = row.find(separator, start)

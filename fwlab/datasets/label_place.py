@@ -59,12 +59,15 @@ def refuse_label_not_last(
 def _in_first_column(first: Floats, last: Floats, all_unknown: bool, classes: np.ndarray) -> str:
     """Return what the first column seems to be if the last one is a feature, "" for a feature.
 
-    A last column of one whole number holds labels that are to be filled in.
+    A last column of one number from -1 to 1 holds labels that are to be filled in.
     """
-    found, fractions = np.unique(first), last != np.rint(last)
-    strange = all_unknown and (fractions.any() or len(np.unique(last)) > 1)
-    numbers = strange and len(found) == len(first) and (first == np.rint(first)).all()
-    if numbers or (len(first) >= FEWEST_ROWS and (np.diff(first) == 1).all()):
+    found, fractions, many = np.unique(first), last != np.rint(last), len(first) >= FEWEST_ROWS
+    to_fill_in = len(np.unique(last)) == 1 and last[0] in (-1, 0, 1)
+    differ = len(found) == len(first) and bool((first == np.rint(first)).all())
+    strange = all_unknown and not to_fill_in
+    if (differ and (strange or (many and not to_fill_in))) or (
+        many and (np.diff(first) == 1).all()
+    ):
         return "seems to number the rows; remove it"
     only_classes = classes.dtype.kind != "U" and np.isin(found, classes).all()
     if only_classes and (strange or len(found) > 2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from unicodedata import normalize
 
@@ -12,20 +13,19 @@ from fwlab.datasets.csv_rows import is_number
 from fwlab.text import as_whole_number
 
 # what pandas reads as missing, ?, and the errors of spreadsheets, in any case of letters
-ANY_CASE = "? <na> n/a #n/a #na nan -nan null 1.#ind -1.#ind 1.#qnan -1.#qnan \\n"
-ERRORS = "#null! #div/0! #value! #ref! #name? #num!"
+ANY_CASE = r"|\?|<na>|#?n/a|#na|#n/a n/a|null|\\n|#(null|div/0|value|ref|num)!|#name\?"
+# what programs print for no number
+NO_NUMBER = r"[+-]?nan|[+-]?1\.#(ind|qnan|snan|inf)\d*"
 # Na, NAT, none and "-" may be names of classes
-THIS_CASE = "NA na None NaT"
-MISSING = frozenset(["", "#n/a n/a", *ANY_CASE.split(), *ERRORS.split()])
-MISSING_AS_WRITTEN = frozenset(THIS_CASE.split())
+THIS_CASE = "NA|na|None|NaT"
+MISSING = re.compile(f"(?i:{ANY_CASE}|{NO_NUMBER})|{THIS_CASE}")
 TRUTH_VALUES = {"false": False, "true": True}
 MOST_DIGITS = 20  # of an integer of 64 bits
 
 
 def is_missing(cell: str) -> bool:
     """Return whether a cell stands for a missing value."""
-    cell = cell.strip()
-    return cell in MISSING_AS_WRITTEN or cell.lower() in MISSING
+    return MISSING.fullmatch(cell.strip()) is not None
 
 
 def label_array(labels: Sequence[str]) -> np.ndarray:

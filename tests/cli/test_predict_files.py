@@ -201,6 +201,8 @@ WHOLE = np.array([[5, 7, 0, 9], [4, 4, 3, 8], [1, 0, 2, 7], [3, 9, 5, 6]] * 2)
         ([[17, 3, 99, 20, 5, 61, 2, 8], FRACTIONS], "seems to number the rows; remove it"),
         ([np.arange(8), WHOLE], "seems to number the rows; remove it"),
         ([np.arange(1, 9), WHOLE], "seems to number the rows; remove it"),
+        ([DRAWN.permutation(40), *X.T.repeat(5, axis=1)], "seems to number the rows; remove it"),
+        ([[0], WHOLE[:1]], "seems to number the rows; remove it"),
         ([[0], FRACTIONS[:1]], "seems to number the rows; remove it"),
         ([Y, FRACTIONS], "holds only classes; move it to the end, or name it y"),
         ([Y, WHOLE], "holds only classes; move it to the end, or name it y"),
@@ -223,6 +225,8 @@ def test_an_index_or_a_label_before_the_features(tmp_path, capsys, machine, colu
         [X, np.where(Y == 4, 9, Y)],  # a class that the model does not have
         [FRACTIONS, np.zeros(8)],  # labels to fill in
         [np.arange(8), FRACTIONS[:, 1:], Y],
+        [FRACTIONS[:1], [-1]],
+        [DRAWN.permutation(40), *DRAWN.random((3, 40)), np.zeros(40)],
         [np.arange(8), FRACTIONS[:, 1:], np.full(8, -1)],
         [np.arange(40), *DRAWN.random((3, 40)), np.repeat(Y, 5)],
     ],
@@ -231,6 +235,18 @@ def test_labels_that_are_last(tmp_path, capsys, machine, columns):
     (tmp_path / "new.csv").write_text(headerless(columns))
     found, _ = predicted(capsys, machine(), tmp_path / "new.csv")
     assert found["n"] == len(columns[-1])
+
+
+def test_one_sample_with_a_label_to_fill_in(tmp_path, capsys, machine):
+    (tmp_path / "new.csv").write_text("0.5,7,1,2,-1\n")
+    found, said = predicted(capsys, machine(tuple("abcd")), tmp_path / "new.csv")
+    assert found["n"] == 1 and "no accuracy" in said
+
+
+def test_a_header_of_numbers_above_labels_to_fill_in(tmp_path, capsys, machine):
+    (tmp_path / "new.csv").write_text("1,2,3,4,5\n5,1,7,1,?\n3,3,9,4,?\n")
+    said = predicted(capsys, machine(tuple("abcd")), tmp_path / "new.csv")[1]
+    assert "'1,2,3,4,5' may be a header or a sample" in said
 
 
 def test_what_may_be_an_index_is_a_feature_below_a_header(tmp_path, capsys, machine):

@@ -63,6 +63,11 @@ def test_a_cell_that_goes_on_after_its_quotes_is_refused(tmp_path, cell):
         ('1," a"\n2,a\n3, a \n" 4 ","b\t"\n', None, [[1], [2], [3], [4]], [" a", "a", "a", "b\t"]),
         ('1," 1 "\n2,1\n3,02\n', None, [[1], [2], [3]], [1, 1, 2]),
         ('" label",p\n1,7\n2,8\n', ("p",), [[7], [8]], [1, 2]),
+        ('1,\t"a"\n2,\t"a"\n3,\u00a0"b"\n', None, [[1], [2], [3]], ["a", "a", "b"]),
+        ('1\t "5" \t3\n2\t"6"\t4\n', None,
+         [[1, 5], [2, 6]], [3, 4]),
+        ("1,\t2,\ta\n3,\t4,\tb\n", None, [[1, 2], [3, 4]], ["a", "b"]),
+        ("% label,p\n1,7\n2,8\n", ("p",), [[7], [8]], [1, 2]),
         ('1,""""\n2,"b """\n3,5" long\n', None, [[1], [2], [3]], ['"', 'b "', '5" long']),
         ('1\t"a\tb"\n2\tc\n', None, [[1], [2]], ["a\tb", "c"]),
         ("1,2,a\r3,4,b\r", None, [[1, 2], [3, 4]], ["a", "b"]),
@@ -144,6 +149,12 @@ def test_numpy_writes_its_header_after_a_mark(tmp_path, header):
     assert data.feature_names == ("a", "b") and data.label_name == header.split(",")[column]
 
 
+@pytest.mark.parametrize("first", [",1,2,kind", ",2019,2020,class", ",5,3,kind"])
+def test_an_index_below_a_header_of_numbers(tmp_path, first):
+    said = refusal(write(tmp_path, f"{first}\n0,4,5,a\n1,7,5,b\n2,8,6,a\n"))
+    assert "the header has no name for column 1" in said
+
+
 @pytest.mark.parametrize("first", ["# made by hand", "#1,2,a", "# 0,1,2", "#,a,b"])
 def test_a_mark_before_what_is_no_header(tmp_path, first):
     path = write(tmp_path, f"{first}\n{ROWS}")
@@ -176,6 +187,8 @@ def test_a_mark_before_what_is_no_header(tmp_path, first):
         ("40,30,20,kind", "5,7,1,a\n4,2,6,b\n"),
         ("10,20,kind", "5.5,7,a\n4.1,2,b\n"),
         ("10,20", "5.5,0\n4.1,1\n"),
+        ("1,2,target", "1,3,N\n3,4,b\n"),
+        ("2021,2019,2020,Kind", "1,3,7,N\n3,4,2,b\n"),
         ("1,2,Y", "1,3,N\n3,4,?x\n"),
         ("5.1,2,label", "1,3,a\n3,4,b\n"),
         ("5.1,2,Class", "1,3,a\n3,4,CLASS\n"),
@@ -253,7 +266,22 @@ MISSING = "NA ? null NULL None nan NaN n/a N/A <NA> NaT #N/A".split()
 
 @pytest.mark.parametrize(
     "label",
-    sorted({*MISSING, *PANDAS, "Nan", "nAn", "<na>", "#n/a", "-1.#ind", "#DIV/0!", "\\N"} - {""}),
+    sorted(
+        {
+            *MISSING,
+            *PANDAS,
+            "Nan",
+            "nAn",
+            "<na>",
+            "#n/a",
+            "-1.#ind",
+            "1.#INF00",
+            "+nan",
+            "#DIV/0!",
+            "\\N",
+        }
+        - {""}
+    ),
 )
 @pytest.mark.parametrize("others", ["ab", "12"])
 def test_a_missing_label_is_no_class(tmp_path, label, others):
@@ -290,6 +318,12 @@ def test_labels_are_apart_if_their_numbers_are(tmp_path, ending, labels, classes
     data = datasets.read_file(write(tmp_path, text, f"own.{ending}"))
     assert [data.classes[j] for j in data.y_train] == classes
     assert [type(label) for label in data.classes] == [type(classes[0])] * data.n_classes
+
+
+@pytest.mark.parametrize("last", [("3,5", "4,5"), ("3,5", "4"), ("1,234", "5,678")])
+def test_labels_that_are_numbers_with_a_comma(tmp_path, last):
+    said = refusal(write(tmp_path, "".join(f'1;2;"{label}"\n' for label in last)))
+    assert f"the labels are numbers with a comma, such as {last[0]!r}; write" in said
 
 
 def test_many_huge_numbers_are_targets_of_a_regression(tmp_path):
