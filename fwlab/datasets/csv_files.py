@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fwlab.datasets.contents import Contents
-from fwlab.datasets.csv_header import LABEL_NAME, NAME_IT, is_header, names_label, without
+from fwlab.datasets.csv_header import NAME_IT, WRITE_HEADER, is_header, names_label, without
 from fwlab.datasets.csv_rows import SEPARATORS, csv_rows, is_number
 from fwlab.datasets.label_place import refuse_label_first
 from fwlab.datasets.text_labels import is_missing, label_array
@@ -45,11 +45,7 @@ def read_table(path: Path) -> Contents:
     X = np.array(features).reshape(len(labels), len(first) - 1)
     header = is_header(first, label_column, X, labels, fewest_classes=2)
     if header is None:
-        raise ValueError(
-            f"{str(path)!r}, line {line}: {reprlib.repr(','.join(first))} may be a header or a "
-            "sample; in both cases, write a header of names that are no numbers, with "
-            f"{LABEL_NAME} above the label."
-        )
+        raise unclear_header(path, line, first, f"in both cases, {WRITE_HEADER}")
     if header:
         require_names(path, first)
     else:
@@ -65,6 +61,12 @@ def read_table(path: Path) -> Contents:
     if not header:
         return Contents({"train": (X, y)})
     return Contents({"train": (X, y)}, without(first, label_column), first[label_column])
+
+
+def unclear_header(path: Path, line: int, first: list[str], advice: str) -> ValueError:
+    """Return the error for a first row that may be a header or a sample."""
+    row = reprlib.repr(",".join(first))
+    return ValueError(f"{str(path)!r}, line {line}: {row} may be a header or a sample; {advice}.")
 
 
 def require_names(path: Path, header: list[str]) -> None:

@@ -30,6 +30,7 @@ MAY_NAME = (
 )
 MARKS = " %/!*"  # of comments, before a header
 NAME_IT = f"name it {LABEL_NAME} in a header"
+WRITE_HEADER = f"write a header of names that are no numbers, with {LABEL_NAME} above the label"
 LONG = 6  # numbers, which grow by chance in one row of 720
 ROUNDING = 1e-6  # of equal steps
 
@@ -158,7 +159,8 @@ def _has_equal_steps(numbers: Floats) -> bool:
     """Return whether numbers grow in equal steps, or fall in them."""
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(numbers)
-    return bool(steps[0] != 0 and (np.abs(steps - steps[0]) <= ROUNDING * abs(steps[0])).all())
+        equal = np.abs(steps - steps[0]) <= ROUNDING * abs(steps[0])
+    return bool(steps[0] != 0 and equal.all())
 
 
 def _counts(cells: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.checks.labels import too_many_classes
-from fwlab.datasets.csv_header import LABEL_NAME, NAME_IT
+from fwlab.datasets.csv_header import NAME_IT, WRITE_HEADER
 from fwlab.datasets.csv_rows import is_number
 from fwlab.datasets.row_index import FEWEST_ROWS
 from fwlab.datasets.text_labels import codes_of_texts
@@ -51,8 +51,8 @@ def refuse_label_not_last(
     if what:
         raise ValueError(
             f"{str(path)!r}: the last column holds {labels[int(unknown.argmax())]}, which is no "
-            f"class of the model, and column 1 {what}; if it is a feature, write a header of names "
-            f"that are no numbers, with {LABEL_NAME} above the label."
+            f"class of the model, and column 1 {what}; if it is a feature, "
+            f"{WRITE_HEADER}."
         )
 
 

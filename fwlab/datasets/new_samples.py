@@ -6,7 +6,6 @@ features, an .npz file only an array X, and a .npy file holds nothing else.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.datasets.csv_files import CSV_ENDINGS, floats_of_row, require_names, require_width
+from fwlab.datasets.csv_files import (
+    CSV_ENDINGS,
+    floats_of_row,
+    require_names,
+    require_width,
+    unclear_header,
+)
 from fwlab.datasets.csv_header import is_header, names_label
 from fwlab.datasets.csv_rows import csv_rows, is_number
 from fwlab.datasets.label_place import refuse_label_not_last
@@ -123,10 +128,8 @@ def _csv_samples(
             refuse_label_not_last(path, X, labels, classes)
             return X, labels
     if header is None:
-        raise ValueError(
-            f"{str(path)!r}, line {line}: {reprlib.repr(','.join(first))} may be a header or a "
-            "sample; remove it if it is a header, or write names that are no numbers above it."
-        )
+        advice = "remove it if it is a header, or write names that are no numbers above it"
+        raise unclear_header(path, line, first, advice)
     return _named_samples(path, rows, names, label_name)
 
 
