@@ -120,6 +120,12 @@ def test_the_first_iteration_is_made_unless_the_time_is_over(clock, limit, itera
     assert (end.status, end.iteration, clock.now) == (Status.TIME_LIMIT, iterations, seconds)
 
 
+def test_a_judgement_counts_only_where_one_comes(clock):
+    end = run(Timed(clock), 20.0, check_every=100)
+    # the judgement of the start, 16 iterations and the certificate
+    assert (end.iteration, clock.now) == (16, 19.5)
+
+
 def test_without_a_limit_nothing_is_predicted(clock):
     state = Timed(clock)
     end = run(state, None, max_iter=30)
