@@ -133,8 +133,8 @@ def _is_sequence(cells: Sequence[str], below: Floats, new: bool) -> bool:
     """Return whether the cells are a sequence of numbers that may be names of the columns below.
 
     It grows or falls in equal steps, or is long, and the first row below, (n, cells), is no such
-    sequence; or it is a whole number above a column without any. A short one counts if the label is
-    `new`, or if it is 1, 2, 3.
+    sequence; or it holds whole numbers, and a column below it none. A short one counts if the label
+    is `new`, or if it is 1, 2, 3.
     """
     if not len(below) or len(cells) < 2 or not all(map(is_number, cells)):
         return False
@@ -144,7 +144,7 @@ def _is_sequence(cells: Sequence[str], below: Floats, new: bool) -> bool:
     if not _has_equal_steps(numbers):
         return False
     fractions = (np.rint(below) != below).all(axis=0)
-    if (fractions & (np.rint(numbers) == numbers)).any():
+    if (np.rint(numbers) == numbers).all() and fractions.any():
         return new or len(numbers) > 2
     enough = 3 if new or numbers[:2].tolist() == [1, 2] else 4
     return len(numbers) >= enough and not _has_equal_steps(below[0])

@@ -1,14 +1,9 @@
 """A user's own file: .npz, .csv and LIBSVM, and one clear sentence for each defect."""
 
 import bz2
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from fwlab import datasets
@@ -79,31 +74,6 @@ def test_csr_with_repeated_unsorted_indices_is_summed(tmp_path):
     )  # fmt: skip
     data = datasets.read_file(path, normalize="unit")
     assert data.X_train.toarray() == pytest.approx(np.array([[2, 4], [4, 0]]) / [[20**0.5], [4]])
-
-
-finite = st.floats(allow_nan=False, allow_infinity=False)
-shapes = st.tuples(st.integers(2, 5), st.integers(1, 4))
-
-
-@given(
-    arrays(np.float64, shapes, elements=finite),
-    st.sampled_from(
-        [["b", "a", "b c", "é", "y"], [2**60 + 1, 2**60, -1, 7, 0], [4.0, 2.0, -1.0, 1e18, 3]]
-    ),
-    st.booleans(),
-)
-def test_csv_holds_what_was_written(X, labels, header):
-    n, d = X.shape
-    labels = labels[:n]
-    rows = [[*map(repr, row.tolist()), str(label)] for row, label in zip(X, labels, strict=True)]
-    if header:
-        rows.insert(0, [*(str(j) for j in range(d)), "label"])
-    with tempfile.TemporaryDirectory() as folder:
-        path = write(Path(folder), "\n".join(map(",".join, rows)))
-        data = datasets.read_file(path)
-    assert np.array_equal(data.X_train, X)
-    assert [data.classes[j] for j in data.y_train] == labels
-    assert list(data.classes) == sorted(labels)
 
 
 @pytest.mark.parametrize(
@@ -244,18 +214,6 @@ def test_libsvm_endings(tmp_path, name):
     assert data.X_train.format == "csr" and np.array_equal(data.X_train.toarray(), X)
     assert data.X_train.indices.dtype == np.int32
     assert data.classes == (-1, 2, 5) and data.y_train.tolist() == [1, 0, 1, 2]
-
-
-@given(arrays(np.float64, shapes, elements=finite))
-def test_libsvm_holds_what_was_written(X):
-    lines = [
-        f"{i} " + " ".join(f"{j}:{value!r}" for j, value in enumerate(row))
-        for i, row in enumerate(X.tolist())
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        data = datasets.read_file(write(Path(folder), "\n".join(lines), "own.svm"))
-    assert np.array_equal(data.X_train.toarray(), X)
-    assert data.y_train.tolist() == list(range(len(X)))
 
 
 @pytest.mark.parametrize(
