@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from itertools import starmap
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 
 from fwlab import datasets
 from fwlab.checks.arguments import as_integer
-from fwlab.experiments.source_digest import digest
 from fwlab.experiments.store import (
     CHANGED,
     Place,
@@ -33,6 +32,7 @@ from fwlab.experiments.store import (
     save_record,
     warn_not_stored,
 )
+from fwlab.identity import digest
 from fwlab.solvers.interrupt import interrupted_runs_raise
 from fwlab.solvers.method import Method
 from fwlab.solvers.registry import REGISTRY, registered, visitors
@@ -55,9 +55,6 @@ class DataName:
     rows : int, optional
         Number of rows to keep, from the start of each part; all by default.
     """
-
-    # In a key, the numbers in the data stand for the code that reads them.
-    IDENTIFIED_BY_VALUE: ClassVar = True
 
     name: str
     normalize: str | None = None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.experiments.runs import Settings
-from fwlab.experiments.source_digest import digest
+from fwlab.identity import digest
 from fwlab.problem import Problem
 from fwlab.text import describe
 from fwlab.toml_text import read_toml, write_toml

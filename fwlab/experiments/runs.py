@@ -113,7 +113,7 @@ class Task:
         """The method with its settings, and the classes that the problem consists of."""
         problem = self.problem
         own = type(problem), problem.loss, problem.regularizer
-        return self.key[1], self.method, self.settings, own
+        return self.key[1], self.method, self.settings.arguments(), own
 
 
 def planned(

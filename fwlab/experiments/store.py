@@ -14,15 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fwlab.experiments.core_code import core_identity
-from fwlab.experiments.packages import environment, is_core
-from fwlab.experiments.source_digest import Unidentifiable, digest
 from fwlab.files import write_text_atomically
+from fwlab.identity import digest, identity
 from fwlab.npz import UnreadableFile
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
 from fwlab.result import Result
 from fwlab.say import say
+from fwlab.versions import Unidentifiable, version_of
 
 LONGEST_NAME = 80
 RECORD = ("value", "seconds", "made_by")  # the names in the record of a cell
@@ -54,11 +53,11 @@ NOWHERE = Place()
 def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
     """Return the place of a computation; `name` is for people, a hash tells computations apart.
 
-    `code` holds the functions, methods and settings of the computation, as `code_digest` takes
-    them; `data` holds numbers, strings, arrays and hashes of these.
+    `code` holds the functions, methods and settings of the computation; `data` holds numbers,
+    strings, arrays and hashes of these.
     """
     try:
-        planned = code_digest(code)
+        planned = identity(code)
         key = digest(planned, data)
     except Exception as error:
         return Place(reason=why_not(error))
@@ -66,18 +65,10 @@ def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
     return Place(folder / f"{readable}-{key}{ending}", planned)
 
 
-def code_digest(code: Any = None) -> str:
-    """Return the hash of fwlab's core, of the packages that every run uses, and of `code`.
-
-    Raises Unidentifiable if a stored result cannot depend on one of them.
-    """
-    return digest(environment(), core_identity(), code)
-
-
 def is_as_planned(planned: Place, code: Any) -> bool:
     """Return whether the code and state of a computation have not changed since it was planned."""
     try:
-        return code_digest(code) == planned.code
+        return identity(code) == planned.code
     except Exception:
         return False
 
@@ -97,7 +88,7 @@ def problem_digest(problem: Problem) -> str:
     """
     polytopes: Any = problem.polytopes
     kind = type(polytopes)
-    if not is_core(kind.__module__):
+    if version_of(kind) is None:
         return digest(type(problem), vars(problem))
     given = {
         name: value

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from importlib.util import resolve_name
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from fwlab.experiments.bytecode import reached
-from fwlab.experiments.core_code import core_sources, undocumented
-from fwlab.experiments.packages import version_of
-from fwlab.experiments.source_digest import DIGITS, is_identified_by_value
+from fwlab.identity import DIGITS, read_code
+from fwlab.versions import CORE, STATES, version_of
 
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 # modules of the core that draw, write texts and start processes: no number depends on them
 NOT_COMPUTING = ("launch", "plot", "plot_labels", "provenance", "text", "toml_text")
 
@@ -42,9 +42,18 @@ def syntax_digest(functions: Iterable[Callable[..., Any]]) -> str:
 @functools.cache
 def core_syntax() -> str:
     """Return the syntax of all sources of the core that compute, each by its file."""
-    files = [file for file in core_sources() if file.stem not in NOT_COMPUTING]
+    files = [file for file in map(Path, STATES[CORE]) if file.stem not in NOT_COMPUTING]
     trees = {file: undocumented(file.read_text("utf-8")) for file in files}
     return "".join(f"{file.name}: {syntax(tree)}\n" for file, tree in trees.items())
+
+
+def undocumented(source: str) -> ast.Module:
+    """Return the syntax tree of a source without its docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return tree
 
 
 def syntax(node: Any) -> str:
@@ -81,7 +90,7 @@ def _follow(value: Any, found: dict[str, str]) -> str:
 def _follow_code(value: Any, found: dict[str, str]) -> str:
     """Add a function or a class, unless it is the core's or of a package, and return its name."""
     name = f"{value.__module__}:{value.__qualname__}"
-    stands_for_itself = isinstance(value, type) and is_identified_by_value(value)
+    stands_for_itself = isinstance(value, type) and hasattr(value, "identity")
     if name in found or stands_for_itself or version_of(value) is not None:
         return name
     try:
@@ -93,7 +102,7 @@ def _follow_code(value: Any, found: dict[str, str]) -> str:
         _follow(value.__bases__, found)
     members = vars(value).values() if isinstance(value, type) else [value]
     for function in filter(inspect.isfunction, map(_function_of, members)):
-        code = reached(function.__code__)
+        code = read_code(function.__code__)
         for dotted in code.names:
             text = _follow(_meant(function.__globals__, dotted), found)
             found[f"{name} names {'.'.join(dotted)}"] = text

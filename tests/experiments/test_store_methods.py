@@ -1,5 +1,7 @@
 """The store sees methods that are replaced, the core patched in memory, and other versions."""
 
+import contextlib
+import copy
 import functools
 import importlib
 
@@ -7,11 +9,13 @@ import pytest
 from visiting import problem_of
 
 import fwlab
+from fwlab import versions
 from fwlab.experiments import compare
-from fwlab.experiments.core_code import core_identity
-from fwlab.experiments.store import NotStored, code_digest
+from fwlab.experiments.store import NotStored
+from fwlab.identity import identity
 from fwlab.solvers import registry
 from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.versions import Unidentifiable
 
 
 class NoOperation(FrankWolfe):
@@ -25,10 +29,13 @@ def test_a_method_replaced_in_the_registry_is_another_run(visitor, monkeypatch):
     assert visitor.primal() != before and visitor.trained == 2
 
 
-def test_a_patched_method_of_the_core_is_another_run(visitor, monkeypatch):
+def test_a_patched_method_of_the_core_is_run_and_not_stored(visitor, monkeypatch):
     before = visitor.primal()
-    monkeypatch.setattr(FrankWolfe, "iterate", NoOperation.iterate)
-    assert visitor.primal() != before and visitor.trained == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(FrankWolfe, "iterate", NoOperation.iterate)
+        with pytest.warns(NotStored, match="frank_wolfe has an attribute iterate that a program"):
+            assert visitor.primal() != before
+    assert visitor.primal() == before and visitor.trained == 2
 
 
 def wrapper(function):
@@ -53,35 +60,57 @@ def wrapper(function):
     ],
 )
 def test_every_patch_of_the_core_is_seen(monkeypatch, name, value):
-    before = code_digest()
+    before = identity()
     monkeypatch.setattr(name, value, raising=False)
-    assert code_digest() != before
+    with pytest.raises(Unidentifiable, match=f"has an attribute {name.rpartition('.')[2]} that"):
+        identity()
     monkeypatch.undo()
-    assert code_digest() == before
+    assert identity() == before
+
+
+@pytest.mark.parametrize("part", ["__code__", "__defaults__"])
+def test_a_function_that_is_changed_in_place_is_seen(monkeypatch, part):
+    monkeypatch.setattr(fwlab.solve, part, getattr(fwlab.verify, part))
+    with pytest.raises(Unidentifiable, match="has an attribute solve that"):
+        identity()
+
+
+def test_a_patch_of_another_part_counts_where_it_is_reached(monkeypatch):
+    def reaches(folder):
+        return fwlab.path(folder, [1.0])
+
+    identity(reaches)
+    monkeypatch.setattr("fwlab.experiments.path.solve", None)
+    assert identity(len)
+    with pytest.raises(Unidentifiable, match=r"\.path has an attribute solve that"):
+        identity(reaches)
 
 
 def test_no_patch_is_seen_where_there_is_none():
-    importlib.import_module("fwlab.cli")
-    assert core_identity()[1] == []
+    for module in ("cli", "newton_or_not", "distributed", "testing", "estimators"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(f"fwlab.{module}")
+    copy.copy(fwlab.TopK(2))  # copyreg adds a name to the class
+    assert identity()
 
 
 def test_a_warning_is_no_patch(monkeypatch):
     """Python notes in the globals of a module which warnings it has shown."""
     monkeypatch.setitem(vars(fwlab.projections), "__warningregistry__", {"version": 1})
-    assert core_identity()[1] == []
+    assert identity()
 
 
 def test_the_core_edited_after_its_import_is_not_stored(visitor, monkeypatch):
-    monkeypatch.setattr("fwlab.experiments.core_code.STATES", {})
+    monkeypatch.setitem(versions.STATES["fwlab"], versions.__file__, None)
     with pytest.warns(NotStored, match=r"own fw will not be stored: .* was edited after"):
         visitor.primal()
     assert not list((visitor.folder / "runs").glob("*"))
 
 
 def test_versions_are_part_of_every_key(monkeypatch):
-    before = code_digest()
-    monkeypatch.setattr("fwlab.experiments.store.environment", lambda: ["numpy 99"])
-    assert code_digest() != before
+    before = identity()
+    monkeypatch.setattr("numpy.__version__", "99")
+    assert identity() != before
 
 
 CALLS = [0]

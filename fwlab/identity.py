@@ -1,0 +1,406 @@
+"""Identify a computation: which code and which data make its numbers.
+
+`identity` is the key of everything that is stored to be used again. It hashes
+
+- values by content: numbers, texts, arrays, containers, and instances as pickle would write them;
+- the user's functions and classes by their bytecode, which knows neither comments nor layout and is
+  what runs, with all that it reaches by name: helpers in any module, base classes, captured
+  variables, and values at the top of modules, of `__main__` and of notebook cells;
+- each part of fwlab by its sources, and an installed package by its version and its list of files
+  (versions.py). Packages that were installed from a folder, that need fwlab or that were edited are
+  followed like the user's code.
+
+Names that the code does not reach have no part in it. What is reached and cannot be hashed raises
+Unidentifiable, and so does fwlab with a source edited or an attribute changed after its import.
+
+Three things it does not see: attributes that a program changes in an installed package; what a name
+means that code computes, as for `getattr`; and what code reads from files, other programs or the
+environment, except that the usual ways to do so (OPAQUE) are Unidentifiable.
+"""
+
+import builtins
+import copyreg
+import dis
+import functools
+import hashlib
+import random
+import sys
+import types
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import resolve_name
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+import scipy.special
+
+from fwlab.versions import (
+    Unidentifiable,
+    environment,
+    part_of,
+    recorded_version,
+    require_unchanged,
+    version_of_module,
+)
+
+DIGITS = 16
+ATOMS = {int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented)}
+# what reads or runs something that the names in code do not show: functions and data ..
+OPAQUE = {
+    "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
+    "fwlab.datasets": ("load", "read_file"),
+    "fwlab.experiments": ("DataName",),
+    "importlib": ("import_module", "reload"),
+    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt"),
+    "os": ("environ", "environb", "getenv", "open"),
+    "sys": ("_getframe", "modules"),
+}
+HINTS = dict.fromkeys(("fwlab.datasets", "fwlab.experiments"), "; pass the data as a setting")
+# .. and attributes, whatever their owner
+OPAQUE_ATTRIBUTES = set(
+    "Popen ZipFile __globals__ __subclasses__ check_output currentframe exec_module getline "
+    "getlines iterdir listdir loadmat memmap open popen read_bytes read_csv read_text run_path "
+    "scandir urlopen".split()
+)
+# entries of classes and modules that do not change what they do
+ABOUT_A_CLASS = set(
+    "__abstractmethods__ __annotate_func__ __annotations__ __annotations_cache__ "
+    "__dataclass_fields__ __dataclass_params__ __dict__ __doc__ __firstlineno__ __module__ "
+    "__orig_bases__ __parameters__ __slotnames__ __static_attributes__ __weakref__ "
+    "_abc_impl".split()
+)
+ABOUT_A_MODULE = set(
+    "__builtins__ __cached__ __doc__ __file__ __loader__ __name__ __package__ __path__ __spec__ "
+    "__warningregistry__".split()
+)
+# instructions that do nothing, and that take a name
+SILENT = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME"}
+ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
+GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME"}
+VARIABLE_ARGUMENTS = 0x04 | 0x08
+# the flag of classes that are made while Python runs
+HEAP_TYPE = 1 << 9
+# the generators behind np.random.rand, random.random and so on: their state is nobody's
+GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
+MISSING = object()
+
+
+def identity(*values: Any) -> str:
+    """Return a hexadecimal hash of values, of the code that they bring along, and of the machinery.
+
+    The machinery is fwlab's core, Python, and the packages that every run uses. Raises
+    Unidentifiable if a stored result cannot depend on one of these.
+    """
+    return digest(environment(), values)
+
+
+def digest(*values: Any) -> str:
+    """Return a hexadecimal hash of values and of the code that they bring along.
+
+    Raises Unidentifiable for values that cannot be identified.
+    """
+    walk = _Walk()
+    text = walk.text(values)
+    for part in {part_of(module) for module in walk.modules if module.startswith("fwlab.")}:
+        require_unchanged(part)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+class _Walk:
+    """One pass over an object graph; equal graphs have equal texts, in any process."""
+
+    def __init__(self) -> None:
+        # texts by the ids of objects, which are kept alive so that no id is used twice
+        self.known: dict[int, tuple[str, Any]] = {}
+        self.open: list[Any] = []
+        # modules that a version stands for
+        self.modules: set[str] = set()
+
+    def text(self, value: Any) -> str:
+        """Return a text for a value: itself, a hash of its parts, or where it contains itself."""
+        if isinstance(value, np.generic) and value.dtype.char in "?ld":
+            value = value.item()
+        if type(value) in ATOMS:
+            return f"{type(value).__name__}:{value!r}"
+        if id(value) in self.known:
+            return self.known[id(value)][0]
+        for depth, outer in enumerate(self.open):
+            if outer is value:
+                return f"inside {depth}"
+        self.open.append(value)
+        parts = repr(self._parts(value)).encode("utf-8", "backslashreplace")
+        self.open.pop()
+        found = hashlib.sha256(parts).hexdigest()
+        self.known[id(value)] = found, value
+        return found
+
+    def _texts(self, values: Any) -> list[str]:
+        return [self.text(value) for value in values]
+
+    def _parts(self, value: Any) -> list[str]:
+        kind = type(value)
+        if kind in (tuple, list):
+            return [kind.__name__, *self._texts(value)]
+        if kind in (dict, types.MappingProxyType):
+            return [kind.__name__, *self._texts(value), *self._texts(value.values())]
+        if isinstance(value, set | frozenset):
+            # an instance of a subclass may have attributes
+            own = [] if kind in (set, frozenset) else [kind, vars(value)]
+            return [kind.__name__, *sorted(self._texts(value)), *self._texts(own)]
+        if kind in (np.ndarray, np.memmap):
+            return self._array(value)
+        if isinstance(value, np.generic):
+            return ["scalar", *self._texts([value.dtype.str, value.item()])]
+        if scipy.sparse.issparse(value) and version_of_module(kind.__module__):
+            rows = value.tocsr()
+            return self._texts([kind, rows.shape, rows.indptr, rows.indices, rows.data])
+        if any(value is generator for generator in GLOBAL_GENERATORS):
+            return ["global generator"]
+        return self._code(value)
+
+    def _array(self, value: Any) -> list[str]:
+        dtype = value.dtype
+        header = f"array {dtype.descr if dtype.names else dtype.str} {value.shape}"
+        if dtype.hasobject:
+            return [header, self.text(value.tolist())]
+        entries = np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
+        return [header, hashlib.sha256(entries).hexdigest()]
+
+    def _code(self, value: Any) -> list[str]:
+        """Return the parts of a function, class, module, or instance of any class."""
+        if id(value) in _opaque():
+            self._refuse(f"a use of {_opaque()[id(value)]}")
+        if (provider := _provider(value)) is not None:
+            module, name = provider
+            if name.rpartition(".")[2] in OPAQUE_ATTRIBUTES:
+                self._refuse(f"a use of {module}.{name}")
+            self.modules.add(module)
+            return [module, name, str(version_of_module(module))]
+        if isinstance(value, types.FunctionType):
+            return self._function(value)
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, types.ModuleType):
+            if not (getattr(value, "__file__", None) or "").endswith(".py"):
+                return self._compiled(value, value.__name__)
+            return ["module", *self._members(value, ABOUT_A_MODULE)]
+        if isinstance(value, property):
+            return ["property", *self._texts([value.fget, value.fset, value.fdel])]
+        if isinstance(value, staticmethod | classmethod):
+            return [type(value).__name__, self.text(value.__func__)]
+        if isinstance(value, functools.cached_property):
+            return ["cached", self.text(value.func)]
+        if isinstance(value, functools._lru_cache_wrapper):
+            if value.cache_info().currsize:
+                self._refuse("a filled cache, whose values may be older than its code")
+            return ["cached", self.text(value.__wrapped__)]
+        return self._instance(value)
+
+    def _function(self, function: types.FunctionType) -> list[str]:
+        code = read_code(function.__code__)
+        if opaque := sorted(code.attributes & OPAQUE_ATTRIBUTES):
+            self._refuse(f"a use of {opaque[0]}")
+        cells = [_content(cell) for cell in function.__closure__ or ()]
+        held = [function.__defaults__, function.__kwdefaults__, cells, vars(function)]
+        parts = ["function", code.meaning, *self._texts(held)]
+        for dotted in code.names:
+            parts += [".".join(dotted), *self._texts(_meant(function.__globals__, dotted))]
+        for module, level, names in code.imports:
+            package = function.__globals__.get("__package__")
+            full = resolve_name("." * level + module, package)
+            if opaque := sorted({*names, *code.attributes} & set(OPAQUE.get(full, ()))):
+                self._refuse(f"a use of {full}.{opaque[0]}")
+            parts += self._import(full, names)
+        return parts
+
+    def _import(self, full: str, names: tuple[str, ...]) -> Iterator[str]:
+        """Yield texts for the names, or the module, that an import inside a function provides."""
+        yield f"import {full} {names}"
+        try:
+            loaded = import_module(full)
+        except ImportError:
+            return
+        if not names or "*" in names or version_of_module(full):
+            yield self.text(loaded)
+            return
+        for name in names:
+            if hasattr(loaded, name):
+                yield self.text(getattr(loaded, name))
+            else:
+                yield from self._import(f"{full}.{name}", ())
+
+    def _class(self, cls: type) -> list[str]:
+        name = f"class {cls.__module__}:{cls.__qualname__}"
+        if cls.__module__ == "builtins" and not cls.__flags__ & HEAP_TYPE:
+            return [name]
+        in_c = types.MethodDescriptorType | types.WrapperDescriptorType
+        if any(isinstance(m, in_c) and m.__objclass__ is cls for m in vars(cls).values()):
+            return self._compiled(cls, cls.__module__)
+        members = self._members(cls, ABOUT_A_CLASS)
+        return [name, *self._texts([type(cls), *cls.__bases__]), *members]
+
+    def _members(self, owner: Any, about: set[str]) -> Iterator[str]:
+        for name, member in sorted(vars(owner).items()):
+            if name not in about:
+                yield f"{name}={self.text(member)}"
+
+    def _instance(self, value: Any) -> list[str]:
+        cls = type(value)
+        # a class of fwlab may say what tells its instances apart
+        if cls.__module__.startswith("fwlab.") and hasattr(cls, "identity"):
+            return [cls.__qualname__, self.text(value.identity())]
+        if hasattr(cls, "py_func") or "py_func" in getattr(value, "__dict__", {}):
+            return self._compiled(value, _attribute(value, "__module__"))
+        reduce = copyreg.dispatch_table.get(cls)
+        try:
+            parts = value.__reduce_ex__(4) if reduce is None else reduce(value)
+        except Exception:
+            self._refuse("state that cannot be read")
+        if isinstance(parts, str):
+            if getattr(scipy.special, parts, None) is not value:
+                self._refuse("state that cannot be read")
+            return [parts, str(version_of_module("scipy"))]
+        lists = [list(part) if isinstance(part, Iterator) else part for part in parts]
+        # what a class of the user leaves out when it is pickled counts, too
+        hidden = (
+            vars(value)
+            if hasattr(value, "__dict__") and not version_of_module(cls.__module__)
+            else None
+        )
+        return ["instance", *self._texts([*lists, hidden])]
+
+    def _compiled(self, value: Any, module: Any) -> list[str]:
+        """Return what stands for compiled code: the version of its package, which must have one."""
+        version = recorded_version(module) if isinstance(module, str) else None
+        if version is None:
+            self._refuse("compiled code")
+        return ["compiled", _label(value), str(version)]
+
+    def _refuse(self, what: str) -> Any:
+        trail = " -> ".join(_label(v) for v in self.open if not isinstance(v, tuple | list | dict))
+        raise Unidentifiable(f"{trail or 'a value'} has {what}")
+
+
+class CodeRead(NamedTuple):
+    """What the bytecode of a function holds, inner functions included.
+
+    meaning is a text that two codes share if they do the same; names are dotted ones that begin
+    with a global name, imports are (module, level, names imported from it or ()), attributes are
+    all that the code reads, whatever their owner.
+    """
+
+    meaning: str
+    names: list[tuple[str, ...]]
+    imports: list[tuple[str, int, tuple[str, ...]]]
+    attributes: set[str]
+
+
+@functools.lru_cache(4096)
+def read_code(code: types.CodeType) -> CodeRead:
+    steps, shown = list(_steps(code)), []
+    found = CodeRead("", [], [], set())
+    for i, step in enumerate(steps):
+        operand = step.argval
+        if isinstance(operand, types.CodeType):
+            inner = read_code(operand)
+            found.names.extend(inner.names)
+            found.imports.extend(inner.imports)
+            found.attributes.update(inner.attributes)
+            operand = inner.meaning
+        elif step.opname in GLOBALS:
+            found.names.append((operand, *_attributes(steps[i + 1 :])))
+        elif step.opname in ATTRIBUTES:
+            found.attributes.add(operand)
+        elif step.opname == "IMPORT_NAME":
+            level, names = (constant.argval for constant in steps[i - 2 : i])
+            found.imports.append((operand, level, tuple(names or ())))
+        shown.append((step.opname, _constant(operand)))
+    n_arguments = code.co_argcount + code.co_kwonlyargcount
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_flags & VARIABLE_ARGUMENTS
+    head = code.co_name, code.co_varnames[:n_arguments], counts, code.co_exceptiontable
+    return found._replace(meaning=repr((head, shown)))
+
+
+def _constant(value: Any) -> str:
+    """Return a constant as text, the same in every process: sets have no order."""
+    if isinstance(value, tuple | frozenset):
+        entries = map(_constant, value)
+        return (
+            f"{type(value).__name__}{sorted(entries) if type(value) is frozenset else [*entries]}"
+        )
+    return f"{type(value).__name__}:{value!r}"
+
+
+def _steps(code: types.CodeType) -> Iterator[dis.Instruction]:
+    """Yield the instructions that do something, without what describes the source of a class."""
+    steps = [step for step in dis.get_instructions(code) if step.opname not in SILENT]
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        stores = (step, following) if step.opname == "LOAD_CONST" else (step,)
+        if not any(s and s.opname == "STORE_NAME" and s.argval in ABOUT_A_CLASS for s in stores):
+            yield step
+
+
+def _attributes(steps: list[dis.Instruction]) -> Iterator[str]:
+    """Yield the attributes taken one after the other from the value just loaded."""
+    for step in steps:
+        if step.opname not in ATTRIBUTES:
+            return
+        yield step.argval
+
+
+def _meant(namespace: dict[str, Any], dotted: tuple[str, ...]) -> list[Any]:
+    """Return the current value of a dotted name, as far as it leads through modules."""
+    value = namespace.get(dotted[0], vars(builtins).get(dotted[0], MISSING))
+    for attribute in dotted[1:]:
+        if isinstance(value, types.ModuleType):
+            value = getattr(value, attribute, MISSING)
+    return [] if value is MISSING else [value]
+
+
+def _content(cell: types.CellType) -> Any:
+    """Return the value of a captured variable; a cell may still be empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty"
+
+
+def _provider(value: Any) -> tuple[str, str] | None:
+    """Return the module with a version that provides a value, and the name of the value in it."""
+    if isinstance(value, types.ModuleType):
+        return (value.__name__, "") if version_of_module(value.__name__) else None
+    module, name = _attribute(value, "__module__"), _label(value)
+    of_an_instance = module is None and isinstance(value, types.BuiltinFunctionType)
+    if of_an_instance:  # as random.random
+        module, name = type(value.__self__).__module__, value.__name__
+    if not isinstance(module, str) or not version_of_module(module):
+        return None
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, MISSING)
+    is_same = found is value or getattr(found, "__func__", MISSING) is value
+    return (module, name) if is_same or (of_an_instance and found == value) else None
+
+
+def _label(value: Any) -> str:
+    name = _attribute(value, "__qualname__") or _attribute(value, "__name__")
+    return name if isinstance(name, str) else type(value).__name__
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """Return an attribute, None where an object's own __getattr__ fails."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
+
+
+def _opaque() -> dict[int, str]:
+    """Return the names of opaque functions and data by id, of those modules that are loaded."""
+    return {
+        id(vars(module)[name]): f"{module.__name__}.{name}{HINTS.get(module.__name__, '')}"
+        for module in filter(None, map(sys.modules.get, OPAQUE))
+        for name in OPAQUE[module.__name__]
+        if name in vars(module)
+    }

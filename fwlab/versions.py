@@ -1,0 +1,244 @@
+"""Tell what stands for the sources of a module: a version, or nothing, for code of the user.
+
+Parts of fwlab have a hash of their sources, Python's own modules its version, and packages
+installed from an index their version with the list of their files and hashes. Nothing stands for
+packages installed from a folder, that need fwlab, or that were edited in place: they count as the
+user's code, which must be followed.
+"""
+
+import base64
+import csv
+import hashlib
+import json
+import os
+import platform
+import re
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import Distribution, distribution, packages_distributions
+from operator import is_
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy
+import scipy
+
+FOLDER = Path(__file__).parent
+CORE = "fwlab"
+# folders and modules of fwlab that have no part in a run, unless code names them
+SEPARATE = (
+    "cli",
+    "datasets",
+    "distributed",
+    "docs",
+    "experiments",
+    "plot",
+    "plot_labels",
+    "testing",
+)
+# what the numbers of every run depend on
+NUMERICAL = (numpy, scipy, numba)
+# a package that was installed later may not be the one that this process imported
+STARTED = time.time()
+STANDARD_LIBRARY = sysconfig.get_path("stdlib")
+# names that Python itself adds to modules and classes while a program runs
+PYTHONS_OWN = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__builtins__"}
+ONE_AT_A_TIME = threading.Lock()
+
+
+class Unidentifiable(TypeError):
+    """Something that a stored result cannot depend on; the message says what and why."""
+
+
+def environment() -> list[str]:
+    """Return the versions of fwlab's core, Python and the packages that every run uses.
+
+    Raises Unidentifiable as `require_unchanged` does.
+    """
+    require_unchanged(CORE)
+    python = f"{platform.python_version()} -O{sys.flags.optimize}"
+    packages = [f"{package.__name__} {package.__version__}" for package in NUMERICAL]
+    return [part_version(CORE), python, *packages]
+
+
+def version_of(value: Any) -> str | None:
+    """Return the version that stands for a module, or for the module of a function or class."""
+    try:
+        name = value.__name__ if isinstance(value, ModuleType) else value.__module__
+    except Exception:
+        return None
+    return version_of_module(name) if isinstance(name, str) else None
+
+
+@cache
+def version_of_module(name: str) -> str | None:
+    """Return the version that stands for the code of a module, None if it must be followed."""
+    top = name.partition(".")[0]
+    if top == "fwlab":
+        return part_version(part_of(name))
+    if top in sys.stdlib_module_names:
+        file = getattr(sys.modules.get(top), "__file__", None)
+        pythons_own = file is None or Path(file).is_relative_to(STANDARD_LIBRARY)
+        return platform.python_version() if pythons_own else None
+    return None if _builds_on_fwlab(top) else recorded_version(top)
+
+
+# ---------------------------------------------------------------- fwlab
+
+
+def part_of(module: str) -> str:
+    """Return the part of fwlab that a module belongs to: a separate one, or the core."""
+    folder = module.split(".")[1:2]
+    return f"fwlab.{folder[0]}" if folder and folder[0] in SEPARATE else CORE
+
+
+@cache
+def part_version(part: str) -> str:
+    """Return a name with a hash of the sources of a part of fwlab."""
+    hasher = hashlib.sha256()
+    for file in map(Path, STATES[part]):
+        source = file.read_bytes()
+        hasher.update(f"{file.relative_to(FOLDER).as_posix()} {len(source)};".encode() + source)
+    return f"{part} {hasher.hexdigest()}"
+
+
+def require_unchanged(part: str) -> None:
+    """Raise Unidentifiable if a part of fwlab is not what its sources say.
+
+    That is if one was edited, or an attribute of a module or class was changed, after its import,
+    or if the sources are in no folder.
+    """
+    if not STATES:
+        raise Unidentifiable("fwlab runs from a zip or another place whose sources cannot be read")
+    for file, state in STATES[part].items():
+        if _state(file) != state:
+            name = os.path.basename(file)
+            raise Unidentifiable(f"{name} of fwlab was edited after this process imported it")
+    with ONE_AT_A_TIME:
+        see_modules()
+        for module, seen in SEEN.items():
+            if part_of(module) == part and (name := _changed(seen)):
+                raise Unidentifiable(f"{module} has an attribute {name} that a program changed")
+
+
+def see_modules() -> None:
+    """Remember what the modules and classes of fwlab hold when they are first seen imported."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("fwlab.") and name not in SEEN:
+            if not getattr(module.__spec__, "_initializing", False):
+                SEEN[name] = list(_namespaces(module))
+
+
+def _namespaces(module: ModuleType) -> Iterator[tuple[Any, list[Any], list[Any], list[Any]]]:
+    """Yield each namespace of a module: the live one, its names, values, and codes of functions."""
+    owned = [v for v in vars(module).values() if isinstance(v, type)]
+    for owner in (module, *(cls for cls in owned if cls.__module__ == module.__name__)):
+        names, values = list(vars(owner)), list(vars(owner).values())
+        functions = [value for value in values if isinstance(value, FunctionType)]
+        yield vars(owner), names, values, [(f, f.__code__, f.__defaults__) for f in functions]
+
+
+def _changed(seen: list[tuple[Any, list[Any], list[Any], list[Any]]]) -> str:
+    """Return a name whose value has changed since it was first seen, "" if none has."""
+    for place, names, values, functions in seen:
+        for function, code, defaults in functions:
+            if function.__code__ is not code or function.__defaults__ is not defaults:
+                return str(function.__name__)
+        if len(place) == len(values) and all(map(is_, place.values(), values)):
+            continue
+        before = dict(zip(names, values, strict=True))
+        for name in {**before, **place}:
+            # a package holds its modules once they are imported
+            new = place.get(name)
+            if before.get(name) is not new and name not in PYTHONS_OWN:
+                if not isinstance(new, ModuleType):
+                    return name
+    return ""
+
+
+def _states() -> dict[str, dict[str, Any]]:
+    """Return size and times of the sources of each part."""
+    found: dict[str, dict[str, Any]] = {}
+    for file in sorted(FOLDER.rglob("*.py")):
+        module = ".".join(("fwlab", *file.relative_to(FOLDER).with_suffix("").parts))
+        found.setdefault(part_of(module), {})[str(file)] = _state(str(file))
+    return found
+
+
+def _state(file: str) -> tuple[int, int, int] | None:
+    try:
+        now = os.stat(file)
+    except OSError:
+        return None
+    return now.st_size, now.st_mtime_ns, now.st_ctime_ns
+
+
+# ---------------------------------------------------------------- installed packages
+
+
+@cache
+def recorded_version(module: str) -> str | None:
+    """Return name, version and hash of the list of files of the package that holds a module.
+
+    The package may need fwlab. It is None for packages installed from a folder, edited in place or
+    installed while this process ran, and for files that no package lists.
+    """
+    top = module.partition(".")[0]
+    file = getattr(sys.modules.get(top), "__file__", None)
+    for package in _distributions(top):
+        record, folder = package.read_text("RECORD"), Path(str(package.locate_file("")))
+        if not file or not record or not Path(file).is_relative_to(folder):
+            continue
+        listed = f"{Path(file).relative_to(folder).as_posix()}," in record
+        if listed and "dir_info" not in json.loads(package.read_text("direct_url.json") or "{}"):
+            if _edited(record, folder):
+                return None
+            digest = hashlib.sha256(record.encode()).hexdigest()
+            return f"{package.metadata['Name']} {package.version} {digest}"
+    return None
+
+
+def _distributions(top: str) -> list[Distribution]:
+    return [distribution(name) for name in dict.fromkeys(_names(tuple(sys.path)).get(top, ()))]
+
+
+@cache
+def _names(path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """Return the packages that provide each module. Reading them takes a tenth of a second."""
+    return packages_distributions()
+
+
+def _builds_on_fwlab(top: str) -> bool:
+    """Return whether a package needs fwlab: its code is a visitor's, whose edits count."""
+    needs = [need for package in _distributions(top) for need in package.requires or ()]
+    return any(re.match(r"fwlab\b(?![-.])", need) for need in needs)
+
+
+def _edited(record: str, folder: Path) -> bool:
+    """Return whether a listed source, or the list, may not be what this process imported.
+
+    A source that is newer than the list must have the hash in it.
+    """
+    rows = list(csv.reader(record.splitlines()))
+    lists = [folder / row[0] for row in rows if row[0].endswith(".dist-info/RECORD")]
+    written = max((file.stat().st_mtime for file in lists if file.exists()), default=0.0)
+    if written > STARTED:
+        return True
+    for name, listed, *_ in rows:
+        file = folder / name
+        if name.endswith(".py") and file.exists() and file.stat().st_mtime > written:
+            found = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest())
+            if listed.removeprefix("sha256=") != found.decode().rstrip("="):
+                return True
+    return False
+
+
+SEEN: dict[str, list[tuple[Any, list[Any], list[Any], list[Any]]]] = {}
+STATES = _states()
+see_modules()
