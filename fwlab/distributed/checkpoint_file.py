@@ -6,6 +6,7 @@ checkpoints change no number of the run.
 """
 
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ from scipy.sparse import csr_array
 from fwlab.checks.arguments import as_real
 from fwlab.distributed.checkpoint import Checkpoint, fingerprint, fingerprint_of_rows, new_run
 from fwlab.distributed.problem import ProblemInParts
+from fwlab.experiments.store import NotStored, why_not
+from fwlab.identity import identity
 from fwlab.solvers.method import Method
 from fwlab.text import describe
 
@@ -91,12 +94,25 @@ def checkpoint_file_of(
         "rng": fingerprint(str(rng.bit_generator.state)),
         "start": fingerprint_of_rows(start),
     }
-    return CheckpointFile(place, between, {**problem_facts_of(problem), **own})
+    facts = {**problem_facts_of(problem), **own, "code": code_of(problem, method)}
+    return CheckpointFile(place, between, facts)
+
+
+def code_of(problem: ProblemInParts, method: Any) -> str:
+    """Return the identity of the code of a run, with the settings of its loss and method.
+
+    If there is none, a warning says why, and the answer is one that no other run has.
+    """
+    try:
+        return identity(type(problem), problem.loss, method)
+    except Exception as error:
+        reason = why_not(error)
+        warnings.warn(f"no later call can go on from this run: {reason}.", NotStored, stacklevel=4)
+        return f"that of the run {new_run()} alone ({reason})"
 
 
 def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
     """Return the facts that tell a problem from others, with a hash for X."""
-    arrays = [v for v in vars(problem.loss).values() if isinstance(v, np.ndarray)]
     first = problem.parts[0]
     return {
         "n": problem.n_samples,
@@ -106,7 +122,7 @@ def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
         "sample_weight": fingerprint(problem.sample_weight),
         "chunks": fingerprint(np.array([part.n_samples for part in problem.parts])),
         "X": f"{'sparse ' * first.is_sparse}{first.storage} {problem.fingerprint}",
-        "loss": f"{describe(problem.loss)}{fingerprint(*arrays) if arrays else ''}",
+        "loss": describe(problem.loss),
         "lam": problem.lam,
         "smoothing": problem.smoothing,
     }

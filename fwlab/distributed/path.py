@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.distributed.checkpoint import difference, fingerprint_of_rows
-from fwlab.distributed.checkpoint_file import problem_facts_of
+from fwlab.distributed.checkpoint_file import code_of, problem_facts_of
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.result import PackedResult
 from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve
@@ -20,6 +20,7 @@ from fwlab.npz import UnreadableFile
 from fwlab.result import Status
 from fwlab.say import say
 from fwlab.solvers.method import Method
+from fwlab.solvers.registry import visitors
 from fwlab.text import describe
 
 # options of a run that change none of its numbers
@@ -109,8 +110,11 @@ def _points(
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
     start = Start.given(options.pop("A0", None))
+    method = options.get("method")
+    code = "" if out is None else code_of(problem, visitors().get(method, method))
     for C in Cs:
-        run = PathRun(problem.with_lam(1.0 / (C * problem.n_samples)), C, out, options, start)
+        problem_at_C = problem.with_lam(1.0 / (C * problem.n_samples))
+        run = PathRun(problem_at_C, C, out, options, start, code)
         result, stored = run.result()
         accuracies: tuple[Accuracy, ...] = ()
         if validation is not None and result.W is not None:
@@ -151,6 +155,7 @@ class PathRun:
     folder: Path | None
     options: dict[str, Any]
     start: Start
+    code: str
 
     @property
     def file(self) -> Path | None:
@@ -215,4 +220,5 @@ class PathRun:
             **problem_facts_of(self.problem),
             "start": self.start.fingerprint,
             **{n: describe(v) if isinstance(v, Method) else v for n, v in given.items()},
+            "code": self.code,
         }

@@ -7,6 +7,9 @@ import pytest
 from on_cluster import DriverHere, client_of
 
 from fwlab.distributed import dask_problem, dask_state
+from fwlab.versions import see_modules
+
+see_modules()  # before a test changes some
 
 
 @pytest.fixture(scope="session")
