@@ -27,6 +27,7 @@ import random
 import sys
 import types
 from collections.abc import Iterator
+from contextvars import ContextVar
 from importlib import import_module
 from importlib.util import resolve_name
 from typing import Any, NamedTuple
@@ -102,7 +103,7 @@ def digest(*values: Any) -> str:
     """
     walk = _Walk()
     text = walk.text(values)
-    for part in {part_of(module) for module in walk.modules if module.startswith("fwlab.")}:
+    for part in sorted({part_of(module) for module in walk.modules}):
         require_unchanged(part)
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
@@ -189,6 +190,8 @@ class _Walk:
             return ["property", *self._texts([value.fget, value.fset, value.fdel])]
         if isinstance(value, staticmethod | classmethod):
             return [type(value).__name__, self.text(value.__func__)]
+        if isinstance(value, ContextVar):
+            return ["context variable", value.name, self.text(value.get(None))]
         if isinstance(value, functools.cached_property):
             return ["cached", self.text(value.func)]
         if isinstance(value, functools._lru_cache_wrapper):

@@ -29,7 +29,7 @@ import numba
 import numpy
 import scipy
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1]
 CORE = "fwlab"
 # folders and modules of fwlab that have no part in a run, unless code names them
 SEPARATE = (
@@ -42,6 +42,12 @@ SEPARATE = (
     "plot_labels",
     "testing",
 )
+# packages of the same checkout, which an installed fwlab comes without
+OWN = (CORE, "paper_checks", "reference")
+# what a part uses beside the core; figures, whose cells are computed for hours, are followed
+BUILT_ON = {
+    "paper_checks": ("reference", "figures", *(f"{CORE}.{name}" for name in SEPARATE)),
+}
 # what the numbers of every run depend on
 NUMERICAL = (numpy, scipy, numba)
 # a package that was installed later may not be the one that this process imported
@@ -50,6 +56,8 @@ STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 # names that Python itself adds to modules and classes while a program runs
 PYTHONS_OWN = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__builtins__"}
 ONE_AT_A_TIME = threading.Lock()
+# a module or class: its live namespace, names, values, and the codes of its functions
+Namespace = tuple[Mapping[str, Any], list[str], list[Any], list[Any]]
 
 
 class Unidentifiable(TypeError):
@@ -80,7 +88,7 @@ def version_of(value: Any) -> str | None:
 def version_of_module(name: str) -> str | None:
     """Return the version that stands for the code of a module, None if it must be followed."""
     top = name.partition(".")[0]
-    if top == "fwlab":
+    if top in OWN and _is_here(top):
         return part_version(part_of(name))
     if top in sys.stdlib_module_names:
         file = getattr(sys.modules.get(top), "__file__", None)
@@ -89,20 +97,20 @@ def version_of_module(name: str) -> str | None:
     return None if _builds_on_fwlab(top) else recorded_version(top)
 
 
-# ---------------------------------------------------------------- fwlab
+# ---------------------------------------------------------------- parts of fwlab
 
 
 def part_of(module: str) -> str:
-    """Return the part of fwlab that a module belongs to: a separate one, or the core."""
-    folder = module.split(".")[1:2]
-    return f"fwlab.{folder[0]}" if folder and folder[0] in SEPARATE else CORE
+    """Return the part that a module of fwlab belongs to, and the package for other modules."""
+    top, *folder = module.split(".")[:2]
+    return f"{top}.{folder[0]}" if top == CORE and {*folder} & {*SEPARATE} else top
 
 
 @cache
 def part_version(part: str) -> str:
-    """Return a name with a hash of the sources of a part of fwlab."""
+    """Return a name with a hash of the sources of a part of fwlab, and of what it is built on."""
     hasher = hashlib.sha256()
-    for file in map(Path, STATES[part]):
+    for file in map(Path, _files(part)):
         source = file.read_bytes()
         hasher.update(f"{file.relative_to(FOLDER).as_posix()} {len(source)};".encode() + source)
     return f"{part} {hasher.hexdigest()}"
@@ -116,27 +124,28 @@ def require_unchanged(part: str) -> None:
     """
     if not STATES:
         raise Unidentifiable("fwlab runs from a zip or another place whose sources cannot be read")
-    for file, state in STATES[part].items():
+    for file, state in _files(part).items():
         if _state(file) != state:
             name = os.path.basename(file)
-            raise Unidentifiable(f"{name} of fwlab was edited after this process imported it")
+            raise Unidentifiable(f"{name} of {part} was edited after this process imported it")
+    parts = (part, *BUILT_ON.get(part, ()))
     with ONE_AT_A_TIME:
         see_modules()
         for module, seen in SEEN.items():
-            if part_of(module) == part and (name := _changed(seen)):
+            if part_of(module) in parts and (name := _changed(seen)):
                 raise Unidentifiable(f"{module} has an attribute {name} that a program changed")
 
 
 def see_modules() -> None:
     """Remember what the modules and classes of fwlab hold when they are first seen imported."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("fwlab.") and name not in SEEN:
+        if name.partition(".")[0] in OWN and name != CORE and name not in SEEN:
             if not getattr(module.__spec__, "_initializing", False):
                 SEEN[name] = list(_namespaces(module))
 
 
-def _namespaces(module: ModuleType) -> Iterator[tuple[Any, list[Any], list[Any], list[Any]]]:
-    """Yield each namespace of a module: the live one, its names, values, and codes of functions."""
+def _namespaces(module: ModuleType) -> Iterator[Namespace]:
+    """Yield the namespaces of a module and of the classes that it defines."""
     owned = [v for v in vars(module).values() if isinstance(v, type)]
     for owner in (module, *(cls for cls in owned if cls.__module__ == module.__name__)):
         names, values = list(vars(owner)), list(vars(owner).values())
@@ -144,31 +153,45 @@ def _namespaces(module: ModuleType) -> Iterator[tuple[Any, list[Any], list[Any],
         yield vars(owner), names, values, [(f, f.__code__, f.__defaults__) for f in functions]
 
 
-def _changed(seen: list[tuple[Any, list[Any], list[Any], list[Any]]]) -> str:
+def _changed(seen: list[Namespace]) -> str:
     """Return a name whose value has changed since it was first seen, "" if none has."""
     for place, names, values, functions in seen:
         for function, code, defaults in functions:
             if function.__code__ is not code or function.__defaults__ is not defaults:
-                return str(function.__name__)
+                return f"{function.__name__}"
         if len(place) == len(values) and all(map(is_, place.values(), values)):
             continue
         before = dict(zip(names, values, strict=True))
         for name in {**before, **place}:
             # a package holds its modules once they are imported
             new = place.get(name)
-            if before.get(name) is not new and name not in PYTHONS_OWN:
-                if not isinstance(new, ModuleType):
+            if before.get(name) is not new and not isinstance(new, ModuleType):
+                if name not in PYTHONS_OWN:
                     return name
     return ""
 
 
 def _states() -> dict[str, dict[str, Any]]:
-    """Return size and times of the sources of each part."""
+    """Return size and times of the sources of each part, by file."""
     found: dict[str, dict[str, Any]] = {}
-    for file in sorted(FOLDER.rglob("*.py")):
-        module = ".".join(("fwlab", *file.relative_to(FOLDER).with_suffix("").parts))
+    for file in sorted(
+        file for name in (*OWN, "figures") for file in (FOLDER / name).rglob("*.py")
+    ):
+        module = ".".join(file.relative_to(FOLDER).with_suffix("").parts)
         found.setdefault(part_of(module), {})[str(file)] = _state(str(file))
     return found
+
+
+def _files(part: str) -> dict[str, Any]:
+    """Return the files of a part, and of those it is built on, with their states."""
+    parts = (part, *BUILT_ON.get(part, ()))
+    return {file: state for one in parts for file, state in STATES.get(one, {}).items()}
+
+
+def _is_here(top: str) -> bool:
+    """Return whether the package of the checkout is loaded, not another one of the same name."""
+    file = getattr(sys.modules.get(top), "__file__", None)
+    return file is not None and Path(file).is_relative_to(FOLDER)
 
 
 def _state(file: str) -> tuple[int, int, int] | None:
@@ -239,6 +262,6 @@ def _edited(record: str, folder: Path) -> bool:
     return False
 
 
-SEEN: dict[str, list[tuple[Any, list[Any], list[Any], list[Any]]]] = {}
+SEEN: dict[str, list[Namespace]] = {}
 STATES = _states()
 see_modules()

@@ -8,15 +8,19 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from paper_checks.data_sets import data_set
-from paper_checks.kept import code_hash, keep_record, stored, usable
+from paper_checks.kept import code_of, keep_record, stored, usable
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import INSIDE, PAPERS, ClaimFile, claims
 from paper_checks.records import Record, record
 from paper_checks.verdicts import judge
+
+# in a worker: the identities of the claims before any of them is tried
+CODES: dict[str, str | None] = {}
 
 __all__ = ["PAPERS", "Record", "claims", "record", "run", "stored", "tried"]
 
@@ -33,44 +37,60 @@ def run(
 
     `keep` is a file of records. Claims with a record of the same seed, depth and code are not tried
     again if they are testable and not from a table. Each new record is added at once, unless its
-    code was edited since the run began. `files` are the files that `claim_files` has imported.
+    code cannot be identified or was edited since the run began. `files` are the files that
+    `claim_files` has imported.
     """
     claims()
     paths = {id: file.path for file in files for id in file.ids}
     modules = {id: file.module for file in files for id in file.ids}
     modules |= {id: INSIDE[CLAIMS[id].paper] for id in ids if id not in modules}
-    codes = {id: code_hash(modules[id]) for id in ids} if keep is not None else {}
+    codes = {id: code_of(id) for id in ids} if keep is not None else {}
     kept = usable(keep, seed, deep, codes)
     yield from ({**kept[id], "file": paths.get(id, "")} for id in ids if id in kept)
     work = [(id, seed, deep, modules[id]) for id in ids if id not in kept]
     jobs = min(jobs, len(work))
-    for found in in_processes(work, jobs) if jobs > 1 else (tried(*part) for part in work):
+    for found in in_processes(work, jobs, [*codes]) if jobs > 1 else (tried(*p) for p in work):
         id = found["id"]
-        if keep is not None and code_hash(modules[id]) == codes[id]:
-            keep_record(keep, found, codes[id])
+        code = codes.get(id)
+        if keep is not None and code is not None and found.pop("code", code) == code:
+            keep_record(keep, found, code)
         yield {**found, "file": paths.get(id, "")}
 
 
-def in_processes(work: Sequence[tuple[str, int, bool, str]], jobs: int) -> Iterator[Record]:
+def in_processes(
+    work: Sequence[tuple[str, int, bool, str]], jobs: int, identified: Sequence[str] = ()
+) -> Iterator[Record]:
     """Yield what `tried` returns for the work, as it is finished, by `jobs` processes.
+
+    The records of the claims in `identified` have an entry "code", what `code_of` says there.
 
     joblib stops a worker that grows by 300 MB, as leaking. Here a worker grows by more than that,
     once: code that is compiled for the first time, solvers, provers.
     """
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), start_worker, (threads,))
+    pool = ProcessPoolExecutor(
+        jobs, get_context("spawn"), start_worker, (threads, work, identified)
+    )
     try:
-        for done in as_completed([pool.submit(tried, *part) for part in work]):
+        for done in as_completed([pool.submit(tried_and_identified, *part) for part in work]):
             yield done.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def start_worker(threads: int) -> None:
+def start_worker(threads: int, work: Sequence[tuple[Any, ...]], identified: Sequence[str]) -> None:
     """Import all claims; limit the threads of each library to its share, and let Ctrl-C end it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     claims()
+    for *_, module in work:
+        import_module(module)
+    CODES.update({id: code_of(id) for id in identified})
     threadpool_limits(threads)
+
+
+def tried_and_identified(id: str, *options: Any) -> Record:
+    """Return what `tried` returns, with the identity that the claim has in this process."""
+    return {**tried(id, *options), **({"code": CODES[id]} if id in CODES else {})}
 
 
 def tried(id: str, seed: int, deep: bool, module: str | None = None) -> Record:

@@ -110,8 +110,9 @@ def _points(
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
     start = Start.given(options.pop("A0", None))
-    method = options.get("method")
-    code = "" if out is None else code_of(problem, visitors().get(method, method))
+    method = options.get("method", "ascent")
+    method = visitors().get(method, method) if isinstance(method, str) else method
+    code = "" if out is None else code_of(problem, method)
     for C in Cs:
         problem_at_C = problem.with_lam(1.0 / (C * problem.n_samples))
         run = PathRun(problem_at_C, C, out, options, start, code)

@@ -13,10 +13,10 @@ from tqdm import tqdm
 from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
 from fwlab.files import append_entry, entries, write_text_atomically
+from fwlab.identity import identity
 from paper_checks.__main__ import why_not_a_file
-from paper_checks.kept import code_hash
 from paper_checks.ledger import CLAIMS
-from paper_checks.modules import INSIDE, PAPERS, claims
+from paper_checks.modules import PAPERS, claims
 from paper_checks.mutation.judging import (
     MutantResult,
     Row,
@@ -111,7 +111,7 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
 def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored:
     """Trace the rows of a paper, choose changes and judge them; finished work is read again."""
-    store = Store(options.keep, code_hash(INSIDE[paper]))
+    store = Store(options.keep, identity(rows_of))
     known = store.read("row", row_of)
     missing = [id for id in ids if id not in known]
     for row in shown(rows_of(missing, options.jobs), len(missing), f"{paper} rows"):
