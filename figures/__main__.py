@@ -3,11 +3,14 @@
 One's own, from a file outside: python -m figures --file my_figure.py [--quick | --full].
 Each has a script: its cells are computed and stored, its plot reads and draws them. An interrupted
 or killed run goes on where it was. OUT/SIZE/README.md shows everything that is made.
-`scoreboard` says which of the papers' figures come out again. `keep` copies results from OUT into
-figures/results, from where --plot-only draws what OUT lacks; `page` writes figures/GALLERY.md.
+`scoreboard` says which of the papers' figures come out again. `check` computes stored cells again,
+some for a minute or with --all every one, and marks a result as stale if one differs. `keep` copies
+results from OUT into figures/results, from where --plot-only draws what OUT lacks; `page` writes
+figures/GALLERY.md.
 """
 
 import argparse
+import secrets
 import sys
 import tempfile
 import time
@@ -18,6 +21,7 @@ from typing import Any, NoReturn
 from figures.kit.kept import keep
 from figures.kit.listing import listing, spell
 from figures.kit.page import update_gallery, write_page
+from figures.kit.replay import replays
 from figures.kit.scoreboard import scores, terminal_scoreboard
 from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
@@ -26,8 +30,9 @@ from fwlab.experiments import BACKENDS, CellsFailed, check_backend, sigterm_inte
 from fwlab.text import did_you_mean
 
 DEFAULT_OUT = "results/figures"
+SECONDS_OF_A_CHECK = 30.0  # estimated ones, on two cores
 # what they need is not in the quick size, whose numbers mean nothing
-NOT_QUICK = ("keep", "scoreboard")
+NOT_QUICK = ("check", "keep", "scoreboard")
 
 
 class Parser(argparse.ArgumentParser):
@@ -50,6 +55,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except (ValueError, TypeError, OSError, ImportError) as error:
         _complain(error)
         return 2
+    if options.names == ["check"]:
+        return check(options)
     show = _shows(options)
     if show is not None:
         return 0 if put(show) else 1
@@ -105,6 +112,27 @@ def make(study: Study, plot_only: bool = False) -> bool:
     return True
 
 
+def check(options: Any) -> int:
+    """Compute stored cells again and print those that differ; return the exit code."""
+    studies = [_study(name, options) for name in script_names()]
+    done, differing, without_data = 0, 0, 0
+    try:
+        with sigterm_interrupts():
+            seconds = None if options.all else SECONDS_OF_A_CHECK
+            for replay in replays(studies, seconds, options.seed):
+                done, without_data = done + replay.has_data, without_data + (not replay.has_data)
+                differing += bool(replay.difference)
+                if replay.difference:
+                    print(replay)
+    except KeyboardInterrupt:
+        _complain("interrupted; what differs so far is marked.")
+        return 130
+    print(f"{done} stored cells were computed again (--seed {options.seed}); {differing} differ.")
+    if without_data:
+        print(f"{without_data} were not: FWLAB_DATA names no folder with their data.")
+    return 1 if differing else 0
+
+
 def put(show: Callable[[], object]) -> bool:
     """Print what `show` returns; return False, with a sentence on stderr, if that failed."""
     try:
@@ -153,7 +181,13 @@ def _options(argv: Sequence[str] | None) -> Any:
     parser.add_argument("--plot-only", action="store_true", help="draw stored results again")
     parser.add_argument("--backend", default="loky", help=" or ".join(BACKENDS))
     parser.add_argument("--scheduler", help="address of a dask scheduler")
+    parser.add_argument("--all", action="store_true", help="check every stored cell")
+    parser.add_argument("--seed", type=int, help="choose the cells to check by this number")
     options = parser.parse_args(argv)
+    if (options.all or options.seed is not None) and options.names != ["check"]:
+        raise ValueError("--all and --seed are for check.")
+    if options.seed is None:
+        options.seed = secrets.randbelow(2**32)
     if options.jobs < 1:
         raise ValueError(f"jobs must be at least 1; got {options.jobs}.")
     check_backend(options.backend, options.scheduler)
@@ -167,7 +201,7 @@ def _choose_names(options: Any) -> None:
     """Check the names, and put the names of --file where none are given."""
     if len(options.names) > 1 and {*RESERVED} & {*options.names}:
         raise ValueError(f"{', '.join(RESERVED)} stand alone; got {' '.join(options.names)!r}.")
-    if options.file and options.names in (["page"], ["keep"]):
+    if options.file and options.names in (["check"], ["page"], ["keep"]):
         raise ValueError(f"{options.names[0]} is for this repository and takes no --file.")
     if options.size == "quick" and {*NOT_QUICK} & {*options.names}:
         raise ValueError(f"{options.names[0]} takes no --quick, whose numbers mean nothing.")

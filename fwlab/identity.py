@@ -20,7 +20,6 @@ environment, except that the usual ways to do so (OPAQUE) are Unidentifiable.
 
 import builtins
 import copyreg
-import dis
 import functools
 import hashlib
 import random
@@ -30,12 +29,12 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from importlib import import_module
 from importlib.util import resolve_name
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
-import scipy.special
 
+from fwlab.bytecode import read_code
 from fwlab.versions import (
     Unidentifiable,
     environment,
@@ -75,11 +74,6 @@ ABOUT_A_MODULE = set(
     "__builtins__ __cached__ __doc__ __file__ __loader__ __name__ __package__ __path__ __spec__ "
     "__warningregistry__".split()
 )
-# instructions that do nothing, and that take a name
-SILENT = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME"}
-ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
-GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME"}
-VARIABLE_ARGUMENTS = 0x04 | 0x08
 # the flag of classes that are made while Python runs
 HEAP_TYPE = 1 << 9
 # the generators behind np.random.rand, random.random and so on: their state is nobody's
@@ -261,7 +255,8 @@ class _Walk:
         except Exception:
             self._refuse("state that cannot be read")
         if isinstance(parts, str):
-            if getattr(scipy.special, parts, None) is not value:
+            # whoever holds such a function has imported it
+            if getattr(sys.modules.get("scipy.special"), parts, None) is not value:
                 self._refuse("state that cannot be read")
             return [parts, str(version_of_module("scipy"))]
         lists = [list(part) if isinstance(part, Iterator) else part for part in parts]
@@ -283,73 +278,6 @@ class _Walk:
     def _refuse(self, what: str) -> Any:
         trail = " -> ".join(_label(v) for v in self.open if not isinstance(v, tuple | list | dict))
         raise Unidentifiable(f"{trail or 'a value'} has {what}")
-
-
-class CodeRead(NamedTuple):
-    """What the bytecode of a function holds, inner functions included.
-
-    meaning is a text that two codes share if they do the same; names are dotted ones that begin
-    with a global name, imports are (module, level, names imported from it or ()), attributes are
-    all that the code reads, whatever their owner.
-    """
-
-    meaning: str
-    names: list[tuple[str, ...]]
-    imports: list[tuple[str, int, tuple[str, ...]]]
-    attributes: set[str]
-
-
-@functools.lru_cache(4096)
-def read_code(code: types.CodeType) -> CodeRead:
-    steps, shown = list(_steps(code)), []
-    found = CodeRead("", [], [], set())
-    for i, step in enumerate(steps):
-        operand = step.argval
-        if isinstance(operand, types.CodeType):
-            inner = read_code(operand)
-            found.names.extend(inner.names)
-            found.imports.extend(inner.imports)
-            found.attributes.update(inner.attributes)
-            operand = inner.meaning
-        elif step.opname in GLOBALS:
-            found.names.append((operand, *_attributes(steps[i + 1 :])))
-        elif step.opname in ATTRIBUTES:
-            found.attributes.add(operand)
-        elif step.opname == "IMPORT_NAME":
-            level, names = (constant.argval for constant in steps[i - 2 : i])
-            found.imports.append((operand, level, tuple(names or ())))
-        shown.append((step.opname, _constant(operand)))
-    n_arguments = code.co_argcount + code.co_kwonlyargcount
-    counts = code.co_argcount, code.co_posonlyargcount, code.co_flags & VARIABLE_ARGUMENTS
-    head = code.co_name, code.co_varnames[:n_arguments], counts, code.co_exceptiontable
-    return found._replace(meaning=repr((head, shown)))
-
-
-def _constant(value: Any) -> str:
-    """Return a constant as text, the same in every process: sets have no order."""
-    if isinstance(value, tuple | frozenset):
-        entries = map(_constant, value)
-        return (
-            f"{type(value).__name__}{sorted(entries) if type(value) is frozenset else [*entries]}"
-        )
-    return f"{type(value).__name__}:{value!r}"
-
-
-def _steps(code: types.CodeType) -> Iterator[dis.Instruction]:
-    """Yield the instructions that do something, without what describes the source of a class."""
-    steps = [step for step in dis.get_instructions(code) if step.opname not in SILENT]
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        stores = (step, following) if step.opname == "LOAD_CONST" else (step,)
-        if not any(s and s.opname == "STORE_NAME" and s.argval in ABOUT_A_CLASS for s in stores):
-            yield step
-
-
-def _attributes(steps: list[dis.Instruction]) -> Iterator[str]:
-    """Yield the attributes taken one after the other from the value just loaded."""
-    for step in steps:
-        if step.opname not in ATTRIBUTES:
-            return
-        yield step.argval
 
 
 def _meant(namespace: dict[str, Any], dotted: tuple[str, ...]) -> list[Any]:

@@ -13,7 +13,7 @@ SIZE_SENTENCES = {
     "full": "full: the paper's protocol.",
 }
 
-STALE = "; **stale**: the solvers or the cells have changed since"
+STALE = "; **stale**: the settings have changed since, or a cell computed again differs"
 TOO_SMALL = "not asked for in the quick size, whose data are not the paper's."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from figures.kit.study import KEPT, code_of, read_record, readable
+from figures.kit.study import KEPT, Study, read_record, readable
 from fwlab.experiments import Cell
 from fwlab.files import write_text_atomically
 
@@ -70,11 +70,18 @@ def _line(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+def write_record(study: Study, record: dict[str, Any]) -> None:
+    """Write the record of a study where it was read, in the compact form if it was kept."""
+    is_own = study.place.parent == study.folder
+    text = json.dumps(record, indent=1) if is_own else compact(record)
+    write_text_atomically(study.place, text)
+
+
 def is_stale(record: dict[str, Any], cells: Sequence[Cell]) -> bool:
-    """Return whether the cells of a stored record have other settings or other code by now."""
+    """Return whether a stored record has other settings than its cells, or a replay differed."""
     stored = record["settings"]
     now = {cell.name: cell for cell in cells if cell.name in stored}
-    if now.keys() != stored.keys():
+    if record.get("differs") or now.keys() != stored.keys():
         return True
     settings = {name: json.loads(json.dumps(readable(c.settings))) for name, c in now.items()}
-    return settings != stored or record.get("code") != code_of(now.values())
+    return bool(settings != stored)

@@ -16,7 +16,7 @@ def listing(out: Path) -> str:
 
 
 def stored(name: str, out: Path) -> str:
-    """Return the sizes of which values are stored, each with a mark if other code made them."""
+    """Return the sizes of which values are stored, each with a mark if they are not today's."""
     told = []
     for size in SIZES:
         study = Study(name, size, out)

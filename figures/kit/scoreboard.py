@@ -30,7 +30,7 @@ class Score:
 
     @property
     def outcome(self) -> str:
-        """Return the outcome, or "not computed", with a mark if other code made the values."""
+        """Return the outcome, or "not computed", with a mark if the values are not today's."""
         told = str(self.finding.outcome) if self.finding else "not computed"
         return f"{told} (stale)" if self.stale else told
 

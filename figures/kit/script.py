@@ -28,7 +28,7 @@ OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
 NO_SCRIPTS = ("kit", "benchmarks")
 # what the command line takes for something else than a script
-RESERVED = ("list", "all", "page", "scoreboard", "keep")
+RESERVED = ("list", "all", "check", "page", "scoreboard", "keep")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Script:
         return self.finding(values, study.size) if values else no_data()
 
     def is_stale(self, study: Study) -> bool:
-        """Return whether the stored values were made by other code, or other settings, than now."""
+        """Return whether the stored values have other settings than now, or a replay differed."""
         return is_stale(study.record, self.cells(study.size))
 
     def draw(self, study: Study) -> list[Path]:

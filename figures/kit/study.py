@@ -20,7 +20,7 @@ import fwlab
 from figures.kit.captions import Caption, caption_text
 from figures.kit.findings import FigureFinding
 from figures.kit.tables import Table
-from fwlab.experiments import Cell, DataName, cell_records, syntax_digest
+from fwlab.experiments import Cell, DataName, cell_records
 from fwlab.files import write_atomically, write_text_atomically
 from fwlab.losses import Loss
 from fwlab.plot import save_figure
@@ -54,7 +54,7 @@ class Study:
     finding
         What its captions say of the agreement with the paper, None if nothing.
     stale
-        Whether other code than today's has made the stored values.
+        Whether the stored values are not those of today's settings or code, as far as is known.
     """
 
     name: str
@@ -90,7 +90,6 @@ class Study:
             "command": self.command,
             "version": describe_makers(one["made_by"] for one in records.values()),
             "date": max((one["made_by"]["date"][:10] for one in records.values()), default=""),
-            "code": code_of(cells),
             "data": sorted(map(describe_data, data)),
             "settings": {cell.name: readable(cell.settings) for cell in cells},
             "values": {name: one["value"] for name, one in records.items()},
@@ -103,10 +102,15 @@ class Study:
 
         Raises ValueError if the file is damaged.
         """
+        return read_record(self.place)
+
+    @property
+    def place(self) -> Path:
+        """Return the file that holds the record. Raises NotRun if there is none."""
         for folder in (self.out, KEPT):
             path = folder / self.size / f"{self.name}.json"
             if path.exists():
-                return read_record(path)
+                return path
         raise NotRun(f"{self.name} has no stored results of size {self.size}.")
 
     @property
@@ -166,12 +170,6 @@ def read_record(path: Path) -> dict[str, Any]:
 def part_name(title: str) -> str:
     """Return a title as a part of a file's name."""
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
-
-
-def code_of(cells: Iterable[Cell]) -> str:
-    """Return a hash of the syntax of fwlab's solvers and of what the cells call, "" without any."""
-    functions = {cell.function for cell in cells}
-    return syntax_digest(functions) if functions else ""
 
 
 def describe_data(name: DataName) -> str:

@@ -20,9 +20,8 @@ from fwlab.experiments.cross_validation import (
     split,
     sweep_cells,
 )
-from fwlab.experiments.import_file import import_file, importable, source_files
+from fwlab.experiments.import_file import import_file, importable
 from fwlab.experiments.runs import Failure, Settings
-from fwlab.experiments.syntax import syntax_digest
 from fwlab.solvers.interrupt import sigterm_interrupts
 
 __all__ = [
@@ -46,8 +45,6 @@ __all__ = [
     "importable",
     "run_cells",
     "sigterm_interrupts",
-    "source_files",
     "split",
     "sweep_cells",
-    "syntax_digest",
 ]

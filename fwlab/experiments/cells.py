@@ -92,6 +92,10 @@ class Cell:
     settings: dict[str, Any]
     cost: float = 1.0
 
+    def compute(self) -> Any:
+        """Return the value of the cell, as JSON reads it back."""
+        return plain(self.function(**self.settings))
+
 
 class CellsFailed(RuntimeError):
     """Some cells raised an exception. The message gives their number and the first error."""
@@ -297,7 +301,7 @@ def _compute(
     as_planned = planned.file is None or is_as_planned(planned, _code(cell))
     try:
         with threadpool_limits(1, user_api="blas"), interrupted_runs_raise():
-            value = plain(cell.function(**cell.settings))
+            value = cell.compute()
     except Exception:
         return cell.name, {"error": traceback.format_exc(), "as_planned": as_planned}
     record = record_of(value, time.perf_counter() - began)

@@ -8,7 +8,6 @@ import ast
 import os
 import pkgutil
 import sys
-import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -16,8 +15,6 @@ from importlib import import_module, invalidate_caches
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import ModuleType
-
-INSTALLED = [Path(sysconfig.get_path(kind)) for kind in ("stdlib", "purelib", "platlib")]
 
 
 def importable(paths: Sequence[str]) -> dict[str, str]:
@@ -59,19 +56,6 @@ def import_file(path: str, name: str) -> ModuleType:
     return module
 
 
-def source_files(name: str) -> list[Path]:
-    """Return the sources of a loaded module and of all imports that are not installed."""
-    found: dict[str, Path] = {}
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        file = getattr(sys.modules.get(one), "__file__", None) or ""
-        if one not in found and file.endswith(".py") and not _is_installed(file):
-            found[one] = Path(file)
-            waiting += _imports(file, sys.modules[one].__package__)
-    return sorted(set(found.values()))
-
-
 def _module_name(path: str) -> str:
     """Return the name of the module that a file becomes."""
     file = Path(path)
@@ -109,11 +93,6 @@ def _line(error: BaseException, path: str) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == os.path.abspath(path)]
     return f" in line {lines[-1]}" if lines else ""
-
-
-@cache
-def _is_installed(file: str) -> bool:
-    return any(Path(file).is_relative_to(folder) for folder in INSTALLED)
 
 
 @cache

@@ -28,8 +28,10 @@ MOST_LINES = 400
 LAYERS = (
     (
         "fwlab.arrays",
+        "fwlab.bytecode",
         "fwlab.command",
         "fwlab.files",
+        "fwlab.identity",
         "fwlab.launch",
         "fwlab.npz",
         "fwlab.say",
@@ -37,6 +39,7 @@ LAYERS = (
         "fwlab.text",
         "fwlab.threads",
         "fwlab.toml_text",
+        "fwlab.versions",
         "fwlab.provenance",
         "fwlab.kernels*",
     ),

@@ -17,6 +17,7 @@ PUBLIC = {
     "fwlab.distributed",
     "fwlab.experiments",
     "fwlab.files",
+    "fwlab.identity",
     "fwlab.losses",  # for its base class, until there is fwlab.Loss
     "fwlab.metrics",
     "fwlab.plot",

@@ -134,23 +134,21 @@ def test_what_json_cannot_round_is_kept():
     assert rounded([math.inf, True, None, "a", 3]) == [math.inf, True, None, "a", 3]
 
 
-def test_a_record_is_stale_when_code_or_settings_differ(kept, tmp_path):
+def test_a_record_is_stale_when_settings_differ(kept, tmp_path):
     study = Study("thirds", "standard", tmp_path)
     study.compute(cells("standard"))
     assert not is_stale(study.record, cells("standard"))
+    assert not is_stale(study.record, cells("standard", sixths))
     assert not is_stale(study.record, [*cells("standard"), Cell("more", thirds, {"x": 3.0})])
     assert is_stale(study.record, cells("standard", x=1.5))
-    assert is_stale(study.record, cells("standard", sixths))
     assert is_stale(study.record, cells("standard")[:1])
-    older = {name: part for name, part in study.record.items() if name != "code"}
-    assert is_stale(older, cells("standard"))
 
 
 def test_stale_is_a_mark_and_no_refusal(kept, tmp_path, monkeypatch):
     assert run("thirds", "--out", tmp_path) == 0
     caption = tmp_path / "standard" / "thirds.caption.md"
     assert "stale" not in caption.read_text() and stored("thirds", tmp_path) == "standard"
-    changed = Script("Thirds.", SECONDS, lambda size: cells(size, sixths), plot)
+    changed = Script("Thirds.", SECONDS, lambda size: cells(size, x=1.5), plot)
     monkeypatch.setitem(_scripts(), "thirds", changed)
     assert stored("thirds", tmp_path) == "standard (stale)"
     assert run("thirds", "--plot-only", "--out", tmp_path) == 0

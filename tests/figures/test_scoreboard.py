@@ -96,7 +96,7 @@ def test_what_is_not_stored_is_not_computed(board, tmp_path):
     assert "agrees: 1" in summary(found) and "not computed: 1" in summary(scores(tmp_path, "full"))
 
 
-def test_other_code_is_marked(board, tmp_path, monkeypatch):
+def test_other_settings_are_marked(board, tmp_path, monkeypatch):
     board([0.05])
     cells = [Cell("0", near, {"x": 0.06})]
     changed = replace(script("x2020_table1"), cells=lambda size: cells)
