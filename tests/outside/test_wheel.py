@@ -42,7 +42,13 @@ def ran(installed, code, *arguments, without=EXTRAS):
         cwd=installed.parent,
         capture_output=True,
         text=True,
-        env={**environment, "PYTHONPATH": str(installed), "NUMBA_DISABLE_JIT": "1"},
+        # no bytecode: another test lists the files of the wheel
+        env={
+            **environment,
+            "PYTHONPATH": str(installed),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NUMBA_DISABLE_JIT": "1",
+        },
     )
     return process.returncode, process.stdout, process.stderr
 
