@@ -46,7 +46,7 @@ def serial(name: str, X: Any, y: Any, gap: float) -> list[str]:
     """Return the line of a run in memory."""
     X, storage = (np.load(X), "float32") if isinstance(X, Path) else (X, "float64")
     problem = fwlab.Problem(X, y, fwlab.TopK(3), 1 / len(y), storage=storage)
-    options = {"shrink": False, "check_every": 1, "max_memory": 0}
+    options = {"shrink": False, "check_every": 1, "max_gram_memory": 0}
     fwlab.solve(problem, max_iter=1, **options)
     run = fwlab.solve(problem, tol=gap, max_iter=300, **options)
     return line(name, "serial", "", run, "")

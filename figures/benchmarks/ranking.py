@@ -88,7 +88,7 @@ def tasks(quick: bool) -> list[tuple[str, str | None, Any, dict[str, Any]]]:
         for kernel, sigma in KERNELS.items()
         for objective in UCI_OBJECTIVES
     ]
-    options = {"kernel": "rbf", "sigma": 0.01, "max_memory": FASHION_MEMORY}
+    options = {"kernel": "rbf", "sigma": 0.01, "max_gram_memory": FASHION_MEMORY}
     fashion = [("fashion_mnist", None, objective, options) for objective in FASHION_OBJECTIVES]
     return uci if quick else [*uci, *fashion]
 

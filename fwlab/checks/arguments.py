@@ -4,6 +4,7 @@ The functions take the name of the argument for these sentences. They raise Type
 the wrong kind and ValueError for a wrong shape or range.
 """
 
+import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +17,15 @@ from fwlab.arrays import Floats
 
 LARGEST = 1e150
 SMALLEST = 1e-150
+
+
+def as_gram_memory(max_gram_memory: Any, max_memory: Any) -> int:
+    """Return max_gram_memory, or with a warning what was given under its former name."""
+    if max_memory is not None:
+        told = "max_memory is named max_gram_memory now; the old name goes with the next release."
+        warnings.warn(told, FutureWarning, stacklevel=3)
+        max_gram_memory = max_memory
+    return as_integer("max_gram_memory", max_gram_memory, low=0)
 
 
 def as_floats(

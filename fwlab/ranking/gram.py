@@ -117,17 +117,17 @@ class LinearGram:
 
 @dataclass(eq=False)
 class RbfGram:
-    """K_ij = exp(-sigma |x_i - x_j|^2), stored as an array if half of max_memory holds it.
+    """K_ij = exp(-sigma |x_i - x_j|^2), stored as an array if half of max_gram_memory holds it.
 
-    Otherwise columns are computed on demand, and the first columns are kept until max_memory is
-    full. Squared distances are computed from centred rows: otherwise a large offset that all rows
+    Otherwise columns are computed on demand, and the first columns are kept until it is full.
+    Squared distances are computed from centred rows: otherwise a large offset that all rows
     share would cancel, and the distances would lose their digits. `shift` is subtracted from every
     row.
     """
 
     X: Any
     sigma: float
-    max_memory: int
+    max_gram_memory: int
     shift: Floats = field(init=False)
     rows: Any = field(init=False)
     norms: Floats = field(init=False)
@@ -139,7 +139,7 @@ class RbfGram:
         self.shift = shift_of(self.X)
         self.rows = centred(self.X, self.shift)
         self.norms = _square_norms(self.rows)
-        if 16 * self.size**2 <= self.max_memory:
+        if 16 * self.size**2 <= self.max_gram_memory:
             self.stored = self.restricted(np.arange(self.size))
 
     @property
@@ -149,7 +149,7 @@ class RbfGram:
     @property
     def capacity(self) -> int:
         """The number of columns that may be kept."""
-        return self.max_memory // (8 * self.size)
+        return self.max_gram_memory // (8 * self.size)
 
     def product(self, c: Floats) -> Floats:
         if self.stored is not None:

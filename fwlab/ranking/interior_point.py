@@ -119,12 +119,12 @@ class InteriorPoint(Method):
     sentence = "Primal-dual Newton steps for the dual with a barrier."
 
     def refuses(self, problem: Problem) -> str | None:
-        needed, allowed = bytes_needed(problem), problem.max_memory
+        needed, allowed = bytes_needed(problem), problem.max_gram_memory
         if needed <= allowed:
             return None
         return (
-            f"max_memory must be at least {needed} bytes for the kernel matrix and its factor with "
-            f"this method; got {allowed}."
+            f"max_gram_memory must be at least {needed} bytes for the kernel matrix and its factor "
+            f"with this method; got {allowed}."
         )
 
     def start(self, state: State) -> Workspace:

@@ -56,7 +56,7 @@ class Problem:
     ----------
     X, y, objective, C, kernel, sigma
         As in `fwlab.ranking.solve`.
-    max_memory : int
+    max_gram_memory : int
         Bytes for kernel matrices.
 
     Raises
@@ -73,7 +73,7 @@ class Problem:
         C: float,
         kernel: str = "linear",
         sigma: float | None = None,
-        max_memory: int = 2**30,
+        max_gram_memory: int = 2**30,
     ) -> None:
         if not isinstance(objective, TopPushK | PatMat):
             raise TypeError(f"objective must be TopPush, TopPushK or PatMat; got {objective!r}.")
@@ -92,7 +92,7 @@ class Problem:
         for name, count in (("positive", self.n_positive), ("negative", self.n_negative)):
             if count == 0:
                 raise ValueError(f"y must hold at least one {name} sample; got none.")
-        self.max_memory = max_memory
+        self.max_gram_memory = max_gram_memory
         self.loss = objective.loss
         self.threshold = objective.threshold(self.n_positive, self.n_negative)
         self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
@@ -103,7 +103,7 @@ class Problem:
         elif kernel == "linear":
             self.gram = LinearGram(X[self.order])
         else:
-            self.gram = RbfGram(X[self.order], self.sigma, max_memory)
+            self.gram = RbfGram(X[self.order], self.sigma, max_gram_memory)
         self._check_scale()
 
     def _check_scale(self) -> None:

@@ -32,7 +32,7 @@ METHODS = {
 def methods() -> dict[str, str]:
     """Return the names of all methods, each with a sentence."""
     sentences = {name: entry.method.sentence for name, entry in METHODS.items()}
-    return {AUTO: "interior-point where it fits max_memory, else working-set.", **sentences}
+    return {AUTO: "interior-point where it fits max_gram_memory, else working-set.", **sentences}
 
 
 def chosen(name: str, problem: Problem) -> str:

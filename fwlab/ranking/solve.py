@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_generator, as_integer, as_real
+from fwlab.checks.arguments import as_floats, as_generator, as_gram_memory, as_integer, as_real
 from fwlab.ranking.objectives import Objective
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.registry import AUTO, METHODS, chosen, methods
@@ -21,7 +21,7 @@ from fwlab.solvers.stopping import checked_limits
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.threads import blas_threads
 
-MAX_MEMORY = 2**30
+MAX_GRAM_MEMORY = 2**30
 
 
 class RankingProgress(Progress):
@@ -61,7 +61,8 @@ def solve(
     check_every: int | str = 1,
     verbose: int = 0,
     n_threads: int = 1,
-    max_memory: int = MAX_MEMORY,
+    max_gram_memory: int = MAX_GRAM_MEMORY,
+    max_memory: int | None = None,
 ) -> Result:
     """Fit a ranking machine of M20: minimise 1/2 |w|^2 + C sum over the positives of l(t - score).
 
@@ -82,7 +83,7 @@ def solve(
         The constant of "rbf"; None for the other kernels.
     method : str
         A name of `methods()`. "auto" is "interior-point", or "working-set" if two n x n arrays
-        would take more than max_memory.
+        would take more than max_gram_memory.
     tol : float
         The run ends when the certified gap, with its rounding error, is at most
         tol max(|primal|, |dual|). tol = 0 runs to max_iter iterations.
@@ -109,9 +110,11 @@ def solve(
         1 prints at most one line per second to stderr, 2 prints one per checkpoint.
     n_threads : int
         Threads of BLAS, which computes the products of matrices.
-    max_memory : int
+    max_gram_memory : int
         Bytes for kernel matrices. "working-set" uses them for columns of an rbf kernel, and needs
         about 24 further bytes per pair of rows of the set.
+    max_memory : int, optional
+        The former name of max_gram_memory, which is taken with a warning.
 
     Returns
     -------
@@ -129,11 +132,11 @@ def solve(
     require_callable(callback)
     limits = checked_limits(tol, True, max_iter, time_limit, check_every)
     n_threads = as_integer("n_threads", n_threads, low=1)
-    max_memory = as_integer("max_memory", max_memory, low=0)
+    max_gram_memory = as_gram_memory(max_gram_memory, max_memory)
     verbose = as_integer("verbose", verbose, low=0, high=2)
     generator = as_generator(rng)
     with blas_threads(n_threads):
-        problem = Problem(X, y, objective, C, kernel, sigma, max_memory)
+        problem = Problem(X, y, objective, C, kernel, sigma, max_gram_memory)
         name = chosen(method, problem)
         solver, first_point = METHODS[name]
         point = first_point(problem) if start is None else _as_point(problem, start)

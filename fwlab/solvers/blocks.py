@@ -125,7 +125,7 @@ class BlockMethod(Method):
         return BlockWorkspace(grams, gaps, np.zeros(problem.n_samples), active_sets)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
-        if workspace.work >= passes_until_gram(state.given_problem, state.max_memory):
+        if workspace.work >= passes_until_gram(state.given_problem, state.max_gram_memory):
             state.use_gram()
         workspace.passes, workspace.work = workspace.passes + 1, workspace.work + 1.0
         problem = state.own_problem or state.problem
@@ -189,7 +189,7 @@ class BlockMethod(Method):
         return kept
 
 
-def passes_until_gram(problem: Problem, max_memory: int) -> float:
+def passes_until_gram(problem: Problem, max_gram_memory: int) -> float:
     """Return the number of passes before a method takes the Gram matrix, infinity for never.
 
     Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over
@@ -198,6 +198,6 @@ def passes_until_gram(problem: Problem, max_memory: int) -> float:
     """
     n, d = problem.n_samples, problem.n_features
     dense = problem.kernel is None and not scipy.sparse.issparse(problem.X)
-    if not dense or problem.X.dtype != np.float64 or n > d or 8 * n * n > max_memory:
+    if not dense or problem.X.dtype != np.float64 or n > d or 8 * n * n > max_gram_memory:
         return np.inf
     return -(-n // (4 * problem.n_classes))

@@ -39,7 +39,7 @@ class Needs:
     best_primal : bool
         The primal point is the best one that the method or a checkpoint offered.
     gram : bool
-        The method may call state.use_gram(), within max_memory.
+        The method may call state.use_gram(), within max_gram_memory.
     own_loss : Loss or None
         The loss whose dual the method maximises, if it is not the loss of the problem.
     """
@@ -180,7 +180,7 @@ class State(RunState):
         The generator for all random choices.
     needs : Needs
         The further arrays that the method needs.
-    max_memory : int
+    max_gram_memory : int
         Bytes that the Gram matrix may take; 0 unless the method needs it.
     link : array (m, d), or (m, n) with a Gram matrix
         V(A), which is W(A) except with an LpNorm; A^T K / (lam n) with a Gram matrix. A method
@@ -199,7 +199,7 @@ class State(RunState):
     A: Floats
     rng: np.random.Generator
     needs: Needs = Needs()
-    max_memory: int = 0
+    max_gram_memory: int = 0
     link: Floats = field(init=False)
     scores: Floats = field(init=False)
     coefficients: Floats | None = field(init=False, default=None)
@@ -214,7 +214,7 @@ class State(RunState):
     def __post_init__(self) -> None:
         self.given_problem = self.problem
         if not self.needs.gram:
-            self.max_memory = 0
+            self.max_gram_memory = 0
         if self.needs.coefficients:
             self.coefficients = self.A.copy()
         if self.needs.own_loss is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.checks.arguments import as_floats, as_generator, as_gram_memory, as_integer
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
@@ -22,7 +22,7 @@ from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
 from fwlab.threads import run_threads
 
-MAX_MEMORY = 2**30
+MAX_GRAM_MEMORY = 2**30
 
 
 class TrainingProgress(Progress):
@@ -53,7 +53,7 @@ def solve(
     check_every: int | str = "auto",
     verbose: int = 0,
     n_threads: int = 1,
-    max_memory: int = MAX_MEMORY,
+    max_gram_memory: int = MAX_GRAM_MEMORY,
     **method_options: Any,
 ) -> Result:
     """Maximise the dual of a problem until the gap, with its rounding error, is at most tol.
@@ -100,9 +100,10 @@ def solve(
         most 1000 unknowns are left to the threads of BLAS, whose rounding is all that depends on
         the number. A run with the same number can be repeated bit for bit. Each thread of a dense
         run needs room for an array like W.
-    max_memory : int
+    max_gram_memory : int
         Bytes that a block method may take for the Gram matrix of a dense X with n <= d. It computes
-        this matrix as soon as that pays, and the message then says so; 0 for never.
+        this matrix as soon as that pays, and the message then says so; 0 for never. max_memory, its
+        former name, is taken with a warning.
     **method_options
         The options of the method, if it is given by name.
 
@@ -124,7 +125,7 @@ def solve(
     require_callable(callback)
     generator = as_generator(rng)
     n_threads = as_integer("n_threads", n_threads, low=1)
-    max_memory = as_integer("max_memory", max_memory, low=0)
+    max_gram_memory = as_gram_memory(max_gram_memory, method_options.pop("max_memory", None))
     solver, name = build(method, method_options), label(method)
     require_taken(name, solver, problem)
     require_same_data(problem)
@@ -135,7 +136,7 @@ def solve(
         clock = time.perf_counter()
         warm_up(problem, solver)
         began = called + (time.perf_counter() - clock)
-        state = State(problem, A, generator, solver.needs(problem), max_memory)
+        state = State(problem, A, generator, solver.needs(problem), max_gram_memory)
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, limits, recorder, began, interrupt)
         return _result(name, state, end, recorder, called)

@@ -62,6 +62,6 @@ def dense(result: PackedResult) -> fwlab.Result:
 def runs_of(case: Case, chunk_rows: int, method: str, **options: Any) -> tuple[Any, Any, Any]:
     """Return a problem in memory and the results of a run in memory and a run out of core."""
     problem = case.problem()
-    inside = fwlab.solve(problem, method, max_memory=0, **options)
+    inside = fwlab.solve(problem, method, max_gram_memory=0, **options)
     outside = distributed.solve(out_of_core(problem, chunk_rows), method, **options)
     return problem, inside, outside

@@ -17,14 +17,14 @@ FITS = 16 * N**2  # the matrix and its factor
     ("memory", "method"), [(FITS, "interior-point"), (FITS - 1, "working-set"), (0, "working-set")]
 )
 def test_the_default_fits_its_memory_and_says_so(objective, memory, method):
-    result = solve(X, Y, objective, 1.0, "rbf", 0.3, max_memory=memory)
+    result = solve(X, Y, objective, 1.0, "rbf", 0.3, max_gram_memory=memory)
     assert result.success and result.method == method and method in result.message
     whole = solve(X, Y, objective, 1.0, "rbf", 0.3)
     assert result.dual == pytest.approx(whole.dual, rel=2e-6)
 
 
 def test_a_linear_kernel_with_few_features_needs_no_matrix():
-    assert solve(X, Y, TopPush(), 1.0, max_memory=0).method == "interior-point"
+    assert solve(X, Y, TopPush(), 1.0, max_gram_memory=0).method == "interior-point"
 
 
 @pytest.mark.parametrize("objective", [TopPush(), TopPushK(3), PatMat(0.1, "hinge")])
@@ -38,3 +38,9 @@ def test_the_working_set_leaves_zero(objective):
 def test_methods_are_listed():
     assert list(methods()) == ["auto", *METHODS]
     assert all(sentence.endswith(".") for sentence in methods().values())
+
+
+def test_the_former_name_of_the_limit_is_taken_with_a_warning():
+    with pytest.warns(FutureWarning, match="max_memory is named max_gram_memory now"):
+        found = solve(X, Y, TopPush(), 1.0, "rbf", 0.3, max_memory=0, max_iter=1)
+    assert found.method == "working-set"

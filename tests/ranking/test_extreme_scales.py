@@ -102,7 +102,7 @@ def test_a_constant_feature_does_not_change_an_rbf_kernel(memory, sparse):
         wide = scipy.sparse.csr_matrix(wide)
     else:
         plain = ranking.solve(X, Y, TopPushK(2), 1.0, "rbf", 0.4)
-    result = ranking.solve(wide, Y, TopPushK(2), 1.0, "rbf", 0.4, max_memory=memory)
+    result = ranking.solve(wide, Y, TopPushK(2), 1.0, "rbf", 0.4, max_gram_memory=memory)
     assert result.success and result.gap_error <= 1e-10 * result.primal
     assert result.dual == pytest.approx(plain.dual, rel=2e-6)
     rows = scipy.sparse.csr_matrix(new) if sparse else new

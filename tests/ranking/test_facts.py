@@ -157,7 +157,7 @@ def test_statuses(options, status):
         ({"kernel": "precomputed"}, ValueError, "square Gram matrix"),
         ({"X": [[np.nan, 1.0]] * 5}, ValueError, "X must be finite"),
         (
-            {"kernel": "rbf", "sigma": 1.0, "max_memory": 100, "method": "interior-point"},
+            {"kernel": "rbf", "sigma": 1.0, "max_gram_memory": 100, "method": "interior-point"},
             ValueError,
             "at least 400 bytes",
         ),

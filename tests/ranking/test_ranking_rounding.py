@@ -126,7 +126,7 @@ def test_a_column_on_demand_has_the_same_bound():
     y = np.arange(90) % 3 == 0
     errors = []
     for memory in (2**30, 0):
-        problem = Problem(X, y, TopPushK(3), 1.0, "rbf", 0.4, max_memory=memory)
+        problem = Problem(X, y, TopPushK(3), 1.0, "rbf", 0.4, max_gram_memory=memory)
         certificate = problem.certificate(point := inner_point(problem))
         assert furthest(certificate.gap, exact(problem, point)[2]) <= certificate.gap_error
         errors.append(certificate.gap_error)

@@ -22,7 +22,7 @@ def problem(n=N, d=D, sparse=False, **options):
 def runs(method, data, max_iter=6, **options):
     """Return one run with and one without permission to use the memory."""
     return [
-        fwlab.solve(data, method, tol=0, max_iter=max_iter, max_memory=memory, **options)
+        fwlab.solve(data, method, tol=0, max_iter=max_iter, max_gram_memory=memory, **options)
         for memory in (8 * N * N, 8 * N * N - 1)
     ]
 
@@ -92,5 +92,13 @@ def test_where_it_does_not_pay_it_is_not_used(data):
 
 @pytest.mark.parametrize("memory", [-1, 1.5, True])
 def test_bad_memory_is_refused(memory):
-    with pytest.raises((TypeError, ValueError), match="max_memory"):
-        fwlab.solve(problem(), max_memory=memory)
+    with pytest.raises((TypeError, ValueError), match="max_gram_memory"):
+        fwlab.solve(problem(), max_gram_memory=memory)
+
+
+def test_the_former_name_of_the_limit_is_taken_with_a_warning():
+    with pytest.warns(FutureWarning, match="max_memory is named max_gram_memory now; the old"):
+        former = fwlab.solve(problem(), tol=0, max_iter=6, max_memory=0)
+    new, other = (fwlab.solve(problem(), tol=0, max_iter=6, max_gram_memory=m) for m in (0, 2**30))
+    assert_allclose(former.A, new.A, rtol=0, atol=0)
+    assert former.message == new.message != other.message
