@@ -123,17 +123,23 @@ def test_ctrl_c_in_a_pass_loses_no_chunk(tmp_path):
     ({"rng": 1}, "its rng is"),
     ({"method": "bcfw"}, "its method is Ascent"),
     ({"A0": True}, "its start is"),
+    ({"smoothing": 0.5}, "its smoothing is 0.0, and this one's is 0.5"),
+    ({"sample_weight": np.arange(1.0, 41.0)}, "its sample_weight is"),
+    ({"y": np.arange(40) % 4}, "its y is"),
+    ({"n_classes": 7}, "its classes is"),
 ])  # fmt: skip
 def test_a_checkpoint_of_another_run_is_refused(change, sentence, tmp_path):
     problem, file = replace(CASES[0]).problem(), tmp_path / "run.npz"
-    base = {"lam": 0.1, "loss": problem.loss, "chunk_rows": ROWS}
+    base = {"lam": 0.1, "loss": problem.loss, "chunk_rows": ROWS, "y": problem.y, "n_classes": 6}
     options = {"max_iter": 2, "checkpoint": file}
 
     def made(X=1.0, **changed):
-        return distributed.OutOfCoreProblem(X * problem.X, problem.y, **{**base, **changed})
+        return distributed.OutOfCoreProblem(X * problem.X, **{**base, **changed})
 
     first = distributed.solve(made(), **options)
-    of_problem = {n: v for n, v in change.items() if n in (*base, "X")}
+    of_problem = {
+        n: v for n, v in change.items() if n in (*base, "X", "smoothing", "sample_weight")
+    }
     of_run = {n: v for n, v in change.items() if n not in of_problem}
     if "A0" in of_run:
         of_run["A0"] = 0.5 * first.A

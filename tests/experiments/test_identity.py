@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import re
+import subprocess
 import sys
 import threading
 from gzip import open as unzipped
@@ -168,6 +169,7 @@ def test_shared_and_nested_objects_have_one_hash():
     inside.append(inside)
     assert digest(inside) != digest([[]])
     assert digest({"a", "b"}) == digest({"b", "a"}) != digest({"a"})
+    assert list({0, 8}) != list({8, 0}) and digest({0, 8}) == digest({8, 0})
     assert digest({1: 2, 3: 4}) != digest({3: 4, 1: 2})
 
 
@@ -182,6 +184,7 @@ def test_functions_differ_by_what_they_hold():
     assert digest(made(1)) == digest(made(1)) != digest(made(2))
     assert digest(lambda x: x + 1) == digest(lambda x: x + 1) != digest(lambda x: x + 2)
     assert digest(lambda x: x + 1) != digest(lambda x: x + 1.0)
+    assert digest(lambda: 1) != digest(lambda: "1")
     assert digest(lambda x: -0.0) != digest(lambda x: 0.0)
     assert digest(lambda x: x in {"a", "b"}) == digest(lambda x: x in {"b", "a"})
 
@@ -285,3 +288,51 @@ def test_data_sets_count_wherever_they_stand(tmp_path):
     assert len(seen) == 6
     with pytest.raises(Unidentifiable, match=r"DataName; pass the data as a setting"):
         digest(lambda: DataName("digits"))
+
+
+FACTOR = 2
+
+
+def test_names_in_inner_functions_are_followed(monkeypatch):
+    def outer(x):
+        return [(lambda y: FACTOR * y)(entry) for entry in x]
+
+    before = digest(outer)
+    monkeypatch.setitem(globals(), "FACTOR", 3)
+    assert digest(outer) != before
+
+
+def test_names_that_a_function_imports_are_followed(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "imported_later.py").write_text("FACTOR = 1\n")
+
+    def scaled(x):
+        from imported_later import FACTOR
+
+        return FACTOR * x
+
+    before = digest(scaled)
+    monkeypatch.setattr("imported_later.FACTOR", 2)
+    assert digest(scaled) != before
+
+
+def test_every_process_finds_the_same_hash():
+    code = (
+        "import fwlab\n"
+        "from fwlab.identity import identity\n"
+        "from figures.kit.script import script, script_names\n"
+        "cells = [cell for name in script_names() for cell in script(name).cells('quick')]\n"
+        "functions = sorted({c.function for c in cells}, key=lambda f: f.__qualname__)\n"
+        "print(identity({'a', 'b', 'c'}, functions, lambda x: x in {'u', 'v', 'w'}))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    ]
+    assert runs[0] == runs[1] != ""

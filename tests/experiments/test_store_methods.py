@@ -129,3 +129,16 @@ def test_state_that_an_earlier_run_changed_is_seen(visitor, monkeypatch):
     found = compare({"own": problem}, ["fw", "bcfw"], max_iter=2, out=visitor.folder)
     assert list(found.not_stored) == [("own", "bcfw")]
     assert "no longer what it was" in found.table()
+
+
+def test_a_part_is_identified_by_its_sources(tmp_path, monkeypatch):
+    file = tmp_path / "one.py"
+    monkeypatch.setattr(versions, "FOLDER", tmp_path)
+    monkeypatch.setitem(versions.STATES, "fwlab.made", {str(file): None})
+    found = set()
+    for text in ("x = 1", "x = 2", "x = 2  # two"):
+        file.write_text(text)
+        versions.part_version.cache_clear()
+        found.add(versions.part_version("fwlab.made"))
+    versions.part_version.cache_clear()
+    assert len(found) == 3
