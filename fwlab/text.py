@@ -13,12 +13,9 @@ from html import escape
 from math import ceil
 from reprlib import recursive_repr
 from textwrap import shorten, wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from fwlab.problem import Problem
 
 MOST_WEIGHTS = 5
 MOST_LETTERS = 100  # of one fact
@@ -92,13 +89,16 @@ def describe(built: Any) -> str:
     return f"{type(built).__name__}({', '.join(parts)})"
 
 
-def describe_problem(name: str, problem: Problem) -> str:
+def describe_problem(name: str, problem: Any) -> str:
     """Return one line with name, loss, sizes and every constant of the objective."""
     return f"{name}: {', '.join(problem_facts(problem))}"
 
 
-def problem_facts(problem: Problem) -> list[str]:
-    """Return loss, sizes and every constant of the objective, each as a short text."""
+def problem_facts(problem: Any) -> list[str]:
+    """Return loss, sizes and every constant of the objective, each as a short text.
+
+    The problem is in memory or out of core.
+    """
     parts = [
         describe(problem.loss),
         f"n = {problem.n_samples}",

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -42,7 +43,7 @@ _threads: ContextVar[Threads | None] = ContextVar("threads", default=None)
 @contextmanager
 def run_threads(n_threads: int) -> Iterator[None]:
     """Share the work on rows among n_threads threads in this context."""
-    with blas_threads(1), ExitStack() as stack:
+    with one_blas_thread, ExitStack() as stack:
         threads = None
         if n_threads > 1:
             # in builds of BLAS with OpenMP each thread has its own limit
@@ -124,6 +125,28 @@ def blas_threads(n_threads: int) -> AbstractContextManager[object]:
         limits=n_threads, user_api="blas"
     )
     return limit
+
+
+class OneBlasThread:
+    """A context in which BLAS uses one thread, as long as any thread of the process is inside."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside, self.limit = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.limit.enter_context(blas_threads(1))
+            self.inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limit.close()
+
+
+one_blas_thread = OneBlasThread()
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,10 @@ Real = Any
 Truth = Any
 
 
+class Unknown:
+    """The answer of a solver that has used up its work."""
+
+
 class Undefined(ArithmeticError):
     """Raised where an expression has no value: a quotient by 0, an index out of range."""
 

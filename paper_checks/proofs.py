@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from paper_checks.arithmetic import Truth, Undefined, all_of, negation, side_conditions
+from paper_checks.arithmetic import Truth, Undefined, Unknown, all_of, negation, side_conditions
 from paper_checks.trials import Case, Form, evaluated
-
-# z3's own unit of work, so that an answer does not depend on the machine: a few seconds
-MOST_WORK = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -150,10 +147,6 @@ def opposites(
         premises = all_of(proof.assuming(case), meets(case))
         if premises is not False:
             yield case, all_of(premises, negation(obligation_of(form, case, changes)))
-
-
-class Unknown:
-    """The answer of a solver that has used up its work."""
 
 
 def obligation_of(form: Form, case: Case, changes: Mapping[str, Any]) -> Truth:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference.arithmetic import fractions
 from reference.losses import (
     Loss,
     MaxHinge,
@@ -38,7 +39,6 @@ from reference.losses import (
     padded,
 )
 from reference.polytope import Polytope, exact_polytope
-from reference.rational import fractions
 
 Expression = dict[Any, Any]  # {variable: coefficient}, all variables >= 0
 Number = float | Fraction

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from reference.arithmetic import fractions
 from reference.losses import Loss
 from reference.polytope import Polytope, exact_polytope
-from reference.rational import fractions
 
 
 @dataclass(frozen=True, eq=False)

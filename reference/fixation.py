@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference import rational
+from reference.arithmetic import fractions, inner
 from reference.certificate import SOLVERS, Certified, by_all_solvers, found, proved, run
 from reference.epigraph import epigraph
 from reference.losses import Loss
 from reference.lp import conjugate
 from reference.polytope import Polytope
-from reference.rational import fractions, inner
 from reference.training import joint_features
 
 

@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference.arithmetic import fractions, inner
 from reference.epigraph import epigraph
 from reference.losses import Loss
 from reference.polytope import OPTIMAL, refined, solve
-from reference.rational import feasible, fractions, inner
+from reference.rational import feasible
 
 
 def conjugate(loss: Loss, v: ArrayLike, y: int, centred: bool = True) -> float:

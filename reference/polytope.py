@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult, linprog
 
-from reference.rational import fractions
+from reference.arithmetic import fractions
 
 TOLERANCE = 1e-10  # the tightest that HiGHS takes
 ROUNDING = 1e-12  # what may remain of a violation after the correction

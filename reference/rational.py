@@ -9,32 +9,17 @@ the result depends on them. The data are the exact ones of the polytope, before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reference.arithmetic import fractions, inner
+from reference.polytope import Polytope
 from reference.simplex import minimiser
-
-if TYPE_CHECKING:
-    from reference.polytope import Polytope
 
 THRESHOLDS = (1e-12, 1e-9, 1e-7)  # noise of the correction to rounding, and of HiGHS
 Row = dict[int, Fraction]
-
-
-def fractions(numbers: Iterable) -> np.ndarray:
-    """Return an object array of the same shape that holds the numbers as Fractions."""
-    given = np.asarray(numbers)
-    exact = np.empty(given.shape, dtype=object)
-    exact.ravel()[:] = [Fraction(x) for x in given.ravel().tolist()]
-    return exact
-
-
-def inner(a: np.ndarray, b: np.ndarray) -> Fraction:
-    """Return <a, b> of two object arrays; zeros are common and cost nothing."""
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction())
 
 
 def feasible(polytope: Polytope, x: np.ndarray) -> np.ndarray:

@@ -21,12 +21,12 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference.arithmetic import fractions, inner
 from reference.certificate import SOLVERS, Certified, by_all_solvers, found, proved, run
 from reference.epigraph import epigraph
 from reference.losses import Loss
 from reference.lp import conjugate, conjugate_bound, nearest_in_domain
 from reference.qp import exact_value, moreau
-from reference.rational import fractions, inner
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,7 @@ class DaskProblem(ProblemInParts):
         self._take_lam(lam)
 
     def __repr__(self) -> str:
-        facts = [*problem_facts(self), f"{len(self.partitions)} partitions"]  # type: ignore[arg-type]  # has what it reads
+        facts = [*problem_facts(self), f"{len(self.partitions)} partitions"]
         return in_brackets("DaskProblem", facts)
 
     @property

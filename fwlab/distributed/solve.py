@@ -35,7 +35,7 @@ from fwlab.solvers.registry import build, label
 from fwlab.solvers.stopping import Limits, checked_limits
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
-from fwlab.threads import blas_threads
+from fwlab.threads import one_blas_thread
 
 
 class OutOfCoreProgress(Progress):
@@ -139,7 +139,7 @@ def solve(
     checkpointed = None if file is None else file.stored()
     reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
-    with blas_threads(1), deferred_interrupt() as interrupt:
+    with one_blas_thread, deferred_interrupt() as interrupt:
         began = called + _seconds_to_compile(problem, solver)
         state = _new_state(problem, packed, generator, interrupt, verbose > 0, file)
         if checkpointed is not None:

@@ -21,7 +21,7 @@ from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.proposals import Proposer
 from fwlab.distributed.same_chunks import KnownRows
-from fwlab.threads import blas_threads
+from fwlab.threads import one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +138,13 @@ class Opening:
 
 def open_block(X: Any, opening: Opening) -> RowBlock:
     """Make a block of the rows, and repeat the rounds since then."""
-    blas_threads(1)
-    opening.setup.known.require(X)
-    block = RowBlock(opening.setup, Held(opening.version, opening.rows))
-    for version, (proposer, W, step) in enumerate(opening.past, opening.version):
-        block.propose(X, proposer, in_order(W, X))
-        block.move(VersionPoint(version + 1, step, W))
-    return block
+    with one_blas_thread:
+        opening.setup.known.require(X)
+        block = RowBlock(opening.setup, Held(opening.version, opening.rows))
+        for version, (proposer, W, step) in enumerate(opening.past, opening.version):
+            block.propose(X, proposer, in_order(W, X))
+            block.move(VersionPoint(version + 1, step, W))
+        return block
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +158,12 @@ class Request:
 
 def answer(block: RowBlock, X: Any, request: Request) -> Any:
     """Return the answer of one partition, or Stale if it cannot reach the version."""
-    blas_threads(1)
-    if not block.move(request.point):
-        return Stale(block.held.version)
-    if request.name in OF_ALL_ROWS:
-        block.setup.known.require(X)
-    return ANSWERS[request.name](block, X, in_order(request.point.W, X), *request.more)
+    with one_blas_thread:
+        if not block.move(request.point):
+            return Stale(block.held.version)
+        if request.name in OF_ALL_ROWS:
+            block.setup.known.require(X)
+        return ANSWERS[request.name](block, X, in_order(request.point.W, X), *request.more)
 
 
 def in_order(W: Floats, X: Any) -> Floats:

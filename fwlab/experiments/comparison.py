@@ -137,7 +137,7 @@ class Comparison:
         """
         from fwlab.experiments.html_report import html_report
 
-        write_text_atomically(Path(path), html_report(self))
+        write_text_atomically(Path(path), html_report(self, self.cells()))
 
     @overload
     def plot(self, path: None = None) -> np.ndarray: ...

@@ -5,17 +5,20 @@ Needs matplotlib.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fwlab.experiments.runs import Key, Settings
 from fwlab.plot import GAP, SECONDS, draw_gaps, line_style, log_axes, styles
+from fwlab.problem import Problem
+from fwlab.result import Result
 from fwlab.text import describe_problem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fwlab.experiments.comparison import Comparison
 
 MOST_LEGEND_COLUMNS = 6
 ITERATIONS = "iterations (each sees all n rows at least once)"
@@ -24,7 +27,20 @@ AT_THE_FLOOR = "Hollow triangles: a gap below the rounding error of the objectiv
 NOTHING = "no finished run to draw"
 
 
-def comparison_figure(comparison: Comparison) -> Figure:
+class ComparedRuns(Protocol):
+    """Problems, methods and results of a comparison, as its pictures take them."""
+
+    @property
+    def problems(self) -> Mapping[str, Problem]: ...
+    @property
+    def methods(self) -> Sequence[str]: ...
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def results(self) -> Mapping[Key, Result]: ...
+
+
+def comparison_figure(comparison: ComparedRuns) -> Figure:
     """Draw two panels per problem, gap against seconds and against iterations, and one legend."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -48,7 +64,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     return figure
 
 
-def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
+def _draw_problem(figure: Any, comparison: ComparedRuns, name: str) -> bool:
     """Draw the two panels of one problem, and return whether some gap lies at the floor."""
     title = describe_problem(name, comparison.problems[name])
     figure.suptitle("\n".join([title, *_machines(comparison, name)]))
@@ -69,7 +85,7 @@ def _draw_problem(figure: Any, comparison: Comparison, name: str) -> bool:
     return at_floor
 
 
-def _machines(comparison: Comparison, name: str) -> list[str]:
+def _machines(comparison: ComparedRuns, name: str) -> list[str]:
     """Return a line per machine with its methods if seconds of several machines are drawn."""
     made: dict[str, list[str]] = {}
     for (problem, method), result in comparison.results.items():
@@ -80,7 +96,7 @@ def _machines(comparison: Comparison, name: str) -> list[str]:
     return [f"seconds of {', '.join(methods)}: {m}" for m, methods in made.items() if methods]
 
 
-def _finish(ax: Any, comparison: Comparison) -> None:
+def _finish(ax: Any, comparison: ComparedRuns) -> None:
     """Add ticks and a line at tol, behind the data, or a sentence if there are no data."""
     tol, relative = comparison.settings.tol, comparison.settings.relative
     if not any(len(line.get_xdata()) for line in ax.lines):

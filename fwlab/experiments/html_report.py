@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwlab.arrays import Floats
+from fwlab.experiments.figure import ComparedRuns
 from fwlab.files import why_no_file
 from fwlab.plot import GAP, SECONDS, styles
 from fwlab.provenance import provenance
 from fwlab.text import describe_problem, html_table
 
 if TYPE_CHECKING:
-    from fwlab.experiments.comparison import Comparison
     from fwlab.result import Result
 
 # points of a curve; more cannot be told apart
@@ -72,7 +72,7 @@ def require_plotly() -> Any:
     return graph_objects
 
 
-def html_report(comparison: Comparison) -> str:
+def html_report(comparison: ComparedRuns, runs: tuple[Sequence[str], list[list[str]]]) -> str:
     """Return the page: a figure per problem, the table, the settings and the environment.
 
     Raises ImportError without plotly.
@@ -82,7 +82,7 @@ def html_report(comparison: Comparison) -> str:
         title = escape(describe_problem(name, comparison.problems[name]))
         parts += [f"<h2>{title}</h2>", figure_html(comparison, name, first=place == 0)]
     tables = [
-        html_table("Runs", *comparison.cells()),
+        html_table("Runs", *runs),
         html_table("Settings", (), pairs(asdict(comparison.settings))),
         html_table("Environment", (), pairs(provenance())),
     ]
@@ -95,7 +95,7 @@ def pairs(values: dict[str, Any]) -> list[list[str]]:
     return [[name.replace("_", " "), str(value)] for name, value in values.items()]
 
 
-def figure_html(comparison: Comparison, name: str, first: bool) -> str:
+def figure_html(comparison: ComparedRuns, name: str, first: bool) -> str:
     """Return the figure of one problem; plotly's script comes with the first one on a page."""
     results = {
         method: result

@@ -10,7 +10,7 @@ sum(beta) if the threshold has no delta (thresholds.py). Rows are kept with the 
 """
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from fwlab.checks.labels import as_positive
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
 from fwlab.ranking.machine import KERNELS, Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
-from fwlab.ranking.rounding import gap_error, scored
 from fwlab.result import Certificate
 
 TOLERANCE = 1e-12  # allowed rounding errors of the constraints, a fraction of sum(alpha)
@@ -204,24 +203,10 @@ class Problem:
 
     def estimate(self, point: Point) -> Certificate:
         """Return primal, dual and gap as computed, with no bound of their rounding errors."""
-        return self._judged(point, *self._scored(point))
+        return self.judged(point, *self._scored(point))
 
-    def certificate(self, point: Point) -> Certificate:
-        """Return primal, dual and gap, computed from the point alone, and gap_error.
-
-        gap_error bounds the error of the gap (fwlab.ranking.rounding). A gap that is negative by
-        more contradicts the data.
-        """
-        # what overflows here bounds nothing, and the error is infinite
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = scored(self, point)
-            values = self._judged(point, found.scores, found.square)
-            error = np.inf
-            if values.dual > -np.inf:
-                error = gap_error(self, point, found, abs(values.primal) + abs(values.dual))
-        return replace(values, from_scratch=True, gap_error=error).checked()
-
-    def _judged(self, point: Point, scores: Floats, square: float) -> Certificate:
+    def judged(self, point: Point, scores: Floats, square: float) -> Certificate:
+        """Return the certificate from the scores and |w|^2, as computed."""
         positives, negatives = np.split(scores, [self.n_positive])
         t = self.threshold.value(negatives)
         losses = self.C * self.loss.value(t - positives).sum()

@@ -38,19 +38,16 @@ changes it by at most 2.1 u (r_i + r_j)^2, and the product with sigma by another
 taken to be right to 4 units in the last place, as numpy's is.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma
 from fwlab.ranking.gram import LinearGram
-
-if TYPE_CHECKING:
-    from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.problem import Point, Problem
+from fwlab.result import Certificate
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +90,21 @@ def scored(problem: Problem, point: Point) -> Scored:
     e = e + problem.gram_shift * sizes  # K + mu I is positive semidefinite, K perhaps not
     rounding = float(sizes @ e + gamma(len(c) + 1) * (sizes @ np.abs(scores)))
     return Scored(scores, e, float(c @ scores), rounding + len(c) * UNDERFLOW)
+
+
+def certificate(problem: Problem, point: Point) -> Certificate:
+    """Return primal, dual and gap, computed from the point alone, and gap_error.
+
+    gap_error bounds the error of the gap. A gap that is negative by more contradicts the data.
+    """
+    # what overflows here bounds nothing, and the error is infinite
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = scored(problem, point)
+        values = problem.judged(point, found.scores, found.square)
+        error = np.inf
+        if values.dual > -np.inf:
+            error = gap_error(problem, point, found, abs(values.primal) + abs(values.dual))
+    return replace(values, from_scratch=True, gap_error=error).checked()
 
 
 def gap_error(problem: Problem, point: Point, found: Scored, values: float) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 
 from fwlab.ranking.gram import PART, LinearGram
 from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.rounding import certificate
 from fwlab.result import Certificate
 from fwlab.solvers.certificate_time import ONE_OF, shortest
 from fwlab.solvers.method import RunState
@@ -34,7 +35,7 @@ class State(RunState):
     def certify(self) -> Certificate:
         """Return the certificate of the point; nothing else is tracked."""
         self._count()
-        return self.problem.certificate(self.point)
+        return certificate(self.problem, self.point)
 
     def seconds_to_certify(self, judgement: float) -> float:
         """Predict the seconds of `certify` from products with some columns of the kernel matrix."""

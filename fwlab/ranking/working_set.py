@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
+from fwlab.ranking import rounding
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
@@ -113,7 +114,7 @@ def solved(problem: Problem, start: Point, rng: np.random.Generator, goal: float
         if certificate.gap <= goal * abs(certificate.primal):
             break
         if count % STEPS_BETWEEN == 0:
-            certificate = problem.certificate(small.point)
+            certificate = rounding.certificate(problem, small.point)
             if certificate.gap <= certificate.gap_error:
                 break
         method.iterate(small, workspace)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from on_cluster import client_of, on_cluster
 from out_of_core import dense, saved
 from solvers.solver_table import LOSSES, Case
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
 from fwlab import Status, distributed
@@ -190,3 +191,14 @@ def test_a_callback_sees_the_iterate_and_ends_the_run(client):
     assert seen[0][2] < seen[-1][2]
     distributed.solve(cluster, tol=0.0, callback=stop, check_every=1)
     assert len({run for _, run, _ in seen}) == 2, "each fit has a run id of its own"
+
+
+def blas_pools():
+    return {lib["filepath"]: lib["num_threads"] for lib in threadpool_info()}
+
+
+def test_a_cluster_in_this_process_leaves_blas_as_it_was(client):
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_pools()
+        distributed.solve(on_cluster(Case(n=40).problem(), client, 4), "fw", tol=0.0, max_iter=2)
+        assert blas_pools() == before

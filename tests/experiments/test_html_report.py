@@ -30,7 +30,7 @@ def comparison():
 
 
 def test_the_page_holds_every_number_of_the_table(comparison):
-    page = html_report(comparison)
+    page = html_report(comparison, comparison.cells())
     for line in comparison.cells()[1]:
         for text in line[1:]:
             assert f"<td>{text}</td>" in page

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fwlab import Status
-from fwlab.ranking import PatMat, TopPush, TopPushK, solve
+from fwlab.ranking import PatMat, TopPush, TopPushK, rounding, solve, state
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.surrogates import Surrogate
 from fwlab.ranking.thresholds import SurrogateQuantile
@@ -216,7 +216,7 @@ def test_iterations_beyond_rounding_do_no_harm(objective):
 
 @pytest.mark.parametrize("options", [{"tol": 1e-2}, {"tol": 0.0, "max_iter": 3}])
 def test_the_error_is_bounded_once_before_the_end(options, monkeypatch):
-    counted, certificate = [], Problem.certificate
-    monkeypatch.setattr(Problem, "certificate", lambda *a: counted.append(1) or certificate(*a))
+    counted, certificate = [], rounding.certificate
+    monkeypatch.setattr(state, "certificate", lambda *a: counted.append(1) or certificate(*a))
     result = solve(X, Y, TopPush(), 1.0, **options)
     assert len(counted) == 1 < len(result.trace.gap) and result.gap_error > 0

@@ -2,6 +2,8 @@
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
 
 import numpy as np
 import pytest
@@ -11,7 +13,14 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import fwlab
 from fwlab.kernels.products.dense import SUMMED
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
-from fwlab.threads import ROWS, for_rows, run_threads, sum_of_parts, threads_in_blas
+from fwlab.threads import (
+    ROWS,
+    for_rows,
+    one_blas_thread,
+    run_threads,
+    sum_of_parts,
+    threads_in_blas,
+)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -189,3 +198,30 @@ def test_each_row_keeps_its_costs_and_its_label():
 
     for one, three in zip(answers(1), answers(3), strict=True):
         np.testing.assert_array_equal(three, one)
+
+
+def test_threads_that_overlap_leave_blas_as_it_was():
+    """The first thread inside ends before the second one, which then holds the limit alone."""
+    both, first_left = Barrier(3), Event()
+
+    def first():
+        with one_blas_thread:
+            both.wait()
+        first_left.set()
+
+    def second():
+        with one_blas_thread:
+            both.wait()
+            first_left.wait()
+
+    with threadpool_limits(2, user_api="blas"):
+        before = largest_blas_pool()
+        with ThreadPoolExecutor(2) as pool:
+            running = [pool.submit(first), pool.submit(second)]
+            both.wait()
+            for task in running:
+                task.result()
+        assert largest_blas_pool() == before
+        with one_blas_thread:
+            assert largest_blas_pool() == 1
+        assert largest_blas_pool() == before
