@@ -163,3 +163,10 @@ def test_the_quick_size_has_no_finding(tmp_path):
     study = Study("x2020_table1", "quick", tmp_path)
     one.compute(study)
     assert one.found(study) is None
+
+
+def test_the_gallery_says_what_the_stored_results_say(tmp_path):
+    """Both are read from figures/results; the links of the gallery are not compared."""
+    gallery = (ROOT / "figures" / "GALLERY.md").read_text("utf-8")
+    board = markdown_scoreboard(scores(tmp_path, "standard"), {})
+    assert board in re.sub(r"\[([^]]*)\]\(#\w+\)", r"\1", gallery)
