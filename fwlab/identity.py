@@ -13,8 +13,9 @@
 Names that the code does not reach have no part in it. What is reached and cannot be hashed raises
 Unidentifiable, and so does fwlab with a source edited or an attribute changed after its import.
 
-Three things it does not see: attributes that a program changes in an installed package; what a name
-means that code computes, as for `getattr`; and what code reads from files, other programs or the
+Four things it does not see: attributes that a program changes in an installed package; entries of
+fwlab's own lists and tables that are changed in place; names that code computes, as for `getattr`,
+in a module that a version stands for; and what code reads from files, other programs or the
 environment, except that the usual ways to do so (OPAQUE) are Unidentifiable.
 """
 
@@ -52,16 +53,18 @@ OPAQUE = {
     "fwlab.datasets": ("load", "read_file"),
     "fwlab.experiments": ("DataName",),
     "importlib": ("import_module", "reload"),
+    "joblib": ("load",),
     "numpy": ("fromfile", "genfromtxt", "load", "loadtxt"),
-    "os": ("environ", "environb", "getenv", "open"),
+    "os": ("environ", "environb", "getenv", "open", "system"),
+    "subprocess": ("call", "check_call", "run"),
     "sys": ("_getframe", "modules"),
 }
 HINTS = dict.fromkeys(("fwlab.datasets", "fwlab.experiments"), "; pass the data as a setting")
 # .. and attributes, whatever their owner
 OPAQUE_ATTRIBUTES = set(
     "Popen ZipFile __globals__ __subclasses__ check_output currentframe exec_module getline "
-    "getlines iterdir listdir loadmat memmap open popen read_bytes read_csv read_text run_path "
-    "scandir urlopen".split()
+    "getlines iterdir listdir loadmat memmap open popen read_bytes read_csv read_excel read_json "
+    "read_parquet read_pickle read_text run_path scandir urlopen".split()
 )
 # entries of classes and modules that do not change what they do
 ABOUT_A_CLASS = set(

@@ -150,14 +150,19 @@ def _namespaces(module: ModuleType) -> Iterator[Namespace]:
     for owner in (module, *(cls for cls in owned if cls.__module__ == module.__name__)):
         names, values = list(vars(owner)), list(vars(owner).values())
         functions = [value for value in values if isinstance(value, FunctionType)]
-        yield vars(owner), names, values, [(f, f.__code__, f.__defaults__) for f in functions]
+        yield vars(owner), names, values, [(f, _parts(f)) for f in functions]
+
+
+def _parts(function: FunctionType) -> tuple[Any, ...]:
+    """Return what a program may replace in a function."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
 def _changed(seen: list[Namespace]) -> str:
     """Return a name whose value has changed since it was first seen, "" if none has."""
     for place, names, values, functions in seen:
-        for function, code, defaults in functions:
-            if function.__code__ is not code or function.__defaults__ is not defaults:
+        for function, parts in functions:
+            if not all(map(is_, _parts(function), parts)):
                 return f"{function.__name__}"
         if len(place) == len(values) and all(map(is_, place.values(), values)):
             continue

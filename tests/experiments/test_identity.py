@@ -49,13 +49,14 @@ def a_lock():
         lambda: open("weights.txt"),
         lambda: np.load("weights.npy"),
         lambda: os.environ["WEIGHT"],
+        lambda: subprocess.run(["weights"]),
         lambda: Path("weights.txt").open(),
         lambda: unzipped("weights.gz"),
         lambda: np.memmap("weights.bin"),
         lambda: os.listdir("."),
         np.frompyfunc(lambda x: x, 1, 1),
     ],
-    ids=["lock", "generator", "file", "array file", "environment", "method", "import",
+    ids=["lock", "generator", "file", "array file", "environment", "program", "method", "import",
          "map", "folder", "ufunc"],
 )  # fmt: skip
 def test_what_cannot_be_identified_is_refused(value):

@@ -68,9 +68,10 @@ def test_every_patch_of_the_core_is_seen(monkeypatch, name, value):
     assert identity() == before
 
 
-@pytest.mark.parametrize("part", ["__code__", "__defaults__"])
+@pytest.mark.parametrize("part", ["__code__", "__defaults__", "__kwdefaults__"])
 def test_a_function_that_is_changed_in_place_is_seen(monkeypatch, part):
-    monkeypatch.setattr(fwlab.solve, part, getattr(fwlab.verify, part))
+    other = {"rng": 7} if part == "__kwdefaults__" else getattr(fwlab.verify, part)
+    monkeypatch.setattr(fwlab.solve, part, other)
     with pytest.raises(Unidentifiable, match="has an attribute solve that"):
         identity()
 
