@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
 from fwlab.npz import (
@@ -105,8 +105,15 @@ class Checkpoint:
         if found := difference(self.facts, facts):
             raise ValueError(
                 f"checkpoint must be a new file or the file of this run; {str(path)!r} holds "
-                f"another run: {found}."
+                f"another run: {found}. A0={str(path)!r} and a new file start from its dual point."
             )
+
+
+def dual_point(A0: Any) -> Any:
+    """Return A0, or the A of the checkpoint whose file it names."""
+    if not isinstance(A0, str | Path):
+        return A0
+    return vstack(Checkpoint.load(A0).packed, format="csr")
 
 
 def _form(archive: Archive) -> dict[str, Saved]:

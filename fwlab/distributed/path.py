@@ -8,7 +8,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.checks.arguments import as_integer, as_positive_reals
-from fwlab.distributed.checkpoint import difference, fingerprint_of_rows
+from fwlab.distributed.checkpoint import difference, dual_point, fingerprint_of_rows
 from fwlab.distributed.checkpoint_file import code_of, problem_facts_of
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.result import PackedResult
@@ -137,6 +137,7 @@ class Start:
     @classmethod
     def given(cls, A0: Any) -> "Start":
         """Return the start at the A0 of a caller, 0 for None."""
+        A0 = dual_point(A0)
         return cls(A0, "0" if A0 is None else fingerprint_of_rows([csr_array(A0)]))
 
     @classmethod

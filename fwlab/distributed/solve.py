@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.distributed.checkpoint import dual_point
 from fwlab.distributed.checkpoint_file import checkpoint_file_of
 from fwlab.distributed.dask_problem import DaskProblem
 from fwlab.distributed.dask_state import DaskState
@@ -93,9 +94,9 @@ def solve(
         the certificate is taken to last five judgements. No iteration is cut short, and the first
         one is made unless the time is over before it: the call may be late by the time of one
         iteration, or of the first one and the certificate.
-    A0 : array or scipy.sparse matrix (n, m), optional
-        A feasible dual point to start from, such as the A of a result with another lam; 0 by
-        default.
+    A0 : array or scipy.sparse matrix (n, m), or path, optional
+        A feasible dual point to start from, such as the A of a result with another lam, or that of
+        the checkpoint whose file it names; 0 by default.
     callback : callable, optional
         callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
         gap, A and W. It may raise StopIteration to end the run.
@@ -202,6 +203,7 @@ def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
     n, m = problem.n_samples, problem.n_classes
     if isinstance(A0, RowsToTake):
         return A0
+    A0 = dual_point(A0)
     if A0 is None:
         return [csr_array((part.n_samples, m)) for part in problem.parts]
     A0 = csr_array(A0 if issparse(A0) else as_floats("A0", A0, ndims=(2,)), dtype=np.float64)

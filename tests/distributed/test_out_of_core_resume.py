@@ -147,6 +147,28 @@ def test_a_checkpoint_of_another_run_is_refused(change, sentence, tmp_path):
         distributed.solve(made(**of_problem), **options, **of_run)
 
 
+def test_a_run_starts_from_the_dual_point_of_a_checkpoint_of_another_run(tmp_path):
+    problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
+    first = distributed.solve(problem, max_iter=3, tol=0.0, checkpoint=file)
+    with pytest.raises(ValueError, match=r"A0='.*run.npz' and a new file start from its dual"):
+        distributed.solve(problem, "bcfw", checkpoint=file)
+    for start in (file, str(file)):
+        runs = [
+            distributed.solve(problem, "bcfw", tol=0.0, max_iter=2, A0=A0)
+            for A0 in (start, first.A)
+        ]
+        assert_array_equal(runs[0].W, runs[1].W)
+    C = 1.0 / (problem.lam * problem.n_samples)
+    paths = [
+        list(distributed.path(problem, [C], max_iter=2, tol=0.0, A0=A0)) for A0 in (file, first.A)
+    ]
+    assert_array_equal(paths[0][0].result.W, paths[1][0].result.W)
+    with pytest.raises(ValueError, match=r"A0 must be \(n, m\)"):
+        distributed.solve(out_of_core(Case(n=50).problem(), ROWS), A0=file)
+    with pytest.raises(FileNotFoundError):
+        distributed.solve(problem, A0=tmp_path / "none.npz")
+
+
 @pytest.mark.parametrize("content", [b"", b"PK\3\4 cut", None])
 def test_a_damaged_file_is_refused(content, tmp_path):
     problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
