@@ -114,6 +114,7 @@ class _Walk:
         self.open: list[Any] = []
         # modules that a version stands for
         self.modules: set[str] = set()
+        self.opaque = _opaque()
 
     def text(self, value: Any) -> str:
         """Return a text for a value: itself, a hash of its parts, or where it contains itself."""
@@ -167,8 +168,8 @@ class _Walk:
 
     def _code(self, value: Any) -> list[str]:
         """Return the parts of a function, class, module, or instance of any class."""
-        if id(value) in _opaque():
-            self._refuse(f"a use of {_opaque()[id(value)]}")
+        if id(value) in self.opaque:
+            self._refuse(f"a use of {self.opaque[id(value)]}")
         if (provider := _provider(value)) is not None:
             module, name = provider
             if name.rpartition(".")[2] in OPAQUE_ATTRIBUTES:
@@ -209,8 +210,8 @@ class _Walk:
         for module, level, names in code.imports:
             package = function.__globals__.get("__package__")
             full = resolve_name("." * level + module, package)
-            if opaque := sorted({*names, *code.attributes} & set(OPAQUE.get(full, ()))):
-                self._refuse(f"a use of {full}.{opaque[0]}")
+            if found := _opaque_import(full, {*names, *code.attributes}):
+                self._refuse(f"a use of {found}")
             parts += self._import(full, names)
         return parts
 
@@ -221,10 +222,13 @@ class _Walk:
             loaded = import_module(full)
         except ImportError:
             return
-        if not names or "*" in names or version_of_module(full):
+        has_version = version_of_module(full) is not None
+        if not names or has_version:
             yield self.text(loaded)
-            return
         for name in names:
+            # the version stands for all but what reads data
+            if has_version and id(getattr(loaded, name, None)) not in self.opaque:
+                continue
             if hasattr(loaded, name):
                 yield self.text(getattr(loaded, name))
             else:
@@ -264,11 +268,7 @@ class _Walk:
             return [parts, str(version_of_module("scipy"))]
         lists = [list(part) if isinstance(part, Iterator) else part for part in parts]
         # what a class of the user leaves out when it is pickled counts, too
-        hidden = (
-            vars(value)
-            if hasattr(value, "__dict__") and not version_of_module(cls.__module__)
-            else None
-        )
+        hidden = None if version_of_module(cls.__module__) else getattr(value, "__dict__", None)
         return ["instance", *self._texts([*lists, hidden])]
 
     def _compiled(self, value: Any, module: Any) -> list[str]:
@@ -328,6 +328,20 @@ def _attribute(value: Any, name: str) -> Any:
         return getattr(value, name, None)
     except Exception:
         return None
+
+
+def _opaque_import(full: str, reached: set[str]) -> str:
+    """Return what opaque thing an import inside a function leads to, "" if none is known.
+
+    `reached` are the names that the function imports, and all attributes that it reads.
+    """
+    for module, names in OPAQUE.items():
+        inside = f"{module}.".removeprefix(f"{full}.").split(".")[:-1]
+        if f"{module}.".startswith(f"{full}.") and {*inside} <= reached:
+            found = sorted(reached.intersection(names))
+            if found:
+                return f"{module}.{found[0]}{HINTS.get(module, '')}"
+    return ""
 
 
 def _opaque() -> dict[int, str]:

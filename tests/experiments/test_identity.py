@@ -260,7 +260,38 @@ def by_path():
     return Path("weights.txt").read_text()
 
 
-@pytest.mark.parametrize("function", [lazily, by_path], ids=["lazy import", "path"])
+def data_by_name():
+    from fwlab.experiments.cells import DataName
+
+    return DataName("digits")
+
+
+def data_of_a_package():
+    import fwlab
+
+    return fwlab.datasets.load("digits")
+
+
+def data_of_a_module():
+    from fwlab import datasets
+
+    return datasets.read_file("own.csv")
+
+
+OPAQUE_FUNCTIONS = [lazily, by_path, data_by_name, data_of_a_package, data_of_a_module]
+
+
+def data_of_a_setting(data):
+    import fwlab
+
+    return fwlab.solve, data.load()
+
+
+def test_data_that_are_a_setting_are_no_secret():
+    assert digest(data_of_a_setting)
+
+
+@pytest.mark.parametrize("function", OPAQUE_FUNCTIONS)
 def test_reads_behind_attributes_are_refused(function):
     with pytest.raises(Unidentifiable, match="has a use of"):
         digest(function)
