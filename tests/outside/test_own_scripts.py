@@ -105,6 +105,70 @@ def test_objects_of_a_script_and_of_a_notebook_are_stored_and_followed(tmp_path)
         assert edited[1] != first[1]
 
 
+NOTEBOOK_CELLS = {
+    "imports": "import numpy as np, fwlab",
+    "others": (
+        "import logging, os, threading\n"
+        "LOG, LOCK = logging.getLogger('other'), threading.Lock()\n"
+        "GENERATOR, FILE, UNUSED = (i for i in range(3)), open(os.devnull), np.random.normal()"
+    ),
+    "constant": "WEIGHT = 0.5",
+    "loss": (
+        "class Mine(fwlab.Loss):\n"
+        "    def polytope_weights(self, m):\n"
+        "        return np.full(m - 1, WEIGHT / m), np.zeros(m - 1)"
+    ),
+    "run": (
+        "rng = np.random.default_rng(0)\n"
+        "problem = fwlab.Problem(rng.normal(size=(12, 4)), np.arange(12) % 3, Mine(), 0.1)\n"
+        "found = fwlab.compare(problem, 'fw', max_iter=3, out='out')\n"
+        "print(len(found.stored), found.not_stored, found.results['problem', 'fw'].primal)"
+    ),
+}
+FORGET = "import os; os.remove('out/comparison.toml')"  # or the folder refuses another loss
+NOTEBOOK_RUNNER = """
+import sys
+import linecache
+
+cells = eval(sys.argv[1])
+for number, source in enumerate(cells):
+    name = f"<ipython-input-{number}>"
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    exec(compile(source, name, "exec"), globals())
+"""
+
+
+def test_a_notebook_runs_cell_by_cell_and_finds_its_runs_again(tmp_path):
+    """Twice in one process, then in another, with other cells between; then with a new constant."""
+    imports, others, constant, loss, run = NOTEBOOK_CELLS.values()
+    processes = [
+        [imports, constant, loss, run, others, run, constant, loss, others, run],
+        [imports, others, constant, others, loss, others, run],
+        [
+            imports,
+            constant,
+            loss,
+            "WEIGHT = 0.7",
+            "import os; os.remove('out/comparison.toml')",
+            run,
+        ],
+    ]
+    printed = []
+    for cells in processes:
+        ran = subprocess.run(
+            [sys.executable, "-c", NOTEBOOK_RUNNER, repr(cells)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 0, ran.stderr
+        printed += ran.stdout.splitlines()
+    first, *again, edited = (line.split() for line in printed)
+    assert first[:2] == edited[:2] == ["0", "{}"] and first[2] != edited[2]
+    assert again == [["1", *first[1:]]] * 3
+
+
 @dataclass(frozen=True)
 class Scheduled(fwlab.StepRule):
     """Its options cannot be hashed."""
