@@ -179,11 +179,14 @@ def _changed(seen: list[Namespace]) -> str:
 def _states() -> dict[str, dict[str, Any]]:
     """Return size and times of the sources of each part, by file."""
     found: dict[str, dict[str, Any]] = {}
-    for file in sorted(
-        file for name in (*OWN, "figures") for file in (FOLDER / name).rglob("*.py")
-    ):
-        module = ".".join(file.relative_to(FOLDER).with_suffix("").parts)
-        found.setdefault(part_of(module), {})[str(file)] = _state(str(file))
+    for package in (*OWN, "figures"):
+        for folder, _, names in sorted(os.walk(FOLDER / package)):
+            inside = os.path.relpath(folder, FOLDER).replace(os.sep, ".")
+            for name in sorted(names):
+                if name.endswith(".py"):
+                    file = os.path.join(folder, name)
+                    part = part_of(f"{inside}.{name[:-3]}")
+                    found.setdefault(part, {})[file] = _state(file)
     return found
 
 
