@@ -41,6 +41,7 @@ from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 from fwlab.verify import Enclosure, verify
+from fwlab.versions import see_modules
 
 if TYPE_CHECKING:
     from fwlab import distributed, testing
@@ -98,6 +99,9 @@ __all__ = [
     "verify",
     "weights",
 ]
+
+# what a program changes from here on is no longer fwlab's code
+see_modules()
 
 ON_DEMAND = ("distributed", "testing")
 ESTIMATORS = ("PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")

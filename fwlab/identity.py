@@ -118,8 +118,6 @@ class _Walk:
 
     def text(self, value: Any) -> str:
         """Return a text for a value: itself, a hash of its parts, or where it contains itself."""
-        if isinstance(value, np.generic) and value.dtype.char in "?ld":
-            value = value.item()
         if type(value) in ATOMS:
             return f"{type(value).__name__}:{value!r}"
         if id(value) in self.known:
@@ -149,8 +147,8 @@ class _Walk:
             return [kind.__name__, *sorted(self._texts(value)), *self._texts(own)]
         if kind in (np.ndarray, np.memmap):
             return self._array(value)
-        if isinstance(value, np.generic):
-            return ["scalar", *self._texts([value.dtype.str, value.item()])]
+        if isinstance(value, np.generic) and kind.__module__ == "numpy":
+            return ["scalar", *self._array(np.asarray(value))]
         if scipy.sparse.issparse(value) and version_of_module(kind.__module__):
             rows = value.tocsr()
             return self._texts([kind, rows.shape, rows.indptr, rows.indices, rows.data])
@@ -184,13 +182,17 @@ class _Walk:
             if not (getattr(value, "__file__", None) or "").endswith(".py"):
                 return self._compiled(value, value.__name__)
             return ["module", *self._members(value, ABOUT_A_MODULE)]
-        if isinstance(value, property):
+        if value is sys.stdout or value is sys.stderr:
+            return ["a standard stream"]
+        if type(value) is types.MethodType:
+            return ["method", *self._texts([value.__self__, value.__func__])]
+        if type(value) is property:
             return ["property", *self._texts([value.fget, value.fset, value.fdel])]
-        if isinstance(value, staticmethod | classmethod):
+        if type(value) in (staticmethod, classmethod):
             return [type(value).__name__, self.text(value.__func__)]
         if isinstance(value, ContextVar):
-            return ["context variable", value.name, self.text(value.get(None))]
-        if isinstance(value, functools.cached_property):
+            return ["context variable", value.name, self.text(_current(value))]
+        if type(value) is functools.cached_property:
             return ["cached", self.text(value.func)]
         if isinstance(value, functools._lru_cache_wrapper):
             if value.cache_info().currsize:
@@ -225,14 +227,19 @@ class _Walk:
         has_version = version_of_module(full) is not None
         if not names or has_version:
             yield self.text(loaded)
+        if not names and "." in full:
+            # the name that the import binds is the outer package's
+            yield self.text(import_module(full.partition(".")[0]))
         for name in names:
             # the version stands for all but what reads data
             if has_version and id(getattr(loaded, name, None)) not in self.opaque:
                 continue
-            if hasattr(loaded, name):
-                yield self.text(getattr(loaded, name))
-            else:
+            found = getattr(loaded, name, MISSING)
+            # a module may be an attribute of its package only once it has been imported
+            if found is MISSING or isinstance(found, types.ModuleType):
                 yield from self._import(f"{full}.{name}", ())
+            if found is not MISSING and not isinstance(found, types.ModuleType):
+                yield self.text(found)
 
     def _class(self, cls: type) -> list[str]:
         name = f"class {cls.__module__}:{cls.__qualname__}"
@@ -290,6 +297,14 @@ def _meant(namespace: dict[str, Any], dotted: tuple[str, ...]) -> list[Any]:
         if isinstance(value, types.ModuleType):
             value = getattr(value, attribute, MISSING)
     return [] if value is MISSING else [value]
+
+
+def _current(variable: ContextVar[Any]) -> Any:
+    """Return the value of a context variable, or its default."""
+    try:
+        return variable.get()
+    except LookupError:
+        return MISSING.__class__
 
 
 def _content(cell: types.CellType) -> Any:

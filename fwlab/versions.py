@@ -153,6 +153,10 @@ def _namespaces(module: ModuleType) -> Iterator[Namespace]:
         yield vars(owner), names, values, [(f, _parts(f)) for f in functions]
 
 
+def _is_part(value: Any, package: Any, name: str) -> bool:
+    return isinstance(value, ModuleType) and value is sys.modules.get(f"{package}.{name}")
+
+
 def _parts(function: FunctionType) -> tuple[Any, ...]:
     """Return what a program may replace in a function."""
     return function.__code__, function.__defaults__, function.__kwdefaults__
@@ -168,10 +172,10 @@ def _changed(seen: list[Namespace]) -> str:
             continue
         before = dict(zip(names, values, strict=True))
         for name in {**before, **place}:
-            # a package holds its modules once they are imported
             new = place.get(name)
-            if before.get(name) is not new and not isinstance(new, ModuleType):
-                if name not in PYTHONS_OWN:
+            if before.get(name) is not new and name not in PYTHONS_OWN:
+                # a package holds its modules once they are imported
+                if not (name not in before and _is_part(new, place.get("__name__"), name)):
                     return name
     return ""
 

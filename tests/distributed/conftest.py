@@ -7,7 +7,6 @@ import pytest
 from on_cluster import DriverHere, client_of
 
 from fwlab.distributed import dask_problem, dask_state
-from fwlab.versions import SEEN
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +19,6 @@ def client() -> Iterator[Any]:
 @pytest.fixture
 def driver_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs ask blocks in this thread, each of several small pieces."""
-    for module in (dask_problem, dask_state):
-        monkeypatch.delitem(SEEN, module.__name__)  # as if they had it
     monkeypatch.setattr(dask_state, "Driver", DriverHere)
     monkeypatch.setattr(dask_problem, "LEAST_ROWS", 5)
     monkeypatch.setattr(dask_problem, "CHUNK_BYTES", 1)

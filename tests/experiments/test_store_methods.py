@@ -4,6 +4,8 @@ import contextlib
 import copy
 import functools
 import importlib
+import subprocess
+import sys
 
 import pytest
 from visiting import problem_of
@@ -57,6 +59,7 @@ def wrapper(function):
         ("fwlab.losses.DOMAIN_TOLERANCE", 1e-3),
         ("fwlab.losses.MOST_VERTICES", True),
         ("fwlab.losses.TopK", fwlab.Usunier),
+        ("fwlab.losses.np", functools),
     ],
 )
 def test_every_patch_of_the_core_is_seen(monkeypatch, name, value):
@@ -70,6 +73,7 @@ def test_every_patch_of_the_core_is_seen(monkeypatch, name, value):
 
 @pytest.mark.parametrize("part", ["__code__", "__defaults__", "__kwdefaults__"])
 def test_a_function_that_is_changed_in_place_is_seen(monkeypatch, part):
+    identity()
     other = {"rng": 7} if part == "__kwdefaults__" else getattr(fwlab.verify, part)
     monkeypatch.setattr(fwlab.solve, part, other)
     with pytest.raises(Unidentifiable, match="has an attribute solve that"):
@@ -143,3 +147,19 @@ def test_a_part_is_identified_by_its_sources(tmp_path, monkeypatch):
         found.add(versions.part_version("fwlab.made"))
     versions.part_version.cache_clear()
     assert len(found) == 3
+
+
+def test_a_patch_before_the_first_key_is_seen(tmp_path):
+    code = (
+        "import fwlab, fwlab.solvers.frank_wolfe as module\n"
+        "from fwlab.identity import identity\n"
+        "module.FrankWolfe.iterate = None\n"
+        "try:\n"
+        "    identity()\n"
+        "except TypeError as error:\n"
+        "    print(error)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith(
+        "fwlab.solvers.frank_wolfe has an attribute iterate that a program"
+    )

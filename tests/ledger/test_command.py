@@ -5,7 +5,6 @@ import json
 import pytest
 from devices import device
 
-from fwlab.versions import SEEN
 from paper_checks import outcomes, run
 from paper_checks.__main__ import main
 from paper_checks.ledger import CLAIMS, Case, Claim, Erratum, version
@@ -115,7 +114,6 @@ def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypat
             raise KeyboardInterrupt
         return real(id, *rest)
 
-    monkeypatch.delitem(SEEN, "paper_checks.run")  # as if the module had it
     monkeypatch.setattr(run, "tried", second_is_interrupted)
     options = ["--id", "K19-prop6", "--id", "K19-ptk-below", "--jobs", "1", "--keep", str(keep)]
     assert main(options) == 130
