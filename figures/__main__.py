@@ -122,11 +122,13 @@ def check(options: Any) -> int:
             for replay in replays(studies, seconds, options.seed):
                 done, without_data = done + replay.has_data, without_data + (not replay.has_data)
                 differing += bool(replay.difference)
-                if replay.difference:
-                    print(replay)
+                print(replay, file=sys.stdout if replay.difference else sys.stderr)
     except KeyboardInterrupt:
         _complain("interrupted; what differs so far is marked.")
         return 130
+    except (OSError, ValueError, ImportError) as error:
+        _complain(error)
+        return 1
     print(f"{done} stored cells were computed again (--seed {options.seed}); {differing} differ.")
     if without_data:
         print(f"{without_data} were not: FWLAB_DATA names no folder with their data.")
@@ -186,6 +188,8 @@ def _options(argv: Sequence[str] | None) -> Any:
     options = parser.parse_args(argv)
     if (options.all or options.seed is not None) and options.names != ["check"]:
         raise ValueError("--all and --seed are for check.")
+    if options.names == ["check"] and (options.jobs != 1 or options.plot_only or options.scheduler):
+        raise ValueError("check takes no --jobs, --plot-only and --scheduler.")
     if options.seed is None:
         options.seed = secrets.randbelow(2**32)
     if options.jobs < 1:

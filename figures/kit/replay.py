@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from figures.kit.kept import write_record
-from figures.kit.script import Script, script
+from figures.kit.script import script
 from figures.kit.study import NotRun, Study
 from fwlab.experiments import Cell
 
 # the last of six stored digits may be rounded the other way
 RELATIVE, ABSOLUTE = 1.1e-5, 1e-9
-# parts of a value that are times, or that tell how a run went and not what it found
+# parts of a value that tell whether two runs took the same steps
 GAPS = ("gap", "own_gap", "optimum")
+# parts that are times, or that tell how a run went and not what it found
 BESIDE = ("seconds", "reached", "gap", "own_gap", "iteration", "iterations", "status")
 
 
@@ -65,7 +66,7 @@ def replays(studies: Sequence[Study], seconds: float | None, seed: int) -> Itera
 
 def stored_cells(study: Study) -> list[tuple[Cell, float]]:
     """Return the cells of a script that are stored, each with its estimated seconds."""
-    one: Script = script(study.name)
+    one = script(study.name)
     try:
         values = study.values
     except NotRun:
@@ -79,8 +80,7 @@ def note(study: Study, cell: str, found: str) -> None:
     """Write in the record of a script whether the replay of a cell differs."""
     record = study.record
     before = record.get("differs", {})
-    after = {**{name: text for name, text in before.items() if name != cell}}
-    after |= {cell: found} if found else {}
+    after = {name: text for name, text in {**before, cell: found}.items() if text}
     if after != before:
         write_record(study, {**record, "differs": after})
 

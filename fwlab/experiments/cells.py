@@ -93,8 +93,9 @@ class Cell:
     cost: float = 1.0
 
     def compute(self) -> Any:
-        """Return the value of the cell, as JSON reads it back."""
-        return plain(self.function(**self.settings))
+        """Return the value as JSON reads it back; Ctrl-C raises KeyboardInterrupt in any run."""
+        with threadpool_limits(1, user_api="blas"), interrupted_runs_raise():
+            return plain(self.function(**self.settings))
 
 
 class CellsFailed(RuntimeError):
@@ -300,8 +301,7 @@ def _compute(
     began = time.perf_counter()
     as_planned = planned.file is None or is_as_planned(planned, _code(cell))
     try:
-        with threadpool_limits(1, user_api="blas"), interrupted_runs_raise():
-            value = cell.compute()
+        value = cell.compute()
     except Exception:
         return cell.name, {"error": traceback.format_exc(), "as_planned": as_planned}
     record = record_of(value, time.perf_counter() - began)

@@ -1,8 +1,12 @@
 """python -m figures check: stored cells are computed again, and what differs is marked."""
 
+import os
+import signal
+
 import pytest
 from test_kept import SECONDS, cells, plot
 
+import fwlab
 from figures import __main__ as command
 from figures.kit import script as _script
 from figures.kit import study as _study
@@ -88,6 +92,35 @@ def test_cells_without_data_are_counted(only, tmp_path, capsys):
     ]
 
 
+def interrupted(x):
+    """Return a run that Ctrl-C ends."""
+
+    def press(progress):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    data = fwlab.datasets.synthetic(20, 3, 3, 1.0, rng=0)
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 0.1, n_classes=3)
+    run = fwlab.solve(problem, tol=0.0, max_iter=50, callback=press, check_every=1)
+    return {"value": [1.0, run.primal], "n": 7}
+
+
+def test_ctrl_c_in_a_cell_marks_nothing(only, tmp_path, capsys):
+    only(value)
+    computed(tmp_path)
+    only(interrupted)
+    assert command.main(["check", "--out", str(tmp_path)]) == 130
+    assert capsys.readouterr().err.endswith("interrupted; what differs so far is marked.\n")
+    assert stored("it", tmp_path) == "standard"
+
+
+def test_a_damaged_record_is_one_sentence(only, tmp_path, capsys):
+    only(value)
+    computed(tmp_path)
+    (tmp_path / "standard" / "it.json").write_text("{")
+    assert command.main(["check", "--out", str(tmp_path)]) == 1
+    assert "it.json is damaged (" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_times_are_not_replayed(only, tmp_path, capsys):
     only(value)
     computed(tmp_path)
@@ -107,6 +140,7 @@ def test_the_time_limits_the_sample(only, tmp_path, capsys, monkeypatch):
     [
         (["list", "--all"], "--all and --seed are for check."),
         (["check", "--quick"], "check takes no --quick"),
+        (["check", "--jobs", "2"], "check takes no --jobs, --plot-only and --scheduler."),
         (["check", "--file", "x.py"], "check is for this repository"),
     ],
 )
