@@ -10,8 +10,9 @@
   (versions.py). Packages that were installed from a folder, that need fwlab or that were edited are
   followed like the user's code.
 
-Names that the code does not reach have no part in it. What is reached and cannot be hashed raises
-Unidentifiable, and so does fwlab with a source edited or an attribute changed after its import.
+Names that the code does not reach have no part in it. Code or data that it reaches and that cannot
+be hashed raises Unidentifiable; so does fwlab with a source edited, or an attribute changed, after
+its import.
 
 Four things it does not see: attributes that a program changes in an installed package; entries of
 fwlab's own lists and tables that are changed in place; names that code computes, as for `getattr`,

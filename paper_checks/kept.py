@@ -1,6 +1,6 @@
 """Keep records in a file, one per line, each with the identity of the code that made it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fwlab.files import append_entry, entries
@@ -10,11 +10,16 @@ from paper_checks.records import Record
 from paper_checks.verdicts import Verdict, judge
 
 
-def code_of(id: str) -> str | None:
-    """Return the identity of a claim, the judge included, None if a record cannot depend on it."""
+def code_of(id: str, tell: Callable[[str], None] | None = None) -> str | None:
+    """Return the identity of a claim, the judge included, None if a record cannot depend on it.
+
+    `tell` is called with a line that says why.
+    """
     try:
         return identity(CLAIMS[id], judge)
-    except Exception:
+    except Exception as error:
+        if tell is not None:
+            tell(f"{id} will not be kept: {error}.")
         return None
 
 

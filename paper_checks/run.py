@@ -12,6 +12,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from fwlab.say import say
 from paper_checks.data_sets import data_set
 from paper_checks.kept import code_of, keep_record, stored, usable
 from paper_checks.ledger import CLAIMS
@@ -44,7 +45,7 @@ def run(
     paths = {id: file.path for file in files for id in file.ids}
     modules = {id: file.module for file in files for id in file.ids}
     modules |= {id: INSIDE[CLAIMS[id].paper] for id in ids if id not in modules}
-    codes = {id: code_of(id) for id in ids} if keep is not None else {}
+    codes = {id: code_of(id, say) for id in ids} if keep is not None else {}
     kept = usable(keep, seed, deep, codes)
     yield from ({**kept[id], "file": paths.get(id, "")} for id in ids if id in kept)
     work = [(id, seed, deep, modules[id]) for id in ids if id not in kept]
@@ -52,7 +53,8 @@ def run(
     for found in in_processes(work, jobs, [*codes]) if jobs > 1 else (tried(*p) for p in work):
         id = found["id"]
         code = codes.get(id)
-        if keep is not None and code is not None and found.pop("code", code) == code:
+        there = found.pop("code", code)
+        if keep is not None and code is not None and there == code:
             keep_record(keep, found, code)
         yield {**found, "file": paths.get(id, "")}
 

@@ -95,8 +95,8 @@ def solve(
         one is made unless the time is over before it: the call may be late by the time of one
         iteration, or of the first one and the certificate.
     A0 : array or scipy.sparse matrix (n, m), or path, optional
-        A feasible dual point to start from, such as the A of a result with another lam, or that of
-        the checkpoint whose file it names; 0 by default.
+        A feasible dual point to start from, such as the A of a result with another lam, or the file
+        of a checkpoint that holds one; 0 by default.
     callback : callable, optional
         callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
         gap, A and W. It may raise StopIteration to end the run.

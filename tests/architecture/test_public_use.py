@@ -24,6 +24,7 @@ PUBLIC = {
     "fwlab.plot_labels",
     "fwlab.provenance",
     "fwlab.ranking",
+    "fwlab.say",
     "fwlab.text",
     "fwlab.weights",
 }

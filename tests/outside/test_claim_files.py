@@ -178,3 +178,12 @@ def test_a_record_of_code_that_was_edited_meanwhile_answers_for_the_code_that_ra
     assert len((visitor / "kept").read_text().splitlines()) == 1
     ran(visitor, "paper_checks", "--file", "own_edited.py", "--jobs", "1", "--keep", "kept")
     assert len((visitor / "kept").read_text().splitlines()) == 2
+
+
+def test_a_claim_that_cannot_be_identified_is_not_kept_and_a_line_says_so(visitor, capsys):
+    written(visitor, "helper.py", "FACTOR = 1\n")
+    reads = "helper.FACTOR * case.x + 0 * eval('0')"
+    written(visitor, "own_reading.py", OWN.replace("helper.FACTOR * case.x", reads))
+    assert main(["--file", "own_reading.py", "--jobs", "1", "--keep", "kept"]) == 0
+    assert "DOE24-1 will not be kept: " in capsys.readouterr().err
+    assert not (visitor / "kept").exists()
