@@ -261,3 +261,19 @@ def test_lei_corollary_8_grows_no_faster_than_stated():
         ["not so: p = 2: no faster than stated", "p = 1.05: no faster than stated"]
     )
     assert corollary8.finding(bounds(-0.1, 1e6), SIZE).outcome == Agreement.DISAGREES
+
+
+@pytest.mark.parametrize(("factor", "rises"), [(1.0, False), (1.000001, False), (1.0003, True)])
+def test_the_growth_of_corollary_8_allows_for_the_stored_digits(factor, rises):
+    values = {}
+    for c, p in {(c, p) for p in corollary8.FIXED_PS for c in corollary8.CLASSES[SIZE]}:
+        term = float(corollary8.stated_growth(np.array(c), p))
+        term *= factor if c == max(corollary8.CLASSES[SIZE]) else 1.0
+        values[corollary8.name(c, p)] = {
+            "corollary_8": term + 1.5, "mean_loss": 1.0, "confidence": 0.5, "risk": 0.0,
+        }  # fmt: skip
+    found = corollary8.finding(values, SIZE)
+    assert ("no faster than stated" in found.because) == rises
+    one = {"corollary_8": 2.0, "mean_loss": 1.0, "confidence": 0.5}
+    sizes = corollary8.sizes([one], "corollary_8")
+    assert sizes.tolist() == [3.5]

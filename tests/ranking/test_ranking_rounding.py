@@ -193,3 +193,11 @@ def test_the_errors_of_products_grow_with_what_cancels():
     point = Point(np.ones(4), np.ones(4), None)
     found = rounding.scored(Problem(X, y, TopPush(), 1.0), point)
     assert found.errors.min() > 0 and found.link > 0 and found.link_size > 0
+
+
+def test_the_error_counts_the_sizes_of_both_objectives(monkeypatch):
+    problem = Problem(np.eye(4), [1, 0, 1, 0], TopPush(), 1.0)
+    told = []
+    monkeypatch.setattr(rounding, "gap_error", lambda *given: told.append(given[-1]) or 1.0)
+    found = rounding.certificate(problem, inner_point(problem))
+    assert told == [abs(found.primal) + abs(found.dual)] and found.dual != 0.0

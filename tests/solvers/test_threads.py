@@ -3,6 +3,7 @@
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Barrier, Event
 
 import numpy as np
@@ -15,6 +16,7 @@ from fwlab.kernels.products.dense import SUMMED
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 from fwlab.threads import (
     ROWS,
+    OneBlasThread,
     for_rows,
     one_blas_thread,
     run_threads,
@@ -225,3 +227,21 @@ def test_threads_that_overlap_leave_blas_as_it_was():
         with one_blas_thread:
             assert largest_blas_pool() == 1
         assert largest_blas_pool() == before
+
+
+def test_the_last_one_out_lifts_the_limit(monkeypatch):
+    told = []
+
+    @contextmanager
+    def limit(n_threads):
+        told.append(n_threads)
+        yield
+        told.append("lifted")
+
+    monkeypatch.setattr("fwlab.threads.blas_threads", limit)
+    one = OneBlasThread()
+    with one:
+        with one:
+            pass
+        assert told == [1]
+    assert told == [1, "lifted"]
