@@ -1,14 +1,6 @@
 """Experiments: comparisons, paths along C, cross-validation, and studies made of stored cells."""
 
-from fwlab.experiments.cells import (
-    BACKENDS,
-    Cell,
-    CellsFailed,
-    DataName,
-    cell_records,
-    check_backend,
-    run_cells,
-)
+from fwlab.experiments.cells import Cell, CellsFailed, cell_records, run_cells
 from fwlab.experiments.comparison import Comparison, compare
 from fwlab.experiments.cross_validation import (
     CrossValidation,
@@ -20,8 +12,10 @@ from fwlab.experiments.cross_validation import (
     split,
     sweep_cells,
 )
+from fwlab.experiments.data_name import DataName
+from fwlab.experiments.engine import BACKENDS, Failure, check_backend
 from fwlab.experiments.import_file import import_file, importable
-from fwlab.experiments.runs import Failure, Settings
+from fwlab.experiments.runs import Settings
 from fwlab.solvers.interrupt import sigterm_interrupts
 
 __all__ = [

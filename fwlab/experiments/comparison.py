@@ -13,9 +13,11 @@ from typing import Any, overload
 import numpy as np
 
 from fwlab.checks.arguments import as_flag, as_integer
+from fwlab.experiments.engine import Failure, Workers, outcomes
 from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan, Folder
-from fwlab.experiments.runs import Failure, Key, Settings, outcomes_of
+from fwlab.experiments.progress import Bar, LinePerRun
+from fwlab.experiments.runs import Key, Settings
 from fwlab.experiments.store import warn_not_stored
 from fwlab.files import write_atomically, write_text_atomically
 from fwlab.problem import Problem
@@ -259,37 +261,38 @@ def compare(
 
 def run_plan(plan: ComparisonPlan) -> Comparison:
     """Run a comparison, and keep what became of it in its folder, which the caller has locked."""
-    folder, tasks = Folder.opened(plan), plan.tasks()
-    not_stored = {task.key: task.place.reason for task in tasks if task.place.reason}
+    folder, runs = Folder.opened(plan), plan.runs()
+    not_stored = {run.key: run.place.reason for run in runs if run.place.reason}
     warn_not_stored([(" ".join(key), reason) for key, reason in not_stored.items()])
-    outcomes: dict[Key, Result | Failure] = {}
+    found: dict[Key, Result | Failure] = {}
     stored: set[Key] = set()
+    display = LinePerRun if plan.verbose and plan.n_jobs == 1 else Bar
     try:
-        for done in outcomes_of(tasks, plan.n_jobs, plan.verbose):
-            outcomes[done.key] = done.result
+        for run, done in outcomes(runs, Workers(plan.n_jobs), display):
+            found[run.key] = done.outcome
             if done.reason:
-                not_stored[done.key] = done.reason
-            if done.stored:
-                stored.add(done.key)
-            if isinstance(done.result, Result) and done.result.status is Status.INTERRUPTED:
+                not_stored[run.key] = done.reason
+            if done.is_read:
+                stored.add(run.key)
+            if isinstance(done.outcome, Result) and done.outcome.status is Status.INTERRUPTED:
                 break
     except KeyboardInterrupt:
         pass  # keep the finished runs
     methods = list(plan.methods)
     if folder is not None:
-        folder.note(tasks, outcomes, stored)
+        folder.note(runs, found, stored)
         others = folder.others(plan.methods)
         known = {*methods, *(method for _, method in others)}
         methods = [method for method in folder.record.flags["methods"] if method in known]
-        outcomes |= others
+        found |= others
         stored |= set(others)
-    return _comparison(plan, tuple(methods), outcomes, not_stored, stored)
+    return _comparison(plan, tuple(methods), found, not_stored, stored)
 
 
 def _comparison(
     plan: ComparisonPlan,
     methods: tuple[str, ...],
-    outcomes: dict[Key, Result | Failure],
+    found: dict[Key, Result | Failure],
     not_stored: dict[Key, str],
     stored: set[Key],
 ) -> Comparison:
@@ -297,7 +300,7 @@ def _comparison(
     failures: dict[Key, Failure] = {}
     missing = Failure("not run", "interrupted before it began or ended")
     for key in ((name, method) for name in plan.problems for method in methods):
-        outcome = outcomes.get(key, missing)
+        outcome = found.get(key, missing)
         if isinstance(outcome, Failure):
             failures[key] = outcome
         else:

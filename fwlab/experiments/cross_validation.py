@@ -14,7 +14,8 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.datasets.named import Dataset
-from fwlab.experiments.cells import Cell, DataName, run_cells
+from fwlab.experiments.cells import Cell, run_cells
+from fwlab.experiments.data_name import DataName
 from fwlab.experiments.path import path
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm

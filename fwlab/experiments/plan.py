@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from fwlab.experiments.engine import Failure
 from fwlab.experiments.record import Record, problem_entry, run_flags, written
 from fwlab.experiments.resume import load_unfinished, unfinished, why_not_resumed
-from fwlab.experiments.runs import Failure, Key, Settings, Task, planned
+from fwlab.experiments.runs import ComparedRun, Key, Settings, planned
 from fwlab.experiments.store import load_run
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
@@ -52,29 +53,29 @@ class ComparisonPlan:
         flags = {**self.flags, **run_flags(self.settings), "methods": list(self.methods)}
         return Record(flags, problems, {}, {}, written(self.settings.method_options))
 
-    def tasks(self) -> list[Task]:
+    def runs(self) -> list[ComparedRun]:
         """Return the runs; a run that continues an unfinished one holds it."""
         folder = None if self.out is None else self.out / RUNS
-        tasks = planned(self.problems, self.methods, self.settings, folder)
-        halves = [load_unfinished(task.place.file) for task in tasks]
+        runs = planned(self.problems, self.methods, self.settings, folder)
+        halves = [load_unfinished(run.place.file) for run in runs]
         if not self.resume:
             begun = sum(half is not None for half in halves)
             if begun:
                 say(f"{begun} unfinished runs begin anew; with resume they would go on.")
-            return tasks
+            return runs
         if not any(halves):
             say(f"there is no unfinished run of this code in {self.out}.")
-        return [_resumed(task, half) for task, half in zip(tasks, halves, strict=True)]
+        return [_resumed(run, half) for run, half in zip(runs, halves, strict=True)]
 
 
-def _resumed(task: Task, half: Result | None) -> Task:
+def _resumed(run: ComparedRun, half: Result | None) -> ComparedRun:
     if half is None:
-        return task
-    reason = why_not_resumed(half, task.method, task.problem)
+        return run
+    reason = why_not_resumed(half, run.method, run.problem)
     if reason:
-        say(f"{' '.join(task.key)} begins anew: {reason}.")
-        return task
-    return replace(task, resumes=half)
+        say(f"{run.name} begins anew: {reason}.")
+        return run
+    return replace(run, resumes=half)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +117,15 @@ class Folder:
         return found
 
     def note(
-        self, tasks: list[Task], outcomes: dict[Key, Result | Failure], stored: set[Key]
+        self, runs: list[ComparedRun], outcomes: dict[Key, Result | Failure], stored: set[Key]
     ) -> None:
         """Record the outcomes of the runs; say so if a run replaces another one."""
-        for task in tasks:
-            outcome = outcomes.get(task.key)
+        for run in runs:
+            outcome = outcomes.get(run.key)
             if outcome is None:
                 continue
-            problem, method = task.key
-            before, entry = self.record.runs[problem].get(method), self._entry(task, outcome)
+            problem, method = run.key
+            before, entry = self.record.runs[problem].get(method), self._entry(run, outcome)
             if before not in (None, entry) and unfinished(self.path / entry) != self.path / before:
                 say(f"{problem} {method} was made anew, by other code than before; was: {before}.")
             self.record.runs[problem][method] = entry
@@ -138,14 +139,14 @@ class Folder:
         if made not in self.record.environment.values():
             self.record.environment[date] = dict(made)
 
-    def _entry(self, task: Task, outcome: Result | Failure) -> str:
+    def _entry(self, run: ComparedRun, outcome: Result | Failure) -> str:
         if isinstance(outcome, Failure):
             return str(outcome)
-        file = task.place.file
+        file = run.place.file
         if file is not None and outcome.status is Status.INTERRUPTED:
             file = unfinished(file)
         if file is None or not file.is_file():
-            return str(Failure("not stored", task.place.reason or "its file could not be written"))
+            return str(Failure("not stored", run.place.reason or "its file could not be written"))
         return f"{RUNS}/{file.name}"
 
     def _outcome(self, entry: str) -> Result | Failure:

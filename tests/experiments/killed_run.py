@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 from fwlab import TopK
-from fwlab.experiments.cells import Cell, DataName, run_cells
+from fwlab.experiments.cells import Cell, run_cells
 from fwlab.experiments.cross_validation import Protocol, accuracy_path
+from fwlab.experiments.data_name import DataName
 
 DATA = DataName("digits", "unit", rows=60)
 PROTOCOL = Protocol(Cs=(0.1, 10.0), ks=(1, 3), n_folds=2, max_iter=20)

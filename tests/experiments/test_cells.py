@@ -15,8 +15,9 @@ import pytest
 from local_cluster import NO_PUBLIC_PORT
 
 import fwlab
-from fwlab.experiments import cells as cells_module
-from fwlab.experiments.cells import Cell, CellsFailed, DataName, cell_places, run_cells
+from fwlab.experiments import engine
+from fwlab.experiments.cells import Cell, CellsFailed, CellTask, run_cells
+from fwlab.experiments.data_name import DataName
 
 HERE = Path(__file__).parent
 
@@ -54,7 +55,7 @@ def test_a_damaged_file_is_computed_again(tmp_path):
 
 
 def keys(cells, tmp_path):
-    return {place.file.name for place in cell_places(cells, tmp_path).values()}
+    return {CellTask.placed(cell, tmp_path).place.file.name for cell in cells}
 
 
 def test_data_settings_and_code_make_another_cell(tmp_path, monkeypatch):
@@ -186,7 +187,7 @@ def test_a_cluster_without_workers_gets_a_sentence(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_does_not_answer_gets_a_sentence(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(cells_module, "SECONDS_TO_CONNECT", 0.3)
+    monkeypatch.setattr(engine, "SECONDS_TO_CONNECT", 0.3)
     with pytest.raises(OSError, match="no dask scheduler answers at 'tcp:"):
         run_cells(
             cells_of(cell_functions.scaled), tmp_path, backend="dask", scheduler="tcp://127.0.0.1:9"

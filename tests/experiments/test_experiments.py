@@ -159,7 +159,7 @@ def test_progress_goes_to_stderr_alone(capsys: pytest.CaptureFixture[str]) -> No
     compare({"a": problem()}, ["fw", "ascent"], max_iter=2)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "2/2" in err
+    assert "2 of 2 runs" in err
 
 
 # bad input

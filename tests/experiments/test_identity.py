@@ -22,7 +22,7 @@ import scipy.special
 import scipy.stats
 
 import fwlab
-from fwlab.experiments.cells import DataName
+from fwlab.experiments.data_name import DataName
 from fwlab.experiments.store import place
 from fwlab.identity import digest
 from fwlab.versions import (
@@ -261,7 +261,7 @@ def by_path():
 
 
 def data_by_name():
-    from fwlab.experiments.cells import DataName
+    from fwlab.experiments.data_name import DataName
 
     return DataName("digits")
 

@@ -133,6 +133,7 @@ def test_state_that_an_earlier_run_changed_is_seen(visitor, monkeypatch):
     problem = problem_of(fwlab.TopK(2))
     found = compare({"own": problem}, ["fw", "bcfw"], max_iter=2, out=visitor.folder)
     assert list(found.not_stored) == [("own", "bcfw")]
+    assert len(list(visitor.folder.glob("runs/*.npz"))) == 1
     assert "no longer what it was" in found.table()
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import fwlab
 from fwlab.experiments import cross_validation as sweeps
-from fwlab.experiments.cells import DataName
 from fwlab.experiments.cross_validation import CrossValidation, Protocol, accuracy_path, fold_of_row
+from fwlab.experiments.data_name import DataName
 
 DIGITS = DataName("digits", "unit", rows=120)
 PROTOCOL = Protocol(Cs=(0.1, 1.0), ks=(1, 3), n_folds=3, max_iter=200, check_every=1)

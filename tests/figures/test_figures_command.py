@@ -20,7 +20,8 @@ from figures.kit.captions import Caption, caption_text
 from figures.kit.script import script, script_names
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Table, agreement
-from fwlab.experiments.cells import Cell, DataName
+from fwlab.experiments.cells import Cell
+from fwlab.experiments.data_name import DataName
 
 ROOT = Path(__file__).parents[2]
 

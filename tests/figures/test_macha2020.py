@@ -3,7 +3,7 @@
 from figures.macha2020 import figure3 as macha2020_figure3
 from figures.macha2020 import table4 as macha2020_table4
 from fwlab import ranking
-from fwlab.experiments.cells import DataName
+from fwlab.experiments.data_name import DataName
 
 DATA = DataName("digits", "unit", rows=60)
 

@@ -23,8 +23,8 @@ from figures.lapin2015.tables import PRINTED as L15_PRINTED
 from figures.lei2015 import corollary8 as lei2015_corollary8
 from figures.lei2015 import table2 as lei2015_table2
 from fwlab import ranking
-from fwlab.experiments.cells import DataName
 from fwlab.experiments.cross_validation import Protocol
+from fwlab.experiments.data_name import DataName
 
 DIGITS = DataName("digits", "unit", rows=60)
 PROTOCOL = Protocol((0.1, 1.0), (1, 2), n_folds=2, max_iter=300, check_every=1)
