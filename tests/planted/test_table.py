@@ -24,5 +24,11 @@ def test_the_table_holds_all_defects():
     assert_holds(PLAIN, read_defects())
 
 
+def test_the_table_counts_its_rows():
+    defects = read_defects()
+    modules = len({defect.module for defect in defects})
+    assert f"{len(defects)} defects in {modules} modules" in PLAIN, AGAIN
+
+
 def test_the_table_holds_the_sample_with_the_jit():
     assert_holds(COMPILED, [defect for defect in read_defects() if defect.compiled])
