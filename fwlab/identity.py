@@ -2,7 +2,8 @@
 
 `identity` is the key of everything that is stored to be used again. It hashes
 
-- values by content: numbers, texts, arrays, containers, and instances as pickle would write them;
+- values by content: numbers, texts, arrays, containers, and instances as pickle would write them,
+  without what classes of a package compute from the rest and keep;
 - the user's functions and classes by their bytecode, which knows neither comments nor layout and is
   what runs, with all that it reaches by name: helpers in any module, base classes, captured
   variables, and values at the top of modules, of `__main__` and of notebook cells;
@@ -14,10 +15,17 @@ Names that the code does not reach have no part in it. Code or data that it reac
 be hashed raises Unidentifiable; so does fwlab with a source edited, or an attribute changed, after
 its import.
 
-Four things it does not see: attributes that a program changes in an installed package; entries of
-fwlab's own lists and tables that are changed in place; names that code computes, as for `getattr`,
-in a module that a version stands for; and what code reads from files, other programs or the
-environment, except that the usual ways to do so (OPAQUE) are Unidentifiable.
+What it does not see, so that a key can be the same for other numbers:
+
+- attributes that a program changes in an installed package, and entries of fwlab's own lists and
+  tables that are changed in place;
+- names that code computes, as for `getattr`, in a module that a version stands for;
+- what describes code and does not run, if code reads it: annotations, docstrings, the metadata and
+  order of the fields of a dataclass, the name of a function, the order of the members of a class;
+- what code reads from files, other programs or the environment, except that the usual ways to do so
+  (opaque.py) are Unidentifiable;
+- the state of the process: numpy.seterr, the seeds of numpy.random and random, signal handlers;
+- what an instance of a class of the user leaves out of its own `__reduce__` and keeps in slots.
 """
 
 import builtins
@@ -37,6 +45,7 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.bytecode import read_code
+from fwlab.opaque import OPAQUE_ATTRIBUTES, opaque_import, opaque_objects
 from fwlab.versions import (
     Unidentifiable,
     environment,
@@ -48,25 +57,6 @@ from fwlab.versions import (
 
 DIGITS = 16
 ATOMS = {int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented)}
-# what reads or runs something that the names in code do not show: functions and data ..
-OPAQUE = {
-    "builtins": ("__import__", "compile", "eval", "exec", "globals", "input", "open"),
-    "fwlab.datasets": ("load", "read_file"),
-    "fwlab.experiments": ("DataName",),
-    "importlib": ("import_module", "reload"),
-    "joblib": ("load",),
-    "numpy": ("fromfile", "genfromtxt", "load", "loadtxt"),
-    "os": ("environ", "environb", "getenv", "open", "system"),
-    "subprocess": ("call", "check_call", "run"),
-    "sys": ("_getframe", "modules"),
-}
-HINTS = dict.fromkeys(("fwlab.datasets", "fwlab.experiments"), "; pass the data as a setting")
-# .. and attributes, whatever their owner
-OPAQUE_ATTRIBUTES = set(
-    "Popen ZipFile __globals__ __subclasses__ check_output currentframe exec_module getline "
-    "getlines iterdir listdir loadmat memmap open popen read_bytes read_csv read_excel read_json "
-    "read_parquet read_pickle read_text run_path scandir urlopen".split()
-)
 # entries of classes and modules that do not change what they do
 ABOUT_A_CLASS = set(
     "__abstractmethods__ __annotate_func__ __annotations__ __annotations_cache__ "
@@ -83,6 +73,8 @@ HEAP_TYPE = 1 << 9
 # the generators behind np.random.rand, random.random and so on: their state is nobody's
 GLOBAL_GENERATORS = (np.random.mtrand._rand, random._inst)
 MISSING = object()
+# sets in circles would else take time without end
+MOST_REPEATS = 1000
 
 
 def identity(*values: Any) -> str:
@@ -113,9 +105,15 @@ class _Walk:
         # texts by the ids of objects, which are kept alive so that no id is used twice
         self.known: dict[int, tuple[str, Any]] = {}
         self.open: list[Any] = []
+        # the place in `open` of the outermost object that the current text leads back to
+        self.back_to = 0
+        # objects whose texts lead back to an outer one have numbers
+        self.numbered = 0
+        # how often objects in sets were forgotten again
+        self.repeats = 0
         # modules that a version stands for
         self.modules: set[str] = set()
-        self.opaque = _opaque()
+        self.opaque = opaque_objects()
 
     def text(self, value: Any) -> str:
         """Return a text for a value: itself, a hash of its parts, or where it contains itself."""
@@ -123,15 +121,39 @@ class _Walk:
             return f"{type(value).__name__}:{value!r}"
         if id(value) in self.known:
             return self.known[id(value)][0]
-        for depth, outer in enumerate(self.open):
+        for place, outer in enumerate(self.open):
             if outer is value:
-                return f"inside {depth}"
+                self.back_to = min(self.back_to, place)
+                return f"{len(self.open) - place} outside"
+        place, outside = len(self.open), self.back_to
         self.open.append(value)
+        self.back_to = place
         parts = repr(self._parts(value)).encode("utf-8", "backslashreplace")
         self.open.pop()
         found = hashlib.sha256(parts).hexdigest()
         self.known[id(value)] = found, value
+        if self.back_to < place:
+            # elsewhere, the same text would lead to something else
+            self.known[id(value)] = f"the numbered {self.numbered}", value
+            self.numbered += 1
+        self.back_to = min(self.back_to, outside)
         return found
+
+    def _texts_of_a_set(self, values: Any) -> list[str]:
+        """Return the sorted texts of values, none of which knows the numbers of the others."""
+        found, first, last = [], self.numbered, self.numbered
+        for value in values:
+            n_known, self.numbered = len(self.known), first
+            found.append(self.text(value))
+            last = max(last, self.numbered)
+            if self.numbered > first:
+                self.repeats += 1
+                while len(self.known) > n_known:
+                    self.known.popitem()
+            if self.repeats > MOST_REPEATS:
+                self._refuse("sets that lead back to themselves too often")
+        self.numbered = last
+        return sorted(found)
 
     def _texts(self, values: Any) -> list[str]:
         return [self.text(value) for value in values]
@@ -145,7 +167,7 @@ class _Walk:
         if isinstance(value, set | frozenset):
             # an instance of a subclass may have attributes
             own = [] if kind in (set, frozenset) else [kind, vars(value)]
-            return [kind.__name__, *sorted(self._texts(value)), *self._texts(own)]
+            return [kind.__name__, *self._texts_of_a_set(value), *self._texts(own)]
         if kind in (np.ndarray, np.memmap):
             return self._array(value)
         if isinstance(value, np.generic) and kind.__module__ == "numpy":
@@ -213,7 +235,7 @@ class _Walk:
         for module, level, names in code.imports:
             package = function.__globals__.get("__package__")
             full = resolve_name("." * level + module, package)
-            if found := _opaque_import(full, {*names, *code.attributes}):
+            if found := opaque_import(full, {*names, *code.attributes}):
                 self._refuse(f"a use of {found}")
             parts += self._import(full, names)
         return parts
@@ -225,6 +247,8 @@ class _Walk:
             loaded = import_module(full)
         except ImportError:
             return
+        except (Exception, SystemExit) as error:
+            self._refuse(f"an import of {full}, which ends with {type(error).__name__}")
         has_version = version_of_module(full) is not None
         if not names or has_version:
             yield self.text(loaded)
@@ -275,6 +299,8 @@ class _Walk:
                 self._refuse("state that cannot be read")
             return [parts, str(version_of_module("scipy"))]
         lists = [list(part) if isinstance(part, Iterator) else part for part in parts]
+        if len(lists) > 2 and isinstance(lists[2], dict):
+            lists[2] = {n: v for n, v in lists[2].items() if not _is_computed(cls, n)}
         # what a class of the user leaves out when it is pickled counts, too
         hidden = None if version_of_module(cls.__module__) else getattr(value, "__dict__", None)
         return ["instance", *self._texts([*lists, hidden])]
@@ -289,6 +315,11 @@ class _Walk:
     def _refuse(self, what: str) -> Any:
         trail = " -> ".join(_label(v) for v in self.open if not isinstance(v, tuple | list | dict))
         raise Unidentifiable(f"{trail or 'a value'} has {what}")
+
+
+def _is_computed(cls: type, name: str) -> bool:
+    """Return whether a class computes an attribute from the others, and keeps it."""
+    return isinstance(getattr(cls, name, None), functools.cached_property)
 
 
 def _meant(namespace: dict[str, Any], dotted: tuple[str, ...]) -> list[Any]:
@@ -308,12 +339,12 @@ def _current(variable: ContextVar[Any]) -> Any:
         return MISSING.__class__
 
 
-def _content(cell: types.CellType) -> Any:
-    """Return the value of a captured variable; a cell may still be empty."""
+def _content(cell: types.CellType) -> list[Any]:
+    """Return the value of a captured variable in a list, which is empty if the cell still is."""
     try:
-        return cell.cell_contents
+        return [cell.cell_contents]
     except ValueError:
-        return "empty"
+        return []
 
 
 def _provider(value: Any) -> tuple[str, str] | None:
@@ -344,27 +375,3 @@ def _attribute(value: Any, name: str) -> Any:
         return getattr(value, name, None)
     except Exception:
         return None
-
-
-def _opaque_import(full: str, reached: set[str]) -> str:
-    """Return what opaque thing an import inside a function leads to, "" if none is known.
-
-    `reached` are the names that the function imports, and all attributes that it reads.
-    """
-    for module, names in OPAQUE.items():
-        inside = f"{module}.".removeprefix(f"{full}.").split(".")[:-1]
-        if f"{module}.".startswith(f"{full}.") and {*inside} <= reached:
-            found = sorted(reached.intersection(names))
-            if found:
-                return f"{module}.{found[0]}{HINTS.get(module, '')}"
-    return ""
-
-
-def _opaque() -> dict[int, str]:
-    """Return the names of opaque functions and data by id, of those modules that are loaded."""
-    return {
-        id(vars(module)[name]): f"{module.__name__}.{name}{HINTS.get(module.__name__, '')}"
-        for module in filter(None, map(sys.modules.get, OPAQUE))
-        for name in OPAQUE[module.__name__]
-        if name in vars(module)
-    }

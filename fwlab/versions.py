@@ -18,7 +18,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import Distribution, distribution, packages_distributions
 from operator import is_
 from pathlib import Path
@@ -149,24 +149,43 @@ def _namespaces(module: ModuleType) -> Iterator[Namespace]:
     owned = [v for v in vars(module).values() if isinstance(v, type)]
     for owner in (module, *(cls for cls in owned if cls.__module__ == module.__name__)):
         names, values = list(vars(owner)), list(vars(owner).values())
-        functions = [value for value in values if isinstance(value, FunctionType)]
-        yield vars(owner), names, values, [(f, _parts(f)) for f in functions]
+        changeable: list[Any] = [part for value in values for part in _functions(value)]
+        if isinstance(owner, type):
+            changeable.append(owner)
+        yield vars(owner), names, values, [(part, _parts(part)) for part in changeable]
+
+
+def _functions(member: Any) -> Iterator[FunctionType]:
+    """Yield the functions of Python that a member of a module or class consists of."""
+    if isinstance(member, FunctionType):
+        yield member
+        yield from _functions(member.__dict__.get("__wrapped__"))
+    elif isinstance(member, property):
+        for function in (member.fget, member.fset, member.fdel):
+            yield from _functions(function)
+    elif isinstance(member, staticmethod | classmethod):
+        yield from _functions(member.__func__)
+    elif isinstance(member, cached_property):
+        yield from _functions(member.func)
 
 
 def _is_part(value: Any, package: Any, name: str) -> bool:
     return isinstance(value, ModuleType) and value is sys.modules.get(f"{package}.{name}")
 
 
-def _parts(function: FunctionType) -> tuple[Any, ...]:
-    """Return what a program may replace in a function."""
-    return function.__code__, function.__defaults__, function.__kwdefaults__
+def _parts(owner: Any) -> tuple[Any, ...]:
+    """Return what a program may replace in a function or a class."""
+    if isinstance(owner, type):
+        return owner.__bases__
+    return owner.__code__, owner.__defaults__, owner.__kwdefaults__
 
 
 def _changed(seen: list[Namespace]) -> str:
     """Return a name whose value has changed since it was first seen, "" if none has."""
     for place, names, values, functions in seen:
         for function, parts in functions:
-            if not all(map(is_, _parts(function), parts)):
+            now = _parts(function)
+            if len(now) != len(parts) or not all(map(is_, now, parts)):
                 return f"{function.__name__}"
         if len(place) == len(values) and all(map(is_, place.values(), values)):
             continue

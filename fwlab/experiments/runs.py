@@ -15,9 +15,9 @@ from fwlab.experiments.store import (
     Place,
     load_run,
     place,
-    problem_digest,
     why_not,
 )
+from fwlab.identity import digest
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.method import Method
@@ -159,7 +159,7 @@ def _placed(runs: list[ComparedRun], folder: Path) -> list[ComparedRun]:
     """Return the runs of one problem with their places in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        data = problem_digest(runs[0].problem)
+        data = digest(runs[0].problem)
     except Exception as error:
         return [replace(run, place=Place(reason=why_not(error))) for run in runs]
     places = [place(folder, "-".join(run.key), ".npz", run.code, data) for run in runs]

@@ -10,18 +10,16 @@ import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from fwlab.files import write_text_atomically
 from fwlab.identity import digest, identity
 from fwlab.npz import UnreadableFile
-from fwlab.problem import Problem
 from fwlab.provenance import provenance
 from fwlab.result import Result
 from fwlab.say import say
-from fwlab.versions import Unidentifiable, version_of
+from fwlab.versions import Unidentifiable
 
 LONGEST_NAME = 80
 RECORD = ("value", "seconds", "made_by")  # the names in the record of a cell
@@ -78,24 +76,6 @@ def why_not(error: Exception) -> str:
     if isinstance(error, Unidentifiable):
         return str(error)
     return f"it cannot be identified ({type(error).__name__})"
-
-
-def problem_digest(problem: Problem) -> str:
-    """Return the hash of all that a problem holds, and of its class.
-
-    Values that the polytopes of fwlab compute and keep during a run do not count. Raises
-    Unidentifiable if a stored result cannot depend on the problem.
-    """
-    polytopes: Any = problem.polytopes
-    kind = type(polytopes)
-    if version_of(kind) is None:
-        return digest(type(problem), vars(problem))
-    given = {
-        name: value
-        for name, value in vars(polytopes).items()
-        if not isinstance(getattr(kind, name, None), cached_property)
-    }
-    return digest(type(problem), {**vars(problem), "polytopes": (kind, given)})
 
 
 def warn_not_stored(reasons: Collection[tuple[str, str]]) -> None:

@@ -32,6 +32,7 @@ LAYERS = (
         "fwlab.command",
         "fwlab.files",
         "fwlab.identity",
+        "fwlab.opaque",
         "fwlab.launch",
         "fwlab.npz",
         "fwlab.say",

@@ -13,7 +13,6 @@ import scipy.sparse
 import fwlab
 from fwlab.experiments import Comparison, compare, runs
 from fwlab.experiments.comparison import COLUMNS, MADE
-from fwlab.experiments.store import problem_digest
 from fwlab.identity import digest
 from fwlab.result import Result, Status, Trace
 from fwlab.solvers.registry import build
@@ -315,10 +314,10 @@ def test_problems_differ_in_their_hash() -> None:
         problem(n_classes=5),
         problem(sample_weight=weights),
     ]
-    hashes = [problem_digest(one) for one in problems]
+    hashes = [digest(one) for one in problems]
     assert len(set(hashes)) == len(problems)
-    assert problem_digest(problem()) == hashes[0]
-    assert problem_digest(problem(structured(costs.copy()))) == problem_digest(problems[9])
+    assert digest(problem()) == hashes[0]
+    assert digest(problem(structured(costs.copy()))) == digest(problems[9])
 
 
 def test_hash_tells_values_and_types_apart() -> None:

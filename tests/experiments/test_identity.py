@@ -354,7 +354,8 @@ def test_every_process_finds_the_same_hash():
         "from fwlab.identity import identity\n"
         "from figures.kit.script import script, script_names\n"
         "cells = [cell for name in script_names() for cell in script(name).cells('quick')]\n"
-        "functions = sorted({c.function for c in cells}, key=lambda f: f.__qualname__)\n"
+        "named = {(c.function.__module__, c.function.__qualname__): c.function for c in cells}\n"
+        "functions = [function for _, function in sorted(named.items())]\n"
         "print(identity({'a', 'b', 'c'}, functions, lambda x: x in {'u', 'v', 'w'}))"
     )
     runs = [

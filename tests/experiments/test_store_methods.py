@@ -80,6 +80,38 @@ def test_a_function_that_is_changed_in_place_is_seen(monkeypatch, part):
         identity()
 
 
+def changed(function):
+    """Return a function that does something else, with the arguments of the given one."""
+    return function.__code__.replace(co_consts=(*function.__code__.co_consts, "changed"))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        vars(fwlab.Problem)["lam_n"].fget,
+        vars(fwlab.operators.domains.RowPolytopes)["layout"].func,
+        vars(fwlab.Result)["load"].__func__,
+    ],
+    ids=["property", "cached property", "class method"],
+)
+def test_a_function_inside_a_member_that_is_changed_in_place_is_seen(monkeypatch, function):
+    identity()
+    monkeypatch.setattr(function, "__code__", changed(function))
+    with pytest.raises(Unidentifiable, match=f"has an attribute {function.__name__} that"):
+        identity()
+
+
+def test_a_class_with_other_bases_is_seen():
+    bases = FrankWolfe.__bases__
+    identity()
+    try:
+        FrankWolfe.__bases__ = (type("Other", bases, {}),)
+        with pytest.raises(Unidentifiable, match="has an attribute FrankWolfe that"):
+            identity()
+    finally:
+        FrankWolfe.__bases__ = bases
+
+
 def test_a_patch_of_another_part_counts_where_it_is_reached(monkeypatch):
     def reaches(folder):
         return fwlab.path(folder, [1.0])

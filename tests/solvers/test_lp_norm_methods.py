@@ -5,7 +5,7 @@ import pytest
 from solvers.solver_table import FORMS, LOSSES, Case, each_form, in_form, random_feasible
 
 import fwlab
-from fwlab.experiments.store import problem_digest
+from fwlab.identity import digest
 from fwlab.solvers.direct import PASSES_BETWEEN, Direct
 from fwlab.solvers.method import State
 from fwlab.solvers.registry import REGISTRY
@@ -274,7 +274,7 @@ def test_paths_and_comparisons_take_it():
     statuses = [row["status"] for row in comparison.rows()]
     assert statuses == ["CONVERGED", "refused"] * 2
     assert "regularizer = LpNorm(p=3.0)" in describe_problem("a", normed(3))
-    assert problem_digest(normed(3)) != problem_digest(normed(4))
+    assert digest(normed(3)) != digest(normed(4))
 
 
 # ---------------------------------------------------------------- scales
