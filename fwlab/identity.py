@@ -15,7 +15,7 @@ Names that the code does not reach have no part in it. Code or data that it reac
 be hashed raises Unidentifiable; so does fwlab with a source edited, or an attribute changed, after
 its import.
 
-What it does not see, so that a key can be the same for other numbers:
+A key can be the same for other numbers, because it does not see
 
 - attributes that a program changes in an installed package, and entries of fwlab's own lists and
   tables that are changed in place;

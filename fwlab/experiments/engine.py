@@ -87,7 +87,7 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Workers:
-    """What computes the tasks.
+    """The processes that compute the tasks.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from fwlab.text import duration
 
 
 class Display(Protocol):
-    """What shows the progress of tasks, for a `with` block."""
+    """Shows the progress of tasks in a `with` block."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *error: Any) -> None: ...

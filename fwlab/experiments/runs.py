@@ -95,7 +95,7 @@ class ComparedRun:
 
     @property
     def limits(self) -> Limits:
-        """What is left of the limits of the run, without the time of the half that it continues."""
+        """The limits that are left after the half that it continues, except for its time."""
         given, done = self.settings, 0 if self.resumes is None else self.resumes.nit
         left = max(given.max_iter - done, 0)
         return Limits(given.tol, given.relative, left, given.time_limit)
