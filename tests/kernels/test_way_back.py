@@ -10,6 +10,7 @@ import sys
 import numba
 import pytest
 import tiny_package
+from in_turn import in_turn
 
 HELPER = """
 from fwlab.kernels._jit import compiled
@@ -112,7 +113,7 @@ def right(tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("broken", BREAKS)
+@pytest.mark.parametrize("broken", in_turn(BREAKS, 2))
 def test_the_same_bits_where_numba_has_changed(tmp_path, right, broken):
     out, warnings = printed(tmp_path, BREAKS[broken])
     assert out == right, warnings

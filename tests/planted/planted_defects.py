@@ -1,8 +1,6 @@
 """The table of planted defects, read from defects/*.toml, and the dozen that a commit draws."""
 
-import os
 import random
-import subprocess
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,18 +32,6 @@ def read_defects() -> list[Defect]:
         for file in sorted(FOLDER.glob("*.toml"))
         for entry in tomllib.loads(file.read_text())["defect"]
     ]
-
-
-def seed_of_commit() -> int:
-    """Return FWLAB_SEED, or else a number made of the commit's hash; 0 outside a checkout."""
-    if "FWLAB_SEED" in os.environ:
-        return int(os.environ["FWLAB_SEED"])
-    command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
-    try:
-        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return 0
-    return int(commit[:7], 16)
 
 
 def drawn(defects: list[Defect], seed: int) -> set[str]:

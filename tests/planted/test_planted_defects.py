@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from planted_defects import DOZEN, ROOT, Defect, drawn, read_defects, seed_of_commit
+from in_turn import ROOT, seed_of_commit
+from planted_defects import DOZEN, Defect, drawn, read_defects
 from planted_runs import Outcome, Planting, server
 from planting import NOT_PLANTED
 
