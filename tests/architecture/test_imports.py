@@ -43,7 +43,7 @@ LAYERS = (
         "fwlab.provenance",
         "fwlab.kernels*",
     ),
-    ("fwlab.checks*", "fwlab.plot", "fwlab.plot_labels"),
+    ("fwlab.checks*", "fwlab.plot"),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
     ("fwlab.proved",),
     ("fwlab.result",),
@@ -68,7 +68,7 @@ FORBIDDEN = {
     "paper_checks",
     "tests",
 }
-DRAWS = {"fwlab.plot", "fwlab.plot_labels", "fwlab.experiments.figure"}
+DRAWS = {"fwlab.plot", "fwlab.experiments.figure"}
 LOADED_ON_DEMAND = {
     "matplotlib",
     "pandas",

@@ -21,7 +21,6 @@ PUBLIC = {
     "fwlab.losses",  # for its base class, until there is fwlab.Loss
     "fwlab.metrics",
     "fwlab.plot",
-    "fwlab.plot_labels",
     "fwlab.provenance",
     "fwlab.ranking",
     "fwlab.say",

@@ -13,7 +13,6 @@ NO_MATHEMATICS = {
     "say": "lines on the terminal",
     "provenance": "versions and dates",
     "plot": "curves drawn from given arrays",
-    "plot_labels": "names beside curves",
     "docs.*": "pages of the site",
     "__main__": "the command line",
     "cli.*": "the command line",
