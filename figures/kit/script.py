@@ -26,7 +26,7 @@ from fwlab.experiments import Cell, import_file, importable
 
 OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
-NO_SCRIPTS = ("kit", "benchmarks")
+NO_SCRIPTS = ("kit", "exact", "benchmarks")
 # what the command line takes for something else than a script
 RESERVED = ("list", "all", "check", "page", "scoreboard", "keep")
 
