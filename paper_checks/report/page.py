@@ -10,8 +10,9 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from fwlab.docs import mathml
 from paper_checks.records import Record
-from paper_checks.report import facts, mathml
+from paper_checks.report import facts
 from paper_checks.report.order import chapters
 from paper_checks.report.words import MEANING, REFUTED, TIERS
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from fwlab.docs import mathml
 from paper_checks.ledger import CLAIMS
 from paper_checks.library_defects import owner_of
-from paper_checks.report import mathml
 from paper_checks.run import claims, tried
 from paper_checks.stored_tables import VARIABLE
 from paper_checks.trials import Tier

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from paper_checks.modules import claims
+from paper_checks.report.told import told
 
 STORED = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
 RECORDS = {record["id"]: record for record in json.loads(STORED.read_text("utf-8"))}
@@ -21,6 +22,11 @@ def test_each_claim_has_a_record_and_each_record_a_claim():
 def test_the_texts_are_those_of_the_claims(field):
     changed = [c.id for c in claims() if RECORDS[c.id][field] != getattr(c, field)]
     assert changed == [], AGAIN
+
+
+def test_the_words_follow_from_the_records():
+    other = [id for id, record in RECORDS.items() if told(record)["told"] != record["told"]]
+    assert other == [], AGAIN
 
 
 def test_every_planted_error_was_refuted():
