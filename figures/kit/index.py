@@ -16,7 +16,7 @@ from figures.kit.study import KEPT, NotRun, Study
 from fwlab.files import write_text_atomically
 
 NAME, SIZE = "index.json", "standard"
-# of the entries of a line of the scoreboard
+# parts of each line of the scoreboard
 NAMES = ("figure", "outcome", "measured", "reading", "ledger", "because")
 TOP = Path(__file__).parents[2]
 
