@@ -1,4 +1,7 @@
-"""Pages of the public interface: one per function or class, with the claims that exercise it."""
+"""Pages of the public interface: one per function or class, with the claims that exercise it.
+
+Own code: autosummary would save `directive` and `summary`, not the groups, names and claims.
+"""
 
 import inspect
 from functools import cache

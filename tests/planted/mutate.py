@@ -14,7 +14,7 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from planted_defects import ROOT, read_defects
+from planted_defects import file_of, read_defects
 from planted_runs import Planting, server
 
 from paper_checks.mutation.mutants import COMPARISONS, EXTREMES, OPERATORS, UNREAD, Node, all_slots
@@ -95,12 +95,14 @@ def survivors(
 
 
 def source_of(module: str) -> str:
-    return (ROOT / "fwlab" / (module.replace(".", "/") + ".py")).read_text()
+    return file_of(module).read_text()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--module", required=True, nargs="+", help="names without fwlab.")
+    parser.add_argument(
+        "--module", required=True, nargs="+", help="names without fwlab., or of figures"
+    )
     parser.add_argument("--seconds", type=int, default=10, help="the limit for each mutant")
     parser.add_argument("--count", type=int, help="mutants to draw of each module")
     parser.add_argument("--seed", type=int, default=0)
