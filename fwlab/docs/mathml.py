@@ -96,6 +96,8 @@ def translated(formula: str, mode: str, **attributes: str) -> str:
 
 def set_spaces(math: Element) -> None:
     """Space operators as TeX does: signs, bars, names, and everything in scripts stand close."""
+    for name in math.iter("mi"):  # log, which is a name as max is
+        name.tag = "mo" if len(name.text or "") > 1 else name.tag
     for row in math.iter("mrow"):
         nodes = list(row)
         for before, node, after in zip([None, *nodes], nodes, [*nodes[1:], None], strict=False):

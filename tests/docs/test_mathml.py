@@ -111,6 +111,8 @@ def test_limits_stand_below_in_a_display():
 def test_names_stand_apart_from_letters_and_close_to_brackets():
     [name] = first(r"c\max(a,b)", "max")
     assert (name["lspace"], name["rspace"]) == ("0.17em", "0")
+    [name] = first(r"(\log m)", "log")
+    assert (name["lspace"], name["rspace"]) == ("0", "0.17em")
 
 
 def test_operators_in_scripts_stand_close():
