@@ -145,27 +145,10 @@ def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
         for name in ("jinja2", "latex2mathml"):
             if find_spec(name) is None:
                 raise ValueError(f"--html needs {name}: pip install 'fwlab[report]'")
+        from paper_checks.report.page import check_formulas
+
         for id in chosen:
-            check_formulas(id)
-
-
-def check_formulas(id: str) -> None:
-    """Raise ValueError if a formula of a claim cannot be shown."""
-    from fwlab.docs.mathml import display, prose
-
-    claim = CLAIMS[id]
-    formulas = [claim.formula, *(other.formula for other in claim.versions.values())]
-    texts = []
-    if (note := claim.erratum) is not None:
-        formulas += [note.printed, note.correct]
-        texts += [note.proof, note.breaks]
-    try:
-        for formula in formulas:
-            display(formula)
-        for text in texts:
-            prose(text)
-    except ValueError as error:
-        raise ValueError(f"{id}: its formula cannot be read: {error}") from error
+            check_formulas(CLAIMS[id])
 
 
 def why_not_a_file(path: Path) -> str:

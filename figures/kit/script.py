@@ -121,9 +121,9 @@ def script(name: str) -> Script:
 def script_of(module: ModuleType) -> Script:
     """Return the script that a module is."""
     shows = (module.__doc__ or "").split("\n")[0]
-    functions = (getattr(module, part, None) for part in OPTIONAL)
+    finding, for_pages = (getattr(module, part, None) for part in OPTIONAL)
     alone = getattr(module, "ALONE", False)
-    return Script(shows, module.SECONDS, module.cells, module.plot, *functions, alone)
+    return Script(shows, module.SECONDS, module.cells, module.plot, finding, for_pages, alone=alone)
 
 
 def add_files(paths: Sequence[str]) -> list[str]:

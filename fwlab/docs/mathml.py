@@ -70,7 +70,8 @@ def parts(formula: str) -> Iterator[str]:
             part = ""
         else:
             part += token
-    yield part
+    if part:
+        yield part
 
 
 def translated(formula: str, mode: str, **attributes: str) -> str:
@@ -84,7 +85,7 @@ def translated(formula: str, mode: str, **attributes: str) -> str:
         raise ValueError(f"latex2mathml ends with {type(error).__name__} in ${formula}$") from error
     for node in math.iter():
         if (text := node.text or "").startswith("\\") and len(text) > 1:
-            raise ValueError(f"latex2mathml does not know {text} in ${formula}$")
+            raise ValueError(f"{text} is not known in ${formula}$")
         if len(node) != SIZES.get(node.tag, len(node)):
             raise ValueError(f"something is missing in ${formula}$")
         if node.get("fence") and text.isalnum():

@@ -129,6 +129,10 @@ def test_wide_spaces_are_where_a_page_may_break():
     assert display(r"\{a,\ b\}").count("<math") == 1
 
 
+def test_no_formula_is_no_element():
+    assert display("") == inline("") == ""
+
+
 def test_text_around_formulas_is_escaped():
     assert prose("a < b & $x<y$") == f"a &lt; b &amp; {inline('x<y')}"
     assert "<mo>&lt;</mo>" in inline("x<y")
@@ -138,9 +142,9 @@ def test_text_around_formulas_is_escaped():
 @pytest.mark.parametrize(
     ("formula", "said"),
     [
-        (r"\nonsense", r"does not know \\nonsense in \$\\nonsense\$"),
-        (r"\arg\max_a D", r"does not know \\arg"),
-        (r"x_{\foo{a}}", r"does not know \\foo"),
+        (r"\nonsense", r"\\nonsense is not known in \$\\nonsense\$"),
+        (r"\arg\max_a D", r"\\arg is not known"),
+        (r"x_{\foo{a}}", r"\\foo is not known"),
         (r"\frac{1}", r"something is missing in \$\\frac\{1\}\$"),
         (r"\mathrm{\frac}", "something is missing"),
         ("a_{b", "a brace without its other one"),
