@@ -11,15 +11,18 @@ from fwlab.docs import sources
 from fwlab.docs.records import Records
 
 FIGURES = Path(__file__).parents[2] / "figures"
-GALLERY = FIGURES / "GALLERY.md"
+GALLERY, INDEX = FIGURES / "GALLERY.md", FIGURES / "results" / "index.json"
 # the anchor of a section of the gallery, with its heading
 SECTION = re.compile(r'<a id="([\w.-]+)"></a>\n\n(### .*\n)')
 
 
 @cache
 def index() -> dict[str, Any]:
-    """Return the index of the figures' stored results."""
-    found: dict[str, Any] = json.loads((FIGURES / "results" / "index.json").read_text("utf-8"))
+    """Return the index of the figures' stored results. Raises ValueError if it is damaged."""
+    try:
+        found: dict[str, Any] = json.loads(INDEX.read_text("utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{INDEX} is damaged; python -m figures page writes it again.") from error
     return found
 
 

@@ -47,7 +47,8 @@ def read_records(path: Path | None = None) -> Records:
     path = path or STORED
     try:
         records = json.loads(path.read_text("utf-8"))
-        papers = {record["paper"] for record in records}
+        # records of an earlier version have no words to show
+        papers = {record["paper"] for record in records if record["told"]}
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"{path}: no records of `python -m paper_checks --json`.") from error
     if missing := sorted({*PAPERS} - papers):

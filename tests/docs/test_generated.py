@@ -44,6 +44,24 @@ def test_verdicts_are_counted_as_in_the_ledger():
     assert facts.counts(records) == f"{len(records)} claims: {counts(records)}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", '[{"id": "K19-a", "paper": "K19"}]', '[{"paper": "K19", "told": {"a": 1}}]'],
+)
+def test_other_files_than_records_are_one_sentence(text, tmp_path):
+    path = tmp_path / "records.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="no records of"):
+        read_records(path)
+
+
+def test_a_damaged_index_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure_links, "INDEX", tmp_path / "index.json")
+    (tmp_path / "index.json").write_text("{")
+    with pytest.raises(ValueError, match="is damaged; python -m figures page writes it again"):
+        figure_links.index.__wrapped__()
+
+
 def test_what_is_wrong_in_print_is_what_the_ledger_says():
     records = read_records()
     [wrong] = [c for c in order.chapters(list(records.by_id.values())) if c.name == "wrong"]
