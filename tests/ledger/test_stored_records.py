@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from paper_checks import modules
 from paper_checks.modules import claims
 from paper_checks.report.told import told
 
@@ -16,6 +17,12 @@ AGAIN = "python -m paper_checks --json > paper_checks/ledger.json writes them ag
 
 def test_each_claim_has_a_record_and_each_record_a_claim():
     assert list(RECORDS) == [claim.id for claim in claims()], AGAIN
+
+
+def test_claims_are_in_the_order_of_the_papers_whichever_was_imported_first(monkeypatch):
+    claims()
+    monkeypatch.setattr(modules, "CLAIMS", dict(reversed(modules.CLAIMS.items())))
+    assert list(dict.fromkeys(claim.paper for claim in claims())) == list(modules.PAPERS)
 
 
 @pytest.mark.parametrize("field", FIELDS)
