@@ -55,10 +55,18 @@ class Score:
 
 @cache
 def verdicts() -> dict[str, str]:
-    """Return {id: verdict} of the ledger's rows, none without a ledger."""
+    """Return {id: verdict} of the ledger's rows, none without a ledger.
+
+    Raises ValueError if the file is damaged.
+    """
     if not LEDGER.exists():
         return {}
-    return {row["id"]: row["verdict"] for row in json.loads(LEDGER.read_text("utf-8"))}
+    try:
+        return {row["id"]: row["verdict"] for row in json.loads(LEDGER.read_text("utf-8"))}
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(
+            f"{LEDGER} holds no records of `python -m paper_checks --json`."
+        ) from error
 
 
 def scores(out: Path, size: str) -> list[Score]:

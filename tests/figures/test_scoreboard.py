@@ -181,6 +181,16 @@ def test_without_a_ledger_the_column_is_empty(tmp_path, monkeypatch):
     assert scoreboard.verdicts.__wrapped__() == {}
 
 
+@pytest.mark.parametrize("text", ["", "[1]", '[{"id": "A-1"}]', '{"id": "A-1"}'])
+def test_a_damaged_ledger_is_one_sentence(text, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(scoreboard, "LEDGER", tmp_path / "ledger.json")
+    monkeypatch.setattr(scoreboard, "verdicts", scoreboard.verdicts.__wrapped__)
+    (tmp_path / "ledger.json").write_text(text)
+    assert command.main(["scoreboard", "--out", str(tmp_path)]) == 1
+    [said] = capsys.readouterr().err.splitlines()
+    assert "ledger.json holds no records of" in said
+
+
 def test_the_gallery_says_what_the_stored_results_say(tmp_path):
     """Both are read from figures/results; the links of the gallery are not compared."""
     gallery = (ROOT / "figures" / "GALLERY.md").read_text("utf-8")
