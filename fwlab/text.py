@@ -50,6 +50,12 @@ def readable(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
+def listed(names: Iterable[str]) -> str:
+    """Return names with commas, and a last "and"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def did_you_mean(given: object, allowed: Iterable[str]) -> str:
     """Return " Did you mean 'afw'?" for the allowed name nearest to `given`, "" if none is near."""
     by_lower = {name.lower(): name for name in allowed}

@@ -39,7 +39,6 @@ SEPARATE = (
     "docs",
     "experiments",
     "plot",
-    "plot_labels",
     "testing",
 )
 # packages of the same checkout, which an installed fwlab comes without

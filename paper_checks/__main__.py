@@ -19,9 +19,9 @@ from paper_checks.ledger import CLAIMS
 from paper_checks.modules import ClaimFile, claim_files, claims
 from paper_checks.options import parser
 from paper_checks.report.markdown import markdown
-from paper_checks.report.mathml import display, prose
 from paper_checks.report.stamp import stamp
 from paper_checks.report.terminal import details, table
+from paper_checks.report.told import told
 from paper_checks.run import Record, run
 from paper_checks.stored_tables import VARIABLE
 
@@ -76,7 +76,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 def printed(records: Sequence[Record], options: argparse.Namespace) -> str:
     """Return the text for the terminal."""
     if options.json:
-        return json.dumps(records, indent=1)
+        return json.dumps([told(record) for record in records], indent=1)
     return details(records) if options.id and len(records) <= FEW else table(records)
 
 
@@ -142,27 +142,13 @@ def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
         if path is not None and (problem := why_not_a_file(path)):
             raise ValueError(f"{path}: {problem}")
     if options.html is not None:
-        if find_spec("jinja2") is None:
-            raise ValueError("--html needs jinja2: pip install 'fwlab[report]'")
+        for name in ("jinja2", "latex2mathml"):
+            if find_spec(name) is None:
+                raise ValueError(f"--html needs {name}: pip install 'fwlab[report]'")
+        from paper_checks.report.page import check_formulas
+
         for id in chosen:
-            check_formulas(id)
-
-
-def check_formulas(id: str) -> None:
-    """Raise ValueError if a formula of a claim cannot be shown."""
-    claim = CLAIMS[id]
-    formulas = [claim.formula, *(other.formula for other in claim.versions.values())]
-    texts = []
-    if (note := claim.erratum) is not None:
-        formulas += [note.printed, note.correct]
-        texts += [note.proof, note.breaks]
-    try:
-        for formula in formulas:
-            display(formula)
-        for text in texts:
-            prose(text)
-    except ValueError as error:
-        raise ValueError(f"{id}: its formula cannot be read: {error}") from error
+            check_formulas(CLAIMS[id])
 
 
 def why_not_a_file(path: Path) -> str:

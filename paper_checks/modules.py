@@ -37,10 +37,12 @@ class ClaimFile:
 
 
 def claims(paper: str | None = None) -> list[Claim]:
-    """Return all claims, or the claims of one paper, in the order of their files."""
+    """Return all claims, or the claims of one paper, in the order of the papers and their files."""
     for module in INSIDE.values():
         import_module(module)
-    return [claim for claim in CLAIMS.values() if paper in (None, claim.paper)]
+    found = [claim for claim in CLAIMS.values() if paper in (None, claim.paper)]
+    place = {name: number for number, name in enumerate(PAPERS)}
+    return sorted(found, key=lambda claim: place.get(claim.paper, len(place)))
 
 
 def claim_files(paths: Sequence[str]) -> list[ClaimFile]:

@@ -38,7 +38,7 @@ from fractions import Fraction
 import sympy
 from sympy import Symbol, symbols
 
-from paper_checks.rate_recurrence import Number, exact, is_nonnegative
+from figures.exact.rate_recurrence import Number, exact, is_nonnegative
 
 
 def prove_fixed_steps_are_not_linear(numerator: Number = 2, offset: Number = 1) -> bool:

@@ -6,10 +6,10 @@ A and B,
     f(B) = f(A) + <f'(A), B - A> + |B - A|^2/2,   |V|^2 = lambda |w(V)|^2 + smoothing/n |V|_F^2.
 
 f is a convex quadratic with L = 1, and the largest squared distance of two points of the domain is
-the curvature C of T20's bound 2C/(t+2). Hence a certificate of rate_certificate.py for
+the curvature C of T20's bound 2C/(t+2). Hence a certificate of figures/exact for
 "quadratic" functions proves max D - D(A_t) <= bound C for every data set, of every size, with and
 without smoothing. This module evaluates such a proof, term by term, on a given small problem: a
-check of the signs in rate_certificate.py on real runs, not a part of the proof.
+check of the signs in rate_certificate.py there on real runs, not a part of the proof.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,7 @@ from typing import Any
 import numpy as np
 
 import reference
-from paper_checks.kato2019.exact_problems import ExactProblem
-from paper_checks.ledger import Case
-from paper_checks.rate_certificate import (
+from figures.exact.rate_certificate import (
     ONE,
     Expression,
     RateCertificate,
@@ -31,7 +29,9 @@ from paper_checks.rate_certificate import (
     expression,
     remainder,
 )
-from paper_checks.slow_training import Training
+from figures.exact.slow_training import Training
+from paper_checks.kato2019.exact_problems import ExactProblem
+from paper_checks.ledger import Case
 from reference import exact
 
 Array = np.ndarray

@@ -2,12 +2,13 @@
 
 `write_page` writes a page of one size beside its files. `update_gallery` writes this folder's
 GALLERY.md: the scoreboard, the list of scripts, then both larger sizes, with smaller copies of the
-pictures.
+pictures; and the index of the results, from which the site is made.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from figures.kit.index import write_index
 from figures.kit.listing import markdown_list
 from figures.kit.scoreboard import markdown_scoreboard, scores
 from figures.kit.script import script_names
@@ -22,6 +23,8 @@ Which figures and tables of the five papers come out again, and why the others d
 choice open, several readings are tried; the best of them agrees only if the paper's text allows it
 and numbers that had no part in the choice confirm it, otherwise it *could agree*. The caption of
 each figure says why it differs, and has a table of the readings.
+The column *ledger* counts the verdicts of the ledger's rows about a figure: each row judges one
+statement, the figure all of its numbers.
 
 `python -m figures NAME --plot-only` draws a figure again from the stored results, and
 `python -m figures NAME` computes it anew; its name stands in the list of the scripts.
@@ -48,7 +51,7 @@ def write_page(folder: Path) -> Path:
 
 
 def update_gallery(out: Path, here: Path = HERE) -> Path:
-    """Write here/GALLERY.md and return its path.
+    """Write here/GALLERY.md and here/results/index.json, and return the path of the first.
 
     Raises FileNotFoundError if `out` holds no figures of the standard size.
     """
@@ -61,6 +64,7 @@ def update_gallery(out: Path, here: Path = HERE) -> Path:
         keep_pictures(out / size, pictures)
         if sections := "".join(entries(out / size, pictures, f"pictures/{size}/")):
             text += f"{heading}\n{sections}"
+    write_index(here / "results")
     page = here / "GALLERY.md"
     write_text_atomically(page, text)
     return page

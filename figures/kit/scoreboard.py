@@ -1,9 +1,11 @@
 """The scoreboard: every figure and table of the papers, and whether it comes out again."""
 
+import json
 import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from textwrap import shorten
 
@@ -12,7 +14,9 @@ from figures.kit.script import script, script_names
 from figures.kit.study import NotRun, Study
 from fwlab.text import format_table
 
-HEADER = ("figure", "outcome", "the number that says so", "reading", "why")
+HEADER = ("figure", "outcome", "the number that says so", "reading", "ledger", "why")
+# its verdicts are about the results in this repository
+LEDGER = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
 # figures that have no numbers, and why
 WITHOUT_SCRIPT = {"L15 Figure 1": "photographs of SUN 397"}
 NARROW = 30  # columns of a terminal for the last column, at least
@@ -37,9 +41,32 @@ class Score:
     def texts(self) -> tuple[str, ...]:
         """Return the entries of the line."""
         if self.finding is None:
-            return self.figure, self.outcome, "", "", ""
+            return self.figure, self.outcome, "", "", "", ""
         found = self.finding
-        return self.figure, self.outcome, found.measured, found.under, found.because
+        return self.figure, self.outcome, found.measured, found.under, self.ledger, found.because
+
+    @property
+    def ledger(self) -> str:
+        """Return how many of the ledger's rows about the figure have each verdict."""
+        rows = self.finding.claims if self.finding else ()
+        counts = Counter(verdicts()[row] for row in rows if row in verdicts())
+        return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+
+
+@cache
+def verdicts() -> dict[str, str]:
+    """Return {id: verdict} of the ledger's rows, none without a ledger.
+
+    Raises ValueError if the file is damaged.
+    """
+    if not LEDGER.exists():
+        return {}
+    try:
+        return {row["id"]: row["verdict"] for row in json.loads(LEDGER.read_text("utf-8"))}
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(
+            f"{LEDGER} holds no records of `python -m paper_checks --json`."
+        ) from error
 
 
 def scores(out: Path, size: str) -> list[Score]:

@@ -1,8 +1,8 @@
 """Scripts by name: each makes one figure or one table.
 
 A module of a paper's folder, or of `own`, is a script if it has `SECONDS`, `cells` and `plot`; a
-paper's also has `finding`. With `ALONE = True` its cells are computed one after the other, because
-their times are compared.
+paper's also has `finding`, and one that other pages tell of has `for_pages`. With `ALONE = True`
+its cells are computed one after the other, because their times are compared.
 A module that makes several figures or tables in one way has them all in `SCRIPTS` instead,
 {name: Script}. A script's name begins with its folder, except in `own`: kato2019_figure3, rates.
 A file from outside is a script, or has SCRIPTS, in the same way; its own name is the script's.
@@ -26,7 +26,8 @@ from fwlab.experiments import Cell, import_file, importable
 
 OWN = "own"
 PARTS = ("SECONDS", "cells", "plot")
-NO_SCRIPTS = ("kit", "benchmarks")
+OPTIONAL = ("finding", "for_pages")
+NO_SCRIPTS = ("kit", "exact", "benchmarks")
 # what the command line takes for something else than a script
 RESERVED = ("list", "all", "check", "page", "scoreboard", "keep")
 
@@ -48,6 +49,9 @@ class Script:
     finding
         Function of the stored values and the size, returns how far the figure agrees with its
         paper; None for a figure that no paper has.
+    for_pages
+        Function of the stored values and the size, returns what pages beside the gallery say of
+        them, as JSON holds it; None if they say nothing.
     alone
         Whether to compute one cell after the other in this process, because times are compared.
     file
@@ -59,6 +63,7 @@ class Script:
     cells: Callable[[str], Sequence[Cell]]
     plot: Callable[[Study], list[Path]]
     finding: Callable[[dict[str, Any], str], FigureFinding] | None = None
+    for_pages: Callable[[dict[str, Any], str], dict[str, Any]] | None = None
     alone: bool = False
     file: str = ""
 
@@ -69,9 +74,9 @@ class Script:
                 f"SECONDS must be a dict with a number for each of {', '.join(SIZES)}; "
                 f"got {self.seconds!r}."
             )
-        for part in ("cells", "plot", "finding"):
+        for part in ("cells", "plot", *OPTIONAL):
             given = getattr(self, part)
-            if not callable(given) and not (part == "finding" and given is None):
+            if not callable(given) and not (part in OPTIONAL and given is None):
                 raise ValueError(f"{part} must be a function; got {given!r}.")
 
     def compute(self, study: Study) -> None:
@@ -116,8 +121,9 @@ def script(name: str) -> Script:
 def script_of(module: ModuleType) -> Script:
     """Return the script that a module is."""
     shows = (module.__doc__ or "").split("\n")[0]
-    finding, alone = getattr(module, "finding", None), getattr(module, "ALONE", False)
-    return Script(shows, module.SECONDS, module.cells, module.plot, finding, alone)
+    finding, for_pages = (getattr(module, part, None) for part in OPTIONAL)
+    alone = getattr(module, "ALONE", False)
+    return Script(shows, module.SECONDS, module.cells, module.plot, finding, for_pages, alone=alone)
 
 
 def add_files(paths: Sequence[str]) -> list[str]:

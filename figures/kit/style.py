@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
+from figures.kit.plot_labels import ink, label_curves
 from fwlab.plot import OTHER, STYLES, line_style, log_axes, marked
-from fwlab.plot_labels import ink, label_curves
 
 __all__ = [
     "SERIES",

@@ -15,6 +15,7 @@ from fwlab.experiments import Cell, DataName
 # alternate and direct are methods for lp-norms
 METHODS = tuple(name for name in fwlab.methods() if name not in ("alternate", "direct"))
 K, TOL, POWER = 3, 1e-9, "1e-5"
+POWERS = ("1e-3", POWER, "1e-9")  # columns of the table that the site shows
 DEFAULT = "ascent"
 ROWS = {"quick": 100, "standard": None, "full": None}
 LIMIT = {"quick": 0.1, "standard": 3.0, "full": 30.0}
@@ -59,6 +60,32 @@ def title_of(values: dict[str, Any], limit: float) -> str:
     return (
         f"{told}; {DEFAULT}, the default, in {times[DEFAULT]:.2g} s" if DEFAULT in times else told
     )
+
+
+def for_pages(values: dict[str, Any], size: str) -> dict[str, Any]:
+    """Return the finding, and a row per method: seconds to each gap of POWERS, "" for none."""
+    runs = {name.partition("|")[2]: value for name, value in values.items()}
+    return {
+        "finding": title_of(runs, LIMIT[size]),
+        "limit": f"{LIMIT[size]:g}",
+        "gaps": POWERS,
+        "seconds": arrivals({method: value["reached"] for method, value in runs.items()}),
+    }
+
+
+def arrivals(reached: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """Return a row per method: seconds to each gap of POWERS, "" for a gap not reached in time.
+
+    Methods that reach smaller gaps come first, and of these the faster ones.
+    """
+
+    def order(method: str) -> list[float]:
+        return [reached[method].get(power, (0, np.inf))[1] for power in reversed(POWERS)]
+
+    return [
+        [m, *(f"{reached[m][p][1]:.2g}" if p in reached[m] else "" for p in POWERS)]
+        for m in sorted(reached, key=order)
+    ]
 
 
 def caption(values: dict[str, Any], size: str) -> Caption:

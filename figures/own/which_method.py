@@ -17,6 +17,7 @@ from figures.kit.captions import Caption
 from figures.kit.study import Study
 from figures.kit.style import ink, method_line, new_figure, state
 from figures.kit.tables import Table
+from figures.own.certified_gaps import DEFAULT
 from figures.own.subsets import DIGITS, REAL, random_rows
 from fwlab.experiments import Cell, DataName
 
@@ -217,6 +218,41 @@ def winners(values: dict[str, Any], contest: Contest) -> list[tuple[str, int]]:
     """Return methods with the numbers of problems that they win, the largest first."""
     found = Counter(contest.winner(value)[0] for value in values.values())
     return [(method, count) for method, count in found.most_common() if method]
+
+
+def for_pages(values: dict[str, Any], size: str) -> dict[str, Any]:
+    """Return the number of problems and the regimes, for the page on which method to choose."""
+    return {"problems": len(values), "regimes": regimes(values)}
+
+
+def regimes(values: dict[str, Any]) -> list[list[str]]:
+    """Return a row per method that is first in a contest of seconds, most wins first.
+
+    A row has the method, how many problems it wins, the range of lambda_max(K)/(lam n) there, and
+    the range of the default method's time as a multiple of its own.
+    """
+    won: dict[str, list[dict[str, Any]]] = {}
+    for value in values.values():
+        won.setdefault(MILLISECONDS.winner(value)[0] or "none", []).append(value)
+    return [
+        [method, str(len(ones)), span([v["condition"] for v in ones]), slower(method, ones)]
+        for method, ones in sorted(won.items(), key=lambda pair: -len(pair[1]))
+    ]
+
+
+def slower(method: str, values: list[dict[str, Any]]) -> str:
+    """Return the range of the ratio of times, the default method's over a method's."""
+    costs = [MILLISECONDS.costs(value) for value in values]
+    found = [c[DEFAULT] / c[method] for c in costs if DEFAULT in c and method in c]
+    missed = len(values) - len(found)
+    ratios = span(found) if found else ""
+    return ratios + f"{'; ' * bool(ratios)}not in time: {missed}" * bool(missed)
+
+
+def span(numbers: list[float]) -> str:
+    """Return the smallest and the largest number with two digits."""
+    low, high = (f"{number:.2g}" for number in (min(numbers), max(numbers)))
+    return low if low == high else f"{low} to {high}"
 
 
 def _table(values: dict[str, Any]) -> Table:

@@ -51,9 +51,9 @@ def worst_cases(ell: int, times: tuple[int, ...]) -> dict[str, Any]:
     """Return the proved bound for all t as (c, ell), meaning c C/(t + ell), and for some t the
     bound of an exact certificate and the error of a training problem, in units of C."""
     # only this cell needs the packages behind them
-    from paper_checks.performance_estimation import find_certificate, least_bound, open_loop_steps
-    from paper_checks.rate_recurrence import prove_for_every_numerator, usual_constant
-    from paper_checks.worst_case_training import rounded, slowest
+    from figures.exact.performance_estimation import find_certificate, least_bound, open_loop_steps
+    from figures.exact.rate_recurrence import prove_for_every_numerator, usual_constant
+    from figures.exact.worst_case_training import rounded, slowest
 
     if not prove_for_every_numerator():
         raise RuntimeError("the bound for all t is not proved")

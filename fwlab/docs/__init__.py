@@ -1,5 +1,5 @@
 """The site: pages, examples, and what is generated from the ledger, the figures and the library.
 
-This package is in no wheel. It documents the whole repository, so that no other part of `fwlab` may
-import `paper_checks` and `figures`.
+This package is in no wheel. It documents the whole repository, and imports nothing of it but the
+library: of the ledger it reads `ledger.json`, of the figures their stored results.
 """

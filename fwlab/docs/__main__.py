@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fwlab.command import run_command
 
-NEEDED = ("sphinx", "myst_parser", "numpydoc", "sphinx_gallery", "furo", "jinja2")
+NEEDED = ("sphinx", "myst_parser", "numpydoc", "sphinx_gallery", "furo", "jinja2", "latex2mathml")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

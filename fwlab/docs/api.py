@@ -1,17 +1,19 @@
-"""Pages of the public interface: one per function or class, with the claims that exercise it."""
+"""Pages of the public interface: one per function or class, with the claims that exercise it.
+
+Own code: autosummary would save `directive` and `summary`, not the groups, names and claims.
+"""
 
 import inspect
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
 from fwlab.docs import sources
 from fwlab.docs.markdown import write
-from fwlab.docs.records import Records
-from paper_checks.library_defects import owner_of
-from paper_checks.records import Record
+from fwlab.docs.records import Record, Records
 
 FOLDER = "api"
 # title of a group, the modules whose names it holds
@@ -120,7 +122,8 @@ def public_name(name: str) -> str | None:
 @cache
 def found_at(name: str) -> Any:
     """Return the object at a dotted name of modules, classes and attributes."""
-    return getattr(*owner_of(name))
+    owner, _, attribute = name.rpartition(".")
+    return getattr(resolve_name(owner), attribute)
 
 
 def claims_of(name: str, records: Records) -> list[Record]:

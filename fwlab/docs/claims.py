@@ -5,15 +5,9 @@ from pathlib import Path
 from fwlab.docs import api, figure_links, sources
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
-from fwlab.docs.records import Records, source_file, source_line
-from paper_checks.records import Record
-from paper_checks.report import facts
-from paper_checks.report.order import chapters
-from paper_checks.report.words import MEANING, TIERS
+from fwlab.docs.records import Record, Records, counts, meanings, source_file, source_line
 
 FOLDER = "claims"
-# facts that the page shows in other places
-SHOWN_ELSEWHERE = ("tier", "planted errors", "of the library")
 
 
 def write_pages(source: Path, records: Records) -> None:
@@ -22,8 +16,15 @@ def write_pages(source: Path, records: Records) -> None:
     for record in records.by_id.values():
         write_claim(source, record, records, drawn.get(record["id"], []))
     everything = list(records.by_id.values())
-    shared = {"MEANING": MEANING, "TIERS": TIERS, "PAPERS": PAPERS, "records": everything}
-    write(source / FOLDER / "index.md", "ledger.md", counts=facts.counts(everything), **shared)
+    write(
+        source / FOLDER / "index.md",
+        "ledger.md",
+        MEANING=meanings("verdict"),
+        TIERS=meanings("tier"),
+        PAPERS=PAPERS,
+        records=everything,
+        counts=counts(everything),
+    )
     for paper in PAPERS:
         of_paper = records.of_paper(paper)
         write(
@@ -32,10 +33,9 @@ def write_pages(source: Path, records: Records) -> None:
             paper=PAPERS[paper],
             name=paper,
             claims=of_paper,
-            counts=facts.counts(of_paper),
+            counts=counts(of_paper),
         )
-    wrong = next(chapter for chapter in chapters(everything) if chapter.name == "wrong")
-    write(source / "wrong_in_print.md", "wrong_in_print.md", wrong=wrong, facts=facts)
+    write(source / "wrong_in_print.md", "wrong_in_print.md", groups=wrong_in_print(records))
     write(
         source / "mathematics.md",
         "mathematics.md",
@@ -47,28 +47,28 @@ def write_pages(source: Path, records: Records) -> None:
 
 def write_claim(source: Path, record: Record, records: Records, figures: list[str]) -> None:
     """Write the page of one claim. figures: the scripts whose figure is about it."""
-    known = dict(facts.facts(record))
     write(
         source / FOLDER / f"{record['id']}.md",
         "claim.md",
         record=record,
+        told=record["told"],
         paper=PAPERS[record["paper"]],
-        place=facts.place(record),
-        meaning=MEANING[record["verdict"]],
-        tier=facts.tier(record),
-        witness=facts.witness(record),
-        true_version=facts.true_version(record),
-        corrected=facts.corrected(record),
-        evidence=[
-            (name, text) for name, text in facts.evidence(record) if name not in SHOWN_ELSEWHERE
-        ],
-        planted=known.get("planted errors", ""),
-        command=facts.run_command(record),
+        meaning=meanings("verdict")[record["verdict"]],
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
         figures={name: figure_links.address(name) for name in figures},
         functions={n: api.function_address(n) for n in record["library"]},
     )
+
+
+def wrong_in_print(records: Records) -> dict[str, list[Record]]:
+    """Return {title of a paper: its records that are wrong in print, the graver ones first}."""
+    found: dict[str, list[Record]] = {}
+    for paper in PAPERS:
+        wrong = [r for r in records.of_paper(paper) if r["told"]["chapter"] == "wrong"]
+        for record in sorted(wrong, key=lambda r: not r["told"]["breaks_something"]):
+            found.setdefault(record["told"]["group"], []).append(record)
+    return found
 
 
 def formulas(records: Records) -> dict[str, list[Record]]:

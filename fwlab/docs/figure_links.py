@@ -1,22 +1,35 @@
 """Which claims a figure is about and which script draws it, and the site's page of all figures."""
 
-import inspect
+import json
 import re
 import shutil
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from figures.kit.scoreboard import scores
-from figures.kit.script import Script, script, script_names
-from figures.kit.study import KEPT
 from fwlab.docs import sources
 from fwlab.docs.records import Records
 
 FIGURES = Path(__file__).parents[2] / "figures"
-GALLERY = FIGURES / "GALLERY.md"
-SIZE = "standard"
+GALLERY, INDEX = FIGURES / "GALLERY.md", FIGURES / "results" / "index.json"
 # the anchor of a section of the gallery, with its heading
 SECTION = re.compile(r'<a id="([\w.-]+)"></a>\n\n(### .*\n)')
+
+
+@cache
+def index() -> dict[str, Any]:
+    """Return the index of the figures' stored results. Raises ValueError if it is damaged."""
+    try:
+        found: dict[str, Any] = json.loads(INDEX.read_text("utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{INDEX} is damaged; python -m figures page writes it again.") from error
+    return found
+
+
+def told(name: str) -> dict[str, Any]:
+    """Return what a script tells of its stored values."""
+    found: dict[str, Any] = index()["scripts"][name]["told"]
+    return found
 
 
 def address(name: str) -> str:
@@ -39,9 +52,9 @@ def first_sections() -> dict[str, str]:
 def figures_of_claims() -> dict[str, list[str]]:
     """Return {id of a claim: the scripts whose figure is about it}, from the stored results."""
     found: dict[str, list[str]] = {}
-    for score in scores(KEPT, SIZE):
-        for claim in score.finding.claims if score.finding else ():
-            found.setdefault(claim, []).append(score.script)
+    for line in index()["scoreboard"]:
+        for claim in line["claims"]:
+            found.setdefault(claim, []).append(line["script"])
     return found
 
 
@@ -55,7 +68,7 @@ def write_page(source: Path, records: Records) -> None:
     def with_links(match: re.Match[str]) -> str:
         name = script_of(match[1])
         links = [f"`python -m figures {name} --plot-only`"]
-        links += [f'<a href="{sources.address(source_of(script(name)))}">script</a>']
+        links += [f'<a href="{sources.address(index()["scripts"][name]["source"])}">script</a>']
         links += [f"[{c}](claims/{c}.md)" for c in by_script.get(name, []) if c in records.by_id]
         return f"({match[1]})=\n{match[2]}\n{' · '.join(links)}\n"
 
@@ -67,11 +80,4 @@ def write_page(source: Path, records: Records) -> None:
 
 def script_of(stem: str) -> str:
     """Return the script that wrote the files with this stem."""
-    return max((n for n in script_names() if f"{stem}_".startswith(f"{n}_")), key=len)
-
-
-def source_of(one: Script) -> str:
-    """Return the path of a script's file from the top of the repository."""
-    function = one.plot.func if isinstance(one.plot, partial) else one.plot
-    path = Path(inspect.getsourcefile(inspect.unwrap(function)) or "")
-    return path.relative_to(FIGURES.parent).as_posix()
+    return str(max((n for n in index()["scripts"] if f"{stem}_".startswith(f"{n}_")), key=len))

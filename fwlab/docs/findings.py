@@ -1,13 +1,11 @@
 """Three findings for the front page and the README, computed from stored records."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from figures.kit.study import KEPT, Study
-from figures.tajima2020.convergence import least_errors
-from figures.tajima2020.machines import HERE, RAW, UNIT
+from fwlab.docs.figure_links import told
 from fwlab.docs.records import Records
+from fwlab.text import listed
 
 BENCHMARKS = Path(__file__).parents[2] / "figures" / "BENCHMARKS.md"
 CLAIM, FIGURE = "T20-eq2.26", "tajima2020_figure1"
@@ -88,12 +86,6 @@ def table(name: str) -> list[list[str]]:
     return rows[2:]
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return names with commas, and a last "and"."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def span(ratios: dict[str, list[float]]) -> str:
     """Return the smallest and the largest ratio."""
     found = [ratio for one in ratios.values() for ratio in one]
@@ -102,18 +94,5 @@ def span(ratios: dict[str, list[float]]) -> str:
 
 def figure() -> Discovery:
     """Return how far apart the methods are that T20 Figure 1 shows as similar."""
-    values = Study(FIGURE, "standard", KEPT).values
-    told, winners = [], set()
-    for reading in (RAW, UNIT):
-        errors = {name: least_errors(values, name, 0.0, reading) for name in HERE}
-        factors = " and ".join(f"{max(e.values()) / min(e.values()):.3g}" for e in errors.values())
-        first = listed(sorted({min(e, key=e.__getitem__) for e in errors.values()}))
-        told.append(f"{factors} with {reading.name} ({first} is first)")
-        winners.add(first)
-    why = " The scale of the rows decides which method is first." if len(winners) > 1 else ""
-    return Discovery(
-        "A figure that does not come out",
-        f"Figure 1 of Tajima et al. shows its three methods as similar on {listed(HERE)}. Here "
-        f"their errors differ by factors of {', and of '.join(told)}.{why}",
-        f"python -m figures {FIGURE}",
-    )
+    text = told(FIGURE)["finding"]
+    return Discovery("A figure that does not come out", text, f"python -m figures {FIGURE}")

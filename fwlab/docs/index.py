@@ -3,17 +3,14 @@
 import shutil
 from pathlib import Path
 
-from figures.kit.study import KEPT, Study
-from figures.own import certified_gaps
 from fwlab.docs import figure_links
 from fwlab.docs.findings import CLAIM, FIGURE, findings
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
-from fwlab.docs.records import Records
-from paper_checks.report import facts
+from fwlab.docs.records import Records, counts
 
 FIGURES = Path(__file__).parents[2] / "figures"
-PICTURE, SIZE = "certified_gaps", "standard"
+PICTURE = "certified_gaps"
 
 
 def write_pages(source: Path, records: Records) -> None:
@@ -23,8 +20,6 @@ def write_pages(source: Path, records: Records) -> None:
         "[all benchmarks](benchmarks.md)",
         f"[the figure]({figure_links.address(FIGURE)}), [all figures](figures.md)",
     )
-    runs = Study(PICTURE, SIZE, KEPT).values
-    values = {method: runs[f"digits|{method}"] for method in certified_gaps.METHODS}
     write(
         source / "index.md",
         "index.md",
@@ -33,12 +28,12 @@ def write_pages(source: Path, records: Records) -> None:
         PAPERS=PAPERS,
         picture=PICTURE,
         address=figure_links.address(PICTURE),
-        text=certified_gaps.title_of(values, certified_gaps.LIMIT[SIZE]),
+        text=figure_links.told(PICTURE)["finding"],
     )
     shutil.copy(FIGURES / "BENCHMARKS.md", source / "benchmarks.md")
 
 
 def told_counts(records: Records) -> str:
     """Return the number of claims, with the number of each verdict in brackets."""
-    total, _, verdicts = facts.counts(list(records.by_id.values())).partition(": ")
-    return f"{total} ({verdicts})"
+    found = list(records.by_id.values())
+    return f"{len(found)} claims ({counts(found)})"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from paper_checks.report import mathml
+from fwlab.docs import mathml
 
 
 def setup(app: Any) -> dict[str, Any]:

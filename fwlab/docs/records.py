@@ -1,14 +1,17 @@
 """The ledger's records, as `python -m paper_checks --json` prints them, and what links them."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
-from paper_checks.modules import PAPERS
-from paper_checks.records import Record
+from fwlab.docs.papers import PAPERS
 
-STORED = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
+Record = dict[str, Any]
+LEDGER = Path(__file__).parents[2] / "paper_checks"
+STORED = LEDGER / "ledger.json"
 
 
 class Records:
@@ -44,12 +47,27 @@ def read_records(path: Path | None = None) -> Records:
     path = path or STORED
     try:
         records = json.loads(path.read_text("utf-8"))
-        papers = {record["paper"] for record in records}
+        # records of an earlier version have no words to show
+        papers = {record["paper"] for record in records if record["told"]}
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise ValueError(f"{path}: no records of `python -m paper_checks --json`.") from error
     if missing := sorted({*PAPERS} - papers):
         raise ValueError(f"{path}: no records of {', '.join(missing)}; run all papers.")
     return Records(records)
+
+
+@cache
+def meanings(field: str) -> dict[str, str]:
+    """Return {value: its meaning} of the field "verdict" or "tier", from the records' schema."""
+    schema = json.loads((LEDGER / "ledger.schema.json").read_text("utf-8"))
+    known = schema["items"]["properties"][field]
+    return dict(zip(known["enum"], known["enumDescriptions"], strict=True))
+
+
+def counts(records: Sequence[Record]) -> str:
+    """Return how many records have each verdict: "1 holds, 2 fails"."""
+    found = Counter(record["verdict"] for record in records)
+    return ", ".join(f"{found[name]} {name}" for name in meanings("verdict") if found[name])
 
 
 def source_file(record: Record) -> str:

@@ -1,4 +1,8 @@
-"""Shrink an input that shows a contradiction."""
+"""Shrink an input that shows a contradiction.
+
+Own code: hypothesis finds no smaller inputs, takes a hundred times as long for a loss that passes,
+and would be one more package for everybody who checks a loss.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -10,6 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from figures.exact.rate_certificate import RateCertificate, as_data
 from fwlab.files import write_text_atomically
 from paper_checks.arithmetic import Truth
 from paper_checks.certify.formulas import lines_of
@@ -24,7 +25,6 @@ from paper_checks.proofs import (
     opposites,
     sizes,
 )
-from paper_checks.rate_certificate import RateCertificate, as_data
 from paper_checks.records import Record
 from paper_checks.symbols import Symbol, as_formula, variables
 from paper_checks.trials import Case

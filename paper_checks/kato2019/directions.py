@@ -120,8 +120,8 @@ def symbolic_directions(deep: bool) -> Iterator[Case]:
     "If the conjugate of a convex function is minus <f, alpha> at -alpha, the maximisers of "
     "<g, alpha> over the negated domain are minus the subdifferential of the function at "
     "f - eta g, for every eta > 0.",
-    formula=r"\forall\eta>0:\ \arg\max_{\alpha\in-\mathrm{dom}\,\phi_*}\langle g,\alpha\rangle"
-    r"=-\partial\phi(f-\eta g)",
+    formula=r"\forall\eta>0:\ \operatorname{argmax}_{\alpha\in-\mathrm{dom}\,\phi_*}"
+    r"\langle g,\alpha\rangle=-\partial\phi(f-\eta g)",
     shapes="f, g, alpha: (m,)",
     judged="as sets: no maximiser and no subgradient is missing.",
     cases=linear_conjugates,

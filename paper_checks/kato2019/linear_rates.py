@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 import reference
-from paper_checks import rate_lower_bounds, rate_recurrence
+from figures.exact import rate_recurrence
+from paper_checks import rate_lower_bounds
 from paper_checks.kato2019.exact_problems import Exact, ExactProblem, array
 from paper_checks.ledger import Case, Outcome
 from paper_checks.outcomes import at_most, both, truth

@@ -9,13 +9,13 @@ import numpy as np
 
 import fwlab
 import reference
-from paper_checks import rate_recurrence
 from paper_checks.cases import Rng, decreasing_weights
 from paper_checks.kato2019 import linear_rates
 from paper_checks.kato2019.exact_problems import ExactProblem, array, random_problem, rank
 from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
 from paper_checks.outcomes import at_most, both, truth
 from paper_checks.proofs import ByTheorem
+from paper_checks.rate_formulas import linear_fails
 from reference import exact
 from reference.epigraph import epigraph
 
@@ -141,7 +141,7 @@ def interior_cases(rng: Rng, deep: bool) -> Iterator[Case]:
             "A rate that the steps 2/(t+1) have, too, or that needs no interior optimum.",
             linear_rates.linear_inside,
             "all sizes",
-            rate_recurrence.linear_fails,
+            linear_fails,
         ),
     ),
     erratum=Erratum(
@@ -220,7 +220,7 @@ def scaled_cases(rng: Rng, deep: bool) -> Iterator[Case]:
             "A bound that the steps 2/(t+1) have, too, or one below the first error.",
             linear_rates.exponential_inside,
             "all sizes",
-            rate_recurrence.linear_fails,
+            linear_fails,
         ),
     ),
 )

@@ -57,7 +57,7 @@ def smoothed(rng: Rng, deep: bool) -> Iterator[Case]:
     "Block-coordinate Frank-Wolfe on the dual of the weighted top-k problem is ProxSDCA with "
     "Option II: the same direction and the same step, the maximiser of the dual.",
     formula=r"u_i=-\nabla\Phi_{wtk}(W^\top x_i),\quad "
-    r"s=\arg\max_{s\in[0,1]}D(A+s(u_i-\alpha_i)e_i^\top)",
+    r"s=\operatorname{argmax}_{s\in[0,1]}D(A+s(u_i-\alpha_i)e_i^\top)",
     shapes="u_i, alpha_i: (m,)",
     judged="without smoothing, as it is said, and on the problem in d + n dimensions that stands "
     "for a smoothed one; where several subgradients exist the same is taken.",

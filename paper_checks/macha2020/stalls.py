@@ -276,7 +276,8 @@ def positive_starts(rng: Rng, deep: bool) -> Iterator[Case]:
     "C.2",
     "With the quadratic surrogate it is enough to optimise a pair at fixed delta and delta after "
     "it: the ascent reaches the optimum of (30).",
-    formula=r"\Delta^*=\arg\max_\Delta D(\ldots,\delta),\quad \delta^*=\arg\max_\delta D(\ldots)",
+    formula=r"\Delta^*=\operatorname{argmax}_\Delta D(\ldots,\delta),\quad "
+    r"\delta^*=\operatorname{argmax}_\delta D(\ldots)",
     shapes="alpha: (n+,), beta: (n-,)",
     judged="From any feasible start, delta by (32) after each pair; a certified relative gap below "
     f"{SMALL:g} is none. For delta > 0 the dual is differentiable and the constraints on delta "

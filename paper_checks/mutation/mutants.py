@@ -1,8 +1,12 @@
-"""List the changes of a module's formulas: one operator, constant or term each."""
+"""List the changes of a module's formulas: one operator, constant or term each.
+
+`slots` finds the places of a tree and what may stand there: for the ledger what `others` says, in
+functions; `tests/planted/mutate.py` has a longer list, for whole modules of fwlab.
+"""
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +37,9 @@ JOINED = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp)
 SHOWN = (ast.expr, ast.keyword, ast.Assign, ast.AugAssign, ast.Return)
 UNREAD = ("annotation", "returns", "type_params", "pattern")
 Function = ast.FunctionDef | ast.Lambda
+Node = ast.expr | ast.stmt
+# yields the nodes that may stand in place of a node, given its parent and itself
+Others = Callable[[ast.AST, Node], Iterator[ast.AST]]
 
 
 @dataclass(frozen=True)
@@ -80,16 +87,16 @@ class Mutant:
 class Slot:
     """A place in a tree and the node that may replace the one there.
 
-    `outermost` is the outermost function around it, and `default_of` the function at module level
-    whose default value is changed, or None.
+    `outermost` is the outermost function around it, or None; `default_of` is the function at module
+    level whose default value is changed, or None.
     """
 
     parent: ast.AST
     field: str
     index: int | None
-    node: ast.expr | ast.stmt
+    node: Node
     other: ast.AST
-    outermost: Function
+    outermost: Function | None
     default_of: Function | None
 
     def put(self, node: ast.AST) -> None:
@@ -110,6 +117,7 @@ def mutants(file: str) -> list[Mutant]:
     seen: Counter[str] = Counter()
     for number, slot in enumerate(slots(parsed(file))):
         function = slot.outermost
+        assert function is not None
         made = Mutant(
             file,
             number,
@@ -135,18 +143,30 @@ def first_line(function: Function) -> int:
 
 
 def slots(tree: ast.Module) -> list[Slot]:
-    """Return all changes of a tree; the order depends on the source alone."""
-    return list(below(tree, None, None))
+    """Return the changes of the functions of a tree; the order depends on the source alone."""
+    return [slot for slot in all_slots(tree, others) if slot.outermost is not None]
+
+
+def all_slots(tree: ast.Module, others: Others, unread: Sequence[str] = UNREAD) -> Iterator[Slot]:
+    """Yield each node of a tree with each of the others that may stand in its place.
+
+    `unread` names the fields of nodes below which nothing is changed.
+    """
+    yield from below(tree, (others, unread), None, None)
 
 
 def below(
-    parent: ast.AST, outermost: Function | None, default_of: Function | None
+    parent: ast.AST,
+    what: tuple[Others, Sequence[str]],
+    outermost: Function | None,
+    default_of: Function | None,
 ) -> Iterator[Slot]:
-    """Yield the changes below a node."""
+    """Yield the changes below a node. what: the arguments of `all_slots`."""
+    others, unread = what
     if isinstance(parent, ast.Raise | ast.JoinedStr):
         return
     for field, value in ast.iter_fields(parent):
-        if field in UNREAD:
+        if field in unread:
             continue
         for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(node, ast.AST):
@@ -154,13 +174,13 @@ def below(
             inner, default = outermost, default_of
             if outermost is None and isinstance(parent, Function) and field in ("args", "body"):
                 inner, default = parent, parent if field == "args" else None
-            if inner is not None and isinstance(node, ast.expr | ast.stmt):
+            if isinstance(node, Node):
                 for other in others(parent, node):
                     yield Slot(parent, field, index, node, other, inner, default)
-            yield from below(node, inner, default)
+            yield from below(node, what, inner, default)
 
 
-def others(parent: ast.AST, node: ast.expr | ast.stmt) -> Iterator[ast.AST]:
+def others(parent: ast.AST, node: Node) -> Iterator[ast.AST]:
     """Yield the nodes that may stand in place of a node."""
     match node:
         case ast.Compare(left, operators, right):

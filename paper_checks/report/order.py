@@ -76,9 +76,14 @@ def by_paper(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
     for paper in dict.fromkeys([*PAPERS, *(record["paper"] for record in records)]):
         chosen = [record for record in records if record["paper"] == paper]
         if chosen:
-            title = PAPERS[paper][1] if paper in PAPERS else f"claims of {files(chosen)}"
-            found.append((f"{paper}: {title}", chosen))
+            found.append((heading(paper, chosen), chosen))
     return found
+
+
+def heading(paper: str, records: Sequence[Record]) -> str:
+    """Return the title above the records of a paper, or of a source from outside."""
+    title = PAPERS[paper][1] if paper in PAPERS else f"claims of {files(records)}"
+    return f"{paper}: {title}"
 
 
 def files(records: Sequence[Record]) -> str:

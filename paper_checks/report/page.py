@@ -10,8 +10,10 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from fwlab.docs import mathml
+from paper_checks.ledger import Claim
 from paper_checks.records import Record
-from paper_checks.report import facts, mathml
+from paper_checks.report import facts
 from paper_checks.report.order import chapters
 from paper_checks.report.words import MEANING, REFUTED, TIERS
 
@@ -63,6 +65,22 @@ def environment() -> Environment:
         "source_link": source_link,
     }
     return made
+
+
+def check_formulas(claim: Claim) -> None:
+    """Raise ValueError if a formula of a claim cannot be shown."""
+    formulas = [claim.formula, *(other.formula for other in claim.versions.values())]
+    texts = []
+    if (note := claim.erratum) is not None:
+        formulas += [note.printed, note.correct]
+        texts += [note.proof, note.breaks]
+    try:
+        for formula in formulas:
+            mathml.display(formula)
+        for text in texts:
+            mathml.prose(text)
+    except ValueError as error:
+        raise ValueError(f"{claim.id}: its formula cannot be read: {error}") from error
 
 
 def by_paper(records: Sequence[Record], field: str) -> dict[str, dict[str, int]]:

@@ -12,21 +12,22 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from paper_checks import rate_recurrence
-from paper_checks.cases import Rng
-from paper_checks.ledger import Case, Outcome, claim, version
-from paper_checks.outcomes import at_most, both
-from paper_checks.performance_estimation import (
+from figures.exact import rate_recurrence
+from figures.exact.performance_estimation import (
     certificate,
     open_loop_steps,
     prove_open_loop,
     solve,
 )
+from figures.exact.rate_certificate import RateCertificate
+from figures.exact.worst_case_training import refute_open_loop
+from paper_checks.cases import Rng
+from paper_checks.ledger import Case, Outcome, claim, version
+from paper_checks.outcomes import at_most, both
 from paper_checks.proofs import ByTheorem
-from paper_checks.rate_certificate import RateCertificate
+from paper_checks.rate_formulas import recurrence_fails
 from paper_checks.rate_own_norm import OwnNorm, case_of, of_training
 from paper_checks.tajima2020.programs import trainings
-from paper_checks.worst_case_training import refute_open_loop
 
 Number = Fraction | int
 FIRST_STEPS = 10  # of the semidefinite programs in a quick run: about a second
@@ -131,7 +132,7 @@ def certificates_of_first_steps(
             "A constant that is too small for a training problem that no sample hits.",
             guaranteed_for_all_steps,
             "all sizes, all t",
-            rate_recurrence.recurrence_fails,
+            recurrence_fails,
         ),
         ByTheorem(
             "A constant below the worst case over all convex quadratics, at each of these t.",

@@ -106,7 +106,7 @@ def shifted_slopes(at: line.LineProducts, sign: int) -> tuple[Any, Any]:
     "For losses of mdos type, minus any subgradient of the loss itself at the shifted scores "
     "maximises the linearised smoothed dual over the domain.",
     formula=r"u_i\in-\partial\Phi(\tilde s_i;y_i)\ \Rightarrow\ "
-    r"U\in\arg\max_{U\in\mathrm{dom}(-D_m)}\langle\nabla D_m(A),U\rangle",
+    r"U\in\operatorname{argmax}_{U\in\mathrm{dom}(-D_m)}\langle\nabla D_m(A),U\rangle",
     shapes="u_i, s_i: (m,), U, A: (m, n)",
     judged="shifted scores with the sign of (C.24); see T20-eq2.24",
     cases=trainings,

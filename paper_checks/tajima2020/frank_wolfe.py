@@ -150,7 +150,7 @@ def risk_of(case: Case, w: np.ndarray) -> Real:
     "For losses of mdos type, minus any subgradient of the loss at the scores maximises the "
     "linearised dual over the domain.",
     formula=r"u_i\in-\partial\Phi(\Psi(x_i)^\top w(A);y_i)\ \Rightarrow\ "
-    r"U\in\arg\max_{U\in\mathrm{dom}(-D)}\langle\nabla D(A),U\rangle",
+    r"U\in\operatorname{argmax}_{U\in\mathrm{dom}(-D)}\langle\nabla D(A),U\rangle",
     shapes="u_i: (m,), U, A: (m, n)",
     cases=trainings,
     relaxed=version(

@@ -22,6 +22,17 @@ SOURCES = [
     for file in sorted((ROOT / folder).rglob("*.py"))
 ]
 MOST_LINES = 400
+# by folder, the longest that matches: whose code, of this repository, its modules may import
+ARROWS = {
+    "fwlab": {"fwlab"},
+    "fwlab/docs": {"fwlab"},
+    "fwlab/docs/examples": {"fwlab", "paper_checks"},  # what a visitor writes
+    "reference": {"reference"},
+    "figures": {"fwlab", "figures"},
+    "paper_checks": {"fwlab", "reference", "figures", "paper_checks"},
+    "tests": {"fwlab", "reference", "figures", "paper_checks", "tests"},
+}
+OURS = {"fwlab", "reference", "figures", "paper_checks", "tests"}
 
 # Kernels at the bottom, people at the top: a module reaches only layers below its own. Every module
 # of fwlab stands in exactly one layer.
@@ -44,7 +55,7 @@ LAYERS = (
         "fwlab.provenance",
         "fwlab.kernels*",
     ),
-    ("fwlab.checks*", "fwlab.plot", "fwlab.plot_labels"),
+    ("fwlab.checks*", "fwlab.plot"),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
     ("fwlab.proved",),
     ("fwlab.result",),
@@ -69,7 +80,7 @@ FORBIDDEN = {
     "paper_checks",
     "tests",
 }
-DRAWS = {"fwlab.plot", "fwlab.plot_labels", "fwlab.experiments.figure"}
+DRAWS = {"fwlab.plot", "fwlab.experiments.figure"}
 LOADED_ON_DEMAND = {
     "matplotlib",
     "pandas",
@@ -174,6 +185,34 @@ def test_arrows_point_down(level):
 @pytest.mark.parametrize("module", sorted(modules()))
 def test_no_module_imports_itself_through_others(module):
     assert module not in reached(module)
+
+
+def allowed(file: Path) -> set[str]:
+    """Return the packages of this repository that a file may import."""
+    path = file.relative_to(ROOT).as_posix()
+    return ARROWS[max((folder for folder in ARROWS if path.startswith(f"{folder}/")), key=len)]
+
+
+def loaded_by_name(file: Path) -> set[str]:
+    """Return the packages that a file imports by their names in texts."""
+    calls = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Call) and node.args]
+    texts = [part for call in calls if "import" in ast.unparse(call.func) for part in call.args]
+    names = (node.value for text in texts for node in ast.walk(text) if is_text(node))
+    return {name.split(".")[0] for name in names}
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_module_imports_only_what_stands_below_it(file):
+    assert (packages(file) | loaded_by_name(file)) & OURS <= allowed(file)
+
+
+@pytest.mark.parametrize("file", FWLAB, ids=module_name)
+def test_the_library_does_not_know_its_site(file):
+    assert not any(name.startswith("fwlab.docs") for name in imports(file))
 
 
 def test_kernels_need_numba_alone():

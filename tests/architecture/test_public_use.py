@@ -21,7 +21,6 @@ PUBLIC = {
     "fwlab.losses",  # for its base class, until there is fwlab.Loss
     "fwlab.metrics",
     "fwlab.plot",
-    "fwlab.plot_labels",
     "fwlab.provenance",
     "fwlab.ranking",
     "fwlab.say",
@@ -32,6 +31,7 @@ PUBLIC = {
 INSIDE = {
     "figures/benchmarks/*": "measure kernels and single iterations of solvers",
     "figures/own/bent_path.py": "runs a solver with other step rules than its own",
+    "paper_checks/report/page.py": "shows formulas as the site does",
     "paper_checks/macha2020/*": "compares single steps and thresholds of a method with the paper's",
 }
 FILES = sorted(

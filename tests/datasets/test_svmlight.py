@@ -32,6 +32,11 @@ def test_the_base_of_a_file_is_known(tmp_path, ending, zero_based, given):
 
 def test_a_file_that_leaves_out_its_first_feature(tmp_path):
     path = tmp_path / "own.svm"
+    path.write_text("1 3:0.5\n2 5:0.25\n")
+    assert datasets.read_file(path).X_train.toarray().tolist() == [
+        [0, 0, 0.5, 0, 0],
+        [0] * 4 + [0.25],
+    ]
     dump_svmlight_file(X[:, [1, 0, 2]] * [0, 1, 1], Y, str(path), zero_based=True)
     assert datasets.read_file(path).X_train.shape == (4, 2)
     data = datasets.read_file(path, index_base=0)

@@ -12,7 +12,7 @@ PATH = re.compile(r"`([\w/]+(?:\.(?:py|toml|md)|/))`")
 def test_every_path_exists():
     places = [ROOT, ROOT / "fwlab", *(p for p in (ROOT / "fwlab").iterdir() if p.is_dir())]
     places += [ROOT / folder for folder in ("figures", "paper_checks", "tests")]
-    places += [ROOT / "fwlab" / "kernels", ROOT / "paper_checks" / "report" / "mathml"]
+    places += [ROOT / "fwlab" / "kernels"]
     found = [path for path in PATH.findall(PAGE) if not re.search("[A-Z]{4}|my_", path)]
     assert len(found) > 50
     assert [path for path in found if not any((one / path).exists() for one in places)] == []

@@ -1,14 +1,16 @@
-"""Parts of the site computed from stored records: findings, tables of methods, links of figures."""
+"""Parts of the site computed from stored records: findings, links of figures, words of claims."""
 
 from pathlib import Path
 
 import pytest
 
-from fwlab.docs import choose, figure_links
+from fwlab.docs import claims, figure_links
 from fwlab.docs.findings import findings
-from fwlab.docs.records import read_records
+from fwlab.docs.records import counts, meanings, read_records
+from paper_checks.report import facts, order, words
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 
 
 @pytest.mark.parametrize("found", findings(read_records()), ids=lambda found: found.title)
@@ -18,39 +20,6 @@ def test_the_readme_has_the_findings_as_computed(found):
         assert part in text, f"README.md lacks {part!r}"
 
 
-def contest(condition, **milliseconds):
-    runs = {method: [10 * cost, cost / 1000] for method, cost in milliseconds.items()}
-    return {"condition": condition, "methods": runs}
-
-
-def test_regimes_have_ranges_and_the_time_of_the_default():
-    found = choose.regimes(
-        {
-            "a": contest(1.0, ascent=1.0, fw=5.0),
-            "b": contest(10.0, ascent=2.0, fw=5.0),
-            "c": contest(1e3, ascent=9.0, newton=3.0),
-            "d": contest(1e5, newton=3.0),
-            "e": contest(1e6),
-        }
-    )
-    assert found == [
-        ["ascent", "2", "1 to 10", "1"],
-        ["newton", "2", "1e+03 to 1e+05", "3; not in time: 1"],
-        ["none", "1", "1e+06", "not in time: 1"],
-    ]
-
-
-def test_methods_with_smaller_gaps_come_first():
-    found = choose.arrivals(
-        {
-            "d|slow": {"reached": {"1e-3": [1, 9.0]}},
-            "d|fast": {"reached": {"1e-3": [1, 0.5], "1e-5": [2, 0.75]}},
-            "d|never": {"reached": {}},
-        }
-    )
-    assert found == [["fast", "0.5", "0.75", ""], ["slow", "9", "", ""], ["never", "", "", ""]]
-
-
 def test_a_figure_without_a_section_leads_to_the_list_of_scripts():
     assert figure_links.address("no_such_script") == "figures.md#the-scripts"
 
@@ -58,3 +27,42 @@ def test_a_figure_without_a_section_leads_to_the_list_of_scripts():
 def test_claims_of_figures_are_claims_of_the_ledger():
     drawn = figure_links.figures_of_claims()
     assert drawn and drawn.keys() <= read_records().by_id.keys()
+
+
+def test_every_figure_has_its_file_in_the_index():
+    sources = {entry["source"] for entry in figure_links.index()["scripts"].values()}
+    assert sources and all((ROOT / source).is_file() for source in sources)
+
+
+def test_verdicts_and_tiers_have_the_meanings_of_the_ledger():
+    assert meanings("verdict") == words.MEANING
+    assert meanings("tier") == {"": "no evidence: untestable", **words.TIERS}
+
+
+def test_verdicts_are_counted_as_in_the_ledger():
+    records = list(read_records().by_id.values())
+    assert facts.counts(records) == f"{len(records)} claims: {counts(records)}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", '[{"id": "K19-a", "paper": "K19"}]', '[{"paper": "K19", "told": {"a": 1}}]'],
+)
+def test_other_files_than_records_are_one_sentence(text, tmp_path):
+    path = tmp_path / "records.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="no records of"):
+        read_records(path)
+
+
+def test_a_damaged_index_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure_links, "INDEX", tmp_path / "index.json")
+    (tmp_path / "index.json").write_text("{")
+    with pytest.raises(ValueError, match="is damaged; python -m figures page writes it again"):
+        figure_links.index.__wrapped__()
+
+
+def test_what_is_wrong_in_print_is_what_the_ledger_says():
+    records = read_records()
+    [wrong] = [c for c in order.chapters(list(records.by_id.values())) if c.name == "wrong"]
+    assert list(claims.wrong_in_print(records).items()) == wrong.groups

@@ -10,8 +10,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from figures.kit.script import script
-from fwlab.docs.figure_links import address, figures_of_claims, first_sections, source_of
+from fwlab.docs.figure_links import address, figures_of_claims, first_sections, index
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "fwlab" / "docs" / "pages").glob("*.md"))
@@ -145,4 +144,4 @@ def test_a_figure_and_its_claims_lead_to_each_other():
             assert f"../{page}.html#{anchor.replace('_', '-')}" in links, (claim, name)
             assert name not in sections or f"claims/{claim}.html" in figures, (claim, name)
     for name in sections:
-        assert f"source/{source_of(script(name))}.html" in figures, name
+        assert f"source/{index()['scripts'][name]['source']}.html" in figures, name

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import fwlab
+from figures.kit.plot_labels import luminance
 from fwlab.plot import OTHER, STYLES
-from fwlab.plot_labels import luminance
 from tests.colour import ciede2000, distance
 
 # the smallest distances of any two methods, of two that are compared in one panel, and of two with

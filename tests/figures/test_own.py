@@ -6,6 +6,7 @@ import pytest
 import fwlab
 from figures.kit.study import Study
 from figures.own import (
+    certified_gaps,
     performance_profiles,
     proved_labels,
     pseudo_topk,
@@ -22,6 +23,42 @@ def test_random_rows_are_the_same_each_time():
     (X, y), (again, labels) = random_rows(DATA, 30), random_rows(DATA, 30)
     assert X.shape == (30, 64) and np.array_equal(X, again) and np.array_equal(y, labels)
     assert not np.array_equal(y, DATA.load().y_train[:30])
+
+
+# --- which method to choose -----------------------------------------------------------------------
+
+
+def contest(condition, **milliseconds):
+    runs = {method: [10 * cost, cost / 1000] for method, cost in milliseconds.items()}
+    return {"condition": condition, "methods": runs}
+
+
+def test_regimes_have_ranges_and_the_time_of_the_default():
+    found = which_method.regimes(
+        {
+            "a": contest(1.0, ascent=1.0, fw=5.0),
+            "b": contest(10.0, ascent=2.0, fw=5.0),
+            "c": contest(1e3, ascent=9.0, newton=3.0),
+            "d": contest(1e5, newton=3.0),
+            "e": contest(1e6),
+        }
+    )
+    assert found == [
+        ["ascent", "2", "1 to 10", "1"],
+        ["newton", "2", "1e+03 to 1e+05", "3; not in time: 1"],
+        ["none", "1", "1e+06", "not in time: 1"],
+    ]
+
+
+def test_methods_with_smaller_gaps_come_first():
+    found = certified_gaps.arrivals(
+        {
+            "slow": {"1e-3": [1, 9.0]},
+            "fast": {"1e-3": [1, 0.5], "1e-5": [2, 0.75]},
+            "never": {},
+        }
+    )
+    assert found == [["fast", "0.5", "0.75", ""], ["slow", "9", "", ""], ["never", "", "", ""]]
 
 
 # --- proved labels -------------------------------------------------------------------------------

@@ -1,14 +1,18 @@
 """The scoreboard: a line for each figure of the papers, made of findings alone."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from figures import __main__ as command
+from figures.kit import scoreboard
 from figures.kit import study as _study
 from figures.kit.captions import Caption
 from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.index import index
 from figures.kit.judge import judge
 from figures.kit.page import HEAD, write_page
 from figures.kit.readings import Reading, Tried
@@ -83,7 +87,7 @@ def test_each_figure_of_the_papers_has_a_line():
 
 def test_the_line_follows_from_the_stored_values(board):
     assert line(board([0.05, 0.01])) == (
-        "X20 Table 1", "agrees", "2 of 2 cells within 0.1", "rows of length 1", "",
+        "X20 Table 1", "agrees", "2 of 2 cells within 0.1", "rows of length 1", "", "",
     )  # fmt: skip
     assert line(board([0.05, 0.5]))[1:3] == ("disagrees", "1 of 2 cells within 0.1")
     assert line(board([], "full"))[1] == "data not to be had"
@@ -117,7 +121,7 @@ def test_the_reading_says_of_how_many():
     tried = [Tried(Reading(name), {"a": d}, {"b": d}) for name, d in (("R", 0.0), ("S", 0.3))]
     texts = Score("K19 Figure 3", "k", judge(tried, 0.1)).texts()
     assert texts[3] == "R (1 of 2)" and texts[1] == "could agree"
-    assert "does not say" in texts[4]
+    assert "does not say" in texts[5]
 
 
 def test_lines_of_the_page_lead_to_their_figures():
@@ -165,8 +169,62 @@ def test_the_quick_size_has_no_finding(tmp_path):
     assert one.found(study) is None
 
 
+def test_the_line_counts_the_verdicts_of_the_ledger(monkeypatch):
+    known = {"A-1": "holds", "A-2": "reproduced", "A-3": "holds", "A-4": "fails"}
+    monkeypatch.setattr(scoreboard, "verdicts", lambda: known)
+    finding = FigureFinding(Agreement.AGREES, "", claims=("A-3", "A-2", "A-1", "A-unknown"))
+    assert Score("A Table 1", "a", finding).ledger == "2 holds, 1 reproduced"
+
+
+def test_without_a_ledger_the_column_is_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(scoreboard, "LEDGER", tmp_path / "ledger.json")
+    assert scoreboard.verdicts.__wrapped__() == {}
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '[{"id": "A-1"}]', '{"id": "A-1"}'])
+def test_a_damaged_ledger_is_one_sentence(text, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(scoreboard, "LEDGER", tmp_path / "ledger.json")
+    monkeypatch.setattr(scoreboard, "verdicts", scoreboard.verdicts.__wrapped__)
+    (tmp_path / "ledger.json").write_text(text)
+    assert command.main(["scoreboard", "--out", str(tmp_path)]) == 1
+    [said] = capsys.readouterr().err.splitlines()
+    assert "ledger.json holds no records of" in said
+
+
 def test_the_gallery_says_what_the_stored_results_say(tmp_path):
     """Both are read from figures/results; the links of the gallery are not compared."""
     gallery = (ROOT / "figures" / "GALLERY.md").read_text("utf-8")
     board = markdown_scoreboard(scores(tmp_path, "standard"), {})
     assert board in re.sub(r"\[([^]]*)\]\(#\w+\)", r"\1", gallery)
+
+
+def test_the_index_is_that_of_the_stored_results():
+    """The site is made from it; `python -m figures page` writes it."""
+    stored = json.loads((_study.KEPT / "index.json").read_text("utf-8"))
+    assert stored == json.loads(json.dumps(index()))
+
+
+def test_the_index_has_the_lines_of_the_gallery():
+    gallery = (ROOT / "figures" / "GALLERY.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| \[?([A-Z0-9]+ [A-Z]\w+ \d)(?:\]\(#\w+\))? \| (.*) \|$", gallery, re.MULTILINE
+    )
+    lines = json.loads((_study.KEPT / "index.json").read_text("utf-8"))["scoreboard"]
+    columns = ("outcome", "measured", "reading", "ledger", "because")
+    expected = [(one["figure"], " | ".join(one[column] for column in columns)) for one in lines]
+    assert len(rows) > 30 and rows == expected
+
+
+def test_a_picture_is_drawn_without_a_ledger(tmp_path, monkeypatch):
+    monkeypatch.setattr(scoreboard, "LEDGER", tmp_path / "none")
+    monkeypatch.setattr(Path, "read_text", without_ledger(Path.read_text))
+    name = "lapin2015_figure2"
+    assert command.main([name, "--plot-only", "--out", str(tmp_path)]) == 0
+
+
+def without_ledger(read):
+    def read_text(path, *given):
+        assert path.name != "ledger.json"
+        return read(path, *given)
+
+    return read_text

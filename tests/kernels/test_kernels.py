@@ -13,10 +13,10 @@ from contextlib import contextmanager
 import numba
 import numpy as np
 import pytest
-from in_turn import in_turn
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from in_turn import in_turn
 from loss_table import entries, some_ks
 
 import fwlab

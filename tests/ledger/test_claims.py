@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from in_turn import in_turn
 
+from fwlab.docs import mathml
 from paper_checks import modules
 from paper_checks.ledger import CLAIMS
 from paper_checks.library_defects import owner_of
-from paper_checks.report import mathml
 from paper_checks.run import claims, tried
 from paper_checks.stored_tables import VARIABLE
 from paper_checks.trials import Tier

@@ -76,6 +76,8 @@ def test_the_schema_lists_each_verdict_and_each_tier():
     parts = SCHEMA["items"]["properties"]
     assert parts["verdict"]["enum"] == list(Verdict)
     assert parts["tier"]["enum"] == ["", *Tier]
+    for part in (parts["verdict"], parts["tier"]):
+        assert len(part["enum"]) == len(part["enumDescriptions"])
 
 
 @pytest.mark.parametrize(

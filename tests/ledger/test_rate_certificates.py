@@ -7,12 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from paper_checks import performance_estimation as pep
-from paper_checks import rate_lower_bounds, rate_own_norm, rate_recurrence
-from paper_checks import worst_case_training as worst
-from paper_checks.kato2019 import linear_rates
-from paper_checks.kato2019.exact_problems import random_problem
-from paper_checks.rate_certificate import (
+from figures.exact import performance_estimation as pep
+from figures.exact import rate_recurrence
+from figures.exact import worst_case_training as worst
+from figures.exact.rate_certificate import (
     ONE,
     STAR,
     Inequality,
@@ -23,7 +21,10 @@ from paper_checks.rate_certificate import (
     of_data,
     weakness,
 )
-from paper_checks.slow_training import inner, is_counterexample, minus, square
+from figures.exact.slow_training import inner, is_counterexample, minus, square
+from paper_checks import rate_lower_bounds, rate_own_norm
+from paper_checks.kato2019 import linear_rates
+from paper_checks.kato2019.exact_problems import random_problem
 from paper_checks.tajima2020 import convergence
 from paper_checks.tajima2020.programs import costly_losses, trainings
 

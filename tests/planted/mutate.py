@@ -14,25 +14,15 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from planted_defects import ROOT, read_defects
+from planted_defects import file_of, read_defects
 from planted_runs import Planting, server
 
-COMPARISONS = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-}
-OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+from paper_checks.mutation.mutants import COMPARISONS, EXTREMES, OPERATORS, UNREAD, Node, all_slots
+
 CONSTANTS = {0: 1, 1: 0, 2: 1}  # any other one is halved
-CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
-CALLS |= {"sum": "max", "mean": "sum", "any": "all", "all": "any", "argmin": "argmax"}
+CALLS = EXTREMES | {"sum": "max", "mean": "sum", "any": "all", "all": "any", "argmin": "argmax"}
 CALLS |= {"argmax": "argmin", "floor": "ceil", "ceil": "floor"}
 LEFT_OUT = ("sqrt", "abs")  # functions whose argument takes their place
-# fields that are not run, or whose change is no change of mathematics
-SKIPPED = ("decorator_list", "annotation", "returns", "type_params")
 
 
 class Mutant(NamedTuple):
@@ -44,71 +34,53 @@ class Mutant(NamedTuple):
     source: str
 
 
-def inside(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the node and all nodes below it that compute something."""
-    if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
-        return
-    yield node
-    for name, field in ast.iter_fields(node):
-        if name in SKIPPED:
-            continue
-        for child in field if isinstance(field, list) else [field]:
-            if isinstance(child, ast.AST):
-                yield from inside(child)
-
-
-def changed(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """Yield parts of a node, each with the text that replaces it."""
+def others(parent: ast.AST, node: Node) -> Iterator[ast.AST]:
+    """Yield the nodes that may stand in place of a node."""
+    if isinstance(parent, ast.If | ast.While | ast.IfExp) and node is parent.test:
+        yield ast.UnaryOp(ast.Not(), node)
     match node:
         case ast.Compare(left, [op], [right]) if type(op) in COMPARISONS:
-            yield node, _text(ast.Compare(left, [COMPARISONS[type(op)]()], [right]))
+            yield ast.Compare(left, [COMPARISONS[type(op)]()], [right])
         case ast.BinOp(left, op, right) if type(op) in OPERATORS:
-            yield node, _text(ast.BinOp(left, OPERATORS[type(op)](), right))
-            yield node, _text(left)
+            yield ast.BinOp(left, OPERATORS[type(op)](), right)
+            yield left
             if isinstance(op, ast.Add | ast.Mult):
-                yield node, _text(right)
+                yield right
         case ast.BinOp(left, ast.Pow()):
-            yield node, _text(left)
+            yield left
         case ast.AugAssign(target, op, value) if type(op) in OPERATORS:
-            yield node, ast.unparse(ast.AugAssign(target, OPERATORS[type(op)](), value))
-            yield node, "pass"
+            yield ast.AugAssign(target, OPERATORS[type(op)](), value)
+            yield ast.Pass()
         case ast.Constant(value) if type(value) in (int, float):
-            yield node, repr(type(value)(CONSTANTS.get(value, value / 2)))
-        case ast.Call(ast.Name(name) as function) if name in CALLS:
-            yield function, CALLS[name]
-        case ast.Call(ast.Attribute(value, name) as function) if name in CALLS:
-            yield function, ast.unparse(ast.Attribute(value, CALLS[name]))
+            yield ast.Constant(type(value)(CONSTANTS.get(value, value / 2)))
+        case ast.Name(name) if is_called(parent, node) and name in CALLS:
+            yield ast.Name(CALLS[name], ast.Load())
+        case ast.Attribute(value, name) if is_called(parent, node) and name in CALLS:
+            yield ast.Attribute(value, CALLS[name], ast.Load())
         case ast.Call(ast.Name(name) | ast.Attribute(_, name), [argument]) if name in LEFT_OUT:
-            yield node, _text(argument)
+            yield argument
         case ast.BoolOp(op, values):
-            other = ast.Or() if isinstance(op, ast.And) else ast.And()
-            yield node, _text(ast.BoolOp(other, values))
+            yield ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
             for place in range(len(values)):
                 rest = values[:place] + values[place + 1 :]
-                yield node, _text(rest[0] if len(rest) == 1 else ast.BoolOp(op, rest))
+                yield rest[0] if len(rest) == 1 else ast.BoolOp(op, rest)
         case ast.UnaryOp(ast.USub(), operand):
-            yield node, _text(operand)
-        case ast.If(test) | ast.While(test) | ast.IfExp(test):
-            yield test, f"(not {_text(test)})"
+            yield operand
 
 
-def _text(expression: ast.expr) -> str:
-    return f"({ast.unparse(expression)})"
+def is_called(parent: ast.AST, node: Node) -> bool:
+    return isinstance(parent, ast.Call) and node is parent.func
 
 
 def mutants(source: str) -> list[Mutant]:
     """Return all mutants of a module."""
-    lines = source.encode().splitlines(keepends=True)
-    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
-    whole = source.encode()
+    tree = ast.parse(source)
     found = []
-    for node in inside(ast.parse(source)):
-        for part, text in changed(node):
-            first = starts[part.lineno - 1] + part.col_offset
-            last = starts[part.end_lineno - 1] + part.end_col_offset
-            new = whole[:first] + text.encode() + whole[last:]
-            before = " ".join(whole[first:last].decode().split())
-            found.append(Mutant(part.lineno, before, text, new.decode()))
+    for slot in all_slots(tree, others, (*UNREAD, "decorator_list")):
+        before = " ".join((ast.get_source_segment(source, slot.node) or "").split())
+        slot.apply()
+        found.append(Mutant(slot.node.lineno, before, ast.unparse(slot.other), ast.unparse(tree)))
+        slot.put(slot.node)
     return found
 
 
@@ -123,12 +95,14 @@ def survivors(
 
 
 def source_of(module: str) -> str:
-    return (ROOT / "fwlab" / (module.replace(".", "/") + ".py")).read_text()
+    return file_of(module).read_text()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--module", required=True, nargs="+", help="names without fwlab.")
+    parser.add_argument(
+        "--module", required=True, nargs="+", help="names without fwlab., or of figures"
+    )
     parser.add_argument("--seconds", type=int, default=10, help="the limit for each mutant")
     parser.add_argument("--count", type=int, help="mutants to draw of each module")
     parser.add_argument("--seed", type=int, default=0)

@@ -12,8 +12,9 @@ DOZEN = 12
 
 @dataclass(frozen=True)
 class Defect:
-    """A passage of a module of fwlab that is replaced, and the test that must see it.
+    """A passage of a module that is replaced, and the test that must see it.
 
+    module: the name of a module of fwlab, without "fwlab.", or of figures.
     compiled: whether the defect also belongs to the sample that runs with the JIT.
     """
 
@@ -23,6 +24,16 @@ class Defect:
     new: str
     test: str
     compiled: bool = False
+
+
+def full_name(module: str) -> str:
+    """Return the name by which Python imports a module."""
+    return module if module.startswith("figures.") else f"fwlab.{module}"
+
+
+def file_of(module: str) -> Path:
+    """Return the file of a module."""
+    return ROOT / f"{full_name(module).replace('.', '/')}.py"
 
 
 def read_defects() -> list[Defect]:

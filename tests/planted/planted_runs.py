@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from planted_defects import ROOT, Defect
+from planted_defects import ROOT, Defect, full_name
 
 SERVER = Path(__file__).with_name("planting.py")
 # of the processor, after which a run is stopped; compilation alone may take minutes
@@ -52,8 +52,8 @@ class Planting:
     def run(
         self, module: str, old: str, new: str, tests: Iterable[str], seconds: int | None = None
     ) -> Outcome:
-        """Run the tests with a passage of a module of fwlab replaced."""
-        request = {"module": f"fwlab.{module}", "old": old, "new": new}
+        """Run the tests with a passage of a module replaced."""
+        request = {"module": full_name(module), "old": old, "new": new}
         request |= {"seconds": self.limit if seconds is None else seconds}
         request |= {"output": str(self.output), "arguments": [*tests, *OPTIONS]}
         assert self.server.stdin is not None and self.server.stdout is not None

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from in_turn import ROOT, seed_of_commit
-from planted_defects import DOZEN, Defect, drawn, read_defects
+from in_turn import seed_of_commit
+from planted_defects import DOZEN, Defect, drawn, file_of, read_defects
 from planted_runs import Outcome, Planting, server
 from planting import NOT_PLANTED
 
@@ -68,8 +68,9 @@ def test_a_run_that_takes_too_long_is_no_catch(planting):
 def test_every_passage_occurs_once():
     """A defect whose code has moved on must follow, also where a commit does not draw it."""
     for defect in DEFECTS:
-        file = ROOT / "fwlab" / (defect.module.replace(".", "/") + ".py")
-        assert file.read_text().count(defect.old) == 1, f"{defect.module}: {defect.name}"
+        assert file_of(defect.module).read_text().count(defect.old) == 1, (
+            f"{defect.module}: {defect.name}"
+        )
         assert defect.new != defect.old, defect.name
 
 

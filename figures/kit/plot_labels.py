@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fwlab.arrays import Floats
+Floats = NDArray[np.float64]
 
 # pixels between the points at which a curve is tested, and from a curve to its name
 STEP, DISTANCE = 3.0, 5.0

@@ -20,7 +20,7 @@ import cvxpy as cp
 import numpy as np
 from scipy import sparse
 
-from paper_checks.rate_certificate import (
+from figures.exact.rate_certificate import (
     ONE,
     STAR,
     Inequality,

@@ -1,19 +1,31 @@
-"""Formulas in MathML: each claim's is well-formed, and signs, bars and spaces are as in print."""
+"""Formulas in MathML: well-formed, spaced as in print, and what is left is told."""
 
 import re
 from xml.etree import ElementTree
 
 import pytest
 
-from paper_checks.report.mathml import display, inline, prose
+from fwlab.docs.mathml import display, inline, prose
 from paper_checks.run import claims
 
-FORMULAS = sorted({claim.formula for claim in claims() if claim.formula})
+
+def formulas():
+    """Yield the formulas of all claims: as printed, of their versions and in their errata."""
+    for claim in claims():
+        yield claim.formula
+        yield from (other.formula for other in claim.versions.values())
+        if (note := claim.erratum) is not None:
+            yield from (note.printed, note.correct)
+            for part in (note.proof, note.breaks):
+                yield from part.split("$")[1::2]
 
 
-def text(formula):
+FORMULAS = sorted({formula for formula in formulas() if formula})
+
+
+def text(formula, shown=display):
     """Return the characters of a formula, as a reader would copy them."""
-    root = ElementTree.fromstring(f"<all>{display(formula)}</all>")
+    root = ElementTree.fromstring(f"<all>{shown(formula)}</all>")
     return "".join(root.itertext()).replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -34,6 +46,8 @@ def test_the_formula_of_a_claim_is_well_formed(formula):
         assert part.tag not in ("mi", "mn", "mo", "mtext") or part.text
     letters = re.sub(r"\\[A-Za-z]+|[^A-Za-z]", "", formula)
     assert [c for c in text(formula) if c.isascii() and c.isalpha()] or not letters
+    assert "\\" not in text(formula).replace("\\", "", formula.count(r"\backslash"))
+    assert text(formula, inline) == text(formula)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +55,8 @@ def test_the_formula_of_a_claim_is_well_formed(formula):
     [
         (r"\phi_k(a)<\phi(a)", "ϕk(a)<ϕ(a)"),
         (r"\{v:\langle v,1\rangle=0\}", "{v:⟨v,1⟩=0}"),
-        (r"\arg\max_{a}D", "arg\N{THIN SPACE}maxaD"),
+        (r"\operatorname{argmax}_{a}D", "argmaxaD"),
+        ("a:=b", "a≔b"),
         (r"D\ \mathrm{has\ the\ Hessian}\ K", "D has the Hessian K"),
         (r"\sqrt[\bar p]{1/c}", "1/cp¯"),
         (r"\rho'_\ell", "ρ′ℓ"),
@@ -73,27 +88,40 @@ def test_a_minus_is_a_sign_or_an_operation(formula, forms):
 
 
 @pytest.mark.parametrize(
-    ("formula", "forms"),
-    [
-        ("|U|<k", "prefix postfix"),
-        ("E|g|^p", "prefix postfix"),
-        (r"(k-|U|)^2+(|U|+r)|M|", "prefix postfix prefix postfix prefix postfix"),
-        (r"|a+|b||", "prefix prefix postfix postfix"),
-    ],
+    "formula",
+    ["|U|<k", "E|g|^p", r"(k-|U|)^2+(|U|+r)|M|", r"|a+|b||", r"v:\ |w|", "x_{|U|}"],
 )
-def test_a_bar_opens_or_closes(formula, forms):
-    assert " ".join(found["form"] for found in first(formula, "|")) == forms
+def test_a_bar_stands_close_to_what_it_encloses(formula):
+    found = first(formula, "|")
+    assert found and all(mark["lspace"] == mark["rspace"] == "0" for mark in found)
 
 
 def test_a_bar_between_spaces_is_a_relation():
-    assert "form" not in first(r"\{a\,|\,b\}", "|")[0]
+    assert "lspace" not in first(r"\{a\,|\,b\}", "|")[0]
 
 
 def test_limits_stand_below_in_a_display():
     assert display(r"\max_{a}D") == (
-        '<math displaystyle="true"><munder><mo movablelimits="true" lspace="0" rspace="0">max</mo>'
-        '<mi>a</mi></munder><mspace width=".17em"/><mi>D</mi></math>'
+        '<math displaystyle="true"><mrow><munder><mo lspace="0" rspace="0.17em">max</mo>'
+        "<mrow><mi>a</mi></mrow></munder><mi>D</mi></mrow></math>"
     )
+    assert "<msub><mo" in inline(r"\max_{a}D")
+
+
+def test_names_stand_apart_from_letters_and_close_to_brackets():
+    [name] = first(r"c\max(a,b)", "max")
+    assert (name["lspace"], name["rspace"]) == ("0.17em", "0")
+    [name] = first(r"(\log m)", "log")
+    assert (name["lspace"], name["rspace"]) == ("0", "0.17em")
+
+
+def test_operators_in_scripts_stand_close():
+    [inside] = first(r"x_{a\in B}", "∈")
+    assert inside["lspace"] == inside["rspace"] == "0" and first(r"a\in B", "∈") == [{}]
+
+
+def test_a_prime_is_no_script():
+    assert "<msup>" not in display("a'") and "<msup>" not in display(r"\rho'_\ell")
 
 
 def test_wide_spaces_are_where_a_page_may_break():
@@ -101,24 +129,32 @@ def test_wide_spaces_are_where_a_page_may_break():
     assert display(r"\{a,\ b\}").count("<math") == 1
 
 
+def test_no_formula_is_no_element():
+    assert display("") == inline("") == ""
+
+
 def test_text_around_formulas_is_escaped():
     assert prose("a < b & $x<y$") == f"a &lt; b &amp; {inline('x<y')}"
     assert "<mo>&lt;</mo>" in inline("x<y")
-    assert prose(r"$\mathrm{a<b&c}$") == "<math><mtext>a&lt;b&amp;c</mtext></math>"
+    assert prose(r"$a\&b$") == "<math><mrow><mi>a</mi><mi>&amp;</mi><mi>b</mi></mrow></math>"
 
 
 @pytest.mark.parametrize(
     ("formula", "said"),
     [
-        (r"\nonsense", r"\\nonsense is not known"),
-        (r"\frac{1}", "it ends too early"),
-        ("a_{b", "} is missing before the end"),
-        ("a}", "} is not known"),
-        ("a_b_c", "two scripts _"),
-        (r"\mathbb{X}", "not known"),
-        (r"\mathrm{\frac}", "among upright words"),
+        (r"\nonsense", r"\\nonsense is not known in \$\\nonsense\$"),
+        (r"\arg\max_a D", r"\\arg is not known"),
+        (r"x_{\foo{a}}", r"\\foo is not known"),
+        (r"\frac{1}", r"something is missing in \$\\frac\{1\}\$"),
+        (r"\mathrm{\frac}", "something is missing"),
+        ("a_{b", "a brace without its other one"),
+        ("a}", "a brace without its other one"),
+        ("a_b_c", "ends with DoubleSubscriptsError"),
+        ("a^", "ends with MissingSuperScriptOrSubscriptError"),
+        (r"\mathrm{a&b}", "ends with ParseError"),
         (r"\left a\right)", "a is no bracket"),
-        (r"\left(a", r"\\right is missing"),
+        (r"\left(a", "ends with ExtraLeftOrMissingRightError"),
+        (r"a\quad\frac", "ends with NoAvailableTokensError"),
     ],
 )
 def test_what_cannot_be_read_is_told(formula, said):

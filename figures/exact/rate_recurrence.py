@@ -24,9 +24,6 @@ from typing import Any
 import sympy
 from sympy import Expr, Poly, Rational, Symbol, symbols
 
-from paper_checks.arithmetic import Truth
-from paper_checks.rational_functions import is_negative
-
 Number = Fraction | int
 TIME = Symbol("t", nonnegative=True)
 
@@ -45,16 +42,6 @@ def prove_for_all_steps(
     if ell != exact(offset) + 1 or ell <= 1 or c < 0 or s <= -1:
         return False  # the first step is not 1, or the steps never add up
     return is_inductive(ell, c, s) or is_smaller(usual_constant(ell), ell, c, s)
-
-
-def recurrence_fails(
-    numerator: Number = 2, offset: Number = 1, constant: Number = 2, shift: Number = 2
-) -> Iterator[tuple[str, Truth]]:
-    """Yield the two parts of the induction of `prove_for_all_steps`, as formulas that are true
-    nowhere: the bound fails for t = 1, or for t + 1 although it holds for t."""
-    c, s = exact(constant), exact(shift)
-    yield "t = 1", is_negative(first_slack(c, s), ())
-    yield "all t", is_negative(slack_of_step(exact(numerator), c, s).subs(TIME, TIME + 1), (TIME,))
 
 
 def prove_for_every_numerator(factor: Number = 1) -> bool:
@@ -131,12 +118,6 @@ def prove_linear_inside(share: Number = 1) -> bool:
     * gamma = g/C if not:              h (1 - r^2/C) - (h - g^2/(2 C)) >= 0, as g^2 = 2 r^2 h + e.
     """
     return all(is_nonnegative(slack, *names) for _, slack, names in linear_slacks(share))
-
-
-def linear_fails() -> Iterator[tuple[str, Truth]]:
-    """Yield the inequalities of `prove_linear_inside` as formulas that are true nowhere."""
-    for size, slack, names in linear_slacks():
-        yield size, is_negative(slack, names)
 
 
 def linear_slacks(share: Number = 1) -> Iterator[tuple[str, Expr, tuple[Symbol, ...]]]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from fwlab.plot_labels import ink, label_curves, luminance
+from figures.kit.plot_labels import ink, label_curves, luminance
 
 X = np.arange(1, 101)
 

@@ -12,8 +12,8 @@ from itertools import combinations
 import cvxpy as cp
 import numpy as np
 
-from paper_checks.performance_estimation import Steps, open_loop_steps, solve
-from paper_checks.slow_training import Training, far_start, is_counterexample
+from figures.exact.performance_estimation import Steps, open_loop_steps, solve
+from figures.exact.slow_training import Training, far_start, is_counterexample
 
 # decimals of the features and costs; the first that gives a counterexample is taken
 DECIMALS = (1, 2, 3, 4, 5)
