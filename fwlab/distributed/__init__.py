@@ -1,10 +1,14 @@
-"""Train on data that does not fit in memory, or that lies on a cluster."""
+"""Train on data that does not fit in memory, or that lies on a cluster.
 
-from fwlab.distributed.dask_problem import DaskProblem
-from fwlab.distributed.drift import DriftError
+DaskProblem, and all that only a cluster needs, is imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from fwlab.distributed.certificate import DriftError
+from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.path import PathPoint, path
 from fwlab.distributed.problem import OutOfCoreProblem
-from fwlab.distributed.result import PackedResult
 from fwlab.distributed.solve import solve
 from fwlab.distributed.sources import CsrFiles
 from fwlab.distributed.validation import Accuracy, ValidationSet
@@ -21,3 +25,15 @@ __all__ = [
     "path",
     "solve",
 ]
+
+
+if TYPE_CHECKING:
+    from fwlab.distributed.dask.problem import DaskProblem
+
+
+def __getattr__(name: str) -> Any:
+    if name != "DaskProblem":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from fwlab.distributed.dask.problem import DaskProblem
+
+    return DaskProblem

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fwlab.checks.arguments import as_integer
-from fwlab.distributed.read_ahead import POOLED
-from fwlab.distributed.sources import Source
+from fwlab.distributed.sources import POOLED, Source
 from fwlab.operators.scores import rows_of_part
 from fwlab.solvers.blocks import BLOCK_ROWS
 from fwlab.solvers.face_steps import COST_OF_CLASS, MOST_COST_OF_ONE

@@ -8,10 +8,15 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.checks.arguments import as_integer, as_positive_reals
-from fwlab.distributed.checkpoint import difference, dual_point, fingerprint_of_rows
-from fwlab.distributed.checkpoint_file import code_of, problem_facts_of
+from fwlab.distributed.checkpoint import (
+    code_of,
+    difference,
+    dual_point,
+    fingerprint_of_rows,
+    problem_facts_of,
+)
+from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.problem import OutOfCoreProblem
-from fwlab.distributed.result import PackedResult
 from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve
 from fwlab.distributed.validation import Accuracy, ValidationSet
 from fwlab.experiments.lock import locked

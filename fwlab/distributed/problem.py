@@ -11,11 +11,11 @@ import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real, checked_sample_weight
-from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import Memory, as_bytes
 from fwlab.distributed.same_chunks import SameChunks, arrays_of
 from fwlab.distributed.sources import Order, source_of
+from fwlab.identity import digest
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import RowPolytopes
@@ -216,14 +216,14 @@ class OutOfCoreProblem(ProblemInParts):
                     break
                 checked = self._checked_chunk(X, start, stop)
                 self.squares[start:stop] = features_of(checked, None).square_norms()
-                fingerprints.append(fingerprint(*arrays_of(checked)))
+                fingerprints.append(digest(*arrays_of(checked)))
                 cuts.append((slice(start, stop), scipy.sparse.issparse(X)))
         if stop != self.n_samples:
             more = "or more" if stop > self.n_samples else "in all"
             raise ValueError(
                 f"y must have one label per row of X, {stop} {more}; got {self.n_samples}."
             )
-        self.fingerprint = fingerprint(*fingerprints)
+        self.fingerprint = digest(*fingerprints)
         return cuts
 
     def _checked_chunk(self, X: Any, start: int, stop: int) -> Any:

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fwlab.distributed.read_ahead import read_ahead
-from fwlab.distributed.sources import Order, Source
+from fwlab.distributed.sources import Order, Source, read_ahead
 
 WORDS = 1024
 KEYS = np.random.default_rng(0).integers(2**64, size=WORDS, dtype=np.uint64) | np.uint64(1)

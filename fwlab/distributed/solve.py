@@ -12,15 +12,11 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_generator, as_integer
-from fwlab.distributed.checkpoint import dual_point
-from fwlab.distributed.checkpoint_file import checkpoint_file_of
-from fwlab.distributed.dask_problem import DaskProblem
-from fwlab.distributed.dask_state import DaskState
+from fwlab.distributed.checkpoint import checkpoint_file_of, dual_point
 from fwlab.distributed.journal import JournalRecorder, Repeating
+from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.passes import ChunkPasses
 from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
-from fwlab.distributed.result import PackedResult
-from fwlab.distributed.rounds import method_in_rounds
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.distributed.whole_steps import WholeSteps
 from fwlab.provenance import provenance
@@ -127,7 +123,7 @@ def solve(
         while a chunk of it was in use, or W or A changed in memory or in the checkpoint.
     """
     called = time.perf_counter()
-    if not isinstance(problem, OutOfCoreProblem | DaskProblem):
+    if not isinstance(problem, ProblemInParts):
         found = reprlib.repr(problem)
         raise TypeError(f"problem must be an OutOfCoreProblem or a DaskProblem; got {found}.")
     limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
@@ -172,19 +168,22 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
-def _new_state(problem: ProblemInParts, *rest: Any) -> OutOfCoreState:
+def _new_state(problem: Any, *rest: Any) -> OutOfCoreState:
     """Return the state of a run."""
-    if isinstance(problem, DaskProblem):
-        return DaskState(problem, *rest)
-    assert isinstance(problem, OutOfCoreProblem)
-    return OutOfCoreState(problem, *rest)
+    if isinstance(problem, OutOfCoreProblem):
+        return OutOfCoreState(problem, *rest)
+    from fwlab.distributed.dask.state import DaskState
+
+    return DaskState(problem, *rest)
 
 
 def _split(name: str, solver: Method, problem: ProblemInParts, rng: np.random.Generator) -> Method:
     """Return the method that works part by part. Raises ValueError if there is none."""
-    if isinstance(problem, DaskProblem):
-        return method_in_rounds(name, solver, rng)
-    return chunked_method(name, solver)
+    if isinstance(problem, OutOfCoreProblem):
+        return chunked_method(name, solver)
+    from fwlab.distributed.dask.rounds import method_in_rounds
+
+    return method_in_rounds(name, solver, rng)
 
 
 def chunked_method(name: str, solver: Method) -> Method:

@@ -1,9 +1,14 @@
 """Give X chunk by chunk, in a fixed order: from files, from memory, or from an iterable.
 
 Chunks are float32 where that holds every number of X exactly, else float64.
+
+A thread reads the next chunks while the current one is worked on: kernels release Python's lock, so
+that it reads while they run. Two chunks ahead even out reads that take longer than others.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from os import PathLike
 from typing import Any, Protocol
 
@@ -14,7 +19,6 @@ from numpy.typing import NDArray
 from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.distributed.files import FileArray, file_array
-from fwlab.distributed.read_ahead import POOLED
 
 Order = Sequence[int]
 
@@ -249,3 +253,25 @@ class GivenChunks:
                     f"got {found.__name__}."
                 )
             yield as_features(name, given, self.dtype)
+
+
+AHEAD = 2
+# chunks in memory at once: the one in use and the ones ahead
+POOLED = AHEAD + 1
+
+_END = object()
+
+
+def read_ahead(chunks: Iterator[Any]) -> Generator[Any]:
+    """Yield the chunks of an iterator, which a thread advances AHEAD chunks further.
+
+    A chunk may be overwritten once the next one is asked for.
+    """
+    reader = ThreadPoolExecutor(1)
+    try:
+        pending: deque[Future[Any]] = deque(reader.submit(next, chunks, _END) for _ in range(AHEAD))
+        while (chunk := pending.popleft().result()) is not _END:
+            pending.append(reader.submit(next, chunks, _END))
+            yield chunk
+    finally:
+        reader.shutdown(cancel_futures=True)

@@ -11,14 +11,15 @@ from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
 from fwlab.distributed.certificate import (
+    DriftError,
     certificate,
+    drift_bound,
+    require_no_drift,
     start_certificate,
     tracked_certificate,
     tracked_terms,
 )
-from fwlab.distributed.checkpoint import Checkpoint
-from fwlab.distributed.checkpoint_file import CheckpointFile
-from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
+from fwlab.distributed.checkpoint import Checkpoint, CheckpointFile
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem

@@ -96,7 +96,7 @@ def killed_after(monkeypatch):
             yield part
 
     monkeypatch.setattr(OutOfCoreProblem, "chunks", kills)
-    monkeypatch.setattr("fwlab.distributed.checkpoint_file.CheckpointFile.is_due", True)
+    monkeypatch.setattr("fwlab.distributed.checkpoint.CheckpointFile.is_due", True)
 
     def call(number, *arguments):
         left[0] = number

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from on_cluster import DriverHere, client_of
 
-from fwlab.distributed import dask_problem, dask_state
+from fwlab.distributed.dask import problem as dask_problem
+from fwlab.distributed.dask import state as dask_state
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ from local_cluster import NO_PUBLIC_PORT
 
 import fwlab
 from fwlab.distributed import DaskProblem
-from fwlab.distributed.driver import Driver
-from fwlab.distributed.worker import Opening, Request, Stale, answer, open_block
+from fwlab.distributed.dask.driver import Driver
+from fwlab.distributed.dask.worker import Opening, Request, Stale, answer, open_block
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from solvers.solver_table import Case
 
 import fwlab
 from fwlab import distributed
-from fwlab.distributed import DaskProblem, placement
+from fwlab.distributed import DaskProblem
+from fwlab.distributed.dask import placement
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -10,10 +10,10 @@ from solvers.solver_table import Case
 import fwlab
 from fwlab import distributed
 from fwlab.distributed.checkpoint import Checkpoint
-from fwlab.distributed.dask_state import ROUNDS_KEPT
-from fwlab.distributed.driver import bytes_of
-from fwlab.distributed.proposals import QuarterPass, Vertices
-from fwlab.distributed.worker import (
+from fwlab.distributed.dask.driver import bytes_of
+from fwlab.distributed.dask.proposals import QuarterPass, Vertices
+from fwlab.distributed.dask.state import ROUNDS_KEPT
+from fwlab.distributed.dask.worker import (
     Opening,
     Request,
     Round,

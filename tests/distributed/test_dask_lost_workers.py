@@ -10,7 +10,7 @@ from solvers.solver_table import Case
 from threadpoolctl import threadpool_info
 
 from fwlab import distributed
-from fwlab.distributed.driver import Driver
+from fwlab.distributed.dask.driver import Driver
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
 from fwlab import Status, distributed
-from fwlab.distributed.proposals import QuarterPass
+from fwlab.distributed.dask.proposals import QuarterPass
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -75,7 +75,7 @@ def test_a_round_of_ascent_steps_to_the_maximum_on_its_segment(smoothing, client
     problem, seen = Case(n=40, lam=0.01, smoothing=smoothing, weighted=True).problem(), []
     cluster = on_cluster(problem, client, 8)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fwlab.distributed.rounds.ROUNDS_PER_PASS", 1)
+        patch.setattr("fwlab.distributed.dask.rounds.ROUNDS_PER_PASS", 1)
         distributed.solve(
             cluster,
             tol=0.0,

@@ -9,11 +9,14 @@ from on_cluster import on_cluster
 from out_of_core import out_of_core
 from solvers.solver_table import Case
 
+import fwlab
 from fwlab import distributed
 from fwlab.distributed import DriftError
+from fwlab.distributed.certificate import drift_bound
 from fwlab.distributed.checkpoint import Checkpoint
-from fwlab.distributed.dask_state import DaskState
+from fwlab.distributed.dask.state import DaskState
 from fwlab.distributed.state import OutOfCoreState
+from fwlab.operators.sums import gamma
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -46,6 +49,27 @@ def test_rows_that_rounding_moved_off_the_domain_are_put_back(problem):
     assert inside.infeasibility(A) <= 1e-14 and result.infeasibility <= 1e-14
     np.testing.assert_allclose(A, feasible, atol=1e-11)
     np.testing.assert_allclose(inside.weights(A), result.W, atol=1e-14)
+
+
+def test_a_w_of_rows_that_were_put_back_is_no_drift(problem):
+    """Rows at the edge of what counts as feasible move W by more than rounding explains."""
+    inside, rng = CASE.problem(), np.random.default_rng(0)
+    feasible = inside.nearest_feasible(rng.standard_normal((40, 4)), slice(None))
+    A0 = feasible + 1e-10 * np.sign(rng.standard_normal(feasible.shape))
+    result = SOLVE(problem, A0=A0, max_iter=0)
+    moved = np.linalg.norm(inside.weights(A0) - result.W)
+    assert moved > drift_bound(problem, 40)
+    assert result.infeasibility <= 1e-14
+
+
+def test_the_drift_that_rounding_explains_by_hand():
+    X, y = np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]]), np.array([0, 1, 2])
+    problem = distributed.OutOfCoreProblem(
+        X, y, fwlab.TopK(2), lam=0.5, sample_weight=[1.0, 2.0, 4.0], chunk_rows=2
+    )
+    # lam n = 1.5, the entries of a vertex sum to 1, and sum_i omega_i |x_i| = 5 + 2 2 + 4 1
+    size = 4 / 1.5 * 1.0 * (5.0 + 2 * 2.0 + 4 * 1.0)
+    assert drift_bound(problem, 7) == pytest.approx(8 * gamma(7 + 3) * size, rel=1e-12, abs=0)
 
 
 def halve_a_block(block):

@@ -14,7 +14,10 @@ from scipy.sparse import csr_array
 import fwlab
 from fwlab import distributed
 from fwlab.distributed import OutOfCoreProblem
-from fwlab.distributed.memory import as_bytes
+from fwlab.distributed.memory import Memory, as_bytes
+from fwlab.operators.scores import rows_of_part
+from fwlab.solvers.blocks import BLOCK_ROWS
+from fwlab.solvers.face_steps import COST_OF_CLASS, MOST_COST_OF_ONE
 
 N, D, M = 6000, 256, 10
 
@@ -155,3 +158,13 @@ def test_memory_is_a_number_of_bytes_with_or_without_a_unit(given, size):
 def test_other_texts_are_no_memory(given):
     with pytest.raises(ValueError, match="max_memory must be bytes or a text such as"):
         as_bytes("max_memory", given)
+
+
+def test_the_memory_of_a_run_by_hand():
+    """Five arrays like W, six like A of the longest chunk and of a part, the classes that faces
+    list, what a row takes, and three chunks."""
+    n, d, m, rows, chunk = 1000, 7, 5, 10, 1111
+    listed = MOST_COST_OF_ONE / COST_OF_CLASS
+    like_a = 6 * m * (rows + min(rows, rows_of_part(m))) + listed * m * rows
+    expected = 8 * (5 * m * d + like_a + (11 + BLOCK_ROWS) * n) + 3 * chunk
+    assert Memory(1, n, d, m).needed(rows, chunk) == int(expected)

@@ -14,7 +14,8 @@ from solvers.solver_table import Case
 
 import fwlab
 from fwlab import Status, distributed
-from fwlab.distributed.checkpoint import Checkpoint, fingerprint
+from fwlab.distributed.checkpoint import Checkpoint
+from fwlab.identity import digest
 
 ROWS = 7
 CASES = [Case(n=40), Case("TopK-1", form="sparse", n=40), Case(n=40, smoothing=0.5, weighted=True)]
@@ -212,11 +213,11 @@ def test_an_infeasible_checkpoint_is_refused(stored):
 def test_a_fingerprint_tells_types_and_shapes_and_entries_apart():
     ones = np.ones((2, 3))
     others = [ones.T, ones.astype(np.float32), ones.ravel(), ones + 1e-16, ones - 1e-16]
-    prints = [fingerprint(array) for array in (ones, *others)]
+    prints = [digest(array) for array in (ones, *others)]
     assert len(set(prints)) == 5 and prints[4] == prints[0]
-    assert fingerprint(np.asfortranarray(ones)) == prints[0]
-    assert fingerprint(np.array(["a"])) != fingerprint(np.array(["b"]))
-    assert fingerprint(np.empty(0)) != fingerprint(np.empty((0, 0)))
+    assert digest(np.asfortranarray(ones)) == prints[0]
+    assert digest(np.array(["a"])) != digest(np.array(["b"]))
+    assert digest(np.empty(0)) != digest(np.empty((0, 0)))
 
 
 KILL_ITSELF = """

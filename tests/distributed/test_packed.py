@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 
 import fwlab
 from fwlab import distributed
-from fwlab.distributed import dask_state
+from fwlab.distributed.dask import state as dask_state
+from fwlab.distributed.dask.proposals import ROUNDS_PER_PASS
 from fwlab.distributed.packed import significant
-from fwlab.distributed.proposals import ROUNDS_PER_PASS
 
 M = 100
 # relative to a row's largest entry; all smaller ones together leave that entry as it is

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 import fwlab
 from fwlab import distributed
 from fwlab.distributed import CsrFiles, DaskProblem, OutOfCoreProblem
+from fwlab.distributed.dask.worker import Opening, open_block
 from fwlab.distributed.same_chunks import WORDS, checksum
-from fwlab.distributed.worker import Opening, open_block
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -17,9 +17,9 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.distributed.certificate import Terms, TrackedTerms, chunk_terms, tracked_terms
+from fwlab.distributed.dask.proposals import Proposer
 from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
-from fwlab.distributed.proposals import Proposer
 from fwlab.distributed.same_chunks import KnownRows
 from fwlab.threads import one_blas_thread
 

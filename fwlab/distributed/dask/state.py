@@ -15,11 +15,11 @@ from fwlab.distributed.certificate import (
     tracked_certificate,
 )
 from fwlab.distributed.checkpoint import Checkpoint
-from fwlab.distributed.dask_problem import DaskProblem
-from fwlab.distributed.driver import Driver
-from fwlab.distributed.proposals import NearestRows, Proposer
+from fwlab.distributed.dask.driver import Driver
+from fwlab.distributed.dask.problem import DaskProblem
+from fwlab.distributed.dask.proposals import NearestRows, Proposer
+from fwlab.distributed.dask.worker import Request, Round, VersionPoint
 from fwlab.distributed.state import OutOfCoreState
-from fwlab.distributed.worker import Request, Round, VersionPoint
 from fwlab.result import Certificate
 
 # the rounds after which the driver keeps the rows of A, so that lost ones need no more rounds again

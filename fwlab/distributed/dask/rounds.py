@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.distributed.dask_state import DaskState
-from fwlab.distributed.proposals import ROUNDS_PER_PASS, Proposal, QuarterPass, Vertices
+from fwlab.distributed.dask.proposals import ROUNDS_PER_PASS, Proposal, QuarterPass, Vertices
+from fwlab.distributed.dask.state import DaskState
 from fwlab.distributed.whole_steps import LastGap
 from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.operators.sums import square_in_parts

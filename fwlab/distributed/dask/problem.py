@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from fwlab.checks.arguments import checked_sample_weight
-from fwlab.distributed.checkpoint import fingerprint
+from fwlab.distributed.dask.partitions import partitions_of, survey
+from fwlab.distributed.dask.placement import Placement, checked_client
+from fwlab.distributed.dask.worker import Setup
 from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
-from fwlab.distributed.placement import Placement, checked_client
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
-from fwlab.distributed.row_partitions import partitions_of, survey
 from fwlab.distributed.same_chunks import KnownRows
-from fwlab.distributed.worker import Setup
+from fwlab.identity import digest
 from fwlab.losses import Loss
 from fwlab.problem_input import (
     checked_labels,
@@ -131,7 +131,7 @@ class DaskProblem(ProblemInParts):
                     f"{'sparse' if is_sparse else 'dense'}, as the chunks before it."
                 )
         self.squares = np.concatenate([partition.squares for partition in found])
-        self.fingerprint = fingerprint(*(partition.fingerprint for partition in found))
+        self.fingerprint = digest(*(partition.fingerprint for partition in found))
         self.known = [
             KnownRows(placement.rows.demand, rows, partition.checksum)
             for rows, partition in zip(self.partitions, found, strict=True)

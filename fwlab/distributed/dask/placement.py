@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from fwlab.distributed.row_partitions import RowPartitions, WorkerLost
+from fwlab.distributed.dask.partitions import RowPartitions, WorkerLost
 
 SECONDS_TO_ANSWER = 10.0
 # a nanny starts a worker again within seconds; after that the others take its partitions

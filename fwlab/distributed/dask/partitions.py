@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.checks.arguments import as_features, as_integer
-from fwlab.distributed.checkpoint import fingerprint
 from fwlab.distributed.files import FileArray, file_array, fill
 from fwlab.distributed.same_chunks import arrays_of, checksum
 from fwlab.distributed.sources import unchanged, working_type
+from fwlab.identity import digest
 from fwlab.operators.features import features_of
 
 
@@ -81,7 +81,7 @@ class Survey(NamedTuple):
 def survey(X: Any) -> Survey:
     """Return the facts of checked rows."""
     squares, is_sparse = features_of(X, None).square_norms(), scipy.sparse.issparse(X)
-    return Survey(X.shape[1], is_sparse, squares, fingerprint(*arrays_of(X)), checksum(X))
+    return Survey(X.shape[1], is_sparse, squares, digest(*arrays_of(X)), checksum(X))
 
 
 def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:

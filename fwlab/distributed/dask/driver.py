@@ -16,9 +16,9 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.distributed.checkpoint import new_run
-from fwlab.distributed.placement import SECONDS_BETWEEN_LOOKS, Placement
-from fwlab.distributed.row_partitions import WorkerLost, sent, sent_to_each
-from fwlab.distributed.worker import Opening, Request, Round, Setup, Stale, answer, open_block
+from fwlab.distributed.dask.partitions import WorkerLost, sent, sent_to_each
+from fwlab.distributed.dask.placement import SECONDS_BETWEEN_LOOKS, Placement
+from fwlab.distributed.dask.worker import Opening, Request, Round, Setup, Stale, answer, open_block
 
 # the run ends if it asks more often in a row and no partition answers
 MOST_ATTEMPTS = 10

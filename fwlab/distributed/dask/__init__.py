@@ -1,0 +1,1 @@
+"""Train on a Dask cluster: each partition of rows stays with a worker, round by round."""
