@@ -34,7 +34,7 @@ def test_compare_prints_a_table_and_writes_files(
         f"four.npz: TopK(k=2), n = 28, d = 5, m = 4, lam = {lam:.4g}, normalize = unit"
     )
     assert [line.split()[1] for line in lines[4 : 4 + len(METHODS)]] == METHODS
-    assert f"{len(METHODS)}/{len(METHODS)}" in err
+    assert f"{len(METHODS)} of {len(METHODS)} runs" in err
     written = folder / "new" / "out"
     kept = {path.name for path in written.iterdir()}
     reports = {f"comparison.{ending}" for ending in ("csv", "toml", "png", "pdf")}
