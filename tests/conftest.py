@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from in_turn import is_its_turn, seed_of_commit
 
 from fwlab import versions
 from fwlab.result import Certificate
@@ -24,12 +25,23 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if os.environ.get("HYPOTHESIS_PROFILE") == "deep":
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    profile = os.environ.get("HYPOTHESIS_PROFILE")
+    if profile == "deep":
         return
     for item in items:
         if item.get_closest_marker("deep"):
             item.add_marker(pytest.mark.skip(reason="long run: set HYPOTHESIS_PROFILE=deep"))
+    if profile == "planted" or any("::" in argument for argument in config.args):
+        return
+    seed = seed_of_commit()
+    waiting = [item for item in items if takes_turns(item) and not is_its_turn(item.nodeid, seed)]
+    config.hook.pytest_deselected(items=waiting)
+    items[:] = [item for item in items if item not in set(waiting)]
+
+
+def takes_turns(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("turns", "grid"))
 
 
 must_be_explained = False

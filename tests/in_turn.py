@@ -1,14 +1,16 @@
-"""Long tests that commits try in turn: each commit another part of them, the deep profile all."""
+"""Long tests take turns: a commit tries a third of them, the deep profile all.
+
+They are marked `turns` or `grid`. Which ones are a commit's follows from its hash, so that every
+process picks the same ones. A test that is named on the command line is tried by every commit.
+"""
 
 import os
 import subprocess
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import pytest
+from zlib import crc32
 
 ROOT = Path(__file__).parents[1]
+THIRDS = 3
 
 
 def seed_of_commit() -> int:
@@ -23,9 +25,6 @@ def seed_of_commit() -> int:
     return int(commit[:7], 16)
 
 
-def in_turn(values: Iterable[Any], parts: int) -> list[Any]:
-    """Return the values as parameters of a test: one of `parts` is this commit's, others deep."""
-    return [
-        pytest.param(value, marks=() if (i + seed_of_commit()) % parts == 0 else pytest.mark.deep)
-        for i, value in enumerate(values)
-    ]
+def is_its_turn(test: str, seed: int) -> bool:
+    """Return whether a commit tries the test with this node id."""
+    return (crc32(test.encode()) + seed) % THIRDS == 0

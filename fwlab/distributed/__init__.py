@@ -3,6 +3,7 @@
 DaskProblem, and all that only a cluster needs, is imported when it is first asked for.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from fwlab.distributed.certificate import DriftError
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name != "DaskProblem":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=sys.modules[__name__])
     from fwlab.distributed.dask.problem import DaskProblem
 
     return DaskProblem

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from fwlab.experiments.engine import Failure, Watch, Workers, outcomes
-from fwlab.experiments.progress import BarOfCells
+from fwlab.experiments.progress import Bar
 from fwlab.experiments.store import (
     Place,
     load_record,
@@ -183,7 +184,7 @@ def cell_records(
         raise ValueError("cells must have different names; some name occurs twice.")
     warn_not_stored([(task.name, task.place.reason) for task in tasks if task.place.reason])
     records, failed, not_stored = {}, {}, []
-    for task, done in outcomes(tasks, workers, BarOfCells):
+    for task, done in outcomes(tasks, workers, partial(Bar, noun="cells")):
         if isinstance(done.outcome, Failure):
             failed[task.name] = done.outcome
         else:

@@ -25,13 +25,12 @@ class Display(Protocol):
 class Bar:
     """A bar with the time left, whose parts are as long as the tasks are expected to take."""
 
-    noun = "runs"
-
-    def __init__(self, tasks: Sequence[Any], n_all: int) -> None:
+    def __init__(self, tasks: Sequence[Any], n_all: int, noun: str = "runs") -> None:
         from tqdm import tqdm
 
-        self.done, self.n_all = n_all - len(tasks), n_all
+        self.done, self.n_all, self.noun = n_all - len(tasks), n_all, noun
         self.bar = tqdm(
+            desc=self._counted(),
             total=sum(task.cost for task in tasks),
             bar_format="{percentage:3.0f}% {desc} [{elapsed} so far, {remaining} left]",
             smoothing=0,
@@ -39,8 +38,6 @@ class Bar:
             miniters=0,
             file=stderr(),
         )
-        self._say("")
-        self.bar.refresh()
 
     def __enter__(self) -> Self:
         return self
@@ -63,15 +60,11 @@ class Bar:
         self._say(task.name)
         self.bar.update(task.cost)
 
+    def _counted(self) -> str:
+        return f"{self.done} of {self.n_all} {self.noun}"
+
     def _say(self, what: str) -> None:
-        counted = f"{self.done} of {self.n_all} {self.noun}"
-        self.bar.set_description_str(f"{counted}, {what}" if what else counted, refresh=False)
-
-
-class BarOfCells(Bar):
-    """A bar that calls its tasks cells."""
-
-    noun = "cells"
+        self.bar.set_description_str(f"{self._counted()}, {what}", refresh=False)
 
 
 class LinePerRun:
@@ -87,7 +80,7 @@ class LinePerRun:
         pass
 
     def begin(self, run: Any) -> Callable[[Progress], None]:
-        """Print the line of a run; return a function that prints where it is."""
+        """Print that a run begins; return a function that prints where it is."""
         limits, bound = run.limits, ""
         if limits.time_limit is not None:
             seconds = run.settings.time_limit * (self.n_all - self.done)

@@ -137,6 +137,7 @@ def test_version_and_module() -> None:
     assert out == f"fwlab {_cli_setup.installed('fwlab')}\n"
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     "command",
     ["fwlab --help", "fwlab solve --max-iter 1", "figures list", "paper_checks --list"],

@@ -27,6 +27,7 @@ def test_value(m, entry):
         assert math.isclose(value, reference.value(row, label), rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.turns
 @every_loss
 def test_lmo(m, entry):
     gradient, y = batch(m, entry)
@@ -50,6 +51,7 @@ def points_near_the_domain(entry, m):
     return [first, inside, inside + 0.5 * push, first + 1e-4 * push, 1.001 * first, push], y
 
 
+@pytest.mark.turns
 @every_loss
 def test_domain_and_conjugate(m, entry):
     """A point is judged inside or outside where the linear program is sure of it."""

@@ -14,6 +14,7 @@ ROUNDING = 1e-13
 every_loss = pytest.mark.parametrize(("m", "entry"), SMALL_ENTRIES, ids=entry_id)
 
 
+@pytest.mark.turns
 @every_loss
 def test_projection_lies_in_the_certified_interval(m, entry):
     c, y = batch(m, entry)
@@ -24,6 +25,7 @@ def test_projection_lies_in_the_certified_interval(m, entry):
         assert certified.contains(value, ROUNDING * (1 + value))
 
 
+@pytest.mark.turns
 @every_loss
 def test_projection_is_optimal_to_rounding(m, entry):
     """At points far off, near, and close to the origin, where several pieces meet."""
@@ -36,6 +38,7 @@ def test_projection_is_optimal_to_rounding(m, entry):
             assert abs(gap) <= ROUNDING * m * (1 + abs(row).max())
 
 
+@pytest.mark.turns
 @every_loss
 def test_moreau_envelope(m, entry):
     scores, y = batch(m, entry)

@@ -86,6 +86,7 @@ def problem(place: int) -> fwlab.Problem:
     )
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("place", range(len(PROBLEMS)), ids=name)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_certificate_holds_the_optimum(method, place):

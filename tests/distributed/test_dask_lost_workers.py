@@ -58,6 +58,7 @@ def test_processes_give_the_bits_of_one_worker(method, processes, plain):
     assert_same(distributed.solve(cluster, method, **OPTIONS), plain[method])
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["ascent", "fw"])
 def test_a_worker_killed_between_rounds_is_replaced(method, processes, plain):
     cluster, killed = on_cluster(PROBLEM, processes[0], 4), []

@@ -26,6 +26,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
 PAGE = Path(fwlab.__file__).parent / "docs" / "pages" / "estimator.md"
 
 
+@pytest.mark.turns
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(

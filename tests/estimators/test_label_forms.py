@@ -41,6 +41,7 @@ def fitted_on_codes(k, truths):
     return fwlab.TopKSVC(k=k, random_state=0).fit(X, (Y > 0).astype(int) if truths else Y)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_machine_and_its_measures_are_those_of_the_codes(name):
     labels, codes = TAKEN[name](Y), (Y > 0).astype(int) if name in TRUTHS else Y

@@ -24,6 +24,7 @@ MACHINES = [fwlab.TopPushClassifier(K=3), fwlab.PatMatClassifier(tau=0.05)]
 OBJECTIVES = [ranking.TopPushK(3), ranking.PatMat(0.05)]
 
 
+@pytest.mark.turns
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(

@@ -35,6 +35,7 @@ def test_a_result_that_cannot_be_written_is_named_and_given(tmp_path):
     assert values == {"x = 1": 2}
 
 
+@pytest.mark.turns
 def test_a_worker_stores_what_it_computed(tmp_path):
     tasks = cell_tasks(tmp_path, cell_functions.process, range(2))
     for task, done in outcomes(tasks, Workers(2)):

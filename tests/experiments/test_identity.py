@@ -348,6 +348,7 @@ def test_names_that_a_function_imports_are_followed(tmp_path, monkeypatch):
     assert digest(scaled) != before
 
 
+@pytest.mark.turns
 def test_every_process_finds_the_same_hash():
     code = (
         "import fwlab\n"

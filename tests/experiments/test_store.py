@@ -187,6 +187,7 @@ def wrapped(x):
     assert visitor.primal() != before and visitor.trained == 2
 
 
+@pytest.mark.turns
 def test_a_script_that_is_edited_runs_again(visitor):
     """Losses of __main__ are followed like others, in worker processes too."""
     script = visitor.folder / "script.py"

@@ -71,6 +71,7 @@ def stopped(folder: Path, command: list[str], number: int) -> tuple[int, str, st
 each_signal = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
 
+@pytest.mark.turns
 @each_signal
 def test_an_interrupted_solve_saves_its_certificate(tmp_path, number):
     code, out, _ = stopped(tmp_path, SOLVE, number)
@@ -102,6 +103,7 @@ def test_ctrl_c_in_a_program_that_imports_fwlab_is_the_program_s(tmp_path):
         assert run.communicate(timeout=60)[0] == "mine\n"
 
 
+@pytest.mark.turns
 @each_signal
 def test_an_interrupted_comparison_keeps_what_is_finished(tmp_path, number):
     code, out, _ = stopped(tmp_path, COMPARE, number)

@@ -194,6 +194,7 @@ def test_first_call_table(monkeypatch, capsys):
     assert [line[3:] for line in lines] == [["2.00", "2.00", "0.50", "0.25"]] * len(first_call.RUNS)
 
 
+@pytest.mark.turns
 def test_first_call_is_that_of_a_new_process(tmp_path):
     stored = os.environ.get("NUMBA_CACHE_DIR", str(tmp_path))
     imported, solved = first_call.seconds("fw", "dense", 3, stored)
@@ -236,6 +237,7 @@ def test_the_page_names_the_machine_and_its_floors(monkeypatch, capsys):
     assert "GF/s" in printed and "numpy" in printed and "```text\na table\n```" in printed
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("arguments", "code", "text"), [([], 0, "projections "), (["nothing"], 2, "there are: ")]
 )
@@ -287,6 +289,7 @@ def program(tmp_path, monkeypatch):
     monkeypatch.setenv(peer.PROGRAM, str(path))
 
 
+@pytest.mark.turns
 def test_peer_table(program, monkeypatch, capsys):
     monkeypatch.setattr(peer, "SIZES", (20,))
     monkeypatch.setattr(peer, "SELECTED", (5, 30))

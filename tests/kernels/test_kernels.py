@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from in_turn import in_turn
+from in_turn import THIRDS
 from loss_table import entries, some_ks
 
 import fwlab
@@ -280,9 +280,10 @@ def recorded():
 
 
 # each kernel is compiled apart from its callers, which takes a second
-@pytest.mark.parametrize("part", in_turn(range(3), 3))
+@pytest.mark.turns
+@pytest.mark.parametrize("part", range(THIRDS))
 def test_kernels_do_what_their_source_says(recorded, part):
-    names = {name for i, name in enumerate(sorted(KERNELS)) if i % 3 == part}
+    names = set(sorted(KERNELS)[part::THIRDS])
     for recorders in recorded:
         assert_compiled_as_written({name: recorders[name] for name in names & recorders.keys()})
 

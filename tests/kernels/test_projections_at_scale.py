@@ -97,6 +97,7 @@ def test_every_loss(m):
                 assert_nearest(entry.loss, c, int(y))
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize(
     "loss",

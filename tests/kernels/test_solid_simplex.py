@@ -88,6 +88,7 @@ KINDS = (
 )
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("u", [1.0, 0.3, 1e-12, 1e9])
 @pytest.mark.parametrize("m", [2, 3, 5, 26, 64])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -34,6 +34,7 @@ def test_an_import_deletes_nothing_of_a_checkout_beside_the_cache(package):
     assert set(before) <= {*(package.parents[1] / "shared").rglob("*")} and len(before) == 27
 
 
+@pytest.mark.turns
 def test_damaged_files_are_compiled_again_and_replaced(package):
     write_helper(package, "x[0] + 1.0")
     assert run(package) == (2.0, 0)
@@ -76,6 +77,7 @@ def test_a_full_disk_is_no_error(tmp_path, monkeypatch):
     assert _lowered.kernel_of(plus_one, OPTIONS, tmp_path)(1.0) == 2.0
 
 
+@pytest.mark.turns
 def test_eight_processes_that_compile_at_once_all_work(package):
     write_helper(package, "x[0] + 1.0")
     processes = [start(package) for _ in range(8)]

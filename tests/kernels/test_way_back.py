@@ -10,7 +10,6 @@ import sys
 import numba
 import pytest
 import tiny_package
-from in_turn import in_turn
 
 HELPER = """
 from fwlab.kernels._jit import compiled
@@ -113,7 +112,8 @@ def right(tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("broken", in_turn(BREAKS, 2))
+@pytest.mark.turns
+@pytest.mark.parametrize("broken", BREAKS)
 def test_the_same_bits_where_numba_has_changed(tmp_path, right, broken):
     out, warnings = printed(tmp_path, BREAKS[broken])
     assert out == right, warnings
@@ -129,6 +129,7 @@ print(result.primal.hex(), result.dual.hex(), np.linalg.norm(result.W).hex())
 """
 
 
+@pytest.mark.turns
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
 def test_a_solve_has_the_same_bits_without_a_class_of_numba(tmp_path):
     def printed(program, **settings):

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from in_turn import in_turn
 
 from fwlab.docs import mathml
 from paper_checks import modules
@@ -18,9 +17,8 @@ from tests.ledger.captions import contradictions
 
 IDS = [claim.id for claim in claims()]
 STORED = json.loads(Path(modules.__file__).with_name("ledger.json").read_text("utf-8"))
-# a third of those that once took more than two seconds, and all others
-LONG = [record["id"] for record in STORED if record["seconds"] > 2]
-TRIED = [*in_turn(LONG, 3), *(id for id in IDS if id not in LONG)]
+LONG = {record["id"] for record in STORED if record["seconds"] > 2}
+TRIED = [pytest.param(id, marks=pytest.mark.turns if id in LONG else ()) for id in IDS]
 PLAIN = [id for id in IDS if CLAIMS[id].experiment is None and not CLAIMS[id].from_table]
 WRONG = (Verdict.MISPRINT, Verdict.FAILS)
 

@@ -135,6 +135,7 @@ def test_a_record_that_a_killed_run_cut_costs_only_itself(tmp_path):
     assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
 
 
+@pytest.mark.turns
 def test_two_processes_find_what_one_finds():
     ids = ["K19-prop6", "K19-ptk-below"]
     found = {record["id"]: record["witness"] for record in run.run(ids, jobs=2)}

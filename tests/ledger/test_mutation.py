@@ -102,6 +102,7 @@ for result in results(tried, rows, choices, 1):
 """
 
 
+@pytest.mark.turns
 def test_a_row_catches_a_change_and_survives_another():
     """The statement is wrong with another sign or norm, and right for each k."""
     wanted = {

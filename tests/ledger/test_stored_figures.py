@@ -58,6 +58,7 @@ def store(tmp_path, monkeypatch):
     return make
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("holds", [True, False])
 @pytest.mark.parametrize("id", FIGURES)
 def test_the_verdict_follows_from_the_stored_runs(id, holds, store):

@@ -263,6 +263,7 @@ def test_a_planted_defect_changes_the_result(value, wrong):
 # ---------------------------------------------------------------- no row claims more than it has
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("claim", claims(), ids=lambda claim: claim.id)
 def test_an_exact_case_is_decided_without_rounding(claim):
     """While a form decides a case in fractions it touches no rounded number."""

@@ -36,6 +36,7 @@ def features(request):
     return scipy.sparse.csr_matrix(X * (X > 0)) if request.param == "sparse" else X
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method, smoothing", list(runs()))
 def test_a_run_holds_three_more_arrays_like_A(features, method, smoothing):
     y = np.random.default_rng(1).integers(0, M, N)

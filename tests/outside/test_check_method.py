@@ -12,6 +12,7 @@ from fwlab.testing import check_method
 LARGEST = {"n": 0}
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     "method",
     [
@@ -28,6 +29,7 @@ def test_methods_of_visitors_pass(method):
     check_method(method)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", [n for n in fwlab.methods() if n not in ("fw", "afw", "pfw")])
 def test_methods_of_fwlab_pass(name):
     check_method(name)

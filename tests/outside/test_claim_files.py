@@ -43,6 +43,7 @@ def visitor(tmp_path, monkeypatch):
         yield tmp_path
 
 
+@pytest.mark.turns
 def test_claims_are_tried_in_workers_kept_and_tried_again_after_an_edit(tmp_path):
     """The template as it stands, and a file with a helper beside it, in another folder."""
     shutil.copy(ROOT / "paper_checks" / "template.py", tmp_path / "my_claims.py")

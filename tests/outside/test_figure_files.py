@@ -55,6 +55,7 @@ def visitor(tmp_path, monkeypatch):
         yield tmp_path
 
 
+@pytest.mark.turns
 def test_figures_are_made_in_workers_resumed_after_a_kill_and_made_again_after_an_edit(tmp_path):
     """The template as it stands, and a file with a helper beside it, in another folder."""
     place = tmp_path / "other place"

@@ -60,6 +60,7 @@ def study(environment, jobs=1, solving="anything"):
     return json.loads(environment.run("study.py", str(jobs), solving))
 
 
+@pytest.mark.turns
 def test_runs_are_stored_and_only_those_that_an_edit_reaches_run_again(environment):
     first = study(environment, jobs=2)
     assert len(first[0]) == 8

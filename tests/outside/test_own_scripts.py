@@ -89,6 +89,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.turns
 def test_objects_of_a_script_and_of_a_notebook_are_stored_and_followed(tmp_path):
     (tmp_path / "script.py").write_text(f"{OWN}\nNOTEBOOK = {OWN!r}\n{SCRIPT}")
     run = subprocess.run(

@@ -84,13 +84,5 @@ def test_every_commit_draws_a_dozen():
     assert drawn(DEFECTS, 7) == drawn(DEFECTS, 7) != drawn(DEFECTS, 8)
 
 
-def test_outside_a_checkout_the_dozen_is_that_of_zero(monkeypatch):
-    monkeypatch.delenv("FWLAB_SEED", raising=False)
-    monkeypatch.setenv("PATH", "")
-    assert seed_of_commit() == 0
-    monkeypatch.setenv("FWLAB_SEED", "5")
-    assert seed_of_commit() == 5
-
-
 def test_ten_defects_run_with_the_jit():
     assert len(COMPILED) == 10

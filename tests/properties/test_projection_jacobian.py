@@ -57,6 +57,7 @@ def distance_to_hull(matrix, others):
     return nnls(columns, np.append(matrix.ravel(), weight))[1]
 
 
+@pytest.mark.turns
 @each_loss
 def test_kinks_give_a_member_of_clarkes_set(loss):
     # the limits of Jacobians at random points near a kink, each right by the test above

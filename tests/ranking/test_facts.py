@@ -95,6 +95,7 @@ def test_any_feasible_start_leads_to_the_optimum(seed, share):
     assert again.dual == pytest.approx(best.dual, rel=3e-8)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("seed", range(12))
 def test_the_subgradient_method_closes_its_gap(seed):
     instance = random_instance(seed)

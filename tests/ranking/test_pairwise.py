@@ -35,6 +35,7 @@ def moved(problem: Problem, point: Point, k: int, partner: int, step: float) -> 
     return Point(z[:p], beta, point.delta if fixed else best_delta(problem, beta))
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("seed", range(60))
 def test_the_pair_step_is_the_best_of_all_pairs(seed):
     instance, rng = random_instance(seed), np.random.default_rng(seed)

@@ -14,6 +14,7 @@ OBJECTIVES = {
 }
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES.keys())
 @pytest.mark.parametrize("normalize", [None, "standard"], ids=["raw", "standard"])
 @pytest.mark.parametrize("name", ["ionosphere", "winequality_red", "winequality_white", "spambase"])

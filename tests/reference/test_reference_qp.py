@@ -123,6 +123,7 @@ def test_moreau_envelope_is_a_projection(case, smoothing):
     assert envelope.value_upper >= norm - scale * nearest.value_upper - slack
 
 
+@pytest.mark.turns
 @given(float_cases(largest=6), st.sampled_from([0.0, 0.3, 2.0]))
 def test_nearest_point_of_the_projections_sets(case, bias):
     _, a, y = case

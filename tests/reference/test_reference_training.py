@@ -44,6 +44,7 @@ def feasible_dual_points(problem, seed):
         yield problem.feasible(scale * rng.normal(size=problem.features.shape[:2]))
 
 
+@pytest.mark.turns
 @settings(max_examples=15)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_the_optimum_lies_between_every_dual_and_every_primal(problem, seed):

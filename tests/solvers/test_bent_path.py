@@ -81,6 +81,7 @@ def test_the_first_maximum_is_that_of_the_dual(seed, form, smoothing, weighted, 
     assert_allclose(state.link, problem.link(reached), atol=1e-12 * np.abs(state.link).max())
 
 
+@pytest.mark.turns
 @pytest.mark.long
 def test_the_path_is_bent_and_the_maximum_the_first():
     """Of random paths many end at a bound, within a piece, at the end; and some rise again."""

@@ -59,6 +59,7 @@ def test_backtracking_by_hand():
     assert adaptive_step(-1e-20, 8.0, 0.5, 3.0) == (0.0, 3.0)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_dual_rises_in_every_order_and_form(order):
     for form in FORMS:

@@ -57,6 +57,7 @@ def test_the_table_names_only_methods():
     assert set(NOT_EVERYTHING) <= set(fwlab.methods())
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @each_method
 def test_what_is_in_the_table_runs(method):

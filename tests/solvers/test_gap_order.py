@@ -117,6 +117,7 @@ def test_all_gaps_are_exact_every_few_passes(method, own):
     assert_array_equal(result.trace.n_steps[1:], 12 * np.arange(1, 13))
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize("method", ["bcfw", "ascent"])
 @pytest.mark.parametrize("form", FORMS)

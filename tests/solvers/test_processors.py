@@ -33,6 +33,7 @@ def chosen_at_run_time():
     return any(info.get("architecture") in (*CORES, "SkylakeX") for info in found)
 
 
+@pytest.mark.turns
 @pytest.mark.skipif(
     not chosen_at_run_time(), reason="BLAS is not an OpenBLAS that takes OPENBLAS_CORETYPE"
 )

@@ -28,6 +28,7 @@ def problem(p: float, smoothing: float) -> tuple[fwlab.Problem, Case]:
     return made, case
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 3.0])
