@@ -15,27 +15,48 @@ and the right sides add up to the gap g. So |W - W*|^2 <= 2 g / lam for every W,
 
 With an LpNorm of 1 < p <= 2, R is strongly convex with the constant p - 1 in its own norm, which is
 at least the Euclidean one: the first bound then has lam (p - 1) in the place of lam.
+
+Sums over the samples are taken part by part. In memory all samples are one part; out of core a
+chunk of rows is a part, and on a cluster a piece of a partition. A part adds its A^T X to the link
+and its share of the samples times its means to the values, summed without further rounding
+(math.fsum). With K > 1 parts
+
+    gamma_c becomes gamma_c + gamma_(K-1) in the link's error,
+    and each sum is right to gamma_4 times the sum of the sizes of the parts' terms, besides:
+
+K - 1 additions to the first part's product; a share, the product with it, the sum of costs and
+ridge in a part, and the sum over the parts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import cast
+from math import fsum
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.lp_norm import LpNorm
 from fwlab.operators.features import GramFeatures
 from fwlab.operators.features_interface import DataFeatures
-from fwlab.operators.scores import score_errors, score_parts
-from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, gamma_in_parts, norms_above
-from fwlab.problem import Problem
-from fwlab.result import Certificate
+from fwlab.operators.scores import Part, score_errors, score_parts
+from fwlab.operators.sums import (
+    MARGIN,
+    UNDERFLOW,
+    UNIT,
+    gamma,
+    gamma_in_parts,
+    norms_above,
+    square_in_parts,
+)
+from fwlab.primal_dual import PrimalDual
+from fwlab.result import Certificate, Objectives
 from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 
 def certify(
-    problem: Problem,
+    problem: PrimalDual,
     A: Floats,
     W: Floats | None = None,
     link: Floats | None = None,
@@ -72,32 +93,185 @@ def certify(
 
 
 def _of_machine(
-    problem: Problem, A: Floats, W: Floats | None, link: Floats, scores: Floats | None
+    problem: PrimalDual, A: Floats, W: Floats | None, link: Floats, scores: Floats | None
 ) -> Certificate:
-    """Return the certificate of a problem with X."""
+    """Return the certificate of a problem with X, whose samples are one part."""
     norm, at_link = problem.regularizer, W is None and problem.regularizer.plain
     if W is None:
         W = link if norm.plain else norm.representer(link)
     dual_square = problem.dual_square_norm(link, A)
     square = dual_square if at_link else problem.square_norm_of(W)
-    dual = problem.dual_value(A, dual_square)
-    m, d = W.shape
-    features = cast(DataFeatures, problem.features)
-    parts = score_parts(features, W, scores if at_link else None)
-    losses, loss_error = losses_with_error(problem, parts, score_errors(features, W), A)
-    x, rho = norms_above(features.square_norms()), distances(problem, A)
-    inner, total = _link_errors(problem, A, link, features.column_error_norms(), x, rho)
+    whole = Whole(problem.n_samples, 1, norms_of_rows(link), square, dual_square)
+    terms = terms_of_part(problem, A, W, whole, scores if at_link else None)
+    return _of_terms(problem, [terms], terms.values, whole, link.shape, at_link)
+
+
+class Whole(NamedTuple):
+    """What a part must know of the whole: sizes and norms.
+
+    Attributes
+    ----------
+    n_samples, n_parts : int
+        The numbers of samples and of parts.
+    rows : array (m,)
+        Bounds of the norms of the rows of the link V.
+    square, dual_square : float
+        2 R(W) and 2 R*(V), if the part is the whole. Several parts leave them to
+        `values_of_parts`.
+    """
+
+    n_samples: int
+    n_parts: int
+    rows: Floats
+    square: float = 0.0
+    dual_square: float = 0.0
+
+
+class Errors(NamedTuple):
+    """Bounds of the errors of a part, whose sums bound those of the whole."""
+
+    losses: float
+    dual: float  # of the costs and the ridge
+    inner: float  # lam |<V, E>|, with E the error of the link V
+    total: float  # lam n |E|
+
+
+class Terms(NamedTuple):
+    """What a part adds to the values and to their errors, and whether its rows are feasible."""
+
+    values: Objectives
+    errors: Errors
+    is_feasible: bool
+
+
+class InParts(Protocol):
+    """A problem whose sums over the samples are taken part by part, or Problem itself."""
+
+    lam: float
+    regularizer: LpNorm
+
+    @property
+    def lam_n(self) -> float: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+
+def norms_of_rows(V: Floats) -> Floats:
+    """Return bounds of the norms of the rows of V, (m,)."""
+    return norms_above(np.einsum("ij,ij->i", V, V))
+
+
+def values_of_part(
+    part: PrimalDual, A: Floats, scores: Iterable[Part], n_samples: int
+) -> Objectives:
+    """Return what a part of n_samples adds to the values, from its rows of A and its scores."""
+    return _share(part.values(part.losses(scores, A), A, 0.0, 0.0), len(A) / n_samples)
+
+
+def values_of_parts(problem: InParts, parts: Iterable[Objectives], V: Floats) -> Objectives:
+    """Return the values at the machine W = V, from what all parts add."""
+    norm = problem.lam / 2 * square_in_parts(V)
+    primal, dual, augmented = map(fsum, zip(*parts, strict=True))
+    return Objectives(norm + primal, dual - norm, norm + augmented)
+
+
+def terms_of_part(
+    part: PrimalDual, A: Floats, W: Floats, whole: Whole, scores: Floats | None = None
+) -> Terms:
+    """Return the terms of a part.
+
+    Parameters
+    ----------
+    part : Problem
+        The problem on the samples of the part, with the lam n of the whole.
+    A, W : array (rows, m), array (m, d)
+        The part's rows of the dual point, and the machine.
+    whole : Whole
+        Sizes and norms of the whole.
+    scores : array (rows, m), optional
+        The scores of W, if the caller has them.
+    """
+    features = cast(DataFeatures, part.features)
+    parts = score_parts(features, W, scores)
+    losses, loss_error = losses_with_error(part, parts, score_errors(features, W), A)
+    x, rho = norms_above(features.square_norms()), distances(part, A)
+    rounded = features.column_error_norms() + gamma(whole.n_parts - 1) * x
+    inner, total = _link_terms(part, A, whole.rows, rounded, x, rho)
+    values = part.values(losses, A, whole.square, whole.dual_square)
+    share, dual_error = len(A) / whole.n_samples, dual_row_error(part, A, rho)
+    errors = Errors(share * loss_error, share * dual_error, share * inner, total)
+    return Terms(_share(values, share), errors, _is_feasible(part, A, rho))
+
+
+def certificate_of_parts(problem: InParts, terms: Sequence[Terms], V: Floats) -> Certificate:
+    """Return the certificate of the machine W = V, the link of A, from the terms of all parts."""
+    square = square_in_parts(V)
+    whole = Whole(problem.n_samples, len(terms), norms_of_rows(V), square, square)
+    values = values_of_parts(problem, (part.values for part in terms), V)
+    return _of_terms(problem, terms, values, whole, V.shape, at_link=True)
+
+
+def _share(values: Objectives, share: float) -> Objectives:
+    return Objectives(*(share * value for value in values))
+
+
+def _link_terms(
+    part: PrimalDual, A: Floats, v: Floats, rounded: Floats, x: Floats, rho: Floats
+) -> tuple[float, float]:
+    """Return bounds of lam |<V, E>|, a mean over the part, and of lam n |E|, a sum.
+
+    v (m,) bounds the norms of V's rows, and rho (n,) the distances |a_i - a'_i|_1. x and rounded
+    (n,) are |x_i| and gamma_c |x_i|.
+    """
+    products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in part.chunks()])
+    inner = float(np.mean(rounded * products + rho * x * v.max()))
+    norms = np.sqrt(np.einsum("ij,ij->i", A, A))
+    return inner, float((rounded * norms + rho * x).sum())
+
+
+def _link_errors(
+    problem: InParts, v: Floats, d: int, inner: float, total: float
+) -> tuple[float, float]:
+    """Return bounds of lam |<V, E>| and |E|, from the sums of what `_link_terms` returns."""
+    # lam n and the quotient are rounded, too, and products may vanish
+    lost = np.sqrt(len(v) * d) * problem.n_samples * UNDERFLOW
+    size = float(np.linalg.norm(v))
+    division = 2 * UNIT * size + lost / problem.lam_n
+    return inner + problem.lam * size * division, total / problem.lam_n + division
+
+
+def _sum_error(terms: Sequence[Terms]) -> float:
+    """Return the error of the shares of several parts, of products with them and of their sum."""
+    if len(terms) == 1:
+        return 0.0
+    sizes = fsum(abs(part.values.primal) + abs(part.values.dual) for part in terms)
+    return float(gamma(4)) * sizes
+
+
+def _of_terms(
+    problem: InParts,
+    terms: Sequence[Terms],
+    values: Objectives,
+    whole: Whole,
+    shape: tuple[int, ...],
+    at_link: bool,
+) -> Certificate:
+    """Return the certificate of these values; at_link says whether the machine is the link."""
+    norm, (m, d) = problem.regularizer, shape
+    sums = Errors(*map(fsum, zip(*(part.errors for part in terms), strict=True)))
+    inner, total = _link_errors(problem, whole.rows, d, sums.inner, sums.total)
     rounding = gamma_in_parts(m * d) if norm.plain else gamma(d + 4 * m + 64)
     # squares below the normal numbers lose their digits, before an LpNorm takes their powers
     vanished = m**2 * d * 2.0**-1021
-    error = loss_error + dual_row_error(problem, A, rho)
-    error += problem.lam / 2 * ((square + dual_square) * rounding + 2 * vanished)
+    error = sums.losses + sums.dual + _sum_error(terms)
+    error += problem.lam / 2 * ((whole.square + whole.dual_square) * rounding + 2 * vanished)
     if norm.plain:
         error += inner + problem.lam / 2 * total**2
     else:
         E = total * m ** max(0.0, 1 / norm.q - 0.5)
-        error += problem.lam * (np.sqrt(dual_square) * E + E**2 / 2)
-    certificate = _certificate(problem, A, losses, square, dual, error, rho)
+        error += problem.lam * (np.sqrt(whole.dual_square) * E + E**2 / 2)
+    certificate = _bounded(values, error, all(part.is_feasible for part in terms))
     if certificate.contradiction or not 1 < norm.p <= 2:
         return certificate
     root = np.sqrt(certificate.proved_gap) / np.sqrt(problem.lam * (norm.p - 1))
@@ -105,32 +279,31 @@ def _of_machine(
     return replace(certificate, distance=MARGIN * float(distance))
 
 
-def _link_errors(
-    problem: Problem, A: Floats, V: Floats, rounded: Floats, x: Floats, rho: Floats
-) -> tuple[float, float]:
-    """Return bounds of lam |<V, E>| and |E|, with E the error of the link V of A.
+def _is_feasible(part: PrimalDual, A: Floats, rho: Floats) -> bool:
+    """Return whether rows of A are feasible; rho bounds their distances to a feasible point.
 
-    Parameters
-    ----------
-    problem : Problem
-    A, V : (n, m) and its link.
-    rounded, x : (n,) each, gamma_c |x_i| and |x_i|.
-    rho : (n,), bounds of |a_i - a'_i|_1.
-
+    Small distances prove that they are.
     """
-    v = norms_above(np.einsum("ij,ij->i", V, V))
-    products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in problem.chunks()])
-    inner = float(np.mean(rounded * products + rho * x * v.max()))
-    norms = np.sqrt(np.einsum("ij,ij->i", A, A))
-    total = float((rounded * norms + rho * x).sum()) / problem.lam_n
-    # lam n and the quotient are rounded, too, and products may vanish
-    size = float(np.linalg.norm(v))
-    division = 2 * UNIT * size + np.sqrt(V.size) * len(A) * UNDERFLOW / problem.lam_n
-    return inner + problem.lam * size * division, total + division
+    polytopes, omega = part.polytopes, part.sample_weight
+    near = part.in_family and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()
+    return bool(near or not polytopes.checks_membership or part.is_feasible(A))
+
+
+def _bounded(values: Objectives, error: float, is_feasible: bool) -> Certificate:
+    """Return the certificate of these values, which certifies nothing if A is infeasible."""
+    if not is_feasible:
+        values, error = values._replace(dual=-np.inf), np.inf
+    # the last sum of each of the two values is rounded, and their difference
+    error = MARGIN * (error + 2 * UNIT * (abs(values.primal) + abs(values.dual)))
+    certificate = values.certificate()
+    return replace(certificate, from_scratch=True, gap_error=float(error)).checked()
+
+
+# ------------------------------------------------------------------ a Gram matrix
 
 
 def _of_gram(
-    problem: Problem, A: Floats, link: Floats, scores: Floats | None, C: Floats | None
+    problem: PrimalDual, A: Floats, link: Floats, scores: Floats | None, C: Floats | None
 ) -> Certificate:
     """Return the certificate with a Gram matrix K of the samples.
 
@@ -145,7 +318,6 @@ def _of_gram(
     C = problem.expansion(A) if C is None else C
     machine_link = link if C is A else problem.link(C)
     square, dual_square = problem.square_norm(machine_link, C), problem.dual_square_norm(link, A)
-    dual = problem.dual_value(A, dual_square)
     rho, norm = distances(problem, A), problem.regularizer
     assert isinstance(problem.features, GramFeatures)
     kappa = problem.features.row_maxima()
@@ -164,11 +336,12 @@ def _of_gram(
         first = np.mean(rho * (np.abs(link).max(axis=0) + entries.max()))
         error += float(first) + problem.lam / 2 * moved**2
     error += _norm_error(problem, link, A, errors + shifts, norm.dual_square_norm, moved)
-    certificate = _certificate(problem, A, losses, square, dual, error, rho)
+    values = problem.values(losses, A, square, dual_square)
+    certificate = _bounded(values, error, _is_feasible(problem, A, rho))
     return certificate.contradicted(_negative_curvature(problem, A, link, errors))
 
 
-def _negative_curvature(problem: Problem, A: Floats, link: Floats, errors: Floats) -> str:
+def _negative_curvature(problem: PrimalDual, A: Floats, link: Floats, errors: Floats) -> str:
     """Return which column a of A (n, m) shows that K + mu I is not positive semidefinite, or "".
 
     The product <a, K a> is then below -mu |a|^2 and its rounding error. `errors` (m,) bounds the
@@ -187,7 +360,7 @@ def _negative_curvature(problem: Problem, A: Floats, link: Floats, errors: Float
 
 
 def _product_errors(
-    problem: Problem, C: Floats, link: Floats, kappa: Floats
+    problem: PrimalDual, C: Floats, link: Floats, kappa: Floats
 ) -> tuple[Floats, Floats]:
     """Return bounds, (m,) each, of the errors of a class's link entries and of its |v_j|^2.
 
@@ -205,7 +378,7 @@ def _product_errors(
 
 
 def _norm_error(
-    problem: Problem,
+    problem: PrimalDual,
     link: Floats,
     C: Floats,
     errors: Floats,
@@ -223,31 +396,3 @@ def _norm_error(
     size, shift = np.sqrt(square_norm(squares)), np.sqrt(square_norm(change**2)) + moved
     rounding = gamma(4 * len(squares) + 64) * size**2 / 2
     return problem.lam * float(size * shift + shift**2 / 2 + rounding)
-
-
-def _certificate(
-    problem: Problem,
-    A: Floats,
-    losses: Floats,
-    square: float,
-    dual: float,
-    error: float,
-    rho: Floats,
-) -> Certificate:
-    """Return the certificate of these values, which certifies nothing if A is infeasible.
-
-    losses (2, n) come from Problem.losses, and square is 2 R(W).
-    rho (n,) bounds the distances to a feasible point. Small distances prove that A is feasible.
-    """
-    polytopes, omega = problem.polytopes, problem.sample_weight
-    near = problem.in_family and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()
-    feasible = near or not polytopes.checks_membership or problem.is_feasible(A)
-    dual, error = (dual, error) if feasible else (-np.inf, np.inf)
-    primal, augmented = (problem.objective(values, square) for values in losses)
-    augmented += problem.ridge_term(A)
-    # the last sum of each of the two values is rounded, and their difference
-    error = MARGIN * (error + 2 * UNIT * (abs(primal) + abs(dual)))
-    certificate = Certificate(
-        primal, dual, primal - dual, augmented - dual, from_scratch=True, gap_error=float(error)
-    )
-    return certificate.checked()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -73,6 +73,19 @@ class Certificate:
     def contradicted(self, found: str) -> "Certificate":
         """Return this certificate with a contradiction, and so without a bound of |W - W*|."""
         return replace(self, contradiction=found, distance=np.inf) if found else self
+
+
+class Objectives(NamedTuple):
+    """The primal, the dual and the augmented primal value, of a problem or of some samples."""
+
+    primal: float
+    dual: float
+    augmented: float
+
+    def certificate(self) -> Certificate:
+        """Return the certificate of these values, without a bound of their errors."""
+        primal, dual, augmented = self
+        return Certificate(primal, dual, primal - dual, augmented - dual)
 
 
 class Status(Enum):

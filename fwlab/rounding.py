@@ -47,7 +47,7 @@ from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.repair import repair_distances
 from fwlab.operators.scores import Part
 from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 GIVEN = 64 * 2.0**-52
 # in which a domain is measured that is known by its LMO alone
@@ -55,7 +55,7 @@ DIRECTIONS = 16
 
 
 def losses_with_error(
-    problem: Problem, parts: Iterable[Part], e: Floats, A: Floats | None = None
+    problem: PrimalDual, parts: Iterable[Part], e: Floats, A: Floats | None = None
 ) -> tuple[Floats, float]:
     """Return Problem.losses(parts, A), and a bound of the error of the mean loss.
 
@@ -112,7 +112,7 @@ def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
     return max(float(length.max()) for length in lengths), scores.shape[1]
 
 
-def dual_row_error(problem: Problem, A: Floats, rho: Floats) -> float:
+def dual_row_error(problem: PrimalDual, A: Floats, rho: Floats) -> float:
     """Return a bound of the error of the terms of D that belong to single rows of A.
 
     rho (n,) bounds |a_i - a'_i|_1.
@@ -130,7 +130,7 @@ def dual_row_error(problem: Problem, A: Floats, rho: Floats) -> float:
     return MARGIN * error
 
 
-def distances(problem: Problem, A: Floats) -> Floats:
+def distances(problem: PrimalDual, A: Floats) -> Floats:
     """Return rho, (n,): bounds of the distances |a_i - a'_i|_1 to the repaired dual point."""
     rho = np.empty(len(A))
     for rows, polytopes in problem.chunks():

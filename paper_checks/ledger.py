@@ -133,32 +133,45 @@ class Erratum:
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """One statement of one paper.
+    """One statement of one paper. The first five fields make a claim; the others are extras.
 
     Attributes
     ----------
+    id : str
     where : str
         The place in the paper.
     statement : str
         The statement in our own words.
-    formula : str
-        The statement in mathtext; "" if words say it all.
-    shapes : str
-        The shapes of the quantities.
-    judged : str
-        The reading that was judged, if the print allows several.
-    assumed : str
-        Conditions that the statement needs and the paper does not print beside it.
+    form : callable
+        form(case) says by how much the statement holds in a case.
     cases : callable
         cases(rng, deep) yields the cases on which the form is tried.
+    planted : tuple of Version
+        Does the check see errors? Wrong versions, which it must refute.
+    formula, shapes, sides : str, str, tuple of str
+        How a page shows it: in mathtext, "" if words say it all; the shapes of the quantities; the
+        meaning of `left` and `right` in a witness.
+    judged, assumed : str
+        How the print was read: the reading that was judged, if several are possible; conditions
+        that the statement needs and the paper does not print beside it.
+    relaxed : Version
+        A wider version that is true, too.
+    condition : Condition
+        When a statement that is false in general is true.
+    derived, where_right : Version, WhereRight
+        Of a misprint: what is true, and where the paper itself has it.
+    corrected : Version
+        Of a statement that fails: what is true instead.
+    erratum : Erratum
+        The note for the paper's margin.
+    proofs, not_proved : tuple of Proof, str
+        Is it proved for all real numbers? If not, why, in one line.
+    experiment : Experiment
+        Marks a statement about an experiment.
     from_table : bool
         Whether the cases are read from a table that figures/ has made.
-    planted : tuple of Version
-        Wrong versions, which the same check must refute.
-    sides : tuple of str
-        The meaning of `left` and `right` in a witness.
-    not_proved : str
-        The reason why there is no proof, in one line.
+    library : Library
+        The functions of fwlab that the row checks.
     """
 
     id: str
@@ -166,23 +179,29 @@ class Claim:
     statement: str
     form: Form
     cases: Cases
-    from_table: bool = False
+    planted: tuple[Version, ...] = ()
+    # the page
     formula: str = ""
     shapes: str = ""
+    sides: tuple[str, str] = ("as stated", "by definition")
+    # the reading
     judged: str = ""
     assumed: str = ""
-    sides: tuple[str, str] = ("as stated", "by definition")
-    planted: tuple[Version, ...] = ()
-    derived: Version | None = None
-    where_right: WhereRight | None = None
+    # what else is true, or true instead
     relaxed: Version | None = None
     condition: Condition | None = None
+    derived: Version | None = None
+    where_right: WhereRight | None = None
     corrected: Version | None = None
-    experiment: Experiment | None = None
+    erratum: Erratum | None = None
+    # the proof
     proofs: tuple[Proof, ...] = ()
     not_proved: str = ""
+    # an experiment
+    experiment: Experiment | None = None
+    from_table: bool = False
+    # the library
     library: Library | None = None
-    erratum: Erratum | None = None
 
     @property
     def paper(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-from in_turn import is_its_turn, seed_of_commit
+from in_turn import in_turn, seed_of_commit
 
 from fwlab import versions
 from fwlab.result import Certificate
@@ -34,10 +34,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="long run: set HYPOTHESIS_PROFILE=deep"))
     if profile == "planted" or any("::" in argument for argument in config.args):
         return
-    seed = seed_of_commit()
-    waiting = [item for item in items if takes_turns(item) and not is_its_turn(item.nodeid, seed)]
-    config.hook.pytest_deselected(items=waiting)
-    items[:] = [item for item in items if item not in set(waiting)]
+    chosen = in_turn((item.nodeid for item in items if takes_turns(item)), seed_of_commit())
+    waiting = {item for item in items if takes_turns(item) and item.nodeid not in chosen}
+    config.hook.pytest_deselected(items=list(waiting))
+    items[:] = [item for item in items if item not in waiting]
 
 
 def takes_turns(item: pytest.Item) -> bool:

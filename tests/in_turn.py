@@ -6,6 +6,8 @@ process picks the same ones. A test that is named on the command line is tried b
 
 import os
 import subprocess
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from zlib import crc32
 
@@ -25,6 +27,13 @@ def seed_of_commit() -> int:
     return int(commit[:7], 16)
 
 
-def is_its_turn(test: str, seed: int) -> bool:
-    """Return whether a commit tries the test with this node id."""
-    return (crc32(test.encode()) + seed) % THIRDS == 0
+def in_turn(tests: Iterable[str], seed: int) -> set[str]:
+    """Return the node ids that a commit tries: of the cases of each function, every third."""
+    seen: Counter[str] = Counter()
+    chosen = set()
+    for test in tests:
+        function = test.partition("[")[0]
+        if (crc32(function.encode()) + seed + seen[function]) % THIRDS == 0:
+            chosen.add(test)
+        seen[function] += 1
+    return chosen

@@ -6,7 +6,7 @@ DaskProblem, and all that only a cluster needs, is imported when it is first ask
 import sys
 from typing import TYPE_CHECKING, Any
 
-from fwlab.distributed.certificate import DriftError
+from fwlab.distributed.drift import DriftError
 from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.path import PathPoint, path
 from fwlab.distributed.problem import OutOfCoreProblem

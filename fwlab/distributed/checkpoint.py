@@ -229,17 +229,22 @@ def checkpoint_file_of(
         "rng": digest(str(rng.bit_generator.state)),
         "start": fingerprint_of_rows(start),
     }
-    facts = {**problem_facts_of(problem), **own, "code": code_of(problem, method)}
+    facts = {**problem_facts_of(problem), **own, "code": _identity_of(problem, method)}
     return CheckpointFile(place, between, facts)
 
 
-def code_of(problem: ProblemInParts, method: Any) -> str:
-    """Return the identity of the code of a run, with the settings of its loss and method.
+def code_of(problem: ProblemInParts, method: Any) -> tuple[Any, ...]:
+    """Return what the code of a run consists of, with the settings of its loss and method."""
+    return type(problem), problem.loss, method
+
+
+def _identity_of(problem: ProblemInParts, method: Method) -> str:
+    """Return the identity of the code of a run.
 
     If there is none, a warning says why, and the answer is one that no other run has.
     """
     try:
-        return identity(type(problem), problem.loss, method)
+        return identity(code_of(problem, method))
     except Exception as error:
         reason = why_not(error)
         warnings.warn(f"no later call can go on from this run: {reason}.", NotStored, stacklevel=4)

@@ -19,7 +19,10 @@ from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve
 from fwlab.distributed.validation import Accuracy, ValidationSet
+from fwlab.experiments.engine import Watch, outcome
 from fwlab.experiments.lock import locked
+from fwlab.experiments.store import NOWHERE, Place, warn_not_stored, why_not
+from fwlab.identity import identity
 from fwlab.model import Model
 from fwlab.npz import UnreadableFile
 from fwlab.result import Status
@@ -43,7 +46,7 @@ class PathPoint:
     accuracies : tuple of Accuracy
         On the validation samples, top-1 and, for a loss with k > 1, top-k; empty without them.
     file : Path or None
-        Where the result is stored.
+        Where the result is stored; None if it is not, such as on a full disk.
     stored : bool
         Whether an earlier call made it.
     """
@@ -117,15 +120,18 @@ def _points(
     start = Start.given(options.pop("A0", None))
     method = options.get("method", "ascent")
     method = visitors().get(method, method) if isinstance(method, str) else method
-    code = "" if out is None else code_of(problem, method)
+    code = code_of(problem, method)
     for C in Cs:
+        place = NOWHERE if out is None else _place(out / f"C={C:.12g}.npz", code)
         problem_at_C = problem.with_lam(1.0 / (C * problem.n_samples))
-        run = PathRun(problem_at_C, C, out, options, start, code)
-        result, stored = run.result()
+        run = PathRun(problem_at_C, C, place, code, options, start)
+        result, reason, stored = outcome(run)
+        if reason := place.reason or reason:
+            warn_not_stored([(run.name, reason)])
         accuracies: tuple[Accuracy, ...] = ()
         if validation is not None and result.W is not None:
             accuracies = tuple(validation.proved(result.W, result.distance, k) for k in ks)
-        yield PathPoint(C, result, accuracies, run.file, stored)
+        yield PathPoint(C, result, accuracies, None if reason else place.file, stored)
         if result.status is Status.INTERRUPTED:
             return
         start = Start.at(result.A, problem)
@@ -155,53 +161,22 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class PathRun:
-    """One run of a path and its files."""
+    """One run of a path as a task of the engine."""
 
     problem: OutOfCoreProblem
     C: float
-    folder: Path | None
+    place: Place
+    code: Any
     options: dict[str, Any]
     start: Start
-    code: str
+    cost = 1.0
 
     @property
-    def file(self) -> Path | None:
-        """The file of the finished run."""
-        return None if self.folder is None else self.folder / f"C={self.C:.12g}.npz"
+    def name(self) -> str:
+        """The C of the run."""
+        return f"C = {self.C:g}"
 
-    def result(self) -> tuple[PackedResult, bool]:
-        """Return the result, and whether it was stored; store it if it is finished."""
-        if self.file is None:
-            return self._solved(), False
-        unfinished = self.file.with_suffix(".unfinished.npz")
-        result = self._stored(self.file)
-        stored = result is not None
-        if result is None:
-            result = self._from_checkpoint(unfinished)
-            if result.status is Status.INTERRUPTED:
-                return result, False
-            model = Model.of(result, self.problem.classes, settings=self._facts())
-            result.save(self.file, model.as_arrays())
-        unfinished.unlink(missing_ok=True)
-        return result, stored
-
-    def _from_checkpoint(self, file: Path) -> PackedResult:
-        """Return the result of the run that goes on from a file; a damaged one is no loss."""
-        try:
-            return self._solved(checkpoint=file)
-        except UnreadableFile as error:
-            say(f"{file} is damaged, so the run at C = {self.C:g} begins anew: {error.reason}")
-            file.unlink()
-            return self._solved(checkpoint=file)
-
-    def _solved(self, **more: Any) -> PackedResult:
-        """Return the result of the run, and drop the rows that it took."""
-        result = solve(self.problem, **self.options, A0=self.start.A0, **more)
-        if isinstance(self.start.A0, RowsToTake):
-            self.start.A0.clear()
-        return result
-
-    def _stored(self, file: Path) -> PackedResult | None:
+    def stored(self, file: Path) -> PackedResult | None:
         """Return the result in the file, None if there is none or, with a line, a damaged one.
 
         Raises ValueError if it belongs to another run.
@@ -218,6 +193,37 @@ class PathRun:
                 f"out must be a new folder or the folder of this path; {str(file)!r} holds "
                 f"another run: {found}."
             )
+        _unfinished(file).unlink(missing_ok=True)
+        return result
+
+    def compute(self, watch: Watch | None) -> PackedResult:
+        """Return the result of the run, which goes on from its checkpoint unless that is damaged.
+
+        An exception ends the path, because the next run starts from this one.
+        """
+        if self.place.file is None:
+            return self._solved()
+        checkpoint = _unfinished(self.place.file)
+        try:
+            return self._solved(checkpoint=checkpoint)
+        except UnreadableFile as error:
+            say(f"{checkpoint} is damaged, so the run at {self.name} begins anew: {error.reason}")
+            checkpoint.unlink()
+            return self._solved(checkpoint=checkpoint)
+
+    def store(self, outcome: PackedResult, file: Path) -> None:
+        """Store a finished result with its model; an interrupted one has its checkpoint."""
+        if outcome.status is Status.INTERRUPTED:
+            return
+        model = Model.of(outcome, self.problem.classes, settings=self._facts())
+        outcome.save(file, model.as_arrays())
+        _unfinished(file).unlink(missing_ok=True)
+
+    def _solved(self, **more: Any) -> PackedResult:
+        """Return the result of the run, and drop the rows that it took."""
+        result = solve(self.problem, **self.options, A0=self.start.A0, **more)
+        if isinstance(self.start.A0, RowsToTake):
+            self.start.A0.clear()
         return result
 
     def _facts(self) -> dict[str, Any]:
@@ -227,5 +233,18 @@ class PathRun:
             **problem_facts_of(self.problem),
             "start": self.start.fingerprint,
             **{n: describe(v) if isinstance(v, Method) else v for n, v in given.items()},
-            "code": self.code,
+            "code": self.place.code,
         }
+
+
+def _place(file: Path, code: Any) -> Place:
+    """Return the place of a run, or why it has none."""
+    try:
+        return Place(file, identity(code))
+    except Exception as error:
+        return Place(reason=why_not(error))
+
+
+def _unfinished(file: Path) -> Path:
+    """Return the file of the checkpoint of an unfinished run."""
+    return file.with_suffix(".unfinished.npz")

@@ -20,7 +20,7 @@ from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import RowPolytopes
 from fwlab.operators.features import features_of
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.problem_input import (
     check_scales,
     checked_labels,
@@ -253,7 +253,7 @@ class OutOfCoreProblem(ProblemInParts):
         return Memory(self.max_memory, self.n_samples, self.n_features, self.n_classes)
 
 
-class ChunkProblem(Problem):
+class ChunkProblem(PrimalDual):
     """The problem on the rows of one chunk: their share of the sums, with lam n of the whole.
 
     It holds X only within `OutOfCoreProblem.chunks`.
@@ -266,7 +266,6 @@ class ChunkProblem(Problem):
         self.storage = np.dtype(whole.dtype).name
         self.y, self.classes, self.n_classes = whole.y[rows], whole.classes, whole.n_classes
         # lam n of the whole, and exactly lam if the chunk is the whole
-        self.share = len(self.y) / whole.n_samples
         self.lam = whole.lam * (whole.n_samples / len(self.y))
         self.sample_weight = whole.sample_weight[rows]
         self.polytopes = whole.polytopes.take(rows)

@@ -10,20 +10,21 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import (
-    DriftError,
-    certificate,
-    drift_bound,
-    require_no_drift,
-    start_certificate,
-    tracked_certificate,
-    tracked_terms,
+from fwlab.certify import (
+    Whole,
+    certificate_of_parts,
+    norms_of_rows,
+    terms_of_part,
+    values_of_part,
+    values_of_parts,
 )
 from fwlab.distributed.checkpoint import Checkpoint, CheckpointFile
+from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
 from fwlab.distributed.packed import packed
-from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
+from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.sources import Order
+from fwlab.operators.scores import row_slices, rows_of_part, score_parts
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import RunState, State
@@ -218,10 +219,15 @@ class OutOfCoreState(RunState):
         return drift_bound(self.problem, steps)
 
     def _judged(self) -> Certificate:
+        """Return the certificate at the tracked link, without a bound of its error."""
         if self.is_zero:
-            return start_certificate(self.problem)
-        terms = [tracked_terms(part, A, self.link) for part, A in self._rows("judging")]
-        return tracked_certificate(self.problem, terms, self.link)
+            return certificate_of_zero(self.problem)
+        n, V = self.problem.n_samples, self.link
+        values = [
+            values_of_part(part, A, score_parts(part.features, V), n)
+            for part, A in self._rows("judging")
+        ]
+        return values_of_parts(self.problem, values, V).certificate()
 
     def certify_now(self) -> Certificate:
         """Return the certificate of A as it is, whatever the journal holds."""
@@ -236,7 +242,13 @@ class OutOfCoreState(RunState):
         return self.certificate
 
     def _certificate(self) -> Certificate:
-        return certificate(self.problem, self._rows("certificate"), self.link)
+        V, whole = self.link, self._whole()
+        terms = [terms_of_part(part, A, V, whole) for part, A in self._rows("certificate")]
+        return certificate_of_parts(self.problem, terms, V)
+
+    def _whole(self) -> Whole:
+        """Return what the terms of each part need of the whole."""
+        return Whole(self.problem.n_samples, len(self.problem.parts), norms_of_rows(self.link))
 
     def _rows(self, work: str) -> Iterator[tuple[ChunkProblem, Floats]]:
         """Yield the part of each chunk and its rows of A."""
@@ -273,3 +285,15 @@ class OutOfCoreState(RunState):
             link += part.features.transposed_product(self.packed[place].toarray())
         link /= self.problem.lam_n
         return link
+
+
+def certificate_of_zero(problem: ProblemInParts) -> Certificate:
+    """Return the certificate of A = 0 and W = 0, which needs no X."""
+    values = []
+    for part in problem.parts:
+        n, m = part.n_samples, part.n_classes
+        zeros = np.zeros((rows_of_part(m), m))
+        scores = ((rows, zeros[: rows.stop - rows.start]) for rows in row_slices(n, m))
+        A = np.broadcast_to(0.0, (n, m))
+        values.append(values_of_part(part, A, scores, problem.n_samples))
+    return values_of_parts(problem, values, np.zeros((problem.n_classes, 1))).certificate()

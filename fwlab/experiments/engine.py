@@ -1,9 +1,12 @@
 """Run a set of tasks: read each outcome from its store, or compute it and store it.
 
-Comparisons, cells, cross-validations and paths out of core are sets of tasks. Tasks are computed
-here, by worker processes, or on a cluster. A finished task is stored at once, so that a killed set
-goes on where it stopped. A task that fails gives a Failure and stops no other one. Ctrl-C leaves
-the engine as KeyboardInterrupt.
+Comparisons, cells and cross-validations are sets of tasks. Tasks are computed here, by worker
+processes, or on a cluster. A finished task is stored at once, so that a killed set goes on where it
+stopped. A task that fails gives a Failure and stops no other one. Ctrl-C leaves the engine as
+KeyboardInterrupt.
+
+The runs of a path out of core are tasks too. Each starts from the A of the one before it, so that
+the path asks for one `outcome` after the other.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -62,10 +65,16 @@ class Task(Protocol):
     @property
     def code(self) -> Any: ...
     def stored(self, file: Path) -> Any:
-        """Return the stored outcome, None if there is none or a damaged one."""
+        """Return the stored outcome, None if there is none or a damaged one.
+
+        Raises ValueError if the file is that of another task.
+        """
 
     def compute(self, watch: Watch | None) -> Any:
-        """Return the outcome, or a Failure if an exception ends the computation."""
+        """Return the outcome, or a Failure if an exception ends the computation.
+
+        An exception that leaves this method ends the set.
+        """
 
     def store(self, outcome: Any, file: Path) -> None:
         """Store an outcome. Raises OSError."""
@@ -193,7 +202,7 @@ def outcomes(
     """
     waiting = []
     for task in tasks:
-        found = None if task.place.file is None else task.stored(task.place.file)
+        found = _stored(task)
         if found is None:
             waiting.append(task)
         else:
@@ -206,6 +215,16 @@ def outcomes(
         for task, done in finished:
             shown.end(task)
             yield task, done
+
+
+def outcome(task: Task) -> Done:
+    """Return the outcome of one task, read from its store, or computed and stored."""
+    found = _stored(task)
+    return perform(task) if found is None else Done(found, is_read=True)
+
+
+def _stored(task: Task) -> Any:
+    return None if task.place.file is None else task.stored(task.place.file)
 
 
 def perform(task: Task, watch: Watch | None = None, stores: bool = True) -> Done:

@@ -30,7 +30,7 @@ import numpy as np
 from fwlab.arrays import Floats
 from fwlab.kernels.layouts import BlockNorm
 from fwlab.lp_norm import LpNorm
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.segment import best_share, move
@@ -57,7 +57,7 @@ class Alternate(Method):
     sentence = "Passes at fixed class weights, then new weights (Algorithm 1 of LP15, repaired)."
     any_norm = True
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(coefficients=True)
 
     def start(self, state: State) -> AlternateWorkspace:
@@ -113,7 +113,7 @@ def _take_machine(state: State, coefficients: Floats, workspace: AlternateWorksp
     state.link = workspace.beta[:, None] * workspace.link
 
 
-def _next_weights(problem: Problem, workspace: AlternateWorkspace) -> Floats:
+def _next_weights(problem: PrimalDual, workspace: AlternateWorkspace) -> Floats:
     p, k = problem.regularizer.p, workspace.passes
     floor = max(0.5**k, LEAST)
     squares = problem.square_norms(workspace.link, workspace.A)

@@ -15,7 +15,7 @@ import numpy as np
 from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_flag
 from fwlab.operators.features import GramFeatures
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
 from fwlab.solvers.face_steps import MOST_PASSES, gain, visit_faces, warm_up_faces
 from fwlab.solvers.method import State
@@ -84,7 +84,7 @@ class Ascent(BlockMethod):
         return passes * len(index) / problem.n_samples
 
 
-def restricted(problem: Problem, index: Integers) -> Problem:
+def restricted(problem: PrimalDual, index: Integers) -> PrimalDual:
     """Return the problem with a Gram matrix for block steps on some of the samples.
 
     lam n stays the same.

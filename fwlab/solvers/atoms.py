@@ -12,7 +12,7 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.steps.pairwise_rule import NO_WEIGHT, largest_step, move_weights
 from fwlab.operators.vertices import Atom, atom_of
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 
 @dataclass(eq=False)
@@ -23,7 +23,7 @@ class ActiveSet:
     atom_weights: Floats
 
     @classmethod
-    def holding(cls, problem: Problem, A: Floats) -> "ActiveSet":
+    def holding(cls, problem: PrimalDual, A: Floats) -> "ActiveSet":
         """Return a set with A as the only atom."""
         return cls([atom_of(problem.polytopes, A)], np.ones(1))
 

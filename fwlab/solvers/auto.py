@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fwlab.kernels.steps.rules import EXACT
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.newton import Newton
@@ -19,11 +19,11 @@ class Auto(Method):
 
     sentence = "Newton where there is a W, with a kernel block ascent."
 
-    def choice(self, problem: Problem) -> Method:
+    def choice(self, problem: PrimalDual) -> Method:
         """Return the method for this problem."""
         return Ascent(EXACT) if Newton().refuses(problem) else Newton()
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return self.choice(problem).needs(problem)
 
     def start(self, state: State) -> tuple[Method, Any]:

@@ -15,7 +15,7 @@ from fwlab.arrays import Floats
 from fwlab.kernels.layouts import Products
 from fwlab.kernels.steps.pairwise_rule import POINT, TIES, choose_ends, scale_of_the_rest
 from fwlab.operators.vertices import Atom
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.atoms import ActiveSet
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.segment import move
@@ -81,7 +81,7 @@ class ActiveSetMethod(Method):
     def monotone(self) -> bool:
         return as_step_rule(self.step).monotone
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(scores=True)
 
     def start(self, state: State) -> Workspace:

@@ -16,7 +16,7 @@ import numpy as np
 
 from fwlab.kernels.layouts import BlockPaths, Directions
 from fwlab.kernels.steps.bent_path import choose_directions, move_rows
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.row_active_sets import RowActiveSets
@@ -33,7 +33,7 @@ class BentPath(Method):
         kind = "Pairwise" if self.pairwise else "Away-step"
         return f"{kind} Frank-Wolfe, one active set per sample and one bent path for all blocks."
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(scores=True)
 
     def start(self, state: State) -> RowActiveSets:

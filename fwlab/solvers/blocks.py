@@ -17,7 +17,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import GapRecord, StepRecord
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
@@ -111,7 +111,7 @@ class BlockMethod(Method):
     def monotone(self) -> bool:
         return True
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(gram=True)
 
     def start(self, state: State) -> BlockWorkspace:
@@ -155,7 +155,12 @@ class BlockMethod(Method):
         return float(workspace.moves @ state.problem.curvatures)
 
     def _visit(
-        self, order: Integers, problem: Problem, link: Floats, A: Floats, workspace: BlockWorkspace
+        self,
+        order: Integers,
+        problem: PrimalDual,
+        link: Floats,
+        A: Floats,
+        workspace: BlockWorkspace,
     ) -> None:
         active_sets = workspace.active_sets
         active_sets.reserve(order)
@@ -168,7 +173,7 @@ class BlockMethod(Method):
             self.rule, order, workspace.grams, single, link, A, dual_of(problem), record
         )
 
-    def _block_size(self, problem: Problem) -> int:
+    def _block_size(self, problem: PrimalDual) -> int:
         """Return the rows per block, at most 2 m: grams takes at most twice the memory of A."""
         if self.order in ROW_BY_ROW:
             return 1
@@ -189,7 +194,7 @@ class BlockMethod(Method):
         return kept
 
 
-def passes_until_gram(problem: Problem, max_gram_memory: int) -> float:
+def passes_until_gram(problem: PrimalDual, max_gram_memory: int) -> float:
     """Return the number of passes before a method takes the Gram matrix, infinity for never.
 
     Passes over K cost less than passes over dense X where n <= d. K costs n^2 d flops, a pass over

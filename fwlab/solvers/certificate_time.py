@@ -9,7 +9,7 @@ import numpy as np
 
 from fwlab.arrays import Integers
 from fwlab.operators.features import features_of
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 # one of so many samples is taken, but no fewer than FEWEST
 ONE_OF, FEWEST = 16, 256
@@ -17,7 +17,7 @@ ONE_OF, FEWEST = 16, 256
 
 def seconds_to_certify(state: Any) -> float:
     """Return about the seconds that `certify` of a training state takes now; the state stays."""
-    problem: Problem = state.given_problem
+    problem: PrimalDual = state.given_problem
     n, A = problem.n_samples, state.A
     rows = np.arange(0, n, max(1, min(ONE_OF, n // FEWEST)))
     part = type(state)(some_samples(problem, rows), A[rows], state.rng, state.needs)
@@ -29,7 +29,7 @@ def seconds_to_certify(state: Any) -> float:
     return seconds * n / len(rows)
 
 
-def some_samples(problem: Problem, rows: Integers) -> Problem:
+def some_samples(problem: PrimalDual, rows: Integers) -> PrimalDual:
     """Return the problem on some of the samples; lam n stays, and with it the curvatures."""
     other = copy(problem.at_data)
     gram = other.kernel == "precomputed"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.alternate import Alternate, AlternateWorkspace, pass_over_rows
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.segment import best_share, move
@@ -43,7 +43,7 @@ class Direct(Method):
     )
     any_norm = True
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Alternate().needs(problem) if problem.regularizer.p < NEAR_ONE else Needs()
 
     def start(self, state: State) -> DirectWorkspace | AlternateWorkspace:

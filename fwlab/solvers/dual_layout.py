@@ -1,10 +1,10 @@
 """Describe the dual of a problem to the kernels."""
 
 from fwlab.kernels.layouts import BlockDual
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 
-def dual_of(problem: Problem) -> BlockDual:
+def dual_of(problem: PrimalDual) -> BlockDual:
     """Return the layout of the dual of `problem`."""
     polytopes = problem.row_polytopes
     return BlockDual(

@@ -15,7 +15,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.kernels.layouts import Faces
 from fwlab.kernels.steps.face_passes import count_held, list_held, make_face_scratch
 from fwlab.operators.features_interface import DataFeatures
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import State
 
@@ -46,7 +46,7 @@ def faces_of(state: State, index: Integers, most: float = np.inf) -> Faces | Non
     return Faces(rows, np.concatenate(([0], np.cumsum(counts))), classes)
 
 
-def relative_cost(problem: Problem, rows: int, classes: int) -> float:
+def relative_cost(problem: PrimalDual, rows: int, classes: int) -> float:
     """Return the cost of a pass over faces, from their numbers of rows and classes."""
     whole = problem.n_samples * (problem.n_classes + COST_OF_ROW)
     return (COST_OF_CLASS * classes + COST_OF_ROW * rows) / whole

@@ -11,7 +11,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.operators.vertices import Vertex
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.step_rules import Direction, StepRule, as_step_rule, chosen_step
 
@@ -38,7 +38,7 @@ class FrankWolfe(Method):
     def monotone(self) -> bool:
         return as_step_rule(self.step).monotone
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(scores=True)
 
     def start(self, state: State) -> Any:
@@ -88,7 +88,9 @@ def _square_norm(A: Floats, vertex: Vertex) -> float:
     return float(np.vdot(D, D))
 
 
-def _curvature(problem: Problem, A: Floats, vertex: Vertex, link: Floats, scores: Floats) -> float:
+def _curvature(
+    problem: PrimalDual, A: Floats, vertex: Vertex, link: Floats, scores: Floats
+) -> float:
     """Return minus the second derivative of D along U - A   (T20 (2.26)).
 
     link and scores belong to the direction U - A, which is not formed: U may be sparse.

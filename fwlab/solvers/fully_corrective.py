@@ -28,7 +28,7 @@ from fwlab.arrays import Floats
 from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.kernels.steps.pairwise_rule import NOISE, TIES
 from fwlab.operators.vertices import Atom
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.atoms import ActiveSet
 from fwlab.solvers.method import Method, Needs, State
 
@@ -44,7 +44,7 @@ class CorrectiveWorkspace:
     gram: Floats
     linear: Floats
 
-    def enter(self, problem: Problem, atom: Atom) -> int:
+    def enter(self, problem: PrimalDual, atom: Atom) -> int:
         """Append an atom without weight; return its place."""
         place = self.active_set.enter(atom)
         row, cost = _products(problem, self.active_set.atoms)
@@ -103,7 +103,7 @@ class FullyCorrective(Method):
     def monotone(self) -> bool:
         return True
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(scores=True)
 
     def start(self, state: State) -> CorrectiveWorkspace:
@@ -170,7 +170,7 @@ def _solved(H: Floats, r: Floats, singular: float) -> Floats | None:
     return solution
 
 
-def _products(problem: Problem, atoms: list[Atom]) -> tuple[Floats, float]:
+def _products(problem: PrimalDual, atoms: list[Atom]) -> tuple[Floats, float]:
     """Return the row of G that belongs to the last atom, and its entry of b."""
     last = np.zeros((problem.n_samples, problem.n_classes))
     atoms[-1].add_to(last, 1.0)

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 PASSES_BETWEEN_EXACT_GAPS = 5
 UNIFORM_SHARE = 0.1
 PARTS_OF_A_PASS = 10
 
 
-def block_gaps(problem: Problem, A: Floats, scores: Floats) -> Floats:
+def block_gaps(problem: PrimalDual, A: Floats, scores: Floats) -> Floats:
     """Return n times the share of each block in the augmented gap, (n,), at scores of W(A)."""
     shifted = problem.shifted_scores(A, scores)
     products = np.einsum("ij,ij->i", shifted, A) + problem.polytopes.cost_products(A)

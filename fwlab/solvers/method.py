@@ -10,7 +10,7 @@ from fwlab.arrays import Floats
 from fwlab.certify import certify
 from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.result import Certificate
 from fwlab.solvers.certificate_time import seconds_to_certify
 from fwlab.solvers.same_data import changed_row
@@ -113,7 +113,7 @@ class Method:
         """Return the reason why the method does not take a problem, or None if it does."""
         return None
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         """Return what the method needs of the state of a training run."""
         return Needs()
 
@@ -195,7 +195,7 @@ class State(RunState):
         The infeasibility of A when it was last certified; None if it has to be computed.
     """
 
-    problem: Problem
+    problem: PrimalDual
     A: Floats
     rng: np.random.Generator
     needs: Needs = Needs()
@@ -203,9 +203,9 @@ class State(RunState):
     link: Floats = field(init=False)
     scores: Floats = field(init=False)
     coefficients: Floats | None = field(init=False, default=None)
-    own_problem: Problem | None = field(init=False, default=None)
-    given_problem: Problem = field(init=False)
-    gram_problem: Problem | None = field(init=False, default=None)
+    own_problem: PrimalDual | None = field(init=False, default=None)
+    given_problem: PrimalDual = field(init=False)
+    gram_problem: PrimalDual | None = field(init=False, default=None)
     best_link: Floats = field(init=False)
     best_primal: float = field(init=False, default=np.inf)
     judged: tuple[int, Certificate] | None = field(init=False, default=None)
@@ -386,7 +386,7 @@ class State(RunState):
         if self.needs.best_primal and np.isfinite(self.best_primal):
             self.best_primal = self.problem.primal(self.best_link)
 
-    def _change_problem(self, problem: Problem) -> None:
+    def _change_problem(self, problem: PrimalDual) -> None:
         self.problem = problem
         if self.needs.own_loss is not None:
             self.own_problem = problem.with_loss(self.needs.own_loss)

@@ -29,7 +29,7 @@ from fwlab.checks.arguments import as_integer
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.operators.jacobians import projection_jacobians
 from fwlab.operators.scores import score_parts
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.blocks import BlockWorkspace
 from fwlab.solvers.method import Method, Needs, State
@@ -63,7 +63,7 @@ class Point:
 class Proximal:
     """The inner problem of the centre A0 with weight sigma."""
 
-    problem: Problem
+    problem: PrimalDual
     centre: Floats
     sigma: float
 
@@ -176,12 +176,12 @@ class Newton(Method):
         if self.passes is not None:
             as_integer("passes", self.passes, low=1)
 
-    def refuses(self, problem: Problem) -> str | None:
+    def refuses(self, problem: PrimalDual) -> str | None:
         if problem.kernel is not None:
             return f"its kernel must be None, a Newton step is one in W; got {problem.kernel!r}."
         return None
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(best_primal=True)  # no Gram matrix: the second phase needs the link to be W
 
     def start(self, state: State) -> NewtonWorkspace:
@@ -295,7 +295,7 @@ def _newton_iteration(
         _centre(state, workspace, sigma, point.W)
 
 
-def _dual(problem: Problem, A: Floats, link: Floats) -> float:
+def _dual(problem: PrimalDual, A: Floats, link: Floats) -> float:
     return problem.dual_value(A, problem.features.link_norm(link, A, problem.lam_n))
 
 

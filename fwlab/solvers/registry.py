@@ -8,7 +8,7 @@ from typing import Any
 
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.kernels.steps.rules import AWAY, BLENDED, EXACT, INVARIANT, PAIRWISE
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.alternate import Alternate
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.auto import Auto
@@ -155,7 +155,7 @@ def visitors() -> dict[str, Callable[..., Method]]:
     return found
 
 
-def refusal(method: Method, problem: Problem) -> str | None:
+def refusal(method: Method, problem: PrimalDual) -> str | None:
     """Return the reason why the method does not take this problem, None if it does."""
     if not (method.any_norm or problem.regularizer.plain):
         takers = ", ".join(_takers("any_norm"))
@@ -166,7 +166,7 @@ def refusal(method: Method, problem: Problem) -> str | None:
     return method.refuses(problem)
 
 
-def require_taken(name: str, method: Method, problem: Problem) -> None:
+def require_taken(name: str, method: Method, problem: PrimalDual) -> None:
     """Raise ValueError with the reason if the method does not take this problem."""
     if reason := refusal(method, problem):
         raise ValueError(f"problem is not one for method {name!r}: {reason}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.layouts import ActiveSets
 from fwlab.kernels.steps.active_sets import START
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 Classes = NDArray[np.int32]
 FIRST_CAPACITY = 4
@@ -32,7 +32,7 @@ class RowActiveSets:
     starts: Floats
 
     @classmethod
-    def holding(cls, problem: Problem, A: Floats) -> "RowActiveSets":
+    def holding(cls, problem: PrimalDual, A: Floats) -> "RowActiveSets":
         """Return sets with each row of A as the only atom: the vertex 0, or else a dense start."""
         n, support = problem.n_samples, problem.row_polytopes.support
         classes = np.zeros((n, FIRST_CAPACITY, support), dtype=np.int32)

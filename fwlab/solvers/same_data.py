@@ -9,10 +9,10 @@ import numpy as np
 
 from fwlab.operators.features import features_of
 from fwlab.operators.sums import UNDERFLOW, gamma
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 
-def changed_row(problem: Problem) -> str:
+def changed_row(problem: PrimalDual) -> str:
     """Return a sentence that names a row of X with another length than before, or "".
 
     Another rounding error of the same length, as on another processor, is no change.
@@ -28,7 +28,7 @@ def changed_row(problem: Problem) -> str:
     return f"X must not change while a problem uses it; row {changed[0]} has another length now."
 
 
-def require_same_data(problem: Problem) -> None:
+def require_same_data(problem: PrimalDual) -> None:
     """Raise ValueError if a row of X has another length than when the problem was made."""
     if found := changed_row(problem):
         raise ValueError(found)

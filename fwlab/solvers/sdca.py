@@ -12,7 +12,7 @@ from typing import Any
 
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
 from fwlab.losses import PseudoTopK, TopK
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.method import Needs
 
@@ -36,7 +36,7 @@ class Sdca(BlockMethod):
         """Whether the dual never falls: it may fall from a start outside the pseudo domain."""
         return False
 
-    def refuses(self, problem: Problem) -> str | None:
+    def refuses(self, problem: PrimalDual) -> str | None:
         loss, m = problem.loss, problem.n_classes
         if not isinstance(loss, TopK | PseudoTopK):
             return f"its loss must be TopK or PseudoTopK; got {type(loss).__name__}."
@@ -46,7 +46,7 @@ class Sdca(BlockMethod):
             return f"its k must be at most m - 1 = {m - 1}; got {loss.k}."
         return None
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         loss: Any = problem.loss  # TopK or PseudoTopK, see refuses
         own_loss = PseudoTopK(loss.k) if isinstance(loss, TopK) else loss
         return replace(super().needs(problem), own_loss=own_loss)

@@ -3,12 +3,12 @@
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 HALVINGS = 60
 
 
-def best_share(problem: Problem, A: Floats, link: Floats, D: Floats, D_link: Floats) -> float:
+def best_share(problem: PrimalDual, A: Floats, link: Floats, D: Floats, D_link: Floats) -> float:
     """Return the t in [0, 1] that maximises the dual at A + t D, never beyond it.
 
     The dual is concave along the segment, so the sign of its slope is enough.

@@ -5,7 +5,7 @@ import scipy.sparse
 
 from fwlab.arrays import Floats
 from fwlab.operators.features import SHORT_ROWS
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 # Scores in float32 end once their rounding errors are this part of their changes in the last pass.
 LARGEST_ERROR = 1 / 8
@@ -16,7 +16,7 @@ MOST_PASSES = 10
 SMALLEST, LARGEST = 2.0**-60, 2.0**60
 
 
-def suits_float32(problem: Problem, link: Floats, moves: Floats, passes: int) -> bool:
+def suits_float32(problem: PrimalDual, link: Floats, moves: Floats, passes: int) -> bool:
     """Return whether the next pass may compute its scores in float32.
 
     It may if X is dense and float32 with long rows, and if the rounding errors are small beside

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 
 ACCURACY = 1e-3
 
 
-def smoothness(problem: Problem) -> float:
+def smoothness(problem: PrimalDual) -> float:
     """Return the largest curvature of the dual along a direction of norm 1, to about 1 %.
 
     It is
@@ -22,7 +22,7 @@ def smoothness(problem: Problem) -> float:
     return _largest_eigenvalue(problem) / (problem.lam_n * n) + float(problem.ridge().max()) / n
 
 
-def _largest_eigenvalue(problem: Problem) -> float:
+def _largest_eigenvalue(problem: PrimalDual) -> float:
     """Return |X|_2^2, the largest eigenvalue of X X^T, not below its Rayleigh quotients."""
     # imported here because it takes a tenth of a second
     from scipy.sparse.linalg import LinearOperator, eigsh

@@ -19,7 +19,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.operators.domains import nearest_to_scores
 from fwlab.operators.vertices import lowest_vertex
-from fwlab.problem import Problem
+from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.method import Method, Needs, State
 
 Rows = Integers | slice
@@ -51,7 +51,7 @@ class Subgradient(Method):
         if self.batch is not None:
             as_integer("batch", self.batch, low=1)
 
-    def needs(self, problem: Problem) -> Needs:
+    def needs(self, problem: PrimalDual) -> Needs:
         return Needs(coefficients=True)
 
     def start(self, state: State) -> float:
@@ -97,7 +97,7 @@ class Subgradient(Method):
         return [order[start : start + self.batch] for start in range(0, n, self.batch)]
 
 
-def _step(problem: Problem, rows: Rows, scale: float, V: Floats) -> tuple[Floats, Floats]:
+def _step(problem: PrimalDual, rows: Rows, scale: float, V: Floats) -> tuple[Floats, Floats]:
     """Return U (b, m), minus the subgradients of these rows at W = scale V, and U^T X."""
     features, polytopes = problem.features, problem.polytopes
     if not isinstance(rows, slice):

@@ -10,6 +10,7 @@ import scipy.sparse
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
 from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
+from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
 from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
@@ -31,7 +32,7 @@ class Form(NamedTuple):
     many_unknowns: bool
 
 
-def warm_up(problem: Problem, method: Method) -> None:
+def warm_up(problem: PrimalDual, method: Method) -> None:
     """Run one iteration of the method on two samples of the form of the problem's.
 
     numba compiles a second version for read-only arrays, such as memory maps, and for float32.
@@ -91,7 +92,7 @@ def _multiply_long_rows(form: Form, m: int) -> None:
             DenseFeatures(row).scores(np.zeros((m, SHORT_ROWS)))
 
 
-def _two_samples(form: Form) -> Problem:
+def _two_samples(form: Form) -> PrimalDual:
     m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 2
     m = COUNTING_LENGTH + 2 if form.many_classes else m
     d = SHORT_ROWS - 1 if form.many_unknowns else 2

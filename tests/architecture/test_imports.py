@@ -60,7 +60,7 @@ LAYERS = (
     ("fwlab.proved",),
     ("fwlab.result",),
     ("fwlab.losses", "fwlab.polytope_loss", "fwlab.lp_norm", "fwlab.projections", "fwlab.bounds"),
-    ("fwlab.problem", "fwlab.problem_input"),
+    ("fwlab.primal_dual", "fwlab.problem", "fwlab.problem_input"),
     ("fwlab.rounding", "fwlab.certify", "fwlab.balls"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),

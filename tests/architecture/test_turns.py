@@ -1,16 +1,22 @@
 """Tests that take turns are all tried by three commits in a row of seeds, and by name."""
 
+import os
 import subprocess
 import sys
 
-from in_turn import ROOT, THIRDS, is_its_turn, seed_of_commit
+import pytest
+from in_turn import ROOT, THIRDS, in_turn, seed_of_commit
 
 
-def test_each_test_has_a_turn():
-    tests = [f"tests/test_a.py::test_{i}" for i in range(300)]
-    turns = [[is_its_turn(test, seed) for seed in range(THIRDS)] for test in tests]
-    assert all(turn.count(True) == 1 for turn in turns)
-    assert all(70 < sum(column) < 130 for column in zip(*turns, strict=True))
+def test_three_seeds_try_each_test_once():
+    tests = [f"tests/test_a.py::test_{name}[{i}]" for name in "abc" for i in range(100)]
+    tests.append("tests/test_a.py::test_alone")
+    turns = [in_turn(tests, seed) for seed in range(THIRDS)]
+    assert set.union(*turns) == set(tests)
+    assert sum(map(len, turns)) == len(tests)
+    for name in "abc":
+        parts = [sum(f"test_{name}[" in test for test in turn) for turn in turns]
+        assert sorted(parts) == [33, 33, 34]
 
 
 def test_outside_a_checkout_the_seed_is_zero(monkeypatch):
@@ -21,20 +27,20 @@ def test_outside_a_checkout_the_seed_is_zero(monkeypatch):
     assert seed_of_commit() == 5
 
 
-def collected(monkeypatch, *arguments, **environment):
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:xdist", *arguments]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return {line for line in run.stdout.splitlines() if "::" in line}
+@pytest.mark.turns
+@pytest.mark.parametrize("case", range(THIRDS))
+def test_with_a_turn(case):
+    """Does nothing: the test below looks which of these a commit tries."""
 
 
-def test_three_seeds_try_all_and_a_name_or_deep_tries_it_always(monkeypatch):
-    file = "tests/kernels/test_way_back.py"
-    parts = [collected(monkeypatch, file, FWLAB_SEED=str(seed)) for seed in range(THIRDS)]
-    whole = collected(monkeypatch, file, HYPOTHESIS_PROFILE="deep")
-    assert set.union(*parts) == whole and all(part < whole for part in parts)
-    monkeypatch.setenv("HYPOTHESIS_PROFILE", "dev")
-    for test in sorted(whole)[:2]:
-        for seed in range(THIRDS):
-            assert collected(monkeypatch, test, FWLAB_SEED=str(seed)) == {test}
+@pytest.mark.parametrize(
+    ("place", "profile", "n"), [("", "dev", 1), ("::test_with_a_turn", "dev", 3), ("", "deep", 3)]
+)
+def test_a_name_or_the_deep_profile_tries_all(place, profile, n):
+    file = "tests/architecture/test_turns.py"
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:xdist"]
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": profile}
+    found = subprocess.run(
+        [*command, file + place], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert found.stdout.count("::test_with_a_turn[") == n, found.stderr

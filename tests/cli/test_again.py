@@ -32,6 +32,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return err
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     "more",
     [
@@ -113,6 +114,7 @@ def test_a_folder_of_another_comparison_is_refused(
     assert [run["stored"] for run in added["runs"]] == [True, True, False]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

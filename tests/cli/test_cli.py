@@ -22,6 +22,7 @@ METHODS = list(fwlab.methods())
 # compare
 
 
+@pytest.mark.turns
 def test_compare_prints_a_table_and_writes_files(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_closed_stdout_is_no_error(folder: Path) -> None:
     assert len(fwlab.Model.load("a.npz").classes) == 2
 
 
+@pytest.mark.turns
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes descriptors")
 @pytest.mark.skipif(np.__version__ < "2.1", reason="numpy 2.0 itself writes to stderr")
 def test_what_a_closed_stderr_would_get_is_not_in_the_document(folder: Path) -> None:

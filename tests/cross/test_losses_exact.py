@@ -50,6 +50,7 @@ def rational(row):
     return [Fraction(x) for x in row]
 
 
+@pytest.mark.turns
 @every_tiny_loss
 def test_value_on_a_whole_grid(m, entry):
     scores = grid(m)

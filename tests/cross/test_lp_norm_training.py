@@ -60,6 +60,7 @@ def marked(place: int) -> object:
     return pytest.param(place, marks=marks, id=f"{place}-{kind}-p{numbers(place)[4]}")
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["alternate", "direct"])
 @pytest.mark.parametrize("place", [marked(place) for place in PLACES])
 def test_the_certificate_is_small_and_holds_the_optimum(place, method):

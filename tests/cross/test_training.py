@@ -20,6 +20,7 @@ def training(case: Case) -> reference.Training:
     )
 
 
+@pytest.mark.turns
 @each_case
 def test_ascent_agrees_with_the_solution_of_the_full_primal(case):
     """Two intervals that hold the optimal value meet, and strong convexity bounds |W - W*|."""
@@ -37,6 +38,7 @@ def test_ascent_agrees_with_the_solution_of_the_full_primal(case):
     assert distance <= sum(allowed)
 
 
+@pytest.mark.turns
 @each_case
 def test_primal_and_dual_are_those_of_the_reference(case):
     case = replace(case, n=5)
@@ -49,6 +51,7 @@ def test_primal_and_dual_are_those_of_the_reference(case):
     np.testing.assert_allclose(problem.weights(A).ravel(), truth.weights(A), atol=1e-12)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("form", ["sparse", "linear", "precomputed"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_other_forms_of_the_data_reach_the_same_optimum(form, smoothing):

@@ -72,6 +72,7 @@ def test_a_damaged_cached_copy_is_fetched_anew(server, cache):
     assert server.asked == ["/files/small.npz"]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("file", "error", "message"),
     [

@@ -59,6 +59,7 @@ def test_every_name_has_a_size_here():
     assert {file for data in FILE_SETS.values() for file in data.files} == set(SHA256)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=needs_data if n in FILE_SETS else ()) for n in SIZES]
 )

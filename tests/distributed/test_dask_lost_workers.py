@@ -49,6 +49,7 @@ def kill_a_home(cluster):
     return address
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["ascent", "fw"])
 def test_processes_give_the_bits_of_one_worker(method, processes, plain):
     client, n_workers = processes
@@ -72,6 +73,7 @@ def test_a_worker_killed_between_rounds_is_replaced(method, processes, plain):
     assert_same(run, plain[method])
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method, form", [("ascent", "sent"), ("fw", "dask")])
 def test_a_worker_killed_in_a_round_is_replaced(method, form, processes, plain, monkeypatch):
     cluster = on_cluster(PROBLEM, processes[0], 4)
@@ -93,6 +95,7 @@ def test_a_worker_killed_in_a_round_is_replaced(method, form, processes, plain, 
     assert_same(run, plain[method])
 
 
+@pytest.mark.turns
 def test_blas_has_one_thread_per_worker(processes):
     client, n_workers = processes
     distributed.solve(on_cluster(PROBLEM, client, n_workers), "fw", tol=0.0, max_iter=1)

@@ -29,6 +29,7 @@ CASES = [
 ]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_any_number_of_workers_gives_the_same_bits(form):
     problem, results = Case(form=form, n=40).problem(), {}
@@ -44,6 +45,7 @@ def test_any_number_of_workers_gives_the_same_bits(form):
                 assert (run.gap, run.gap_error) == (first.gap, first.gap_error)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("case", CASES[::3], ids=str)
 def test_frank_wolfe_takes_the_same_steps_whatever_the_partitions(case, client, driver_here):
     problem = case.problem()
@@ -100,6 +102,7 @@ def test_four_turns_visit_each_row_once():
     assert again[0] == again[1] != again[2]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("form", ["file", "dask", "dask float32", "sparse"])
 def test_each_form_of_x_stays_on_the_workers(form, client, tmp_path):
     problem = Case(n=40).problem()

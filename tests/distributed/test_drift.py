@@ -12,9 +12,9 @@ from solvers.solver_table import Case
 import fwlab
 from fwlab import distributed
 from fwlab.distributed import DriftError
-from fwlab.distributed.certificate import drift_bound
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.state import DaskState
+from fwlab.distributed.drift import drift_bound
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.operators.sums import gamma
 

@@ -82,6 +82,7 @@ def test_a_wrong_gap_shows():
         assert_enclosed(problem, moved)
 
 
+@pytest.mark.turns
 @pytest.mark.small
 def test_the_certified_problem_is_that_of_the_stored_float32_numbers(tmp_path):
     """Rounding X to float32 moves the optimum by far more than the bound."""

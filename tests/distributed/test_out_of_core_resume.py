@@ -59,6 +59,7 @@ def assert_same(run, other):
         assert_array_equal(getattr(run.trace, name), getattr(other.trace, name), name)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("method, options", [
     ("ascent", {"tol": 1e-3}),
@@ -243,6 +244,7 @@ print(result.W.tobytes().hex())
 """
 
 
+@pytest.mark.turns
 @pytest.mark.long
 def test_a_process_that_was_really_killed(tmp_path):
     def run(file, *what):

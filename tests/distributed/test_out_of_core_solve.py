@@ -38,6 +38,7 @@ def test_one_chunk_gives_the_same_numbers_as_memory(case, method):
         assert_allclose(*augmented, rtol=1e-12)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_several_chunks_reach_the_same_optimum(case):
     _, inside, outside = runs_of(case, 5, "ascent", tol=1e-6, max_iter=500)

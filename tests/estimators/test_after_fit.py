@@ -225,6 +225,7 @@ def test_coefficients_of_another_shape_are_refused(name, change, sentence):
             machine.to_model()
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("value", [None, "x", 1j, {}, [None]])
 @pytest.mark.parametrize("name", FITTED)
 def test_coefficients_that_are_no_numbers_are_refused(name, value):
@@ -276,6 +277,7 @@ def float32_grams():
     yield "asymmetric", product * (1 + np.float32(1e-7) * np.triu(np.ones_like(product)))
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(("name", "gram"), list(float32_grams()))
 def test_float32_gram_matrices_are_taken(name, gram):
     assert gram.dtype == np.float32

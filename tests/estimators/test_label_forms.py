@@ -59,6 +59,7 @@ def test_the_machine_and_its_measures_are_those_of_the_codes(name):
     np.testing.assert_array_equal(again.coef_, expected.coef_)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", ["int64", *(name for name in TAKEN if name not in TRUTHS)])
 def test_the_choice_of_C_does_not_depend_on_the_form(name):
     settings = {"cv": 2, "scoring": make_topk_scorer(2)}
@@ -82,6 +83,7 @@ def test_forms_of_the_same_labels_may_be_mixed():
 TWO = {name: form for name, form in TAKEN.items() if name not in MERGED}
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", TWO)
 def test_rankings_take_the_second_class_as_the_positive_one(name):
     two = (Y > 1).astype(int)

@@ -162,6 +162,7 @@ def test_without_distributed_dask_is_refused(tmp_path, monkeypatch):
         run_cells(cells_of(cell_functions.scaled), tmp_path, backend="dask", scheduler="tcp://a:1")
 
 
+@pytest.mark.turns
 @pytest.mark.filterwarnings("ignore")  # the cluster's own
 def test_a_dask_cluster_does_the_same_work(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")

@@ -169,6 +169,7 @@ def test_a_disk_is_not_overwritten(tmp_path, monkeypatch):
     assert path.read_bytes() == b"all that there is"
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("to_file", [True, False], ids=["file", "pipe"])
 def test_stdout_is_written_to_in_order(tmp_path, to_file):
     link = stdout_by_name(tmp_path)

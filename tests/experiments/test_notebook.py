@@ -105,6 +105,7 @@ def test_plot_returns_axes():
     assert title.startswith("<b>")
 
 
+@pytest.mark.turns
 def test_plot_with_a_path_writes_two_files(tmp_path):
     png, pdf = COMPARISON.plot(tmp_path / "figure")
     assert (png, pdf) == (tmp_path / "figure.png", tmp_path / "figure.pdf")

@@ -181,6 +181,7 @@ def test_png_and_pdf_stand_beside_each_other(tmp_path: Path, ending: str) -> Non
     assert set((tmp_path / "new").iterdir()) == set(files)
 
 
+@pytest.mark.turns
 def test_files_are_whole_pictures(tmp_path: Path) -> None:
     runs = comparison({("a", m): result([1.0, 0.5, -1.0]) for m in ("fw", "bcfw", "ascent")})
     png, pdf = runs.plot(tmp_path / "figure")

@@ -17,6 +17,7 @@ from fwlab.experiments import Cell, compare, run_cells
 from fwlab.experiments.store import NotStored
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("module", "old", "new"),
     [
@@ -147,6 +148,7 @@ def test_an_import_inside_a_method_is_followed(visitor):
         assert visitor.primal() != before and visitor.trained == trained + 1, line
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     "use",
     [
@@ -241,6 +243,7 @@ def test_the_table_names_runs_that_are_not_stored(visitor):
 # earlier runs, workers
 
 
+@pytest.mark.turns
 def test_a_worker_with_other_code_does_not_answer_for_this_process(visitor, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(visitor.folder), prepend=os.pathsep)
     get_reusable_executor().shutdown(wait=True)  # workers of earlier tests have another path

@@ -51,8 +51,9 @@ def wrapper(function):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("fwlab.problem.moreau_envelope", None),
+        ("fwlab.primal_dual.moreau_envelope", None),
         ("fwlab.problem.Problem.lam_n", property(lambda self: 1.0)),
+        ("fwlab.primal_dual.PrimalDual.lam_n", property(lambda self: 1.0)),
         ("fwlab.problem.Problem.objective", wrapper(fwlab.Problem.objective)),
         ("fwlab.losses.MaxHinge.polytopes", lambda self, y, m: None),
         ("fwlab.solvers.frank_wolfe.FrankWolfe.iterate", FrankWolfe.__init__),
@@ -88,7 +89,7 @@ def changed(function):
 @pytest.mark.parametrize(
     "function",
     [
-        vars(fwlab.Problem)["lam_n"].fget,
+        vars(fwlab.primal_dual.PrimalDual)["lam_n"].fget,
         vars(fwlab.operators.domains.RowPolytopes)["layout"].func,
         vars(fwlab.Result)["load"].__func__,
     ],

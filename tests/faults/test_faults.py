@@ -111,6 +111,7 @@ def test_an_interrupted_comparison_keeps_what_is_finished(tmp_path, number):
     assert len(stored(tmp_path)) == 1
 
 
+@pytest.mark.turns
 @each_signal
 def test_an_interrupted_figure_keeps_its_cells(tmp_path, number):
     code, _, errors = stopped(tmp_path, FIGURE, number)

@@ -155,6 +155,7 @@ def heed_ctrl_c():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.mark.turns
 def test_ctrl_c_in_the_middle_of_a_real_run(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-m", "figures", "rates", "--out", str(tmp_path)],

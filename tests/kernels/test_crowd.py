@@ -151,6 +151,7 @@ def test_a_crowd_gives_the_projection_of_the_sorted_row(loss, kind):
         assert_near(found, expected, c, y)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_the_lmo_certifies_a_crowd(loss, kind):

@@ -7,6 +7,7 @@ helper in two files, which is what numba's own cache gets wrong.
 import zipfile
 from zipfile import ZipFile
 
+import pytest
 from tiny_package import CALLER, MAIN, run, write_helper
 
 from fwlab.kernels import _jit
@@ -54,6 +55,7 @@ print(value, sum(caller.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.turns
 def test_an_edit_in_another_file_reaches_the_cached_caller(package):
     write_helper(package, "x[0] + 1.0")
     assert run(package) == (2.0, 0)
@@ -62,6 +64,7 @@ def test_an_edit_in_another_file_reaches_the_cached_caller(package):
     assert run(package) == (101.0, 0)
 
 
+@pytest.mark.turns
 def test_an_edit_in_a_subfolder_reaches_the_cached_caller(package):
     write_helper(package, "x[0] + 1.0")
     folder = package / "domains"
@@ -76,6 +79,7 @@ def test_an_edit_in_a_subfolder_reaches_the_cached_caller(package):
     assert run(package) == (101.0, 0)
 
 
+@pytest.mark.turns
 def test_an_edit_of_a_layout_reaches_the_cached_caller(package):
     """A layout keeps its cache in a second process; its fields change places in a third."""
     (package / "layouts.py").write_text(LAYOUTS.format(first="low", second="high"))
@@ -86,6 +90,7 @@ def test_an_edit_of_a_layout_reaches_the_cached_caller(package):
     assert run(package, MAIN_OF_A_LAYOUT) == (100.0, 0)
 
 
+@pytest.mark.turns
 def test_bounds_are_checked_although_unchecked_code_is_cached(package):
     write_helper(package, "0.0 * np.isfinite(x[len(x)])")
     source = (package / "helper.py").read_text()
@@ -162,6 +167,7 @@ def test_python_collects_garbage_as_before_a_compilation(package):
     assert run(package, "import gc; gc.set_threshold(700, 9, 8)" + main) == (1.0, 0)
 
 
+@pytest.mark.turns
 def test_a_function_chosen_by_type_takes_the_place_of_a_call(package):
     write_helper(package, "x[0] + 1.0")
     (package / "caller.py").write_text(CALLER_BY_TYPE)

@@ -54,6 +54,7 @@ def test_exact_on_a_simplex(loss, m, spread):
         assert abs(excess(loss, *given, new)) <= 1e-9 * scale
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     "loss", [fwlab.TopK(2), fwlab.Usunier(2), fwlab.PseudoTopK(2), fwlab.WeightedTopK([0.5, 0.25])]
 )

@@ -45,6 +45,7 @@ def test_a_change_of_few_or_many_classes(entries, changed):
     assert_array_equal(W_T, expected)
 
 
+@pytest.mark.turns
 @given(
     st.integers(1, 35),
     st.integers(1, 30),

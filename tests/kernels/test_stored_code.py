@@ -86,6 +86,7 @@ def test_eight_processes_that_compile_at_once_all_work(package):
     assert run(package) == (2.0, 1)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", ["fwlab.zip", "app.pyz"])
 def test_kernels_in_a_zip_are_cached(package, name):
     write_helper(package, "x[0] + 1.0")

@@ -44,6 +44,7 @@ EXPRESSIONS = {
 }
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", EXPRESSIONS)
 @given(numbers=VECTORS, k=K)
 def test_an_expression_in_symbols_has_the_value_of_the_one_in_fractions(name, numbers, k):

@@ -17,7 +17,7 @@ from tests.ledger.captions import contradictions
 
 IDS = [claim.id for claim in claims()]
 STORED = json.loads(Path(modules.__file__).with_name("ledger.json").read_text("utf-8"))
-LONG = {record["id"] for record in STORED if record["seconds"] > 2}
+LONG = {record["id"] for record in STORED if record["seconds"] > 0.5}
 TRIED = [pytest.param(id, marks=pytest.mark.turns if id in LONG else ()) for id in IDS]
 PLAIN = [id for id in IDS if CLAIMS[id].experiment is None and not CLAIMS[id].from_table]
 WRONG = (Verdict.MISPRINT, Verdict.FAILS)

@@ -70,6 +70,7 @@ def test_a_claim_asked_for_is_printed_in_full(capsys):
     assert "defects" not in said
 
 
+@pytest.mark.turns
 def test_many_claims_are_printed_as_a_table(capsys):
     ids = ("K19-prop6", "K19-ptk-below", "K19-eq6", "K19-eq22", "K19-eq30", "K19-eq24")
     assert main(["--jobs", "1", *(part for id in ids for part in ("--id", id))]) == 0

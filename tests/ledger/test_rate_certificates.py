@@ -244,6 +244,7 @@ def test_a_dual_is_that_of_the_paper():
 # --- counterexamples -----------------------------------------------------------------------------
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("t", [1, 2, 3, 5, 8, pytest.param(20, marks=pytest.mark.deep)])
 def test_less_than_the_worst_case_is_refuted_by_a_training_problem(t):
     steps = pep.open_loop_steps(t)
@@ -332,6 +333,7 @@ def test_linear_convergence_inside():
     assert not rate_recurrence.prove_linear_inside(Fraction(11, 10))
 
 
+@pytest.mark.turns
 def test_the_guarantee_as_the_ledger_tries_it():
     cases = list(convergence.slow_trainings(np.random.default_rng(0), False))
     assert {case.kind for case in cases} == {"random, small integers", "random, fractions", "slow"}
@@ -343,6 +345,7 @@ def test_the_guarantee_as_the_ledger_tries_it():
         assert not convergence.guarantee.form(case, constant=constant).holds
 
 
+@pytest.mark.turns
 def test_the_theorems_as_the_ledger_asks_for_them():
     first, always = (
         convergence.guaranteed_for_first_steps,

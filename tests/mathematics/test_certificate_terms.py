@@ -9,9 +9,16 @@ from numpy.testing import assert_allclose
 
 import fwlab
 import fwlab.certify as module
-from fwlab.certify import _certificate, _link_errors, certify
+from fwlab.certify import (
+    _bounded,
+    _is_feasible,
+    _link_errors,
+    _link_terms,
+    certify,
+    norms_of_rows,
+)
 from fwlab.losses import DOMAIN_TOLERANCE
-from fwlab.result import Certificate
+from fwlab.result import Certificate, Objectives
 
 pytestmark = pytest.mark.small
 LAM, N, M, D = 0.25, 2, 3, 2
@@ -61,31 +68,37 @@ def bound(problem, *arguments, **options):
 # ---------------------------------------------------------------- the last sums
 
 
-def last(losses, square, dual, error, rho=(0.0, 0.0), problem=None, dual_point=A):
+def last(values, error=0.0, rho=(0.0, 0.0), problem=None, dual_point=A):
     problem = problem or made(smoothing=0.5, sample_weight=np.array([1.0, 2.0]))
-    return _certificate(
-        problem, dual_point, np.array(losses), square, dual, error, np.array(rho, dtype=float)
-    )
+    feasible = _is_feasible(problem, dual_point, np.array(rho, dtype=float))
+    return _bounded(Objectives(*values), error, feasible)
 
 
 def test_the_values_of_a_certificate():
-    found = last([[1.0, 3.0], [2.0, 4.0]], square=8.0, dual=-2.0, error=0.5)
+    problem = made(smoothing=0.5, sample_weight=np.array([1.0, 2.0]))
+    losses = np.array([[1.0, 3.0], [2.0, 4.0]])
+    values = problem.values(losses, A, square=8.0, dual_square=6.0)
     ridge = 0.5 / 2 * (8 / 1 + 2 / 2) / 2
-    assert found.primal == 0.125 * 8 + (1 + 2 * 3) / 2
-    assert found.dual == -2.0
-    assert found.gap == found.primal + 2
-    assert found.augmented_gap == 0.125 * 8 + (2 + 2 * 4) / 2 + ridge + 2
+    assert values.primal == 0.125 * 8 + (1 + 2 * 3) / 2
+    assert values.augmented == 0.125 * 8 + (2 + 2 * 4) / 2 + ridge
+    # the costs are 1, but 0 for the label
+    assert values.dual == -0.125 * 6 - (-2.0 + 0.0 - 1.0) / 2 - ridge
+    found = _bounded(values, 0.5, True)
+    assert found.primal == values.primal
+    assert found.dual == values.dual
+    assert found.gap == values.primal - values.dual
+    assert found.augmented_gap == values.augmented - values.dual
     assert found.from_scratch
 
 
-@pytest.mark.parametrize(("loss", "dual"), [(3.0, 1.0), (-3.0, -1.0), (3.0, -1.0)])
+@pytest.mark.parametrize(("primal", "dual"), [(3.0, 1.0), (-3.0, -1.0), (3.0, -1.0)])
 @pytest.mark.wrong_gaps
-def test_two_roundings_of_each_value_count(loss, dual):
+def test_two_roundings_of_each_value_count(primal, dual):
     """The primal's last sum, the dual's, and the difference of the two."""
-    found = last([[loss, loss]] * 2, 0.0, dual, 0.0)
-    expected = 1.01 * 2 * 2.0**-53 * (abs(found.primal) + 1)
+    found = last((primal, dual, primal))
+    expected = 1.01 * 2 * 2.0**-53 * (abs(primal) + 1)
     assert found.gap_error == pytest.approx(expected, rel=1e-12, abs=0)
-    assert last([[loss, loss]] * 2, 0.0, dual, 0.7).gap_error == pytest.approx(1.01 * 0.7)
+    assert last((primal, dual, primal), 0.7).gap_error == pytest.approx(1.01 * 0.7)
 
 
 @pytest.mark.parametrize("scale", [1.0, 4.0])
@@ -94,7 +107,7 @@ def test_an_infeasible_point_certifies_nothing(scale):
     loss, omega = fwlab.WeightedTopK([scale]), np.array([1.0, 2.0])
     problem = fwlab.Problem(X, Y, loss, LAM, n_classes=M, sample_weight=omega)
     near = DOMAIN_TOLERANCE * scale * omega
-    values, far = ([[1.0, 1.0]] * 2, 0.0, 0.5, 0.25), 9 * A
+    values, far = ((1.0, 0.5, 1.0), 0.25), 9 * A
     assert last(*values, near, problem, far).dual == 0.5
     for rho in (1.01 * near * [1, 0], 1.01 * near * [0, 1]):
         found = last(*values, rho, problem, far)
@@ -110,7 +123,7 @@ class Refusing(GivenHinge):
 
 
 def test_the_loss_of_a_visitor_has_the_last_word_on_membership():
-    values = [[1.0, 1.0]] * 2, 0.0, 0.5, 0.25
+    values = (1.0, 0.5, 1.0), 0.25
     for loss, dual in ((GivenHinge(), 0.5), (Refusing(), -np.inf)):
         problem = fwlab.Problem(X, Y, loss, LAM, n_classes=M)
         assert last(*values, problem=problem).dual == dual
@@ -119,16 +132,21 @@ def test_the_loss_of_a_visitor_has_the_last_word_on_membership():
 # ---------------------------------------------------------------- problems with X
 
 
+def link_errors(problem, A, V, rounded, x, rho):
+    v = norms_of_rows(V)
+    return _link_errors(problem, v, D, *_link_terms(problem, A, v, rounded, x, rho))
+
+
 def test_errors_of_the_link_by_hand(monkeypatch):
     V = np.array([[2.0, 0.0], [0.0, 6.0], [-3.0, 0.0]])  # of norm 7
     rounded, x, rho = np.array([0.1, 0.2]), np.array([5.0, 13.0]), np.array([0.3, 0.4])
     inner = (0.1 * (2 * 2 + 2 * 6) + 0.3 * 5 * 6 + 0.2 * (1 * 6 + 1 * 3) + 0.4 * 13 * 6) / N
     total = (0.1 * np.sqrt(8) + 0.3 * 5 + 0.2 * np.sqrt(2) + 0.4 * 13) / (LAM * N)
-    found = _link_errors(made(), A, V, rounded, x, rho)
+    found = link_errors(made(), A, V, rounded, x, rho)
     assert_allclose(found, [inner * np.sqrt(1.01), total], rtol=1e-12)  # a norm has a margin
     monkeypatch.setattr(module, "UNDERFLOW", 1.0)  # of each of N products, in M D entries
     lost = np.sqrt(M * D) * N / (LAM * N)
-    found = _link_errors(made(), A, V, 0 * rounded, x, 0 * rho)
+    found = link_errors(made(), A, V, 0 * rounded, x, 0 * rho)
     assert_allclose(found, [LAM * 7 * lost * np.sqrt(1.01), lost], rtol=1e-12)
 
 
@@ -141,7 +159,9 @@ def test_the_quotients_of_the_link_are_rounded():
         problem = fwlab.Problem([[x], [0.0], [0.0]], [0, 1, 1], fwlab.TopK(1), lam)
         A = np.array([[1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
         V, zeros = problem.link(A), np.zeros(3)
-        inner, total = _link_errors(problem, A, V, zeros, np.array([x, 0.0, 0.0]), zeros)
+        v = norms_of_rows(V)
+        terms = _link_terms(problem, A, v, zeros, np.array([x, 0.0, 0.0]), zeros)
+        inner, total = _link_errors(problem, v, 1, *terms)
         E = 2**0.5 * float(abs(Fraction(V[0, 0]) - Fraction(x) / (3 * Fraction(lam))))
         ratios.append((E / total, lam * np.linalg.norm(V) * E / inner))
     assert np.max(ratios) <= 1

@@ -29,6 +29,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(("method", "arguments"), RUNS, ids=str)
 def test_no_label_of_the_optimum_contradicts_a_proved_one(method, arguments):
     count = 0

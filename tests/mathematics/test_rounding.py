@@ -9,7 +9,7 @@ from given_hinge import GivenHinge
 from loss_table import entries
 
 import fwlab
-from fwlab.certify import _link_errors
+from fwlab.certify import _link_errors, _link_terms, norms_of_rows
 from fwlab.operators.features import features_of
 from fwlab.operators.scores import score_errors
 from fwlab.rounding import distances, dual_row_error, losses_with_error
@@ -109,6 +109,11 @@ def test_moves_of_the_dual_point(smoothing):
     assert 0.5 < max(ratios) <= 1
 
 
+def link_errors(problem, A, V, rounded, x, rho):
+    v = norms_of_rows(V)
+    return _link_errors(problem, v, V.shape[1], *_link_terms(problem, A, v, rounded, x, rho))
+
+
 def test_moves_of_the_link():
     """A move of single rows, and what it does to the link: <V, E> and |E|."""
     rng, inner, total = np.random.default_rng(2), [], []
@@ -119,7 +124,7 @@ def test_moves_of_the_link():
         for i in range(8):
             rho = np.zeros(8)
             rho[i] = 0.1
-            bounds = _link_errors(problem, A, V, 1e-16 * x, x, rho)
+            bounds = link_errors(problem, A, V, 1e-16 * x, x, rho)
             for j in range(M):
                 moved = A.copy()
                 moved[i, j] += 0.1
@@ -137,7 +142,7 @@ def test_products_of_the_link():
         problem = made(entry, rng)
         A = problem.sample_weight[:, None] * entry.loss.lmo(rng.normal(size=(8, M)), problem.y)
         V, x = problem.link(A), np.sqrt(problem.features.square_norms())
-        bounds = _link_errors(problem, A, V, 0.1 * x, x, np.zeros(8))
+        bounds = link_errors(problem, A, V, 0.1 * x, x, np.zeros(8))
         E = (
             sum(0.1 * np.outer(A[i], problem.X[i]) * rng.choice([-1, 1], (M, 3)) for i in range(8))
             / problem.lam_n

@@ -27,6 +27,7 @@ class Weights(fwlab.Loss):
         return np.array(self.upper), np.array(self.lower)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("m", [2, 3, 6])
 @pytest.mark.parametrize(
     "loss",
@@ -37,6 +38,7 @@ def test_examples_pass(loss, m):
     check_loss(loss, m)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("seed", range(12))
 def test_any_two_weight_vectors_of_the_family_pass(seed):
     """Non-increasing, upper >= lower >= 0, with ties and zeros; linear programs judge m <= 7."""

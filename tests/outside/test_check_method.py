@@ -203,6 +203,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", PLANTED)
 def test_mistakes_are_named_with_the_smallest_problem(name, monkeypatch):
     monkeypatch.setitem(LARGEST, "n", 0)

@@ -169,6 +169,7 @@ def test_a_form_must_return_an_outcome(visitor):
         main(["--file", "own.py", "--jobs", "1"])
 
 
+@pytest.mark.turns
 def test_a_record_of_code_that_was_edited_meanwhile_answers_for_the_code_that_ran(visitor, capsys):
     written(visitor, "helper.py", "FACTOR = 1\n")
     edit = "import pathlib\npathlib.Path('helper.py').write_text('FACTOR = 2')\n    return at_most("

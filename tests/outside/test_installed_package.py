@@ -75,6 +75,7 @@ def test_runs_are_stored_and_only_those_that_an_edit_reaches_run_again(environme
     assert second[1]["fw"] == first[1]["fw"] and second[1]["guest-fw"] != first[1]["guest-fw"]
 
 
+@pytest.mark.turns
 def test_the_command_line_sees_the_entry_point(environment):
     rng = np.random.default_rng(0)
     np.savez(environment.folder / "own.npz", X=rng.normal(size=(12, 4)), y=np.arange(12) % 3)

@@ -139,6 +139,7 @@ for number, source in enumerate(cells):
 """
 
 
+@pytest.mark.turns
 def test_a_notebook_runs_cell_by_cell_and_finds_its_runs_again(tmp_path):
     """Twice in one process, then in another, with other cells between; then with a new constant."""
     imports, others, constant, loss, run = NOTEBOOK_CELLS.values()

@@ -63,6 +63,7 @@ def test_it_holds_every_module_and_nothing_else(installed):
     assert {Path(file).suffix for file in expected} == {".py", ".typed"}
 
 
+@pytest.mark.turns
 def test_it_solves_and_compares_without_the_extras(installed):
     (installed.parent / "tiny.csv").write_text("1,0,a\n0,1,b\n2,1,a\n1,2,b\n")
     options = ["--data", "tiny.csv", "-k", "1", "--max-iter", "3", "--tol", "0"]
@@ -76,6 +77,7 @@ def test_it_solves_and_compares_without_the_extras(installed):
     )
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("use", ["from fwlab import TopKSVC", "import fwlab; fwlab.TopKSVC()"])
 def test_estimators_without_scikit_learn_are_refused_in_one_sentence(installed, use):
     code, _, err = ran(installed, use, without=("sklearn", "sklearn.base"))

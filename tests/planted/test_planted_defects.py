@@ -84,5 +84,6 @@ def test_every_commit_draws_a_dozen():
     assert drawn(DEFECTS, 7) == drawn(DEFECTS, 7) != drawn(DEFECTS, 8)
 
 
+@pytest.mark.turns
 def test_ten_defects_run_with_the_jit():
     assert len(COMPILED) == 10

@@ -208,6 +208,7 @@ def assert_same(first, second, scores, y, seed):
         assert_array_equal(first.vertices(m, y[0]), second.vertices(m, y[0]))
 
 
+@pytest.mark.turns
 @given(cases(), seeds)
 def test_the_special_cases_are_the_same_loss(case, seed):
     m, k = case.m, 1 + seed % case.m

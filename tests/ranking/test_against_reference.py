@@ -14,6 +14,7 @@ TOL = 1e-8
 SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(60, 200))]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_default_method_certifies_and_agrees(seed):
     instance = random_instance(seed)

@@ -25,6 +25,7 @@ def scaled_run(scale, C, objective, kernel, **options):
     return Problem(*arguments), ranking.solve(*arguments, **options)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
 @pytest.mark.parametrize("scale", [1e-60, 1e-10, 1e10, 1e60])

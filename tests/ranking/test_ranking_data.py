@@ -25,6 +25,7 @@ def test_the_linear_kernel(name, normalize, objective):
     assert result.success, result.message
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("objective", OBJECTIVES.values(), ids=OBJECTIVES.keys())
 @pytest.mark.parametrize("normalize", [None, "standard"], ids=["raw", "standard"])
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from fwlab.ranking.gram import RbfGram
 from tests.ranking.instances import random_instance
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("seed", range(60))
 def test_a_small_first_set_grows_to_the_optimum(seed, monkeypatch):
     monkeypatch.setattr(working_set, "FIRST", 1)

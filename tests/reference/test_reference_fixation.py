@@ -18,6 +18,7 @@ def data(draw):
     return X, rng.integers(m, size=n), m, draw(st.sampled_from([0.05, 0.3]))
 
 
+@pytest.mark.turns
 @settings(max_examples=15)
 @given(data(), st.integers(2, 4))
 def test_fixing_the_true_class_trains_the_pseudo_loss(case, k):

@@ -86,6 +86,7 @@ def test_rows_describe_the_epigraph(case):
     assert least_t(loss, scores, y, centred=False) == pytest.approx(value, abs=1e-8)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("loss", grid_losses(4), ids=str)
 def test_every_loss_has_the_same_three_shapes(loss):
     rng = np.random.default_rng(0)

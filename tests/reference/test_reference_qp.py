@@ -105,6 +105,7 @@ def test_moreau_envelope_is_below_every_candidate_and_attained(case, smoothing):
     assert result.width <= 1e-6 * (1 + result.value_upper)
 
 
+@pytest.mark.turns
 @given(float_cases(), SMOOTHINGS)
 def test_moreau_envelope_is_a_projection(case, smoothing):
     """Two QPs that share no constraint: the gradient g of the envelope is minus the projection of

@@ -62,6 +62,7 @@ def test_the_optimum_lies_between_every_dual_and_every_primal(problem, seed):
     assert problem.primal(moved) - optimum.value_lower >= distance - root - slack
 
 
+@pytest.mark.turns
 @settings(max_examples=15)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_primal_bound_is_above_the_primal(problem, seed):

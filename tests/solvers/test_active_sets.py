@@ -89,6 +89,7 @@ def test_few_vertices_are_few_atoms(method, smoothing):
         assert state.active <= (np.prod(counts) if method in WHOLE_MATRIX else sum(counts))
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize("method", ALL)
 def test_rounding_does_not_build_up(method):
@@ -285,6 +286,7 @@ def test_a_full_step_leaves_one_atom(method):
 # ---------------------------------------------------------------- starts
 
 
+@pytest.mark.turns
 @each_case
 @pytest.mark.parametrize("method", ALL)
 def test_a_start_is_one_atom_a_set(method, case):
@@ -301,6 +303,7 @@ def test_a_start_is_one_atom_a_set(method, case):
         assert trace.dual[1] > trace.dual[0]
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @each_case
 @pytest.mark.parametrize("method", ALL)

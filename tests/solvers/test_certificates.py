@@ -98,6 +98,7 @@ def block_gaps(case: Case, A: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- at every checkpoint
 
 
+@pytest.mark.turns
 @each_pair
 def test_every_primal_is_above_every_dual(method, case):
     trace = solved(method, case).trace
@@ -115,6 +116,7 @@ def test_the_dual_never_falls(method, case):
     assert trace.dual[-1] > trace.dual[0] + 0.01
 
 
+@pytest.mark.turns
 @each_pair
 def test_checkpoints_tell_the_gap_of_their_iterate(method, case):
     problem, checkpoints = case.problem(), []
@@ -157,6 +159,7 @@ def test_the_final_dual_point_is_feasible(method, case):
     assert inside.all()
 
 
+@pytest.mark.turns
 @each_pair
 def test_the_final_certificate_by_hand(method, case):
     result = solved(method, case)
@@ -170,6 +173,7 @@ def test_the_final_certificate_by_hand(method, case):
     assert (trace.primal[-1], trace.dual[-1]) == (result.primal, result.dual)
 
 
+@pytest.mark.turns
 @each_pair
 def test_the_result_is_what_the_problem_says(method, case):
     result, problem = solved(method, case), case.problem()
@@ -210,6 +214,7 @@ def test_gaps_are_infinite_outside_the_domain(case):
 # ---------------------------------------------------------------- steps
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize(
     "method, case", [pair for pair in PAIRS if pair[0] not in RANDOM_FIRST | TIED], ids=str
@@ -238,6 +243,7 @@ def test_forms_of_the_data_give_the_same_iterates(method, case):
         assert_allclose(result.trace.gap, results[0].trace.gap, atol=1e-10)
 
 
+@pytest.mark.turns
 @each_block_method
 @pytest.mark.parametrize("order", ORDERS)
 def test_row_by_row_orders_do_not_depend_on_the_form(method, order):

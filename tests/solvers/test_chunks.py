@@ -6,12 +6,13 @@ from numpy.testing import assert_allclose
 from solvers.solver_table import GRID, M, random_feasible
 
 import fwlab.operators.scores
-import fwlab.problem
+import fwlab.primal_dual
 from fwlab.certify import certify
 
 pytestmark = pytest.mark.small
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("chunk", [1, 5, 11])
 @pytest.mark.parametrize("case", GRID, ids=str)
 def test_chunks_do_not_show(case, chunk, monkeypatch):
@@ -38,7 +39,7 @@ def test_chunks_do_not_show(case, chunk, monkeypatch):
         ]
 
     whole, error = values(), certify(problem, A).gap_error
-    monkeypatch.setattr(fwlab.problem, "CHUNK", chunk)
+    monkeypatch.setattr(fwlab.primal_dual, "CHUNK", chunk)
     monkeypatch.setattr(fwlab.operators.scores, "ROWS", chunk)
     monkeypatch.setattr(fwlab.operators.scores, "ENTRIES", 1)
     assert_allclose(values(), whole, atol=1e-14)

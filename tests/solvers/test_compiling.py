@@ -53,6 +53,7 @@ def test_nothing_is_shown_in_a_pipe(monkeypatch):
     assert shown_during(compile_something, io.StringIO(), monkeypatch) == ""
 
 
+@pytest.mark.turns
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
 @pytest.mark.parametrize(("d", "direct"), [(5, 1), (300, 0)])
 def test_only_the_newton_steps_of_this_size_are_compiled(d, direct):
@@ -94,6 +95,7 @@ print(*before, before == (len(nonzeros_product.overloads), len(scores_product.ov
 """
 
 
+@pytest.mark.turns
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
 @pytest.mark.parametrize(
     ("d", "kernel", "compiled"), [(20, None, "0 0"), (140, None, "1 1"), (140, "linear", "1 1")]

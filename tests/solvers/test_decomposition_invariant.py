@@ -65,6 +65,7 @@ def best_gain(case, i, a, direction, g, curvature):
     return low * rise - low**2 * bend / 2
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("loss", ["TopK-1", "PseudoTopK-2", "Usunier-3", "WeightedTopK-7"])
 def test_rounding_does_not_build_up(loss):
     """In the state itself; the result is projected."""
@@ -84,6 +85,7 @@ def test_a_start_outside_by_rounding_does_not_stop_it(loss):
     assert fwlab.solve(case.problem(), "dicg", tol=1e-7, max_iter=3000, A0=A0).success
 
 
+@pytest.mark.turns
 @each_case
 def test_it_reaches_the_optimum_from_every_start(case):
     problem = case.problem()

@@ -79,6 +79,7 @@ def test_on_the_face_of_all_classes_the_step_is_the_exact_one(loss, as_form, smo
     assert_allclose(passes.moves, moved[rows], atol=1e-12)
 
 
+@pytest.mark.turns
 @each_loss
 @each_form
 def test_a_step_goes_to_the_best_point_of_the_face(loss, as_form):
@@ -232,6 +233,7 @@ def test_a_block_without_curvature_stays():
     assert passes.moves == 0.0
 
 
+@pytest.mark.turns
 @each_loss
 def test_dense_and_sparse_data_give_the_same_iterates(loss):
     runs = [
@@ -243,6 +245,7 @@ def test_dense_and_sparse_data_give_the_same_iterates(loss):
     assert runs[0].trace.n_steps[-1] > 15 * N
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @each_loss
 @each_form

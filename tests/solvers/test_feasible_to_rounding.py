@@ -44,6 +44,7 @@ def test_a_row_without_weight_must_be_zero():
     assert not given.is_feasible(A) and given.dual(A) == -np.inf
 
 
+@pytest.mark.turns
 def test_a_feasible_row_with_many_classes_keeps_its_zeros():
     """The rounded threshold of a projection lifted all of them, in about one row of fifty."""
     given, rng = problem(5, n=500, m=1000), np.random.default_rng(1)

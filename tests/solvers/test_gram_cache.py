@@ -30,6 +30,7 @@ def runs(method, data, max_iter=6, **options):
 METHODS = ("ascent", "bcfw", "bcafw", "bcpfw", "sdca-lapin")
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("smoothing", [0.0, 0.3])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("method", METHODS)

@@ -71,6 +71,7 @@ def test_every_loss_with_weights_and_smoothing(method, loss, smoothing):
 # ---------------------------------------------------------------- the plain machine
 
 
+@pytest.mark.turns
 @each
 @each_form
 def test_two_is_the_plain_machine(method, form):
@@ -87,6 +88,7 @@ def test_two_is_the_plain_machine(method, form):
 # ---------------------------------------------------------------- the certificate
 
 
+@pytest.mark.turns
 @each
 @pytest.mark.parametrize("p", [1, 1.05, 1.5, 3, 6])
 def test_the_dual_never_falls_and_never_exceeds_the_primal(method, p):

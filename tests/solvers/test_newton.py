@@ -79,6 +79,7 @@ def test_both_ways_to_solve_agree_with_the_product(case, form, monkeypatch):
 # ---------------------------------------------------------------- a run
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @each_form
 @each_case

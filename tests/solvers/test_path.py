@@ -11,6 +11,7 @@ pytestmark = pytest.mark.small
 CS = (0.1, 1.0, 3.0, 10.0)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("form", FORMS)
 def test_each_result_is_that_of_its_own_problem(form):
     case = Case(form=form, smoothing=0.1, weighted=True)
@@ -25,6 +26,7 @@ def test_each_result_is_that_of_its_own_problem(form):
         assert_allclose(warm.dual, cold.dual, atol=2e-8)
 
 
+@pytest.mark.turns
 def test_runs_start_where_the_last_one_ended():
     problem = Case(n=30).problem()
     start = fwlab.solve(problem, max_iter=3, check_every=1).A

@@ -28,6 +28,7 @@ def problem_on(name: str, loss: Loss) -> fwlab.Problem:
     return fwlab.Problem(data.X_train, data.y_train, loss, lam=1 / len(data.y_train))
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 def test_frank_wolfe_certifies_digits(loss: Loss) -> None:
     problem = problem_on("digits", loss)

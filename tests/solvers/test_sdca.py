@@ -212,6 +212,7 @@ def test_a_small_gap_of_the_problem_comes_first():
     assert result.gap == result.trace.own_gap[0] == 1.0
 
 
+@pytest.mark.turns
 @each_sdca
 def test_relative_tolerance_of_the_own_gap(method, digits):
     result = fwlab.solve(digits, method, tol=1e-2, relative=True, check_every=1)

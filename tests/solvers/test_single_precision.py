@@ -55,6 +55,7 @@ def test_sums_of_float32_rows_err_by_the_bound_of_float32(count, m):
     assert_array_equal(out, out.astype(np.float32))
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["ascent", "bcfw", "bcpfw", "dicg"])
 def test_a_single_pass_follows_the_changes_of_w(method, monkeypatch):
     """A copy of W that stays behind makes errors of the size of the steps."""
@@ -160,6 +161,8 @@ def test_sizes_beyond_the_range_of_float32_do_not_suit(of_x, of_w, suits):
 # ---------------------------------------------------------------- runs
 
 
+@pytest.mark.long
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["ascent", "bcpfw"])
 def test_runs_start_in_float32_and_end_at_the_optimum_of_float64(method, choices):
     tol = 1e-9
@@ -186,6 +189,7 @@ def test_steps_that_zigzag_go_on_in_float64(choices):
     assert choices[-15:] == [False] + [True] * 9 + [False] * 5
 
 
+@pytest.mark.turns
 def test_runs_with_float32_scores_replay_bit_for_bit(choices):
     first, second = (fwlab.solve(problem(), "ascent", tol=0, max_iter=9) for _ in range(2))
     assert any(choices)

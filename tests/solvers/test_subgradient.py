@@ -63,6 +63,7 @@ def test_the_ball_is_met(smoothing):
     assert abs(first - first.mean()).max() > 0
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @each_case
 def test_the_ball_contains_the_solution(case):
@@ -74,6 +75,7 @@ def test_the_ball_contains_the_solution(case):
         assert np.linalg.norm(result.W) <= radius + slack
 
 
+@pytest.mark.turns
 @each_case
 def test_the_gap_goes_to_zero(case):
     result = fwlab.solve(case.problem(), "subgradient", tol=0.05, max_iter=2000, check_every=20)

@@ -148,6 +148,7 @@ def test_products_in_several_parts(n_threads, d, storage):
     np.testing.assert_allclose(scores, exact @ linear.T, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @each_method
 @each_form

@@ -15,6 +15,7 @@ FOUND = {
 }
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(("seed", "index"), [(s, i) for s, runs in FOUND.items() for i in runs])
 def test_it_is_none_any_more(seed, index):
     found = outcome(draw(np.random.default_rng([seed, index])))

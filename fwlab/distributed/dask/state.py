@@ -8,18 +8,13 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import (
-    certificate_of,
-    norms_of_rows,
-    start_certificate,
-    tracked_certificate,
-)
+from fwlab.certify import certificate_of_parts, values_of_parts
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.driver import Driver
 from fwlab.distributed.dask.problem import DaskProblem
 from fwlab.distributed.dask.proposals import NearestRows, Proposer
 from fwlab.distributed.dask.worker import Request, Round, VersionPoint
-from fwlab.distributed.state import OutOfCoreState
+from fwlab.distributed.state import OutOfCoreState, certificate_of_zero
 from fwlab.result import Certificate
 
 # the rounds after which the driver keeps the rows of A, so that lost ones need no more rounds again
@@ -107,12 +102,13 @@ class DaskState(OutOfCoreState):
 
     def _judged(self) -> Certificate:
         if self.is_zero:
-            return start_certificate(self.problem)
-        return tracked_certificate(self.problem, self._ask_parts("judge"), self.link)
+            return certificate_of_zero(self.problem)
+        values = self._ask_parts("judge", self.problem.n_samples)
+        return values_of_parts(self.problem, values, self.link).certificate()
 
     def _certificate(self) -> Certificate:
-        terms = self._ask_parts("terms", norms_of_rows(self.link), len(self.problem.parts))
-        return certificate_of(self.problem, terms, self.link)
+        terms = self._ask_parts("terms", self._whole())
+        return certificate_of_parts(self.problem, terms, self.link)
 
     def _ask_parts(self, name: str, *more: Any) -> list[Any]:
         """Return the answers of all parts of all partitions, in their order."""

@@ -16,11 +16,13 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
-from fwlab.distributed.certificate import Terms, TrackedTerms, chunk_terms, tracked_terms
+from fwlab.certify import Terms, Whole, terms_of_part, values_of_part
 from fwlab.distributed.dask.proposals import Proposer
 from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.same_chunks import KnownRows
+from fwlab.operators.scores import score_parts
+from fwlab.result import Objectives
 from fwlab.threads import one_blas_thread
 
 
@@ -184,16 +186,19 @@ def link_product(block: RowBlock, X: Any, W: Floats) -> Floats:
     return total
 
 
-def terms(block: RowBlock, X: Any, W: Floats, norms: Floats, n_pieces: int) -> list[Terms]:
-    """Return the terms of the certificate, piece by piece; norms bound the rows of W."""
+def terms(block: RowBlock, X: Any, W: Floats, whole: Whole) -> list[Terms]:
+    """Return the terms of the certificate, piece by piece."""
     pieces = Partition(block, block.held, X).pieces()
-    return [chunk_terms(part, rows.toarray(), W, norms, n_pieces) for part, rows in pieces]
+    return [terms_of_part(part, rows.toarray(), W, whole) for part, rows in pieces]
 
 
-def judge(block: RowBlock, X: Any, W: Floats) -> list[TrackedTerms]:
-    """Return the terms of a certificate without error bounds, piece by piece."""
-    pieces = Partition(block, block.held, X).pieces()
-    return [tracked_terms(part, rows.toarray(), W) for part, rows in pieces]
+def judge(block: RowBlock, X: Any, W: Floats, n_samples: int) -> list[Objectives]:
+    """Return what each piece adds to the values of a certificate without a bound of its error."""
+    values = []
+    for part, rows in Partition(block, block.held, X).pieces():
+        scores = score_parts(part.features, W)
+        values.append(values_of_part(part, rows.toarray(), scores, n_samples))
+    return values
 
 
 def rows_of(block: RowBlock, X: Any, W: Floats) -> list[csr_array]:
