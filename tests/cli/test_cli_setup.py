@@ -1,6 +1,7 @@
 """fwlab data, info, warmup, --help and --version."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from fwlab import provenance as _provenance
 from fwlab.cli import main
 from fwlab.cli import reports as _cli_setup
 from fwlab.cli.options import LOSSES
+from fwlab.cli.output import print_json
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,6 +83,13 @@ def test_info(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_missing_packages_are_named_so() -> None:
     assert _cli_setup.installed("no-such-package-anywhere") == "not installed"
+
+
+def test_a_document_has_no_infinity(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json(gaps=[math.inf, -math.inf, 1.5], more={"error": math.nan, "pair": (math.inf, 2)})
+    document = json.loads(capsys.readouterr().out)
+    assert document["gaps"] == [None, None, 1.5]
+    assert document["more"] == {"error": None, "pair": [None, 2]}
 
 
 def test_warmup_covers_every_method_and_storage(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ CUTS = [slice(0, 1), slice(1, 4)]
 SHARES = [0.25, 0.75]
 
 
-def made(rows=slice(None)):
+def made(rows=slice(None), smoothing=SMOOTHING):
     """Return the problem on some rows, with the lam n of all."""
     lam = LAM * N / len(Y[rows])
     return fwlab.Problem(
@@ -37,7 +37,7 @@ def made(rows=slice(None)):
         Y[rows],
         fwlab.TopK(1),
         lam,
-        smoothing=SMOOTHING,
+        smoothing=smoothing,
         n_classes=M,
         sample_weight=OMEGA[rows],
     )
@@ -64,11 +64,11 @@ def given(monkeypatch):
     return set_errors
 
 
-def of_parts(cuts=CUTS):
+def of_parts(cuts=CUTS, smoothing=SMOOTHING):
     """Return the certificate of A whose sums are taken part by part."""
     V = made().link(A)
     whole = Whole(N, len(cuts), norms_of_rows(V))
-    terms = [terms_of_part(made(rows), A[rows], V, whole) for rows in cuts]
+    terms = [terms_of_part(made(rows, smoothing), A[rows], V, whole) for rows in cuts]
     return certificate_of_parts(made(), terms, V)
 
 
@@ -104,7 +104,8 @@ def test_errors_of_parts_count_by_their_shares(given, name):
     assert found.distance == pytest.approx(inside.distance, rel=1e-12)
 
 
-def test_errors_of_the_sum_over_parts_by_hand(given):
+@pytest.mark.parametrize("smoothing, sign", [(SMOOTHING, 1), (8 * SMOOTHING, -1)])
+def test_errors_of_the_sum_over_parts_by_hand(given, smoothing, sign):
     """One addition of two products to the link, and four roundings of each part's terms."""
     g = 0.01
     given(of_sum=g)
@@ -112,10 +113,11 @@ def test_errors_of_the_sum_over_parts_by_hand(given):
     x = np.sqrt(1.01) * np.linalg.norm(X, axis=1)
     inner = float(np.mean(g * x * (np.abs(A) @ v)))
     total = float(np.sum(g * x * np.linalg.norm(A, axis=1))) / (LAM * N)
-    terms = [made(rows).certificate(A[rows], 0 * V, (X @ V.T)[rows]) for rows in CUTS]
+    terms = [made(rows, smoothing).certificate(A[rows], 0 * V, (X @ V.T)[rows]) for rows in CUTS]
+    assert [np.sign(term.dual) for term in terms] == [sign, sign]
     sizes = sum(s * (t.primal + abs(t.dual)) for s, t in zip(SHARES, terms, strict=True))
     expected = inner + LAM / 2 * total**2 + 4 * g * sizes
-    assert of_parts().gap_error / 1.01 == pytest.approx(expected, rel=1e-9)
+    assert of_parts(smoothing=smoothing).gap_error / 1.01 == pytest.approx(expected, rel=1e-9)
     assert of_parts([slice(0, N)]).gap_error < 1e-12
 
 
