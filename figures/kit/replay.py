@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from figures.kit.kept import write_record
@@ -42,9 +43,10 @@ class Replay:
 
 
 def replays(studies: Sequence[Study], seconds: float | None, seed: int) -> Iterator[Replay]:
-    """Compute stored cells again in random order, until their estimated time is over, and tell.
+    """Compute stored cells again in random order, until `seconds` are over, and tell.
 
-    Without `seconds`, all of them. Each difference is noted in the record of the script, and so is
+    A cell counts as many seconds as it takes, or was expected to if that is more. Without
+    `seconds`, all are computed. Each difference is noted in the record of the script, and so is
     that a cell is as stored again. Scripts whose numbers are times are left out.
     """
     cells = [(study, cell, cost) for study in studies for cell, cost in stored_cells(study)]
@@ -53,12 +55,14 @@ def replays(studies: Sequence[Study], seconds: float | None, seed: int) -> Itera
     for study, cell, cost in cells:
         if cost > left:
             continue
-        left -= cost
+        start = monotonic()
         try:
             fresh = cell.compute()
         except FileNotFoundError:
+            left -= cost
             yield Replay(study.name, cell.name, has_data=False)
             continue
+        left -= max(cost, monotonic() - start)
         found = difference(study.values[cell.name], fresh)
         note(study, cell.name, found)
         yield Replay(study.name, cell.name, found)

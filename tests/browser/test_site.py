@@ -46,6 +46,7 @@ def page(browser):
     opened.close()
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("name", PAGES)
 def test_letters_can_be_told_from_their_ground(page, address, name):
     page.goto(address(name))

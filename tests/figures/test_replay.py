@@ -1,5 +1,6 @@
 """python -m figures check: stored cells are computed again, and what differs is marked."""
 
+import itertools
 import os
 import signal
 
@@ -8,6 +9,7 @@ from test_kept import SECONDS, cells, plot
 
 import fwlab
 from figures import __main__ as command
+from figures.kit import replay as _replay
 from figures.kit import script as _script
 from figures.kit import study as _study
 from figures.kit.kept import keep
@@ -132,6 +134,16 @@ def test_the_time_limits_the_sample(only, tmp_path, capsys, monkeypatch):
     only(value)
     computed(tmp_path)
     monkeypatch.setattr(command, "SECONDS_OF_A_CHECK", 0.6)  # of an estimate of 1 s for both
+    assert checked(tmp_path, capsys)[1][0].startswith("1 stored cells")
+
+
+def test_a_cell_that_takes_longer_than_expected_uses_up_the_time(
+    only, tmp_path, capsys, monkeypatch
+):
+    only(value)
+    computed(tmp_path)
+    monkeypatch.setattr(command, "SECONDS_OF_A_CHECK", 60.0)
+    monkeypatch.setattr(_replay, "monotonic", itertools.count(0.0, 59.8).__next__)
     assert checked(tmp_path, capsys)[1][0].startswith("1 stored cells")
 
 

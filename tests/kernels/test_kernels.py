@@ -6,7 +6,9 @@ changed arrays must agree. A kernel that no run reaches is an error.
 """
 
 import importlib
+import os
 import pkgutil
+import subprocess
 import sys
 from contextlib import contextmanager
 
@@ -297,3 +299,12 @@ def test_every_kernel_is_reached(recorded):
 @given(st.sampled_from(RUNS), st.integers(0, 2**32 - 1))
 def test_kernels_do_what_their_source_says_on_any_seed(run, seed):
     assert_compiled_as_written(run_recorded(run, seed))
+
+
+@pytest.mark.deep
+def test_kernels_stay_within_bounds_and_need_no_new_processor():
+    test = f"{__file__}::{test_kernels_do_what_their_source_says.__name__}"
+    switches = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CPU_NAME": "generic"}
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", test], env=os.environ | switches, check=True
+    )
