@@ -17,9 +17,9 @@ With an LpNorm of 1 < p <= 2, R is strongly convex with the constant p - 1 in it
 at least the Euclidean one: the first bound then has lam (p - 1) in the place of lam.
 
 Sums over the samples are taken part by part. In memory all samples are one part; out of core a
-chunk of rows is a part, and on a cluster a piece of a partition. A part adds its A^T X to the link
-and its share of the samples times its means to the values, summed without further rounding
-(math.fsum). With K > 1 parts
+chunk of rows is a part, and on a cluster a piece of a partition (fwlab.parts). A part adds its
+A^T X to the link and its share of the samples times its means to the values, summed without further
+rounding (math.fsum). With K > 1 parts
 
     gamma_c becomes gamma_c + gamma_(K-1) in the link's error,
     and each sum is right to gamma_4 times the sum of the sizes of the parts' terms, besides:
@@ -28,19 +28,19 @@ K - 1 additions to the first part's product; a share, the product with it, the s
 ridge in a part, and the sum over the parts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import NamedTuple, Protocol, cast
+from typing import cast
 
 import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import DOMAIN_TOLERANCE
-from fwlab.lp_norm import LpNorm
 from fwlab.operators.features import GramFeatures
 from fwlab.operators.features_interface import DataFeatures
-from fwlab.operators.scores import Part, score_errors, score_parts
+from fwlab.operators.scores import score_errors, score_parts
+from fwlab.operators.sizes import RowSizes, row_sizes
 from fwlab.operators.sums import (
     MARGIN,
     UNDERFLOW,
@@ -49,6 +49,15 @@ from fwlab.operators.sums import (
     gamma_in_parts,
     norms_above,
     square_in_parts,
+)
+from fwlab.parts import (
+    Errors,
+    InParts,
+    Terms,
+    Whole,
+    norms_of_rows,
+    share_of,
+    values_of_parts,
 )
 from fwlab.primal_dual import PrimalDual
 from fwlab.result import Certificate, Objectives
@@ -62,6 +71,7 @@ def certify(
     link: Floats | None = None,
     scores: Floats | None = None,
     coefficients: Floats | None = None,
+    rho: Floats | None = None,
 ) -> Certificate:
     """Return the certificate of the dual point A and a machine, computed from the data.
 
@@ -78,6 +88,8 @@ def certify(
         The scores of the link, if the caller has them; not read with kernel="linear" either.
     coefficients : array (n, m), optional
         The coefficients C of the machine with a precomputed kernel; by default W(A) has them.
+    rho : array (n,), optional
+        `rounding.distances` of A, if the caller has them.
 
     Returns
     -------
@@ -87,13 +99,19 @@ def certify(
     if problem.kernel == "linear":
         problem, link, scores = problem.at_data, None, None
     link = problem.link(A) if link is None else link
+    rho = distances(problem, A) if rho is None else rho
     if isinstance(problem.features, GramFeatures):
-        return _of_gram(problem, A, link, scores, coefficients)
-    return _of_machine(problem, A, W, link, scores)
+        return _of_gram(problem, A, link, scores, coefficients, rho)
+    return _of_machine(problem, A, W, link, scores, rho)
 
 
 def _of_machine(
-    problem: PrimalDual, A: Floats, W: Floats | None, link: Floats, scores: Floats | None
+    problem: PrimalDual,
+    A: Floats,
+    W: Floats | None,
+    link: Floats,
+    scores: Floats | None,
+    rho: Floats,
 ) -> Certificate:
     """Return the certificate of a problem with X, whose samples are one part."""
     norm, at_link = problem.regularizer, W is None and problem.regularizer.plain
@@ -102,82 +120,17 @@ def _of_machine(
     dual_square = problem.dual_square_norm(link, A)
     square = dual_square if at_link else problem.square_norm_of(W)
     whole = Whole(problem.n_samples, 1, norms_of_rows(link), square, dual_square)
-    terms = terms_of_part(problem, A, W, whole, scores if at_link else None)
+    terms = terms_of_part(problem, A, W, whole, scores if at_link else None, rho)
     return _of_terms(problem, [terms], terms.values, whole, link.shape, at_link)
 
 
-class Whole(NamedTuple):
-    """What a part must know of the whole: sizes and norms.
-
-    Attributes
-    ----------
-    n_samples, n_parts : int
-        The numbers of samples and of parts.
-    rows : array (m,)
-        Bounds of the norms of the rows of the link V.
-    square, dual_square : float
-        2 R(W) and 2 R*(V), if the part is the whole. Several parts leave them to
-        `values_of_parts`.
-    """
-
-    n_samples: int
-    n_parts: int
-    rows: Floats
-    square: float = 0.0
-    dual_square: float = 0.0
-
-
-class Errors(NamedTuple):
-    """Bounds of the errors of a part, whose sums bound those of the whole."""
-
-    losses: float
-    dual: float  # of the costs and the ridge
-    inner: float  # lam |<V, E>|, with E the error of the link V
-    total: float  # lam n |E|
-
-
-class Terms(NamedTuple):
-    """What a part adds to the values and to their errors, and whether its rows are feasible."""
-
-    values: Objectives
-    errors: Errors
-    is_feasible: bool
-
-
-class InParts(Protocol):
-    """A problem whose sums over the samples are taken part by part, or Problem itself."""
-
-    lam: float
-    regularizer: LpNorm
-
-    @property
-    def lam_n(self) -> float: ...
-
-    @property
-    def n_samples(self) -> int: ...
-
-
-def norms_of_rows(V: Floats) -> Floats:
-    """Return bounds of the norms of the rows of V, (m,)."""
-    return norms_above(np.einsum("ij,ij->i", V, V))
-
-
-def values_of_part(
-    part: PrimalDual, A: Floats, scores: Iterable[Part], n_samples: int
-) -> Objectives:
-    """Return what a part of n_samples adds to the values, from its rows of A and its scores."""
-    return _share(part.values(part.losses(scores, A), A, 0.0, 0.0), len(A) / n_samples)
-
-
-def values_of_parts(problem: InParts, parts: Iterable[Objectives], V: Floats) -> Objectives:
-    """Return the values at the machine W = V, from what all parts add."""
-    norm = problem.lam / 2 * square_in_parts(V)
-    primal, dual, augmented = map(fsum, zip(*parts, strict=True))
-    return Objectives(norm + primal, dual - norm, norm + augmented)
-
-
 def terms_of_part(
-    part: PrimalDual, A: Floats, W: Floats, whole: Whole, scores: Floats | None = None
+    part: PrimalDual,
+    A: Floats,
+    W: Floats,
+    whole: Whole,
+    scores: Floats | None = None,
+    rho: Floats | None = None,
 ) -> Terms:
     """Return the terms of a part.
 
@@ -191,17 +144,21 @@ def terms_of_part(
         Sizes and norms of the whole.
     scores : array (rows, m), optional
         The scores of W, if the caller has them.
+    rho : array (rows,), optional
+        `rounding.distances` of the part's rows of A, if the caller has them.
     """
     features = cast(DataFeatures, part.features)
+    rho = distances(part, A) if rho is None else rho
     parts = score_parts(features, W, scores)
     losses, loss_error = losses_with_error(part, parts, score_errors(features, W), A)
-    x, rho = norms_above(features.square_norms()), distances(part, A)
+    x = norms_above(features.square_norms())
     rounded = features.column_error_norms() + gamma(whole.n_parts - 1) * x
-    inner, total = _link_terms(part, A, whole.rows, rounded, x, rho)
+    sizes = row_sizes(A, whole.rows)
+    inner, total = _link_terms(sizes, whole.rows.max(), rounded, x, rho)
     values = part.values(losses, A, whole.square, whole.dual_square)
-    share, dual_error = len(A) / whole.n_samples, dual_row_error(part, A, rho)
+    share, dual_error = len(A) / whole.n_samples, dual_row_error(part, sizes, rho)
     errors = Errors(share * loss_error, share * dual_error, share * inner, total)
-    return Terms(_share(values, share), errors, _is_feasible(part, A, rho))
+    return Terms(share_of(values, share), errors, _is_feasible(part, A, rho))
 
 
 def certificate_of_parts(problem: InParts, terms: Sequence[Terms], V: Floats) -> Certificate:
@@ -212,22 +169,17 @@ def certificate_of_parts(problem: InParts, terms: Sequence[Terms], V: Floats) ->
     return _of_terms(problem, terms, values, whole, V.shape, at_link=True)
 
 
-def _share(values: Objectives, share: float) -> Objectives:
-    return Objectives(*(share * value for value in values))
-
-
 def _link_terms(
-    part: PrimalDual, A: Floats, v: Floats, rounded: Floats, x: Floats, rho: Floats
+    sizes: RowSizes, longest: float, rounded: Floats, x: Floats, rho: Floats
 ) -> tuple[float, float]:
     """Return bounds of lam |<V, E>|, a mean over the part, and of lam n |E|, a sum.
 
-    v (m,) bounds the norms of V's rows, and rho (n,) the distances |a_i - a'_i|_1. x and rounded
-    (n,) are |x_i| and gamma_c |x_i|.
+    `sizes` are those of A's rows, for bounds of the norms of V's rows as factors, of which
+    `longest` is the largest. rho (n,) bounds |a_i - a'_i|_1; x and rounded (n,) are |x_i| and
+    gamma_c |x_i|.
     """
-    products = np.concatenate([np.abs(A[rows]) @ v for rows, _ in part.chunks()])
-    inner = float(np.mean(rounded * products + rho * x * v.max()))
-    norms = np.sqrt(np.einsum("ij,ij->i", A, A))
-    return inner, float((rounded * norms + rho * x).sum())
+    inner = float(np.mean(rounded * sizes.products + rho * x * longest))
+    return inner, float((rounded * np.sqrt(sizes.squares) + rho * x).sum())
 
 
 def _link_errors(
@@ -303,7 +255,12 @@ def _bounded(values: Objectives, error: float, is_feasible: bool) -> Certificate
 
 
 def _of_gram(
-    problem: PrimalDual, A: Floats, link: Floats, scores: Floats | None, C: Floats | None
+    problem: PrimalDual,
+    A: Floats,
+    link: Floats,
+    scores: Floats | None,
+    C: Floats | None,
+    rho: Floats,
 ) -> Certificate:
     """Return the certificate with a Gram matrix K of the samples.
 
@@ -318,7 +275,7 @@ def _of_gram(
     C = problem.expansion(A) if C is None else C
     machine_link = link if C is A else problem.link(C)
     square, dual_square = problem.square_norm(machine_link, C), problem.dual_square_norm(link, A)
-    rho, norm = distances(problem, A), problem.regularizer
+    norm = problem.regularizer
     assert isinstance(problem.features, GramFeatures)
     kappa = problem.features.row_maxima()
     entries, errors = _product_errors(problem, C, machine_link, kappa)
@@ -326,7 +283,7 @@ def _of_gram(
     e = entries.max() + mu * np.abs(C).max(axis=1) / problem.lam_n
     parts = score_parts(problem.features, machine_link, scores if C is A else None)
     losses, error = losses_with_error(problem, parts, e, A)
-    error += dual_row_error(problem, A, rho)
+    error += dual_row_error(problem, row_sizes(A, np.zeros(problem.n_classes)), rho)
     shifts = mu * np.einsum("ij,ij->j", C, C) / problem.lam_n**2
     error += _norm_error(problem, machine_link, C, errors + shifts, norm.square_norm)
     entries, errors = _product_errors(problem, A, link, kappa)

@@ -338,14 +338,24 @@ class PrimalDual:
         """
         out = np.full((2, self.n_samples), np.nan)
         for rows, scores in parts:
-            polytopes = self.polytopes.take(rows)
-            if not self.smoothing:
-                out[:, rows] = polytopes.values(scores)
-                continue
-            out[:, rows] = moreau_envelope(polytopes, scores, self.smoothing)[0]
-            if A is not None:
-                out[1, rows] = polytopes.values(scores + self.ridge(rows) * A[rows])
+            self.write_losses(rows, scores, A, out)
         return out
+
+    def write_losses(
+        self, rows: slice, scores: Floats, A: Floats | None, out: Floats
+    ) -> Floats | None:
+        """Write the losses of a part to out (2, n), as `losses` returns them.
+
+        Returns the gradients of the envelopes, one row per sample, if there is smoothing.
+        """
+        polytopes = self.polytopes.take(rows)
+        if not self.smoothing:
+            out[:, rows] = polytopes.values(scores)
+            return None
+        out[:, rows], gradients = moreau_envelope(polytopes, scores, self.smoothing)
+        if A is not None:
+            out[1, rows] = polytopes.values(scores + self.ridge(rows) * A[rows])
+        return gradients
 
     def dual_value(self, A: Floats, square_norm: float) -> float:
         """Return D(A) from A and 2 R*(V(A))."""

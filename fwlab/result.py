@@ -211,7 +211,7 @@ class Result:
     primal, dual, gap : float
         P(W), D(A), and their difference. problem.gap(A) is the gap at weights(A) instead.
     infeasibility : float
-        The largest distance of an entry of A from its domain.
+        A bound of the distance of every entry of A from its domain.
     success : bool
         Whether gap + gap_error is at most tol.
     nit : int

@@ -36,16 +36,16 @@ a PolytopeLoss this is no proof, because its functions are its author's: they ar
 to GIVEN times the size of their terms, and R is the largest vertex in some random directions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.losses import moreau_envelope
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.repair import repair_distances
 from fwlab.operators.scores import Part
+from fwlab.operators.sizes import RowSizes, row_maxima
 from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
 from fwlab.primal_dual import PrimalDual
 
@@ -61,39 +61,41 @@ def losses_with_error(
 
     e (n,) bounds the error of the scores of each row.
     """
-    omega = problem.sample_weight
-    errors, sizes = np.full((2, len(omega)), np.nan)
-
-    def bounded() -> Iterator[Part]:
-        for rows, scores in parts:
-            polytopes = problem.polytopes.take(rows)
-            bounds = _row_errors(polytopes, scores, e[rows], problem.smoothing)
-            errors[rows], sizes[rows] = bounds
-            yield rows, scores
-
-    losses = problem.losses(bounded(), A)
+    omega, smoothing = problem.sample_weight, problem.smoothing
+    losses, (errors, sizes) = np.full((2, 2, len(omega)), np.nan)
+    for rows, scores in parts:
+        gradients = problem.write_losses(rows, scores, A, losses)
+        part = problem.polytopes.take(rows), scores, e[rows], smoothing
+        errors[rows], sizes[rows] = _row_errors(*part, losses[0, rows], gradients)
     error = float(np.mean(omega * errors))
     return losses, MARGIN * (error + gamma_in_parts(len(omega)) * float(np.mean(omega * sizes)))
 
 
 def _row_errors(
-    polytopes: Domains, scores: Floats, e: Floats, smoothing: float
+    polytopes: Domains,
+    scores: Floats,
+    e: Floats,
+    smoothing: float,
+    values: Floats,
+    g: Floats | None,
 ) -> tuple[Floats, Floats]:
-    """Return bounds of the errors of the losses of rows, and of the losses themselves, (n,)."""
+    """Return bounds of the errors of the losses of rows, and of the losses themselves, (n,).
+
+    values (n,) and g (n, m) are the losses and their gradients; there is no g without smoothing.
+    """
     reach, terms = _reach(polytopes, scores)
-    margins = polytopes.cost_sizes() + 2 * (np.abs(scores).max(axis=1) + e)
+    margins = polytopes.cost_sizes() + 2 * (row_maxima(scores) + e)
     unit = UNIT if isinstance(polytopes, RowPolytopes) else GIVEN
-    if not smoothing:
+    if g is None:
         return reach * (2 * e + gamma(terms + 4) / UNIT * unit * margins), reach * margins
-    values, g = moreau_envelope(polytopes, scores, smoothing)
     square, shifted = smoothing * (g * g).sum(axis=1), polytopes.add_costs(scores)
-    margins += 2 * smoothing * np.abs(g).max(axis=1)
+    margins += 2 * smoothing * row_maxima(g)
     if isinstance(polytopes, RowPolytopes):
         moved = repair_distances(-g, np.ones(len(g)), polytopes)
     else:
         moved = GIVEN * np.abs(g).sum(axis=1)
     product = np.einsum("ij,ij->i", shifted, g)
-    sizes = np.abs(shifted).max(axis=1) * np.abs(g).sum(axis=1)
+    sizes = row_maxima(shifted) * np.abs(g).sum(axis=1)
     below = np.maximum(0.0, values - product + square / 2) + margins * moved
     rounding = gamma(2 * scores.shape[1] + 6) * (sizes + square)
     return reach * (2 * e + gamma(terms + 8) / UNIT * unit * margins) + below + rounding, (
@@ -112,19 +114,16 @@ def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
     return max(float(length.max()) for length in lengths), scores.shape[1]
 
 
-def dual_row_error(problem: PrimalDual, A: Floats, rho: Floats) -> float:
+def dual_row_error(problem: PrimalDual, sizes: RowSizes, rho: Floats) -> float:
     """Return a bound of the error of the terms of D that belong to single rows of A.
 
-    rho (n,) bounds |a_i - a'_i|_1.
+    sizes are those of A's rows, and rho (n,) bounds |a_i - a'_i|_1.
     """
-    n, m = A.shape
-    sums, costs = np.empty(n), np.empty(n)
-    for rows, polytopes in problem.chunks():
-        sums[rows] = np.abs(A[rows]).sum(axis=1)
-        costs[rows] = polytopes.cost_sizes()
-    error = float(np.mean(costs * ((gamma(m + 3) + gamma_in_parts(n)) * sums + rho)))
+    n, m = problem.n_samples, problem.n_classes
+    costs = problem.polytopes.cost_sizes()
+    error = float(np.mean(costs * ((gamma(m + 3) + gamma_in_parts(n)) * sizes.lengths + rho)))
     if problem.smoothing:
-        ridge, squares = problem.ridge()[:, 0], np.einsum("ij,ij->i", A, A)
+        ridge, squares = problem.ridge()[:, 0], sizes.squares
         rows = (gamma(m + 6) + gamma(n)) * squares / 2 + np.sqrt(squares) * rho + rho**2 / 2
         error += float(np.mean(ridge * rows))
     return MARGIN * error
@@ -132,10 +131,6 @@ def dual_row_error(problem: PrimalDual, A: Floats, rho: Floats) -> float:
 
 def distances(problem: PrimalDual, A: Floats) -> Floats:
     """Return rho, (n,): bounds of the distances |a_i - a'_i|_1 to the repaired dual point."""
-    rho = np.empty(len(A))
-    for rows, polytopes in problem.chunks():
-        if isinstance(polytopes, RowPolytopes):
-            rho[rows] = repair_distances(A[rows], problem.sample_weight[rows], polytopes)
-        else:
-            rho[rows] = GIVEN * np.abs(A[rows]).sum(axis=1)
-    return rho
+    if problem.in_family:
+        return repair_distances(A, problem.sample_weight, problem.row_polytopes)
+    return np.asarray(GIVEN * np.abs(A).sum(axis=1))

@@ -10,14 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.certify import (
-    Whole,
-    certificate_of_parts,
-    norms_of_rows,
-    terms_of_part,
-    values_of_part,
-    values_of_parts,
-)
+from fwlab.certify import certificate_of_parts, terms_of_part
 from fwlab.distributed.checkpoint import Checkpoint, CheckpointFile
 from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
@@ -25,6 +18,7 @@ from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.sources import Order
 from fwlab.operators.scores import row_slices, rows_of_part, score_parts
+from fwlab.parts import Whole, norms_of_rows, values_of_part, values_of_parts
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import RunState, State

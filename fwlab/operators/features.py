@@ -29,6 +29,7 @@ from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
 from fwlab.operators.features_interface import Features, ScoreWriter
 from fwlab.operators.scores import scores_of
+from fwlab.operators.sizes import row_maxima
 from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
 from fwlab.threads import sum_of_parts, threads_in_blas
 
@@ -270,7 +271,7 @@ class GramFeatures:
 
     def row_maxima(self) -> Floats:
         """Return the largest entry of each row in size, (n,)."""
-        return np.maximum(self.K.max(axis=1), -self.K.min(axis=1))
+        return row_maxima(self.K)
 
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.K), size))

@@ -28,18 +28,23 @@ Last, s = min(1, omega / least) keeps zeta at most omega.
 
 Most b_j are 0. Let c be the number of others, or the number of weights if that is larger. Each
 condition with j > c follows from the one with j = c, as T_j and U_j are the same; and with j of the
-smallest b that are all 0, L_j = 0, too. So only the c largest b are sorted and summed.
+smallest b that are all 0, L_j = 0, too. So only the c largest b are sorted and summed
+(kernels.domains.repair).
 """
+
+from math import fsum
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats
+from fwlab.kernels.domains.repair import repair_distance_rows
 from fwlab.operators.domains import RowPolytopes
 from fwlab.operators.sums import MARGIN, UNIT
+from fwlab.threads import for_rows
 
 SMALLEST = 2.0**-1070
-VANISHING = 2.0**-960
-ROWS, ENTRIES = 128, 2**12  # of A at a time, the larger part, so that temporary arrays stay small
+# of a quotient of sums that are right to 2 u, or of the sum of two such quotients, with a reserve
+ROUNDING = 16 * UNIT
 
 
 def repair_distances(A: Floats, omega: Floats, polytopes: RowPolytopes) -> Floats:
@@ -47,75 +52,17 @@ def repair_distances(A: Floats, omega: Floats, polytopes: RowPolytopes) -> Float
 
     A' is the repaired point above. The bound holds with all rounding errors of this function.
     """
-    out = np.full(len(A), A.shape[1] * SMALLEST)
-    used = np.flatnonzero(A.any(axis=1))
-    count = max(ROWS, ENTRIES // A.shape[1])
-    for start in range(0, len(used), count):
-        rows = used[start : start + count]
-        out[rows] += _distances(A[rows], omega[rows], polytopes.y[rows], polytopes)
+    out, y, weights = np.empty(len(A)), polytopes.y, polytopes.weights
+    sum_upper, room = fsum(polytopes.upper), 0.0
+    if weights.n_lower > 0:
+        width = float((polytopes.upper - polytopes.lower).sum())
+        room = width / sum_upper / weights.sum_lower / MARGIN
+
+    def work(rows: slice) -> None:
+        part = A[rows], omega[rows], y[rows]
+        repair_distance_rows(*part, weights, sum_upper, room, ROUNDING, out[rows])
+
+    for_rows(work, len(A))
+    out *= MARGIN
+    out += A.shape[1] * SMALLEST
     return out
-
-
-def _distances(A: Floats, omega: Floats, y: Integers, polytopes: RowPolytopes) -> Floats:
-    n, m = A.shape
-    given = -_wrong_entries(A, y, max(polytopes.support, 1))
-    b = np.sort(np.maximum(given, 0.0), axis=1)
-    clipped = np.maximum(-given, 0.0).sum(axis=1)
-    total = b.sum(axis=1)
-    # of a sum of at most m terms of one sign, and of a quotient of two
-    rounding = 4 * (m + 4) * UNIT
-    largest, bounds = np.cumsum(b[:, ::-1], axis=1), np.cumsum(polytopes.upper[: b.shape[1]])
-    least = (largest / bounds).max(axis=1) * (1 + rounding)
-    if polytopes.lower.any():
-        mixed = _share_of_mean(b, largest, least, rounding, polytopes)
-        mean = total / (m - 1)
-        spread = np.abs(b - mean[:, None]).sum(axis=1) + (m - 1 - b.shape[1]) * mean
-        moved = clipped + mixed * spread
-    else:
-        moved = clipped
-    shrunk = np.maximum(0.0, least - omega) / np.where(least > 0, least, 1.0)
-    shrunk += rounding * (shrunk > 0)
-    true_class = np.abs(A[np.arange(n), y] - total) + rounding * total
-    bound = MARGIN * (moved + 2 * shrunk * total + true_class)
-    # where the quotients lose digits to underflow, |a| + |a'| bounds the distance, too
-    return np.asarray(np.where(least < VANISHING, 3 * np.abs(A).sum(axis=1), bound))
-
-
-def _wrong_entries(A: Floats, y: Integers, fewest: int) -> Floats:
-    """Return the non-zeros of each row without entry y, then zeros, in at least `fewest` columns.
-
-    No row has more than m - 1 columns.
-    """
-    n, m = A.shape
-    wrong = A != 0.0
-    wrong[np.arange(n), y] = False
-    rows, classes = np.nonzero(wrong)
-    counts = np.bincount(rows, minlength=n)
-    out = np.zeros((n, min(m - 1, max(fewest, int(counts.max())))))
-    out[rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)] = A[
-        rows, classes
-    ]
-    return out
-
-
-def _share_of_mean(
-    b: Floats, largest: Floats, least: Floats, rounding: float, polytopes: RowPolytopes
-) -> Floats:
-    """Return t for each row, (n,), no smaller than needed; b (n, c) is sorted upwards."""
-    upper, lower, count = polytopes.upper, polytopes.lower, b.shape[1]
-    total = b.sum(axis=1)
-    width = float((upper - lower).sum())
-    if width > 0:
-        bounds = np.cumsum(lower[:count][::-1])
-        some = bounds > 0
-        most = (np.cumsum(b, axis=1)[:, some] / bounds[some]).min(axis=1)
-        excess = np.maximum(0.0, least - most * (1 - rounding))
-        room = total * (width / upper.sum()) / lower.sum() / MARGIN
-        return np.asarray(excess / np.where(excess > 0, excess + room, 1.0)) * (1 + rounding)
-    zeta, last = total / upper.sum(), min(count, len(upper) - 1)
-    largest, allowed = largest[:, :last], zeta[:, None] * np.cumsum(upper)[:last]
-    excess = np.maximum(0.0, largest * (1 + 2 * rounding) - allowed)
-    room = largest - (total / len(upper))[:, None] * np.arange(1, last + 1)
-    room -= rounding * largest
-    shares = np.divide(excess, room, out=np.ones_like(excess), where=room > excess)
-    return np.where(total > 0, shares.max(axis=1, initial=0.0), 0.0)

@@ -10,8 +10,10 @@ from fwlab.arrays import Floats
 from fwlab.certify import certify
 from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
-from fwlab.primal_dual import PrimalDual
+from fwlab.operators.repair import repair_distances
+from fwlab.primal_dual import CHUNK, PrimalDual
 from fwlab.result import Certificate
+from fwlab.rounding import distances
 from fwlab.solvers.certificate_time import seconds_to_certify
 from fwlab.solvers.same_data import changed_row
 from fwlab.solvers.segment import move
@@ -192,7 +194,7 @@ class State(RunState):
     judged : tuple or None
         n_steps and the certificate of the last judgement.
     infeasibility : float or None
-        The infeasibility of A when it was last certified; None if it has to be computed.
+        A bound of the infeasibility of A when it was last certified; None if it has to be computed.
     """
 
     problem: PrimalDual
@@ -288,13 +290,13 @@ class State(RunState):
         """
         if self.problem is not self.given_problem:
             self._change_problem(self.given_problem)
-        self.round_to_domain()
+        rho = self.round_to_domain()
         self.refresh()
         problem, own_gap, found = self.problem, None, ""
         if self.needs.best_primal or self.own_problem is not None or not problem.in_family:
             tracked = self._judged(self._known_scores())
             own_gap, found = tracked.own_gap, tracked.contradiction
-        certificate = self._certified()
+        certificate = self._certified(rho)
         if self.needs.best_primal:
             self.best_primal = certificate.primal
         found = found or certificate.contradiction
@@ -309,16 +311,16 @@ class State(RunState):
         """Predict the seconds of `certify` from a certificate of some samples."""
         return seconds_to_certify(self)
 
-    def _certified(self) -> Certificate:
-        """Return the certificate of A and the primal point."""
+    def _certified(self, rho: Floats) -> Certificate:
+        """Return the certificate of A and the primal point; rho (n,) are `distances` of A."""
         problem, scores = self.problem, self.scores if self.needs.scores else None
         if self.coefficients is not None:
             if problem.kernel == "precomputed":
-                return certify(problem, self.A, coefficients=self.coefficients)
-            return certify(problem, self.A, self.weights())
+                return certify(problem, self.A, coefficients=self.coefficients, rho=rho)
+            return certify(problem, self.A, self.weights(), rho=rho)
         if self.needs.best_primal:
-            return certify(problem, self.A, self.weights(), self.link)
-        return certify(problem, self.A, link=self.link, scores=scores)
+            return certify(problem, self.A, self.weights(), self.link, rho=rho)
+        return certify(problem, self.A, link=self.link, scores=scores, rho=rho)
 
     @property
     def checkpoint_cost(self) -> float:
@@ -354,29 +356,31 @@ class State(RunState):
         self.judged = self.n_steps, certificate
         return certificate
 
-    def round_to_domain(self) -> None:
+    def round_to_domain(self) -> Floats:
         """Project the rows of A that miss the domain by rounding errors that show.
 
         A block step projects a point whose size grows as the sample weight falls, and its rounding
         errors grow with that size. Rows that are far from the domain stay: no rounding explains
-        them.
+        them. Returns the `distances` of A, (n,).
         """
-        self.infeasibility = None
-        if not self.problem.in_family:
-            return
-        worst = 0.0
-        for rows, _ in self.problem.chunks():
-            nearest = self.problem.nearest_feasible(self.A, rows)
-            size = self.problem.polytopes.scale * self.problem.sample_weight[rows]
-            off = np.abs(self.A[rows] - nearest).max(axis=1)
-            rounded = np.flatnonzero((off > SHOWS * size) & (off <= EXPLAINED * size))
-            if len(rounded) > 0:
-                moved = rows.start + rounded
-                self.A[moved] = nearest[rounded]
-                rest = self.A[moved] - self.problem.nearest_feasible(self.A, moved)
-                off[rounded] = np.abs(rest).max(axis=1)
-            worst = max(worst, float(off.max()))
-        self.infeasibility = worst
+        problem, self.infeasibility = self.problem, None
+        rho = distances(problem, self.A)
+        if not problem.in_family:
+            return rho
+        size, off = problem.polytopes.scale * problem.sample_weight, rho.copy()
+        seen = np.flatnonzero(rho > SHOWS * size)
+        for rows in np.split(seen, range(CHUNK, len(seen), CHUNK)):
+            nearest = problem.nearest_feasible(self.A, rows)
+            off[rows] = np.abs(self.A[rows] - nearest).max(axis=1)
+            rounded = (off[rows] > SHOWS * size[rows]) & (off[rows] <= EXPLAINED * size[rows])
+            moved = rows[rounded]
+            self.A[moved] = nearest[rounded]
+            rest = self.A[moved] - problem.nearest_feasible(self.A, moved)
+            off[moved] = np.abs(rest).max(axis=1)
+            kept = problem.row_polytopes.take(moved)
+            rho[moved] = repair_distances(self.A[moved], problem.sample_weight[moved], kept)
+        self.infeasibility = float(off.max())
+        return rho
 
     def refresh(self) -> None:
         """Recompute what the method tracks from A and, if it has them, its coefficients."""

@@ -61,7 +61,7 @@ LAYERS = (
     ("fwlab.result",),
     ("fwlab.losses", "fwlab.polytope_loss", "fwlab.lp_norm", "fwlab.projections", "fwlab.bounds"),
     ("fwlab.primal_dual", "fwlab.problem", "fwlab.problem_input"),
-    ("fwlab.rounding", "fwlab.certify", "fwlab.balls"),
+    ("fwlab.rounding", "fwlab.parts", "fwlab.certify", "fwlab.balls"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
     ("fwlab.verify",),

@@ -5,18 +5,9 @@ import pytest
 
 import fwlab
 import fwlab.certify as module
-from fwlab.certify import (
-    Errors,
-    Terms,
-    Whole,
-    certificate_of_parts,
-    certify,
-    norms_of_rows,
-    terms_of_part,
-    values_of_part,
-    values_of_parts,
-)
+from fwlab.certify import certificate_of_parts, certify, terms_of_part
 from fwlab.operators.scores import score_parts
+from fwlab.parts import Errors, Terms, Whole, norms_of_rows, values_of_part, values_of_parts
 from fwlab.result import Certificate, Objectives
 
 pytestmark = pytest.mark.small

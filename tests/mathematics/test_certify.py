@@ -1,6 +1,6 @@
 """The bound of a certificate's rounding error, against fractions and ball arithmetic."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -73,6 +73,55 @@ def test_the_distance_follows_the_infeasibility():
         # at most the width of the mixing, 2 (m - 1) times the excess, for each of the m entries
         slack = 1e-13 * max(1.0, entry.size)
         assert (rho <= 4 * M**2 * np.abs(off).sum(axis=1) + slack).all(), entry
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-14, 1e-8, 0.05])
+@pytest.mark.parametrize("m", [2, 3, 6, 9])
+def test_the_distance_is_that_of_the_repaired_row_up_to_a_factor(m, error):
+    """Weights apart and equal, rows with few and many non-zeros, with sample weights."""
+    rng = np.random.default_rng(m)
+    n = 8
+    for loss in losses_of(m):
+        y, omega = rng.integers(0, m, n), rng.choice([0.5, 1.0, 3.0], n)
+        problem = fwlab.Problem(
+            rng.normal(size=(n, 2)), y, loss, 1.0, n_classes=m, sample_weight=omega
+        )
+        points = [loss.lmo(rng.integers(-2, 3, (n, m)).astype(float), y) for _ in range(2)]
+        A = omega[:, None] * (points[0] + 3 * points[1]) / 4
+        A += error * rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.5)
+        rho, rows = repair_distances(A, omega, problem.polytopes), repaired(problem, A)
+        for row, a, bound in zip(rows, A, rho, strict=True):
+            moved = float(sum(abs(v - Fraction(float(u))) for v, u in zip(row, a, strict=True)))
+            assert moved <= bound, loss
+            rounding = 2 * m * 1e-15 * np.abs(a).sum() + 1e-300
+            # equal weights leave no room: the share of the mean follows from the worst sum
+            factor = 4 if (problem.polytopes.upper != problem.polytopes.lower).any() else 4 * m
+            assert bound <= factor * (moved + rounding), loss
+
+
+@dataclass(frozen=True)
+class EqualWeights(fwlab.Loss):
+    """k falling weights, the same above and below."""
+
+    k: int
+
+    def polytope_weights(self, m):
+        rho = np.zeros(m - 1)
+        rho[: self.k] = 3.0 * fwlab.weights.linear(self.k)
+        return rho, rho
+
+
+def losses_of(m):
+    """Return losses of m classes with all kinds of weights."""
+    weights = [fwlab.weights.linear(k) for k in range(1, m)]
+    return [
+        *(fwlab.TopK(k) for k in range(1, m)),
+        *(fwlab.Usunier(k) for k in range(1, m)),
+        *(fwlab.PseudoTopK(k) for k in range(1, m)),
+        *(EqualWeights(k) for k in range(1, m)),
+        *(fwlab.WeightedTopK(3 * rho) for rho in weights),
+        *(fwlab.WeightedUsunier(rho) for rho in weights),
+    ]
 
 
 def in_fractions(array):

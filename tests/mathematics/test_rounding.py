@@ -12,6 +12,7 @@ import fwlab
 from fwlab.certify import _link_errors, _link_terms, norms_of_rows
 from fwlab.operators.features import features_of
 from fwlab.operators.scores import score_errors
+from fwlab.operators.sizes import row_sizes
 from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 M = 4
@@ -99,7 +100,7 @@ def test_moves_of_the_dual_point(smoothing):
         problem = made(entry, rng, smoothing)
         A = problem.sample_weight[:, None] * entry.loss.lmo(rng.normal(size=(8, M)), problem.y)
         rho = 0.1 * rng.random(8) * problem.sample_weight
-        bound = dual_row_error(problem, A, rho)
+        bound = dual_row_error(problem, row_sizes(A, np.zeros(M)), rho)
         for j in range(M):
             for sign in (-1.0, 1.0):
                 moved = A.copy()
@@ -111,7 +112,8 @@ def test_moves_of_the_dual_point(smoothing):
 
 def link_errors(problem, A, V, rounded, x, rho):
     v = norms_of_rows(V)
-    return _link_errors(problem, v, V.shape[1], *_link_terms(problem, A, v, rounded, x, rho))
+    terms = _link_terms(row_sizes(A, v), v.max(), rounded, x, rho)
+    return _link_errors(problem, v, V.shape[1], *terms)
 
 
 def test_moves_of_the_link():

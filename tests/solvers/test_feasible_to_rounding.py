@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import fwlab
+from fwlab.rounding import distances
 from fwlab.solvers.method import State
 
 pytestmark = pytest.mark.small
@@ -21,7 +23,9 @@ def test_a_run_ends_inside_the_domain(k):
     inside = given.nearest_feasible(rng.standard_normal((20, 26)), slice(None))
     state = State(given, inside + 1e-12 * rng.standard_normal(inside.shape), rng)
     assert given.infeasibility(state.A) > 1e-13
-    state.round_to_domain()
+    rho = state.round_to_domain()
+    assert_array_equal(rho, distances(given, state.A))
+    assert given.infeasibility(state.A) <= state.infeasibility <= 2e-14
     assert given.infeasibility(state.A) <= 1e-14
 
 

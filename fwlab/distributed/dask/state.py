@@ -8,13 +8,14 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.certify import certificate_of_parts, values_of_parts
+from fwlab.certify import certificate_of_parts
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.driver import Driver
 from fwlab.distributed.dask.problem import DaskProblem
 from fwlab.distributed.dask.proposals import NearestRows, Proposer
 from fwlab.distributed.dask.worker import Request, Round, VersionPoint
 from fwlab.distributed.state import OutOfCoreState, certificate_of_zero
+from fwlab.parts import values_of_parts
 from fwlab.result import Certificate
 
 # the rounds after which the driver keeps the rows of A, so that lost ones need no more rounds again

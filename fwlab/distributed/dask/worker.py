@@ -16,12 +16,13 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
-from fwlab.certify import Terms, Whole, terms_of_part, values_of_part
+from fwlab.certify import terms_of_part
 from fwlab.distributed.dask.proposals import Proposer
 from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.same_chunks import KnownRows
 from fwlab.operators.scores import score_parts
+from fwlab.parts import Terms, Whole, values_of_part
 from fwlab.result import Objectives
 from fwlab.threads import one_blas_thread
 

@@ -84,6 +84,24 @@ def sort_descending(values, order):
 
 
 @compiled
+def largest_values(values, largest):
+    """Fill `largest` with the largest entries of `values`, descending; it has at least one.
+
+    An entry that is large enough sinks through the others: comparisons without a branch.
+    """
+    count = len(largest)
+    for place in range(count):
+        largest[place] = -np.inf
+    for j in range(len(values)):
+        value = values[j]
+        if value > largest[count - 1]:
+            for place in range(count):
+                above = largest[place]
+                largest[place] = max(above, value)
+                value = min(above, value)
+
+
+@compiled
 def select_largest(values, order):
     """Fill `order` with the indices of the len(order) largest entries of `values`, descending."""
     count = len(order)

@@ -28,7 +28,7 @@ kernels.domains.projection for fixed zeta, which uses beta >= 0, hence lower >= 
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.sorting import select_largest
+from fwlab.kernels.domains.sorting import INSERTION_LENGTH, largest_values, select_largest
 from fwlab.kernels.layouts import VertexScratch
 
 
@@ -74,9 +74,18 @@ def values_rows(scores, polytopes, support, out):
     """Set out[i] to the loss of row i; `support` is the number of non-zeros in upper."""
     y, costs, cost_rows, upper, lower = polytopes
     scratch = make_vertex_scratch(scores.shape[1], support)
+    margins, largest = scratch.margins, scratch.entries
     for i in range(scores.shape[0]):
-        margins_without(scores[i], costs[cost_rows[i]], y[i], scratch.margins)
-        out[i] = best_vertex(scratch, y[i], upper, lower)[0]
+        margins_without(scores[i], costs[cost_rows[i]], y[i], margins)
+        if support > INSERTION_LENGTH:
+            out[i] = best_vertex(scratch, y[i], upper, lower)[0]
+            continue
+        largest_values(margins, largest)
+        value = 0.0
+        for place in range(support):
+            entry = upper[place] if largest[place] > 0.0 else lower[place]
+            value += entry * largest[place]
+        out[i] = max(value, 0.0)
 
 
 @compiled(allocates=True)
