@@ -150,9 +150,9 @@ def terms_of_part(
     features = cast(DataFeatures, part.features)
     rho = distances(part, A) if rho is None else rho
     parts = score_parts(features, W, scores)
-    losses, loss_error = losses_with_error(part, parts, score_errors(features, W), A)
     x = norms_above(features.square_norms())
-    rounded = features.column_error_norms() + gamma(whole.n_parts - 1) * x
+    losses, loss_error = losses_with_error(part, parts, score_errors(features, x, W), A)
+    rounded = features.column_error_norms(x) + gamma(whole.n_parts - 1) * x
     sizes = row_sizes(A, whole.rows)
     inner, total = _link_terms(sizes, whole.rows.max(), rounded, x, rho)
     values = part.values(losses, A, whole.square, whole.dual_square)

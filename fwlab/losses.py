@@ -240,7 +240,9 @@ def _distinct_orders(values: tuple[float, ...]) -> list[tuple[float, ...]]:
 def _padded(rho: tuple[float, ...], m: int) -> Floats:
     if len(rho) > m:
         raise ValueError(f"rho must have at most m = {m} weights; got {len(rho)}.")
-    return np.pad(np.array(rho), (0, m - len(rho)))
+    padded = np.zeros(m)
+    padded[: len(rho)] = rho
+    return padded
 
 
 def _joint(rho: Floats) -> tuple[Floats, Floats]:

@@ -52,4 +52,4 @@ def _scores(W: Floats, distance: float, X: Any) -> tuple[Floats, Floats]:
     """Return the scores (n, m), and per row a bound (n,) of the error of a difference of two."""
     features = cast(DataFeatures, features_of(X, None))
     x = norms_above(features.square_norms())
-    return features.scores(W), np.sqrt(2) * x * distance + 2 * score_errors(features, W)
+    return features.scores(W), np.sqrt(2) * x * distance + 2 * score_errors(features, x, W)

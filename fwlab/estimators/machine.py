@@ -22,7 +22,7 @@ from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import named_loss
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values
-from fwlab.estimators.validation import new_samples
+from fwlab.estimators.validation import new_samples, parameters_of
 from fwlab.estimators.warm_starts import may_start, warn_if_unfinished
 from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
@@ -160,9 +160,11 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(
                 f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}."
             )
-        kernel = FittedKernel.of(self.get_params(deep=False), X)
-        omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        omega = omega * class_weights(self.class_weight, classes, codes, omega)[codes]
+        kernel = FittedKernel.of(parameters_of(self), X)
+        omega = None
+        if sample_weight is not None or self.class_weight is not None:
+            omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            omega = omega * class_weights(self.class_weight, classes, codes, omega)[codes]
         problem = Problem(
             kernel.features(X),
             codes,
@@ -208,7 +210,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.classes_, self.n_iter_ = training.classes, result.nit
         self._keep_trained(
             TrainedMachine(
-                self.get_params(deep=False),
+                parameters_of(self),
                 public,
                 result.gap,
                 result.gap_error,

@@ -23,7 +23,7 @@ from fwlab.checks.arguments import as_real
 from fwlab.checks.labels import encoded_labels
 from fwlab.estimators.kernels import NAMES, gamma_of
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values, shaped
-from fwlab.estimators.validation import new_samples, training_samples
+from fwlab.estimators.validation import new_samples, parameters_of, training_samples
 from fwlab.estimators.warm_starts import warn_if_unfinished
 from fwlab.ranking.machine import Machine
 from fwlab.ranking.objectives import Objective, PatMat, TopPushK
@@ -114,7 +114,7 @@ class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ign
         if result.w is not None:
             public["coef_"] = result.w[None]
         self.classes_, self.n_iter_ = classes, result.nit
-        parameters = self.get_params(deep=False)
+        parameters = parameters_of(self)
         self._keep_trained(
             TrainedRanking(parameters, public, result.gap, result.gap_error, result.machine)
         )

@@ -1,5 +1,6 @@
 """scikit-learn's validation of X and y, from scikit-learn 1.5 on."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,21 @@ def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     dtype = np.float32 if is_gram and is_single(X) else np.float64
     y = one_column(y)
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
-    check_classification_targets(checked)
+    # the check takes longer than all others; it refuses no such labels, and warns about many
+    if checked.dtype.kind not in "iubU" or 2 * len(np.unique(checked)) > len(checked):
+        check_classification_targets(checked)
     return X, plain_labels(y)
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Return what `get_params(deep=False)` does, which reads the signature each time."""
+    kind: Any = type(estimator)
+    return {name: getattr(estimator, name) for name in _parameter_names(kind)}
+
+
+@cache
+def _parameter_names(cls: Any) -> tuple[str, ...]:
+    return tuple(cls._get_param_names())
 
 
 def new_samples(estimator: Any, X: Any) -> Any:

@@ -23,7 +23,7 @@ from fwlab.kernels.products.dense import (
 from fwlab.kernels.products.sparse import sparse_scores, sparse_transposed_product
 from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
-from fwlab.kernels.steps.face_passes import dense_face_pass, sparse_face_pass
+from fwlab.kernels.steps.face_passes import dense_face_passes, sparse_face_passes
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
@@ -105,8 +105,8 @@ class DenseFeatures:
     def row_terms(self) -> int:
         return self.X.shape[1]
 
-    def column_error_norms(self) -> Floats:
-        return gamma_in_parts(len(self.X)) * norms_above(self.square_norms())
+    def column_error_norms(self, norms: Floats) -> Floats:
+        return gamma_in_parts(len(self.X)) * norms
 
     def block_grams(self, size: int) -> Floats:
         out = np.zeros((len(self.X), size))
@@ -118,8 +118,10 @@ class DenseFeatures:
     ) -> None:
         dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False, single), *rest)
 
-    def face_pass(self, order: Integers, faces: Faces, *rest: Any) -> None:
-        dense_face_pass(order, faces, self.X, *rest)
+    def face_passes(
+        self, order: Integers, most: int, least: float, seed: int, faces: Faces, *rest: Any
+    ) -> int:
+        return int(dense_face_passes(order, most, least, seed, faces, self.X, *rest))
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -196,7 +198,7 @@ class SparseFeatures:
     def row_terms(self) -> Integers:
         return np.diff(self.X.indptr)
 
-    def column_error_norms(self) -> Floats:
+    def column_error_norms(self, norms: Floats) -> Floats:
         terms = np.bincount(self.X.indices, minlength=self.X.shape[1]) + 2
         return norms_above(self._weighted_squares(gamma(terms) ** 2))
 
@@ -214,8 +216,18 @@ class SparseFeatures:
     ) -> None:
         sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
 
-    def face_pass(self, order: Integers, faces: Faces, link: Floats, *rest: Any) -> None:
-        sparse_face_pass(order, faces, csr_of(self.X), link.T, *rest)
+    def face_passes(
+        self,
+        order: Integers,
+        most: int,
+        least: float,
+        seed: int,
+        faces: Faces,
+        link: Floats,
+        *rest: Any,
+    ) -> int:
+        data = faces, csr_of(self.X), link.T
+        return int(sparse_face_passes(order, most, least, seed, *data, *rest))
 
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)

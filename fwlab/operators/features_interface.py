@@ -153,9 +153,12 @@ class DataFeatures(Features, Protocol):
     def row_terms(self) -> Integers | int:
         """Return the number of products in a score: one number, or one per row (n,)."""
 
-    def face_pass(
+    def face_passes(
         self,
         order: Integers,
+        most: int,
+        least: float,
+        seed: int,
         faces: Faces,
         link: Floats,
         A: Floats,
@@ -163,13 +166,17 @@ class DataFeatures(Features, Protocol):
         scratch: FaceScratch,
         moves: Floats,
         /,
-    ) -> None:
-        """Step once on each face (kernels.steps.face_passes); change the link, A and moves.
+    ) -> int:
+        """Pass over faces (kernels.steps.face_passes); change the link, A and moves.
+
+        Returns the number of passes: `most`, or less if a pass gains no more than `least`.
 
         Parameters
         ----------
         order : array of int
-            Places in `faces`, in the order of the visits.
+            Places in `faces`, in the order of the visits; shuffled if the seed is not 0.
+        most, least, seed : int, float, int
+            The limits, and the seed of the shuffles before each pass.
         faces : Faces
             Rows and their classes.
         link, A : array (m, d), (n, m)
@@ -181,8 +188,9 @@ class DataFeatures(Features, Protocol):
 
         """
 
-    def column_error_norms(self) -> Floats:
+    def column_error_norms(self, norms: Floats) -> Floats:
         """Return gamma |x_i|, (n,), with the relative errors gamma of sums in transposed_product.
 
+        norms (n,) are bounds of |x_i|.
         An entry of A^T X is right to sum_i gamma_k |a_ij| |x_ik|.
         """

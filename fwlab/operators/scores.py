@@ -27,12 +27,12 @@ def scores_of(features: Features, W: Floats) -> Floats:
     return out
 
 
-def score_errors(features: DataFeatures, W: Floats) -> Floats:
+def score_errors(features: DataFeatures, x: Floats, W: Floats) -> Floats:
     """Return a bound of the rounding error of the scores of each row for W (m, d), (n,).
 
-    The bounds of the norms are at least 2^-511, so that products that vanish count, too.
+    x (n,) are bounds of the norms of the rows. They are at least 2^-511, so that products that
+    vanish count, too.
     """
-    x = norms_above(features.square_norms())
     w = norms_above(np.einsum("ij,ij->i", W, W))
     return np.asarray(gamma(features.row_terms()) * x * w.max())
 

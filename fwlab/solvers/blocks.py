@@ -16,6 +16,7 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import GapRecord, StepRecord
+from fwlab.kernels.steps.orders import draw_blocks
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
@@ -185,13 +186,14 @@ class BlockMethod(Method):
             return rng.integers(0, n, n)
         if self.order == "cyclic":
             return np.arange(n)
-        if block_size == 1:
-            return rng.permutation(n)
-        starts = block_size * rng.permutation(-(-n // block_size))
-        offsets = np.tile(np.arange(block_size), (len(starts), 1))
-        order: Integers = (starts[:, None] + rng.permuted(offsets, axis=1)).ravel()
-        kept: Integers = order[order < n]
-        return kept
+        order = np.empty(n, dtype=np.int64)
+        draw_blocks(order, block_size, drawn_seed(rng))
+        return order
+
+
+def drawn_seed(rng: np.random.Generator) -> int:
+    """Return a seed for kernels.steps.orders."""
+    return int(rng.integers(1, 2**63))
 
 
 def passes_until_gram(problem: PrimalDual, max_gram_memory: int) -> float:

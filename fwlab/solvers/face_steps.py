@@ -6,7 +6,6 @@ takes such steps between two passes over all rows; only those passes let other c
 block.
 """
 
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -60,16 +59,20 @@ class FacePasses:
         self.moves = np.zeros(len(faces.rows))  # |change|_1 of the last step on each face
         self._fixed = dual_of(state.problem), make_face_scratch(state.problem.n_classes)
 
-    def visit(self, order: Integers) -> None:
-        """Step once on the faces at these places, in this order."""
+    def visit(self, order: Integers, most: int = 1, least: float = 0.0, seed: int = 0) -> int:
+        """Pass over the faces at these places until that gains no more than `least`.
+
+        Returns the number of passes, which is no more than `most`. A seed shuffles the order before
+        each pass; 0 keeps it.
+        """
         state, features = self.state, cast(DataFeatures, self.state.problem.features)
-        features.face_pass(order, self.faces, state.link, state.A, *self._fixed, self.moves)
-        state.n_steps += len(order)
+        data = self.faces, state.link, state.A, *self._fixed, self.moves
+        count = features.face_passes(order, most, least, seed, *data)
+        state.n_steps += count * len(order)
+        return count
 
 
-def visit_faces(
-    state: State, index: Integers, draw: Callable[[int], Integers], last: float
-) -> float:
+def visit_faces(state: State, index: Integers, seed: int, last: float) -> float:
     """Pass over the faces of the rows `index` while that gains more than a pass over all rows.
 
     Parameters
@@ -78,8 +81,8 @@ def visit_faces(
         Its A, link and n_steps follow.
     index : array of int
         Rows.
-    draw : callable
-        Returns an order of n faces; n is its argument.
+    seed : int
+        The seed of the random orders; 0 keeps the order of the rows.
     last : float
         What the last pass over all rows gained, as `gain` measures it.
 
@@ -93,14 +96,9 @@ def visit_faces(
     if faces is None:
         return 0.0
     cost = relative_cost(problem, len(faces.rows), len(faces.classes))
-    passes, curvatures = FacePasses(state, faces), problem.curvatures[faces.rows]
-    most, count = min(MOST_PASSES, int(MOST_COST / cost)), 0
-    while count < most:
-        passes.visit(draw(len(faces.rows)))
-        count += 1
-        if gain(passes.moves, curvatures) <= cost * last:
-            break
-    return count * cost
+    most = min(MOST_PASSES, int(MOST_COST / cost))
+    order = np.arange(len(faces.rows))
+    return cost * FacePasses(state, faces).visit(order, most, cost * last, seed)
 
 
 def gain(moves: Floats, curvatures: Floats) -> float:

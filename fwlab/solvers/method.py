@@ -369,7 +369,8 @@ class State(RunState):
             return rho
         size, off = problem.polytopes.scale * problem.sample_weight, rho.copy()
         seen = np.flatnonzero(rho > SHOWS * size)
-        for rows in np.split(seen, range(CHUNK, len(seen), CHUNK)):
+        for start in range(0, len(seen), CHUNK):
+            rows = seen[start : start + CHUNK]
             nearest = problem.nearest_feasible(self.A, rows)
             off[rows] = np.abs(self.A[rows] - nearest).max(axis=1)
             rounded = (off[rows] > SHOWS * size[rows]) & (off[rows] <= EXPLAINED * size[rows])

@@ -13,6 +13,7 @@ from fwlab.certify import _link_errors, _link_terms, norms_of_rows
 from fwlab.operators.features import features_of
 from fwlab.operators.scores import score_errors
 from fwlab.operators.sizes import row_sizes
+from fwlab.operators.sums import norms_above
 from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 M = 4
@@ -34,7 +35,7 @@ def losses():
 def score_ratios(features, W):
     """Return the error of each score in exact numbers, over its bound, (n, m)."""
     X = features.X.toarray() if scipy.sparse.issparse(features.X) else features.X
-    bounds = score_errors(features, W)
+    bounds = score_errors(features, norms_above(features.square_norms()), W)
     exact = [
         [sum(Fraction(a) * Fraction(b) for a, b in zip(x, w, strict=True)) for w in W] for x in X
     ]

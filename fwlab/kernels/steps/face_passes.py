@@ -17,6 +17,7 @@ from fwlab.kernels.layouts import FaceScratch, PolytopeWeights, ProjectionScratc
 from fwlab.kernels.products.blocks import add_multiple, dot
 from fwlab.kernels.products.sparse import request_rows, row_scores
 from fwlab.kernels.steps.block import LEAST_WEIGHT
+from fwlab.kernels.steps.orders import shuffle
 
 
 @compiled
@@ -102,8 +103,16 @@ def _face_step(i, classes, dual, scratch, A):
 
 
 @compiled
-def dense_face_pass(order, faces, X, W, A, dual, scratch, moves):
-    """Make one pass over the faces (layouts.Faces) in this order, with dense X and W (m, d)."""
+def gain_of_moves(moves, rows, curvatures):
+    """Return about what exact steps of rows by these sizes add to the dual, up to a factor."""
+    total = 0.0
+    for place in range(len(moves)):
+        total += curvatures[rows[place]] * (moves[place] * moves[place])
+    return total
+
+
+@compiled
+def _dense_face_pass(order, faces, X, W, A, dual, scratch, moves):
     rows, starts, all_classes = faces
     scores = scratch.scores
     for step in range(len(order)):
@@ -137,8 +146,25 @@ def _add_to_class(values, columns, factor, j, W_T):
 
 
 @compiled
-def sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
-    """Make one pass over the faces (layouts.Faces), with CSR X and the transpose of W, (d, m)."""
+def dense_face_passes(order, most, least, seed, faces, X, W, A, dual, scratch, moves):
+    """Pass over faces (layouts.Faces) until a pass gains no more than `least`; return the number.
+
+    X is dense and W (m, d). `order` holds the places in `faces` of each pass, and is shuffled
+    before it if the seed is not 0. There are at most `most` passes. moves[place] becomes |change|_1
+    of the last step on a face.
+    """
+    state = np.uint64(seed)
+    for count in range(most):
+        if seed != 0:
+            state = shuffle(order, state)
+        _dense_face_pass(order, faces, X, W, A, dual, scratch, moves)
+        if gain_of_moves(moves, faces.rows, dual.curvatures) <= least:
+            return count + 1
+    return most
+
+
+@compiled
+def _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
     rows, starts, all_classes = faces
     values, indices, indptr = csr
     all_scores = scratch.all_scores
@@ -162,3 +188,16 @@ def sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
             for c in range(len(classes)):
                 if scratch.change[c] != 0.0:
                     _add_to_class(row, columns, scratch.change[c], classes[c], W_T)
+
+
+@compiled
+def sparse_face_passes(order, most, least, seed, faces, csr, W_T, A, dual, scratch, moves):
+    """Do what dense_face_passes does, with CSR X and the transpose of W, (d, m)."""
+    state = np.uint64(seed)
+    for count in range(most):
+        if seed != 0:
+            state = shuffle(order, state)
+        _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves)
+        if gain_of_moves(moves, faces.rows, dual.curvatures) <= least:
+            return count + 1
+    return most

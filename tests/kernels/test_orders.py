@@ -1,0 +1,56 @@
+"""Random orders of rows: permutations, every one equally likely, blocks kept together."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from fwlab.kernels.steps.orders import draw_blocks, shuffle
+
+pytestmark = pytest.mark.small
+N_DRAWS = 6000
+
+
+def drawn(n, size, seed):
+    order = np.empty(n, dtype=np.int64)
+    draw_blocks(order, size, seed)
+    return order
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 40])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 33])
+def test_blocks_stay_together(n, size):
+    for seed in (1, 2, 2**63 - 1):
+        order = drawn(n, size, seed)
+        np.testing.assert_array_equal(np.sort(order), np.arange(n))
+        blocks = order // size
+        assert np.count_nonzero(np.diff(blocks)) == -(-n // size) - 1
+
+
+def assert_uniform(counts, kinds):
+    """Fail for one of a million seeds if all kinds are equally likely."""
+    assert len(counts) == kinds
+    assert chisquare(list(counts.values())).pvalue > 1e-6
+
+
+def test_every_order_is_as_likely():
+    seeds = np.random.default_rng(0).integers(1, 2**63, N_DRAWS)
+    counts = Counter(tuple(drawn(4, 1, int(seed)).tolist()) for seed in seeds)
+    assert_uniform(counts, len(list(permutations(range(4)))))
+
+
+def test_every_order_of_blocks_and_of_their_rows_is_as_likely():
+    seeds = np.random.default_rng(1).integers(1, 2**63, N_DRAWS)
+    counts = Counter(tuple(drawn(6, 2, int(seed)).tolist()) for seed in seeds)
+    assert_uniform(counts, 6 * 2**3)
+
+
+def test_shuffles_of_one_seed_follow_each_other_at_random():
+    order, state, counts = np.arange(4), np.uint64(12345), Counter()
+    for _ in range(N_DRAWS):
+        before = order.copy()
+        state = np.uint64(shuffle(order, state))  # numba returns a Python integer
+        counts[tuple(np.argsort(before)[order].tolist())] += 1
+    assert_uniform(counts, 24)
