@@ -241,6 +241,15 @@ class BlockScratch(NamedTuple):
     projection: ProjectionScratch
 
 
+class Visits(NamedTuple):
+    """Passes over faces: at most `most`, until one gains no more than `least`."""
+
+    order: np.ndarray  # places in Faces; shuffled before each pass if the state is not 0
+    state: np.ndarray  # (1,) uint64, of the random numbers (kernels.steps.orders)
+    most: int
+    least: float
+
+
 class FaceScratch(NamedTuple):
     """Scratch of a step on a face; the first entries belong to its classes."""
 

@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.layouts import AnyRows, BlockPaths, Csr, DenseBlocks, Faces
+from fwlab.kernels.layouts import AnyRows, BlockPaths, Csr, DenseBlocks, Faces, Visits
 from fwlab.kernels.products.dense import (
     SUMMED,
     block_entries,
@@ -118,10 +118,8 @@ class DenseFeatures:
     ) -> None:
         dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False, single), *rest)
 
-    def face_passes(
-        self, order: Integers, most: int, least: float, seed: int, faces: Faces, *rest: Any
-    ) -> int:
-        return int(dense_face_passes(order, most, least, seed, faces, self.X, *rest))
+    def face_passes(self, visits: Visits, faces: Faces, *rest: Any) -> int:
+        return int(dense_face_passes(visits, faces, self.X, *rest))
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -216,18 +214,8 @@ class SparseFeatures:
     ) -> None:
         sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
 
-    def face_passes(
-        self,
-        order: Integers,
-        most: int,
-        least: float,
-        seed: int,
-        faces: Faces,
-        link: Floats,
-        *rest: Any,
-    ) -> int:
-        data = faces, csr_of(self.X), link.T
-        return int(sparse_face_passes(order, most, least, seed, *data, *rest))
+    def face_passes(self, visits: Visits, faces: Faces, link: Floats, *rest: Any) -> int:
+        return int(sparse_face_passes(visits, faces, csr_of(self.X), link.T, *rest))
 
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)

@@ -15,6 +15,7 @@ from fwlab.kernels.layouts import (
     FaceScratch,
     GapRecord,
     StepRecord,
+    Visits,
 )
 
 ScoreWriter = Callable[[slice, Floats], None]
@@ -155,10 +156,7 @@ class DataFeatures(Features, Protocol):
 
     def face_passes(
         self,
-        order: Integers,
-        most: int,
-        least: float,
-        seed: int,
+        visits: Visits,
         faces: Faces,
         link: Floats,
         A: Floats,
@@ -169,14 +167,12 @@ class DataFeatures(Features, Protocol):
     ) -> int:
         """Pass over faces (kernels.steps.face_passes); change the link, A and moves.
 
-        Returns the number of passes: `most`, or less if a pass gains no more than `least`.
+        Returns the number of passes.
 
         Parameters
         ----------
-        order : array of int
-            Places in `faces`, in the order of the visits; shuffled if the seed is not 0.
-        most, least, seed : int, float, int
-            The limits, and the seed of the shuffles before each pass.
+        visits : Visits
+            The order of each pass, and when to end.
         faces : Faces
             Rows and their classes.
         link, A : array (m, d), (n, m)

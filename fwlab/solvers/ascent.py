@@ -16,7 +16,7 @@ from fwlab.arrays import Integers
 from fwlab.checks.arguments import as_flag
 from fwlab.operators.features import GramFeatures
 from fwlab.primal_dual import PrimalDual
-from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace, drawn_seed
+from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
 from fwlab.solvers.face_steps import MOST_PASSES, gain, visit_faces, warm_up_faces
 from fwlab.solvers.method import State
 from fwlab.solvers.row_active_sets import RowActiveSets
@@ -64,8 +64,7 @@ class Ascent(BlockMethod):
         if state.problem.kernel is not None:
             return self._visit_part_of_gram(workspace.moving, state)
         last = gain(workspace.moves, state.problem.curvatures)
-        seed = 0 if self.order == "cyclic" else drawn_seed(state.rng)
-        return visit_faces(state, workspace.moving, seed, last)
+        return visit_faces(state, workspace.moving, last, shuffles=self.order != "cyclic")
 
     def _visit_part_of_gram(self, index: Integers, state: State) -> float:
         """Make passes over the rows `index` alone; A and the link follow."""

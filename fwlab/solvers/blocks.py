@@ -16,12 +16,12 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import GapRecord, StepRecord
-from fwlab.kernels.steps.orders import draw_blocks
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
+from fwlab.solvers.orders import random_blocks
 from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.single_precision import suits_float32
 
@@ -186,14 +186,7 @@ class BlockMethod(Method):
             return rng.integers(0, n, n)
         if self.order == "cyclic":
             return np.arange(n)
-        order = np.empty(n, dtype=np.int64)
-        draw_blocks(order, block_size, drawn_seed(rng))
-        return order
-
-
-def drawn_seed(rng: np.random.Generator) -> int:
-    """Return a seed for kernels.steps.orders."""
-    return int(rng.integers(1, 2**63))
+        return random_blocks(n, block_size, rng)
 
 
 def passes_until_gram(problem: PrimalDual, max_gram_memory: int) -> float:

@@ -11,12 +11,13 @@ from typing import cast
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.layouts import Faces
+from fwlab.kernels.layouts import Faces, Visits
 from fwlab.kernels.steps.face_passes import count_held, list_held, make_face_scratch
 from fwlab.operators.features_interface import DataFeatures
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.method import State
+from fwlab.solvers.orders import drawn_state
 
 # The cost of a step in units of a class of an exact step over all classes: a class on a face, and
 # a row, whose entries of X come from memory. Measured on dense X and on CSR.
@@ -59,20 +60,23 @@ class FacePasses:
         self.moves = np.zeros(len(faces.rows))  # |change|_1 of the last step on each face
         self._fixed = dual_of(state.problem), make_face_scratch(state.problem.n_classes)
 
-    def visit(self, order: Integers, most: int = 1, least: float = 0.0, seed: int = 0) -> int:
+    def visit(
+        self, order: Integers, most: int = 1, least: float = 0.0, random: Integers | None = None
+    ) -> int:
         """Pass over the faces at these places until that gains no more than `least`.
 
-        Returns the number of passes, which is no more than `most`. A seed shuffles the order before
-        each pass; 0 keeps it.
+        Returns the number of passes, which is no more than `most`. With a state of random numbers
+        (kernels.steps.orders) the order is shuffled before each pass.
         """
+        random = np.zeros(1, dtype=np.uint64) if random is None else random
         state, features = self.state, cast(DataFeatures, self.state.problem.features)
         data = self.faces, state.link, state.A, *self._fixed, self.moves
-        count = features.face_passes(order, most, least, seed, *data)
+        count = features.face_passes(Visits(order, random, most, least), *data)
         state.n_steps += count * len(order)
         return count
 
 
-def visit_faces(state: State, index: Integers, seed: int, last: float) -> float:
+def visit_faces(state: State, index: Integers, last: float, *, shuffles: bool) -> float:
     """Pass over the faces of the rows `index` while that gains more than a pass over all rows.
 
     Parameters
@@ -81,10 +85,10 @@ def visit_faces(state: State, index: Integers, seed: int, last: float) -> float:
         Its A, link and n_steps follow.
     index : array of int
         Rows.
-    seed : int
-        The seed of the random orders; 0 keeps the order of the rows.
     last : float
         What the last pass over all rows gained, as `gain` measures it.
+    shuffles : bool
+        Whether each pass has a random order of its own.
 
     Returns
     -------
@@ -97,8 +101,8 @@ def visit_faces(state: State, index: Integers, seed: int, last: float) -> float:
         return 0.0
     cost = relative_cost(problem, len(faces.rows), len(faces.classes))
     most = min(MOST_PASSES, int(MOST_COST / cost))
-    order = np.arange(len(faces.rows))
-    return cost * FacePasses(state, faces).visit(order, most, cost * last, seed)
+    order, random = np.arange(len(faces.rows)), drawn_state(state.rng) if shuffles else None
+    return cost * FacePasses(state, faces).visit(order, most, cost * last, random)
 
 
 def gain(moves: Floats, curvatures: Floats) -> float:

@@ -196,7 +196,8 @@ def multiply_by_hessian(problem, rng):
 def use_faces(rng):
     X, y = rng.standard_normal((20, 3)), np.arange(20) % 8
     for data in (X, scipy.sparse.csr_array(X)):
-        for loss in (fwlab.MaxHinge(), fwlab.TopK(int(rng.integers(2, 5)))):
+        k = int(rng.integers(2, 5))
+        for loss in (fwlab.MaxHinge(), fwlab.TopK(k), fwlab.PseudoTopK(k)):
             fwlab.solve(fwlab.Problem(data, y, loss, 0.5), "ascent", tol=0.0, max_iter=9)
 
 

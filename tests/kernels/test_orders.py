@@ -15,7 +15,7 @@ N_DRAWS = 6000
 
 def drawn(n, size, seed):
     order = np.empty(n, dtype=np.int64)
-    draw_blocks(order, size, seed)
+    draw_blocks(order, size, np.array([seed], dtype=np.uint64))
     return order
 
 
@@ -48,9 +48,9 @@ def test_every_order_of_blocks_and_of_their_rows_is_as_likely():
 
 
 def test_shuffles_of_one_seed_follow_each_other_at_random():
-    order, state, counts = np.arange(4), np.uint64(12345), Counter()
+    order, state, counts = np.arange(4), np.array([12345], dtype=np.uint64), Counter()
     for _ in range(N_DRAWS):
         before = order.copy()
-        state = np.uint64(shuffle(order, state))  # numba returns a Python integer
+        shuffle(order, state)
         counts[tuple(np.argsort(before)[order].tolist())] += 1
     assert_uniform(counts, 24)

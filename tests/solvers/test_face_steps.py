@@ -141,7 +141,7 @@ def test_no_face_is_visited_if_a_pass_over_all_costs_too_much():
     cost = (1.5 * len(classes) + 10.0 * (N - 2)) / (N * (M + 10.0))
     assert MOST_COST_OF_ONE < cost < MOST_COST
     before, steps = state.A.copy(), state.n_steps
-    assert visit_faces(state, np.arange(N), 0, 0.0) == 0.0
+    assert visit_faces(state, np.arange(N), 0.0, shuffles=False) == 0.0
     assert_array_equal(state.A, before)
     assert state.n_steps == steps
 
@@ -151,7 +151,9 @@ def test_visits_end_before_they_cost_too_much():
     X = 1.0 + 0.1 * rng.standard_normal((N, 5))  # the blocks hinder each other
     problem = fwlab.Problem(X, np.arange(N) % M, fwlab.MaxHinge(), 0.01)
     for few in (2, 6, 10, 14):
-        assert 1.5 < visit_faces(state_of(problem), np.arange(few), 0, 0.0) <= MOST_COST
+        assert (
+            1.5 < visit_faces(state_of(problem), np.arange(few), 0.0, shuffles=False) <= MOST_COST
+        )
 
 
 def test_few_rows_are_visited_a_few_times():
@@ -162,7 +164,7 @@ def test_few_rows_are_visited_a_few_times():
     state = State(problem, np.zeros((5000, 2)), np.random.default_rng(0))
     state.A[:2] = [[0.5, -0.5], [-0.5, 0.5]]
     state.refresh()
-    visit_faces(state, np.arange(2), 0, 0.0)
+    visit_faces(state, np.arange(2), 0.0, shuffles=False)
     assert state.n_steps == 2 * 50
 
 
@@ -177,7 +179,7 @@ def test_visits_end_when_they_gain_less_than_a_pass_over_all_rows():
     def visits(last):
         state = state_of(problem)
         before = state.n_steps
-        cost = visit_faces(state, rows, 0, last)
+        cost = visit_faces(state, rows, last, shuffles=False)
         return (state.n_steps - before) // count, cost
 
     once, cost = visits(np.inf)
@@ -190,7 +192,7 @@ def test_visits_end_when_nothing_moves():
     """The third row is 0 and its block stays, while a pass over all rows gained nothing either."""
     state = state_of(problem_of(fwlab.MaxHinge()))
     before = state.n_steps
-    visit_faces(state, np.array([3]), 0, 0.0)
+    visit_faces(state, np.array([3]), 0.0, shuffles=False)
     assert state.n_steps == before + 1
 
 

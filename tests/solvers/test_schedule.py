@@ -80,13 +80,16 @@ def problem():
 
 @pytest.mark.parametrize("method", BLOCK_METHODS)
 def test_block_methods_end_soon_after_the_gap_is_met(problem, method):
-    tol = 1e-3
-    each = fwlab.solve(problem, method, tol=tol, max_iter=500, check_every=1)
-    auto = fwlab.solve(problem, method, tol=tol, max_iter=500)
-    assert each.success and auto.success
-    assert each.nit <= auto.nit <= each.nit + 1 + each.nit // 20
-    # the first, one a tenth of the passes, and a few near the end
-    assert len(auto.trace.gap) <= 8 + auto.nit // 8
+    seeds, late, needed = 5, 0, 0
+    for rng in range(seeds):
+        options = {"tol": 1e-3, "max_iter": 500, "rng": rng}
+        each = fwlab.solve(problem, method, **options, check_every=1)
+        auto = fwlab.solve(problem, method, **options)
+        assert each.success and auto.success
+        late, needed = late + auto.nit - each.nit, needed + each.nit
+        # the first, one a tenth of the passes, and a few near the end
+        assert len(auto.trace.gap) <= 8 + auto.nit // 8
+    assert 0 <= late <= seeds + needed // 20
 
 
 def test_a_run_repeats_whatever_the_checkpoints_are(problem):

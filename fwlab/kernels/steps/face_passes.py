@@ -146,17 +146,15 @@ def _add_to_class(values, columns, factor, j, W_T):
 
 
 @compiled
-def dense_face_passes(order, most, least, seed, faces, X, W, A, dual, scratch, moves):
-    """Pass over faces (layouts.Faces) until a pass gains no more than `least`; return the number.
+def dense_face_passes(visits, faces, X, W, A, dual, scratch, moves):
+    """Make passes (layouts.Visits) over faces (layouts.Faces); return their number.
 
-    X is dense and W (m, d). `order` holds the places in `faces` of each pass, and is shuffled
-    before it if the seed is not 0. There are at most `most` passes. moves[place] becomes |change|_1
-    of the last step on a face.
+    X is dense and W (m, d). moves[place] becomes |change|_1 of the last step on a face.
     """
-    state = np.uint64(seed)
+    order, state, most, least = visits
     for count in range(most):
-        if seed != 0:
-            state = shuffle(order, state)
+        if state[0] != 0:
+            shuffle(order, state)
         _dense_face_pass(order, faces, X, W, A, dual, scratch, moves)
         if gain_of_moves(moves, faces.rows, dual.curvatures) <= least:
             return count + 1
@@ -191,12 +189,12 @@ def _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
 
 
 @compiled
-def sparse_face_passes(order, most, least, seed, faces, csr, W_T, A, dual, scratch, moves):
+def sparse_face_passes(visits, faces, csr, W_T, A, dual, scratch, moves):
     """Do what dense_face_passes does, with CSR X and the transpose of W, (d, m)."""
-    state = np.uint64(seed)
+    order, state, most, least = visits
     for count in range(most):
-        if seed != 0:
-            state = shuffle(order, state)
+        if state[0] != 0:
+            shuffle(order, state)
         _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves)
         if gain_of_moves(moves, faces.rows, dual.curvatures) <= least:
             return count + 1
