@@ -247,8 +247,9 @@ def _bounded(values: Objectives, error: float, is_feasible: bool) -> Certificate
         values, error = values._replace(dual=-np.inf), np.inf
     # the last sum of each of the two values is rounded, and their difference
     error = MARGIN * (error + 2 * UNIT * (abs(values.primal) + abs(values.dual)))
-    certificate = values.certificate()
-    return replace(certificate, from_scratch=True, gap_error=float(error)).checked()
+    primal, dual, augmented = values
+    gaps = primal - dual, augmented - dual
+    return Certificate(primal, dual, *gaps, from_scratch=True, gap_error=float(error)).checked()
 
 
 # ------------------------------------------------------------------ a Gram matrix

@@ -110,7 +110,10 @@ class RowPolytopes:
 
     def take(self, rows: Integers | slice) -> "RowPolytopes":
         """Return the polytopes of the given samples."""
-        return replace(self, y=self.y[rows], cost_rows=self.cost_rows[rows])
+        if isinstance(rows, slice) and rows.indices(len(self.y)) == (0, len(self.y), 1):
+            return self
+        shared = self.upper, self.lower, self.costs
+        return RowPolytopes(self.y[rows], *shared, self.cost_rows[rows], self.scale)
 
     def without_costs(self) -> "RowPolytopes":
         """Return the same polytopes with delta = 0."""

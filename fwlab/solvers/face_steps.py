@@ -9,10 +9,11 @@ block.
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.layouts import Faces, Visits
-from fwlab.kernels.steps.face_passes import count_held, list_held, make_face_scratch
+from fwlab.kernels.steps.face_passes import keep_held, list_held, make_face_scratch
 from fwlab.operators.features_interface import DataFeatures
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
@@ -35,15 +36,15 @@ def faces_of(state: State, index: Integers, most: float = np.inf) -> Faces | Non
     Returns None if there is no face, or if a pass over them costs more than `most`.
     """
     problem, A = state.problem, state.A
-    counts = np.empty(len(index), dtype=np.int64)
-    count_held(A, index, problem.y, counts)
-    kept = counts >= max(1, problem.row_polytopes.weights.n_lower)
-    rows, counts = index[kept], counts[kept] + 1
-    if not 0.0 < relative_cost(problem, len(rows), counts.sum()) <= most:
+    fewest = max(1, problem.row_polytopes.weights.n_lower)
+    rows, starts = np.empty((2, len(index) + 1), dtype=np.int64)
+    kept = keep_held(A, index, problem.y, fewest, rows, starts)
+    rows, starts = rows[:kept], starts[: kept + 1]
+    if not 0.0 < relative_cost(problem, kept, starts[-1]) <= most:
         return None
-    classes = np.empty(counts.sum(), dtype=np.int64)
+    classes = np.empty(starts[-1], dtype=np.int64)
     list_held(A, rows, problem.y, classes)
-    return Faces(rows, np.concatenate(([0], np.cumsum(counts))), classes)
+    return Faces(rows, starts, classes)
 
 
 def relative_cost(problem: PrimalDual, rows: int, classes: int) -> float:
@@ -61,7 +62,11 @@ class FacePasses:
         self._fixed = dual_of(state.problem), make_face_scratch(state.problem.n_classes)
 
     def visit(
-        self, order: Integers, most: int = 1, least: float = 0.0, random: Integers | None = None
+        self,
+        order: Integers,
+        most: int = 1,
+        least: float = 0.0,
+        random: NDArray[np.uint64] | None = None,
     ) -> int:
         """Pass over the faces at these places until that gains no more than `least`.
 
@@ -113,7 +118,7 @@ def gain(moves: Floats, curvatures: Floats) -> float:
 def warm_up_faces(state: State) -> None:
     """Compile the steps on faces, with the whole domain of the first block."""
     first, m, y = np.zeros(1, np.int64), state.problem.n_classes, state.problem.y
-    count_held(state.A, first, y, np.empty(1, np.int64))
+    keep_held(state.A, first, y, 1, np.empty(1, np.int64), np.empty(2, np.int64))
     list_held(state.A, first, y, np.empty(m, np.int64))
     classes = np.roll(np.arange(m), -y[0])
     FacePasses(state, Faces(first, np.array([0, m]), classes)).visit(first)

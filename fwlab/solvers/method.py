@@ -303,7 +303,9 @@ class State(RunState):
         if not (problem.in_family or found):
             found = outside(problem.polytopes, self.A, problem.sample_weight)
         found = found or changed_row(problem)
-        certificate = replace(certificate, own_gap=own_gap).contradicted(found)
+        if own_gap is not None:
+            certificate = replace(certificate, own_gap=own_gap)
+        certificate = certificate.contradicted(found)
         self.judged = self.n_steps, certificate
         return certificate
 

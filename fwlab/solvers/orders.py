@@ -1,14 +1,17 @@
 """Random orders of rows from a run's generator (kernels.steps.orders)."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fwlab.arrays import Integers
 from fwlab.kernels.steps.orders import draw_blocks
 
 
-def drawn_state(rng: np.random.Generator) -> Integers:
+def drawn_state(rng: np.random.Generator) -> NDArray[np.uint64]:
     """Return the state of the numbers that order rows, (1,)."""
-    return rng.integers(1, 2**64, 1, dtype=np.uint64)
+    state: NDArray[np.uint64] = rng.bit_generator.random_raw(1)
+    state |= np.uint64(1)  # 0 would stay 0
+    return state
 
 
 def random_blocks(n: int, block_size: int, rng: np.random.Generator) -> Integers:

@@ -21,13 +21,22 @@ from fwlab.kernels.steps.orders import shuffle
 
 
 @compiled
-def count_held(A, rows, y, counts):
-    """Count the classes other than y that the blocks of these rows hold."""
-    for place in range(len(rows)):
-        block, count = A[rows[place]], 0
+def keep_held(A, index, y, fewest, rows, starts):
+    """Keep the rows whose blocks hold at least `fewest` classes but y; return their number.
+
+    rows[r] is the r-th of them; its classes, y first, begin at starts[r] in the list of all.
+    """
+    kept, place = 0, 0
+    for i in index:
+        block, count = A[i], 0
         for j in range(len(block)):
             count += block[j] != 0.0
-        counts[place] = count - (block[y[rows[place]]] != 0.0)
+        count -= block[y[i]] != 0.0
+        if count >= fewest:
+            rows[kept], starts[kept] = i, place
+            kept, place = kept + 1, place + count + 1
+    starts[kept] = place
+    return kept
 
 
 @compiled
