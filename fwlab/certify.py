@@ -154,7 +154,7 @@ def terms_of_part(
     losses, loss_error = losses_with_error(part, parts, score_errors(features, x, W), A)
     rounded = features.column_error_norms(x) + gamma(whole.n_parts - 1) * x
     sizes = row_sizes(A, whole.rows)
-    inner, total = _link_terms(sizes, whole.rows.max(), rounded, x, rho)
+    inner, total = _link_terms(sizes, whole.rows, rounded, x, rho)
     values = part.values(losses, A, whole.square, whole.dual_square)
     share, dual_error = len(A) / whole.n_samples, dual_row_error(part, sizes, rho)
     errors = Errors(share * loss_error, share * dual_error, share * inner, total)
@@ -170,15 +170,14 @@ def certificate_of_parts(problem: InParts, terms: Sequence[Terms], V: Floats) ->
 
 
 def _link_terms(
-    sizes: RowSizes, longest: float, rounded: Floats, x: Floats, rho: Floats
+    sizes: RowSizes, v: Floats, rounded: Floats, x: Floats, rho: Floats
 ) -> tuple[float, float]:
     """Return bounds of lam |<V, E>|, a mean over the part, and of lam n |E|, a sum.
 
-    `sizes` are those of A's rows, for bounds of the norms of V's rows as factors, of which
-    `longest` is the largest. rho (n,) bounds |a_i - a'_i|_1; x and rounded (n,) are |x_i| and
-    gamma_c |x_i|.
+    v (m,) bounds the norms of V's rows, and `sizes` are those of A's rows for the factors v. rho
+    (n,) bounds |a_i - a'_i|_1; x and rounded (n,) are |x_i| and gamma_c |x_i|.
     """
-    inner = float(np.mean(rounded * sizes.products + rho * x * longest))
+    inner = float(np.mean(rounded * sizes.products + rho * x * v.max()))
     return inner, float((rounded * np.sqrt(sizes.squares) + rho * x).sum())
 
 
@@ -247,9 +246,7 @@ def _bounded(values: Objectives, error: float, is_feasible: bool) -> Certificate
         values, error = values._replace(dual=-np.inf), np.inf
     # the last sum of each of the two values is rounded, and their difference
     error = MARGIN * (error + 2 * UNIT * (abs(values.primal) + abs(values.dual)))
-    primal, dual, augmented = values
-    gaps = primal - dual, augmented - dual
-    return Certificate(primal, dual, *gaps, from_scratch=True, gap_error=float(error)).checked()
+    return values.certificate(from_scratch=True, gap_error=float(error)).checked()
 
 
 # ------------------------------------------------------------------ a Gram matrix

@@ -82,10 +82,11 @@ class Objectives(NamedTuple):
     dual: float
     augmented: float
 
-    def certificate(self) -> Certificate:
-        """Return the certificate of these values, without a bound of their errors."""
+    def certificate(self, from_scratch: bool = False, gap_error: float = 0.0) -> Certificate:
+        """Return the certificate of these values, which have a gap_error if that is known."""
         primal, dual, augmented = self
-        return Certificate(primal, dual, primal - dual, augmented - dual)
+        gaps = primal - dual, augmented - dual
+        return Certificate(primal, dual, *gaps, from_scratch=from_scratch, gap_error=gap_error)
 
 
 class Status(Enum):

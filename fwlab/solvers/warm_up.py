@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from fwlab.certify import certify
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
 from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
@@ -74,6 +75,7 @@ def _iterate_once(method: Method, form: Form) -> None:
         method.iterate(state, method.start(state))
         method.warm_up(state)
         tiny.certificate(state.A)
+        certify(tiny, state.A)
         tiny.infeasibility(state.A)
         tiny.is_feasible(state.A)
         _multiply_long_rows(form, tiny.n_classes)

@@ -73,7 +73,7 @@ def test_json_is_the_comparison(
     problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), 0.1)
     assert [run["method"] for run in document["runs"]] == ["fw", "ascent"]
     for run in document["runs"]:
-        result = fwlab.solve(problem, run["method"], tol=1e-3, max_iter=7)
+        result = fwlab.solve(problem, run["method"], tol=1e-3, max_iter=7, check_every=1)
         for name in ("primal", "dual", "gap", "success", "message"):
             assert run[name] == getattr(result, name)
         assert (run["iterations"], run["status"]) == (result.nit, result.status.name)

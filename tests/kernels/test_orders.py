@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from fwlab.kernels.steps.orders import draw_blocks, shuffle
+from fwlab.solvers.orders import random_blocks
 
 pytestmark = pytest.mark.small
 N_DRAWS = 6000
@@ -27,6 +28,14 @@ def test_blocks_stay_together(n, size):
         np.testing.assert_array_equal(np.sort(order), np.arange(n))
         blocks = order // size
         assert np.count_nonzero(np.diff(blocks)) == -(-n // size) - 1
+
+
+def test_blocks_of_a_generator_stay_together():
+    rng = np.random.default_rng(0)
+    one, other = random_blocks(33, 8, rng), random_blocks(33, 8, rng)
+    assert (one != other).any()
+    for order in (one, other):
+        assert np.count_nonzero(np.diff(order // 8)) == 4
 
 
 def assert_uniform(counts, kinds):

@@ -135,7 +135,7 @@ def test_the_loss_of_a_visitor_has_the_last_word_on_membership():
 
 def link_errors(problem, A, V, rounded, x, rho):
     v = norms_of_rows(V)
-    terms = _link_terms(row_sizes(A, v), v.max(), rounded, x, rho)
+    terms = _link_terms(row_sizes(A, v), v, rounded, x, rho)
     return _link_errors(problem, v, D, *terms)
 
 
@@ -162,7 +162,7 @@ def test_the_quotients_of_the_link_are_rounded():
         A = np.array([[1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
         V, zeros = problem.link(A), np.zeros(3)
         v = norms_of_rows(V)
-        terms = _link_terms(row_sizes(A, v), v.max(), zeros, np.array([x, 0.0, 0.0]), zeros)
+        terms = _link_terms(row_sizes(A, v), v, zeros, np.array([x, 0.0, 0.0]), zeros)
         inner, total = _link_errors(problem, v, 1, *terms)
         E = 2**0.5 * float(abs(Fraction(V[0, 0]) - Fraction(x) / (3 * Fraction(lam))))
         ratios.append((E / total, lam * np.linalg.norm(V) * E / inner))

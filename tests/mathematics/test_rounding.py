@@ -113,7 +113,7 @@ def test_moves_of_the_dual_point(smoothing):
 
 def link_errors(problem, A, V, rounded, x, rho):
     v = norms_of_rows(V)
-    terms = _link_terms(row_sizes(A, v), v.max(), rounded, x, rho)
+    terms = _link_terms(row_sizes(A, v), v, rounded, x, rho)
     return _link_errors(problem, v, V.shape[1], *terms)
 
 

@@ -30,6 +30,7 @@ def assert_caught(defect: Defect, outcome: Outcome) -> None:
     assert outcome.failed.startswith(defect.test), outcome.output
 
 
+@pytest.mark.turns
 def test_the_code_as_it_is_passes(planting):
     outcome = planting.leave(defect.test for defect in DEFECTS if defect.name in DRAWN)
     assert outcome.code == 0 and " passed" in outcome.output, outcome.output

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fwlab
 from fwlab.kernels.layouts import Faces
+from fwlab.kernels.steps.orders import shuffle
 from fwlab.solvers.face_steps import (
     MOST_COST,
     MOST_COST_OF_ONE,
@@ -194,6 +195,35 @@ def test_visits_end_when_nothing_moves():
     before = state.n_steps
     visit_faces(state, np.array([3]), 0.0, shuffles=False)
     assert state.n_steps == before + 1
+
+
+@each_form
+def test_faces_are_shuffled_before_each_pass(as_form):
+    """The order that is left is as drawn, and the iterates are those of these orders."""
+    problem, state = problem_of(fwlab.MaxHinge(), as_form), np.array([7], dtype=np.uint64)
+    together, alone = state_of(problem), state_of(problem)
+    faces = faces_of(together, np.arange(N))
+    order, drawn = np.arange(len(faces.rows)), np.arange(len(faces.rows))
+    assert FacePasses(together, faces).visit(order, 2, 0.0, state.copy()) == 2
+    one_by_one = FacePasses(alone, faces)
+    for _ in range(2):
+        shuffle(drawn, state)
+        assert one_by_one.visit(drawn) == 1
+    assert_array_equal(order, drawn)
+    assert (order != np.arange(len(order))).any()
+    assert_array_equal(together.A, alone.A)
+
+
+@each_form
+def test_passes_over_faces_end_when_they_gain_too_little(as_form):
+    problem = problem_of(fwlab.MaxHinge(), as_form)
+    start = state_of(problem)
+    faces = faces_of(start, np.arange(N))
+    passes, order = FacePasses(start, faces), np.arange(len(faces.rows))
+    passes.visit(order)
+    gained = gain(passes.moves, problem.curvatures[faces.rows])
+    for least, count in ((1.001 * gained, 1), (0.999 * gained, 2)):
+        assert FacePasses(state_of(problem), faces).visit(order, 2, least) == count
 
 
 @pytest.mark.parametrize("lam", [0.02, 0.3])

@@ -104,7 +104,7 @@ def test_the_dual_never_falls_and_the_primal_never_rises(case, form):
 
 @each_form
 def test_the_certificate_is_that_of_its_own_W(form):
-    problem, result = solved(Case("Usunier-1"), form, max_iter=7, tol=0.0)
+    problem, result = solved(Case("Usunier-1"), form, max_iter=4, tol=0.0)
     assert_allclose(result.primal, problem.primal(result.W), rtol=1e-14)
     assert_allclose(result.dual, problem.dual(result.A), rtol=1e-14)
     assert result.gap == result.primal - result.dual

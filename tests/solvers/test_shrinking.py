@@ -57,7 +57,7 @@ def test_rows_that_rest_are_left_out_and_seen_again():
     plain = fwlab.solve(problem, tol=1e-9, max_iter=20000, shrink=False)
     shrunken = fwlab.solve(problem, tol=1e-9, max_iter=20000)
     assert shrunken.success and plain.success
-    assert shrunken.nit < plain.nit
+    assert 2 * shrunken.nit < plain.nit
 
 
 def test_what_moves_is_measured_by_the_weight_of_its_row():
