@@ -20,6 +20,7 @@ PAGE = (
     "block_projection",
     "projections",
     "linear_svc",
+    "small_fits",
     "peer",
     "threads",
 )

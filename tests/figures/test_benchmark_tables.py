@@ -26,6 +26,7 @@ from figures.benchmarks import (
     products,
     projections,
     ranking,
+    small_fits,
     tail,
     threads,
     wall,
@@ -45,6 +46,19 @@ def test_projection_table(monkeypatch, capsys):
     assert [line.split()[0] for line in lines] == ["sum"] * 3 + ["cone"] * 3
     for line in lines:
         assert len(re.findall(r"\d+\.\d\d \( *\d+\.\d\d\)", line)) == 6
+
+
+def test_small_fits_table(monkeypatch, capsys):
+    monkeypatch.setattr(small_fits, "REPEATS", 3)
+    small_fits.run(quick=True)
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert [row[:3] for row in rows[2:]] == [
+        ["iris", "150 x 4 x 3", tol] for tol in ("no pass", "0.1", "0.01")
+    ]
+    assert rows[2][3:5] == ["-", "0"]
+    for row in rows[2:]:
+        ours, peer, ratio = map(float, row[5:])
+        assert ours > 0 and peer > 0 and ratio == pytest.approx(ours / peer, rel=0.1)
 
 
 def test_package_table(monkeypatch, capsys):

@@ -8,36 +8,48 @@ from fwlab.kernels._jit import compiled
 COUNTING_LENGTH = 64
 # insertion is faster up to this number of largest entries
 INSERTION_LENGTH = 32
-# entries that are sorted by insertion before they are merged
-RUN = 20
+
+
+@compiled(inline=True)
+def _rank_by_counting(values, first, order):
+    """Fill `order` with first + the indices of `values`, from the largest entry down.
+
+    Each entry is compared with all others: n^2 comparisons without a branch. Its rank is the number
+    of larger entries; of equal entries the first takes this rank and the others the next ones.
+    """
+    count = len(values)
+    for j in range(count):
+        order[j] = -1
+    for j in range(count):
+        value, rank = values[j], 0
+        for i in range(count):
+            rank += values[i] > value
+        while order[rank] >= 0:
+            rank += 1
+        order[rank] = first + j
 
 
 @compiled
-def _sort_runs(values, width, order):
-    """Fill `order` with indices of `values`, in descending order within each run of `width`."""
+def _sort_runs(values, width, order, sorted_values):
+    """Sort each run of `width` entries; `order` has their indices in `values`."""
     for start in range(0, len(values), width):
-        for j in range(start, min(start + width, len(values))):
-            value, place = values[j], j
-            while place > start and values[order[place - 1]] < value:
-                order[place] = order[place - 1]
-                place -= 1
-            order[place] = j
+        run = slice(start, min(start + width, len(values)))
+        _rank_by_counting(values[run], start, order[run])
+    for place in range(len(values)):
+        sorted_values[place] = values[order[place]]
 
 
 @compiled
-def _merge_runs(values, runs, width, merged):
-    """Merge the runs of `width` indices two by two; of equal entries the first comes first."""
-    n = len(values)
-    for start in range(0, n, 2 * width):
-        middle, end = min(start + width, n), min(start + 2 * width, n)
-        left, right = start, middle
-        for place in range(start, end):
-            if left < middle and (right == end or values[runs[left]] >= values[runs[right]]):
-                merged[place] = runs[left]
-                left += 1
-            else:
-                merged[place] = runs[right]
-                right += 1
+def _merge(keys, runs, start, middle, end, merged_keys, merged):
+    """Merge two runs next to each other; of equal entries the first comes first."""
+    left, right = start, middle
+    for place in range(start, end):
+        if left < middle and (right == end or keys[left] >= keys[right]):
+            merged_keys[place], merged[place] = keys[left], runs[left]
+            left += 1
+        else:
+            merged_keys[place], merged[place] = keys[right], runs[right]
+            right += 1
 
 
 @compiled(allocates=True)
@@ -48,13 +60,16 @@ def sort_long(values, order):
     """
     n = len(values)
     width = n
-    while width > RUN:
+    while width > COUNTING_LENGTH:
         width = (width + 1) // 2
     runs, merged = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    _sort_runs(values, width, runs)
+    keys, merged_keys = np.empty(n), np.empty(n)
+    _sort_runs(values, width, runs, keys)
     while width < n:
-        _merge_runs(values, runs, width, merged)
-        runs, merged = merged, runs
+        for start in range(0, n, 2 * width):
+            middle, end = min(start + width, n), min(start + 2 * width, n)
+            _merge(keys, runs, start, middle, end, merged_keys, merged)
+        runs, merged, keys, merged_keys = merged, runs, merged_keys, keys
         width *= 2
     for place in range(len(order)):
         order[place] = runs[place]
@@ -62,25 +77,11 @@ def sort_long(values, order):
 
 @compiled(inline=True)
 def sort_descending(values, order):
-    """Fill `order`, as long as `values`, with the indices of `values` from the largest down.
-
-    Up to COUNTING_LENGTH entries each entry is compared with all others: n^2 comparisons without a
-    branch. Its rank is the number of larger entries; of equal entries the first takes this rank and
-    the others the next ones.
-    """
-    count = len(values)
-    if count > COUNTING_LENGTH:
+    """Fill `order`, as long as `values`, with the indices of `values` from the largest down."""
+    if len(values) > COUNTING_LENGTH:
         sort_long(values, order)
-        return
-    for j in range(count):
-        order[j] = -1
-    for j in range(count):
-        value, rank = values[j], 0
-        for i in range(count):
-            rank += values[i] > value
-        while order[rank] >= 0:
-            rank += 1
-        order[rank] = j
+    else:
+        _rank_by_counting(values, 0, order)
 
 
 @compiled
