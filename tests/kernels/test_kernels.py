@@ -23,6 +23,7 @@ from loss_table import entries, some_ks
 
 import fwlab
 from fwlab import kernels
+from fwlab.kernels.domains.sorting import INSERTION_LENGTH
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 from fwlab.solvers.newton import Proximal
 from fwlab.solvers.registry import REGISTRY
@@ -130,9 +131,11 @@ def use_losses(rng):
 
 
 def use_long_rows(rng):
-    loss, y = fwlab.TopK(int(rng.integers(1, 6))), rng.integers(0, 600, 2)
+    y = rng.integers(0, 600, 2)
     for scale in (0.02, 1.0):
-        loss.project(scale * rng.standard_normal((2, 600)), y)
+        scores = scale * rng.standard_normal((2, 600))
+        fwlab.TopK(int(rng.integers(1, 6))).project(scores, y)
+        fwlab.TopK(INSERTION_LENGTH + 1).value(scores, y)
 
 
 def use_projections(rng):
@@ -194,7 +197,7 @@ def multiply_by_hessian(problem, rng):
 
 
 def use_faces(rng):
-    X, y = rng.standard_normal((20, 3)), np.arange(20) % 8
+    X, y = rng.standard_normal((20, 3)), np.arange(20) % 10
     for data in (X, scipy.sparse.csr_array(X)):
         k = int(rng.integers(2, 5))
         for loss in (fwlab.MaxHinge(), fwlab.TopK(k), fwlab.PseudoTopK(k)):
