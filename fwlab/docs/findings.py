@@ -68,9 +68,9 @@ def speed() -> Discovery:
         f"Crammer-Singer solver on {listed(faster)}{other}; of that time `TopKSVC.fit` takes "
         f"{listed(sizes)} of few features. On Usunier's loss `solve` takes "
         f"{min(fits):.3g} to {max(fits):.3g} of the time of the C++ code of Lapin et al. of 2016, "
-        f"and less time in {sum(one < 1 for one in fits)} of {len(fits)} fits. A pass of `ascent` over a "
-        f"dense X of 15935 x 1024 numbers with 20 classes takes {a_pass.split()[-2]} of the time "
-        "of the one product X Wᵀ by BLAS.",
+        f"and less time in {sum(one < 1 for one in fits)} of {len(fits)} fits. A pass of `ascent` "
+        "over a dense X of 15935 x 1024 numbers with 20 classes takes "
+        f"{a_pass.split()[-2]} of the time of the one product X Wᵀ by BLAS.",
         "python -m figures.benchmarks linear_svc small_fits peer passes",
     )
 
