@@ -212,7 +212,7 @@ class Result:
     primal, dual, gap : float
         P(W), D(A), and their difference. problem.gap(A) is the gap at weights(A) instead.
     infeasibility : float
-        A bound of the distance of every entry of A from its domain.
+        How far an entry of A is from its domain at most, up to the rounding of a projection.
     success : bool
         Whether gap + gap_error is at most tol.
     nit : int
