@@ -362,8 +362,8 @@ class State(RunState):
         """Project the rows of A that miss the domain by rounding errors that show.
 
         A block step projects a point whose size grows as the sample weight falls, and its rounding
-        errors grow with that size. Rows that are far from the domain stay: no rounding explains
-        them. Returns the `distances` of A, (n,).
+        errors grow with that size. Rows that are far from the domain stay, as no rounding explains
+        them, and so do those that a projection takes no nearer. Returns the `distances` of A, (n,).
         """
         problem, self.infeasibility = self.problem, None
         rho = distances(problem, self.A)
@@ -375,13 +375,13 @@ class State(RunState):
             rows = seen[start : start + CHUNK]
             nearest = problem.nearest_feasible(self.A, rows)
             off[rows] = np.abs(self.A[rows] - nearest).max(axis=1)
+            part = problem.sample_weight[rows], problem.row_polytopes.take(rows)
+            distance = repair_distances(nearest, *part)
             rounded = (off[rows] > SHOWS * size[rows]) & (off[rows] <= EXPLAINED * size[rows])
-            moved = rows[rounded]
-            self.A[moved] = nearest[rounded]
-            rest = self.A[moved] - problem.nearest_feasible(self.A, moved)
-            off[moved] = np.abs(rest).max(axis=1)
-            kept = problem.row_polytopes.take(moved)
-            rho[moved] = repair_distances(self.A[moved], problem.sample_weight[moved], kept)
+            taken = rounded & (distance < rho[rows])
+            moved = rows[taken]
+            self.A[moved], rho[moved] = nearest[taken], distance[taken]
+            off[moved] = distance[taken]
         self.infeasibility = float(off.max())
         return rho
 

@@ -17,5 +17,5 @@ def drawn_state(rng: np.random.Generator) -> NDArray[np.uint64]:
 def random_blocks(n: int, block_size: int, rng: np.random.Generator) -> Integers:
     """Return 0 .. n-1: blocks of rows in random order, and the rows of each block, too."""
     order = np.empty(n, dtype=np.int64)
-    draw_blocks(order, block_size, drawn_state(rng))
+    draw_blocks(order, np.arange(0, n, block_size), block_size, drawn_state(rng))
     return order

@@ -16,7 +16,7 @@ N_DRAWS = 6000
 
 def drawn(n, size, seed):
     order = np.empty(n, dtype=np.int64)
-    draw_blocks(order, size, np.array([seed], dtype=np.uint64))
+    draw_blocks(order, np.arange(0, n, size), size, np.array([seed], dtype=np.uint64))
     return order
 
 

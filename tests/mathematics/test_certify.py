@@ -99,6 +99,28 @@ def test_the_distance_is_that_of_the_repaired_row_up_to_a_factor(m, error):
             assert bound <= factor * (moved + rounding), loss
 
 
+def test_the_distance_of_a_row_of_the_smallest_numbers():
+    """The mean is rounded to a whole multiple of the smallest number."""
+    m, d = 300, 265 / 517
+    weights = 2.0**-497 * np.repeat([1 + d, 1 - d], [149, 150])
+    problem = fwlab.Problem([[1.0]], [0], GivenWeights(weights, weights), 1.0, n_classes=m)
+    b = 2.0**-1074 * np.repeat([782.0, 252.0, 65.0], [149, 149, 1])
+    A = np.concatenate([[b.sum()], -b])[None]
+    (row,), (bound,) = repaired(problem, A), repair_distances(A, np.ones(1), problem.polytopes)
+    assert sum(abs(v - Fraction(float(a))) for v, a in zip(row, A[0], strict=True)) <= bound
+
+
+@dataclass(frozen=True, eq=False)
+class GivenWeights(fwlab.Loss):
+    """A loss with these weights."""
+
+    upper: np.ndarray
+    lower: np.ndarray
+
+    def polytope_weights(self, m):
+        return self.upper, self.lower
+
+
 @dataclass(frozen=True)
 class EqualWeights(fwlab.Loss):
     """k falling weights, the same above and below."""

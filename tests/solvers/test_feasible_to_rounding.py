@@ -29,6 +29,21 @@ def test_a_run_ends_inside_the_domain(k):
     assert given.infeasibility(state.A) <= 1e-14
 
 
+def test_a_row_is_not_moved_away_from_its_domain():
+    """The row is exactly feasible; its projection has 297 entries that rounding made negative."""
+    m, y, weight = 300, 161, float.fromhex("0x1.cd597d1e44fd8p-2")
+    z = float.fromhex("0x1.cd597d1e44fd6p-2")
+    A = np.zeros((1, m))
+    A[0, [y, 227, 144]] = z, -z / 2, -z / 2
+    given = fwlab.Problem(
+        [[1.0]], [y], fwlab.PseudoTopK(2), 1.0, n_classes=m, sample_weight=[weight]
+    )
+    state = State(given, A.copy(), np.random.default_rng(0))
+    before = distances(given, A)
+    assert (state.round_to_domain() <= before).all()
+    assert_array_equal(state.A, A)
+
+
 def test_the_certificate_is_of_a_point_inside_the_domain():
     given, rng = problem(3), np.random.default_rng(1)
     inside = given.nearest_feasible(rng.standard_normal((20, 26)), slice(None))

@@ -120,8 +120,8 @@ def repair_distance_rows(A, omega, y, polytope, sum_upper, room, rounding, out):
         b, order = held[:count], ranks[:count]
         sort_descending(b, order)
         least = _least(b, order, polytope.upper) * (1.0 + rounding)
-        if least < VANISHING:
-            # the quotients lose digits to underflow: |a| + |a'| bounds the distance, too
+        if least < VANISHING or total < VANISHING:
+            # quotients and means lose digits to underflow: |a| + |a'| bounds the distance, too
             out[i] = 3.0 * length
             continue
         moved = clipped

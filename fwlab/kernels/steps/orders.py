@@ -27,17 +27,17 @@ def shuffle(order, state):
         order[last], order[place] = order[place], order[last]
 
 
-@compiled(allocates=True)
-def draw_blocks(order, block_size, state):
-    """Set `order` to 0 .. n-1: blocks of rows in random order, and so the rows of each block."""
+@compiled
+def draw_blocks(order, starts, block_size, state):
+    """Set `order` to 0 .. n-1: blocks of rows in random order, and so the rows of each block.
+
+    `starts` are the first rows of all blocks, which are shuffled.
+    """
     n, place = len(order), 0
-    starts = np.empty(-(-n // block_size), dtype=np.int64)
-    for block in range(len(starts)):
-        starts[block] = block * block_size
     shuffle(starts, state)
     for start in starts:
-        rows = order[place : place + min(block_size, n - start)]
-        for r in range(len(rows)):
-            rows[r] = start + r
-        shuffle(rows, state)
-        place += len(rows)
+        count = min(block_size, n - start)
+        for r in range(count):
+            order[place + r] = start + r
+        shuffle(order[place : place + count], state)
+        place += count
