@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from fwlab.certify import certify
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
 from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
+from fwlab.operators.sizes import row_maxima, row_sizes
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
+from fwlab.rounding import distances
 from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
 from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS
@@ -75,7 +76,8 @@ def _iterate_once(method: Method, form: Form) -> None:
         method.iterate(state, method.start(state))
         method.warm_up(state)
         tiny.certificate(state.A)
-        certify(tiny, state.A)
+        distances(tiny, state.A)
+        row_maxima(row_sizes(state.A, state.A[0]).lengths[None])
         tiny.infeasibility(state.A)
         tiny.is_feasible(state.A)
         _multiply_long_rows(form, tiny.n_classes)
