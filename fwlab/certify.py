@@ -174,8 +174,8 @@ def _link_terms(
 ) -> tuple[float, float]:
     """Return bounds of lam |<V, E>|, a mean over the part, and of lam n |E|, a sum.
 
-    v (m,) bounds the norms of V's rows, and `sizes` are those of A's rows for the factors v. rho
-    (n,) bounds |a_i - a'_i|_1; x and rounded (n,) are |x_i| and gamma_c |x_i|.
+    v (m,) bounds the norms of V's rows, and `sizes` belong to the rows of A, with the factors v.
+    rho (n,) bounds |a_i - a'_i|_1; x and rounded (n,) are |x_i| and gamma_c |x_i|.
     """
     inner = float(np.mean(rounded * sizes.products + rho * x * v.max()))
     return inner, float((rounded * np.sqrt(sizes.squares) + rho * x).sum())

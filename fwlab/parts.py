@@ -1,4 +1,4 @@
-"""What a part of the samples adds to the values and to the bounds of their errors.
+"""Sums over the samples part by part: the values, and the bounds of their errors.
 
 fwlab.certify says what the parts are, and puts them together.
 """

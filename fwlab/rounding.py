@@ -117,7 +117,7 @@ def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
 def dual_row_error(problem: PrimalDual, sizes: RowSizes, rho: Floats) -> float:
     """Return a bound of the error of the terms of D that belong to single rows of A.
 
-    sizes are those of A's rows, and rho (n,) bounds |a_i - a'_i|_1.
+    `sizes` belong to the rows of A, and rho (n,) bounds |a_i - a'_i|_1.
     """
     n, m = problem.n_samples, problem.n_classes
     costs = problem.polytopes.cost_sizes()

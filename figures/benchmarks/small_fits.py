@@ -60,7 +60,7 @@ def in_turn(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def machine_of(peer: LinearSVC) -> np.ndarray:
-    """Return W of a fitted LinearSVC, one row a class."""
+    """Return W of a fitted LinearSVC, one row per class."""
     rows = np.asarray(peer.coef_)
     return rows if len(rows) > 1 else np.vstack([-rows / 2, rows / 2])
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from fwlab.kernels.steps.orders import draw_blocks, shuffle
-from fwlab.solvers.orders import random_blocks
+from fwlab.solvers.orders import drawn_state, random_blocks
 
 pytestmark = pytest.mark.small
 N_DRAWS = 6000
@@ -28,6 +28,25 @@ def test_blocks_stay_together(n, size):
         np.testing.assert_array_equal(np.sort(order), np.arange(n))
         blocks = order // size
         assert np.count_nonzero(np.diff(blocks)) == -(-n // size) - 1
+
+
+def test_the_numbers_of_xorshift_by_hand():
+    """A shuffle of two entries draws one number, whose highest bit but one decides."""
+    state, number, mask = np.array([12345], dtype=np.uint64), 12345, 2**64 - 1
+    for _ in range(40):
+        number ^= number << 13 & mask
+        number ^= number >> 7
+        number ^= number << 17 & mask
+        order = np.arange(2)
+        shuffle(order, state)
+        assert int(state[0]) == number
+        assert order[0] == 1 - (number >> 63)
+
+
+def test_a_state_is_not_0():
+    """Half of all drawn numbers are even; of these 0 would stay 0."""
+    rng = np.random.default_rng(0)
+    assert all(int(drawn_state(rng)[0]) % 2 == 1 for _ in range(20))
 
 
 def test_blocks_of_a_generator_stay_together():

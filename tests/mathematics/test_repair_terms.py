@@ -77,10 +77,10 @@ def test_the_terms_add_up(kind, m):
             assert distance == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("size", [0.0, VANISHING / 8])
-def test_rows_that_nearly_vanish_are_bounded_by_their_sizes(size):
+@pytest.mark.parametrize(("size", "weight"), [(0.0, 1.0), (VANISHING / 8, 1.0), (0.25, 2.0**980)])
+def test_rows_that_nearly_vanish_are_bounded_by_their_sizes(size, weight):
     A = np.array([[-size, 3.0, -size, 5.0]])
-    upper = np.array([1.0, 0.0, 0.0])
+    upper = np.array([weight, 0.0, 0.0])
     found = distances(A, np.ones(1), np.array([3]), upper, 0 * upper, 1.0)
     assert_allclose(found, 3 * (3.0 + 5.0 + 2 * size), rtol=1e-15)
 

@@ -199,7 +199,7 @@ def test_visits_end_when_nothing_moves():
 
 @each_form
 def test_faces_are_shuffled_before_each_pass(as_form):
-    """The order that is left is as drawn, and the iterates are those of these orders."""
+    """The order that is left is as drawn; passes in these orders lead to the same iterates."""
     problem, state = problem_of(fwlab.MaxHinge(), as_form), np.array([7], dtype=np.uint64)
     together, alone = state_of(problem), state_of(problem)
     faces = faces_of(together, np.arange(N))

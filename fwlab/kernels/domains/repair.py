@@ -60,7 +60,7 @@ def _most(b, order, count, lower):
 
 @compiled
 def _share_of_equal(b, order, count, total, rounding, upper, sum_upper):
-    """Return the share t if upper = lower: zeta is the sum of b over that of `upper`."""
+    """Return the share t if upper = lower: zeta is the sum of b over sum_upper."""
     share, top, top_lost, bound, bound_lost = 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(min(count, len(upper) - 1)):
         entry = b[order[j]] if j < len(b) else 0.0

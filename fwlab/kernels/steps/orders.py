@@ -1,7 +1,6 @@
 """Draw random orders of rows. The state of the numbers is an array of one uint64, which is not 0.
 
-The numbers are those of Marsaglia's xorshift (2003) with shifts 13, 7 and 17; the shuffle is Fisher
-and Yates's.
+Numbers: Marsaglia's xorshift (2003) with shifts 13, 7 and 17. Shuffle: Fisher and Yates.
 """
 
 import numpy as np
