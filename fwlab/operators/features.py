@@ -23,7 +23,7 @@ from fwlab.kernels.products.dense import (
 from fwlab.kernels.products.sparse import sparse_scores, sparse_transposed_product
 from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
-from fwlab.kernels.steps.face_passes import dense_face_passes, sparse_face_passes
+from fwlab.kernels.steps.face_passes import face_passes
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
@@ -119,7 +119,7 @@ class DenseFeatures:
         dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False, single), *rest)
 
     def face_passes(self, visits: Visits, faces: Faces, *rest: Any) -> int:
-        return int(dense_face_passes(visits, faces, self.X, *rest))
+        return int(face_passes(visits, faces, self.X, *rest))
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -215,7 +215,7 @@ class SparseFeatures:
         sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
 
     def face_passes(self, visits: Visits, faces: Faces, link: Floats, *rest: Any) -> int:
-        return int(sparse_face_passes(visits, faces, csr_of(self.X), link.T, *rest))
+        return int(face_passes(visits, faces, csr_of(self.X), link.T, *rest))
 
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)

@@ -10,10 +10,10 @@ classes alone, and W changes in no others.
 
 import numpy as np
 
-from fwlab.kernels._jit import compiled, in_python
+from fwlab.kernels._jit import chosen_by_type, compiled, in_python
 from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
-from fwlab.kernels.layouts import FaceScratch, PolytopeWeights, ProjectionScratch
+from fwlab.kernels.layouts import Csr, FaceScratch, PolytopeWeights, ProjectionScratch
 from fwlab.kernels.products.blocks import add_multiple, dot
 from fwlab.kernels.products.sparse import request_rows, row_scores
 from fwlab.kernels.steps.block import LEAST_WEIGHT
@@ -155,22 +155,6 @@ def _add_to_class(values, columns, factor, j, W_T):
 
 
 @compiled
-def dense_face_passes(visits, faces, X, W, A, dual, scratch, moves):
-    """Make passes (layouts.Visits) over faces (layouts.Faces); return their number.
-
-    X is dense and W (m, d). moves[place] becomes |change|_1 of the last step on a face.
-    """
-    order, state, most, least = visits
-    for count in range(most):
-        if state[0] != 0:
-            shuffle(order, state)
-        _dense_face_pass(order, faces, X, W, A, dual, scratch, moves)
-        if gain_of_moves(moves, faces.rows, dual.curvatures) <= least:
-            return count + 1
-    return most
-
-
-@compiled
 def _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
     rows, starts, all_classes = faces
     values, indices, indptr = csr
@@ -197,14 +181,32 @@ def _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
                     _add_to_class(row, columns, scratch.change[c], classes[c], W_T)
 
 
+def face_pass(order, faces, X, W, A, dual, scratch, moves):
+    """Make one pass over the faces (layouts.Faces) in this order.
+
+    X is dense and W (m, d), or X is CSR and W its transpose, (d, m).
+    """
+    one_pass = _sparse_face_pass if isinstance(X, Csr) else _dense_face_pass
+    one_pass(order, faces, X, W, A, dual, scratch, moves)
+
+
+@chosen_by_type(face_pass)
+def _face_pass_of_type(order, faces, X, W, A, dual, scratch, moves):
+    is_csr = getattr(X, "instance_class", None) is Csr
+    return _sparse_face_pass if is_csr else _dense_face_pass
+
+
 @compiled
-def sparse_face_passes(visits, faces, csr, W_T, A, dual, scratch, moves):
-    """Do what dense_face_passes does, with CSR X and the transpose of W, (d, m)."""
+def face_passes(visits, faces, X, W, A, dual, scratch, moves):
+    """Make passes (layouts.Visits) over faces; return their number.
+
+    X and W are as for face_pass. moves[place] becomes |change|_1 of the last step on a face.
+    """
     order, state, most, least = visits
     for count in range(most):
         if state[0] != 0:
             shuffle(order, state)
-        _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves)
+        face_pass(order, faces, X, W, A, dual, scratch, moves)
         if gain_of_moves(moves, faces.rows, dual.curvatures) <= least:
             return count + 1
     return most
