@@ -98,15 +98,19 @@ def warmup_rows() -> list[dict[str, Any]]:
         ),
         "gram, long rows": Problem(X, y, TopK(1), 1.0, kernel="precomputed", n_classes=many),
     }
-    parts: dict[str, Callable[[], object]] = {"losses": _use_loss, "projections": _use_projections}
+    parts: dict[str, Callable[[], object]] = {
+        "losses": partial(_use_loss, 3),
+        "losses, many classes": partial(_use_loss, many),
+        "projections": _use_projections,
+    }
     for method in names():
         for storage, problem in tiny.items():
             parts[f"{method}, {storage}"] = partial(warm_up, problem, build(method, {}))
     return [{"part": part, "seconds": _seconds(work)} for part, work in parts.items()]
 
 
-def _use_loss() -> None:
-    scores, y, loss = np.zeros((1, 3)), np.array([0]), TopK(2)
+def _use_loss(n_classes: int) -> None:
+    scores, y, loss = np.zeros((1, n_classes)), np.array([0]), TopK(2)
     for method in (loss.value, loss.subgradient, loss.lmo, loss.conjugate, loss.project):
         method(scores, y)
     loss.in_domain(scores, y)

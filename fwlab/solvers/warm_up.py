@@ -37,7 +37,8 @@ class Form(NamedTuple):
 def warm_up(problem: PrimalDual, method: Method) -> None:
     """Run one iteration of the method on two samples of the form of the problem's.
 
-    numba compiles a second version for read-only arrays, such as memory maps, and for float32.
+    numba compiles a second version for read-only arrays, such as memory maps, and for float32. What
+    only rows need that are not proved to be near their domains is compiled if there are any.
     """
     sparse = scipy.sparse.issparse(problem.X)
     values = problem.X.data if sparse else problem.X
@@ -78,8 +79,6 @@ def _iterate_once(method: Method, form: Form) -> None:
         tiny.certificate(state.A)
         distances(tiny, state.A)
         row_maxima(row_sizes(state.A, state.A[0]).lengths[None])
-        tiny.infeasibility(state.A)
-        tiny.is_feasible(state.A)
         _multiply_long_rows(form, tiny.n_classes)
 
 
