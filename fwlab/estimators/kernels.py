@@ -46,6 +46,8 @@ class FittedKernel:
         constant = 0.0
         if parameters["fit_intercept"]:
             constant = as_real("intercept_scaling", parameters["intercept_scaling"], positive=True)
+            if kernel == "linear":  # the column has the type of X
+                constant = as_real("intercept_scaling", X.dtype.type(constant), positive=True)
         needs_samples = not isinstance(kernel, str) or kernel == "rbf"
         return cls(kernel, gamma, X.copy() if needs_samples else None, constant)
 
@@ -108,5 +110,5 @@ def with_constant(X: Any, constant: float) -> Any:
     """Return X with a column of this constant, X itself for 0."""
     if not constant:
         return X
-    column = np.full((X.shape[0], 1), constant)
+    column = np.full((X.shape[0], 1), constant, dtype=X.dtype)
     return sp.hstack([X, column], format="csr") if sp.issparse(X) else np.hstack([X, column])

@@ -89,6 +89,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     max_iter: int
     random_state: Any
     verbose: int
+    storage: Any
 
     _trained: TrainedMachine
 
@@ -175,6 +176,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             n_classes=m,
             sample_weight=omega,
             regularizer=None if self.norm == 2 else LpNorm(self.norm),
+            storage="float32" if kernel.is_linear and X.dtype == np.float32 else "float64",
         )
         return TrainingProblem(problem, kernel, classes)
 
@@ -223,7 +225,8 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _scores(self, X: Any) -> Floats:
         """Return the scores of all classes, (n, n_classes), from the public attributes."""
         check_is_fitted(self)
-        X, kernel = new_samples(self, X), self._trained.kernel
+        kernel = self._trained.kernel
+        X = new_samples(self, X, single=kernel.is_linear)
         if not kernel.is_linear:
             return public_scores(kernel.gram(X), self, "dual_coef_")
         scores = public_scores(X, self, "coef_")

@@ -54,6 +54,10 @@ class TopKSVC(TopKMachine):
         Draws the order of the samples.
     verbose : int
         1 prints a line per second to stderr.
+    storage : None, "float64" or "float32"
+        The type in which `fit` holds X; None leaves float32 as it is and takes float64 for all
+        others. float32 takes half the memory. The certificate is about X as it is held. Kernels
+        other than the linear one take float64.
 
     Attributes
     ----------
@@ -102,6 +106,7 @@ class TopKSVC(TopKMachine):
         max_iter: int = 1000,
         random_state: Any = None,
         verbose: int = 0,
+        storage: Any = None,
     ) -> None:
         self.loss = loss
         self.k = k
@@ -120,6 +125,7 @@ class TopKSVC(TopKMachine):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+        self.storage = storage
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X (n, d), or a Gram matrix (n, n), with labels y (n,) of any kind.

@@ -33,7 +33,7 @@ class TopKSVCCV(TopKMachine):
     scoring : None, str or callable
         As everywhere in scikit-learn; None is the accuracy. `fwlab.metrics.make_topk_scorer(k)`
         counts a sample as right if its class is among the k best.
-    loss, k, weights, .. verbose
+    loss, k, weights, .. storage
         As for TopKSVC, which has C and warm_start besides.
 
     Attributes
@@ -67,10 +67,9 @@ class TopKSVCCV(TopKMachine):
         max_iter: int = 1000,
         random_state: Any = None,
         verbose: int = 0,
+        storage: Any = None,
     ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.scoring = scoring
+        self.Cs, self.cv, self.scoring = Cs, cv, scoring
         self.loss = loss
         self.k = k
         self.weights = weights
@@ -86,6 +85,7 @@ class TopKSVCCV(TopKMachine):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+        self.storage = storage
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose C on folds of X (n, d) and y (n,), and train on all samples with it.

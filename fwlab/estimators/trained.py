@@ -15,6 +15,9 @@ import scipy.sparse as sp
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_array, as_floats
 
+# rows of float32 that are converted at a time
+CONVERTED = 1024
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -120,5 +123,11 @@ def shaped(name: str, values: Any, shape: tuple[int, ...], *, or_number: bool) -
 def public_scores(X: Any, estimator: Any, name: str) -> Floats:
     """Return X @ coef.T + intercept_ with the public coefficients of this name, (n, rows)."""
     coef, intercept = public_values(estimator, name), public_values(estimator, "intercept_")
-    scores: Floats = np.asarray(X @ coef.T) + intercept
+    if sp.issparse(X) or X.dtype == np.float64:
+        return np.asarray(X @ coef.T) + intercept
+    scores = np.empty((len(X), len(coef)))
+    for start in range(0, len(X), CONVERTED):
+        rows = slice(start, start + CONVERTED)
+        np.matmul(X[rows].astype(np.float64), coef.T, out=scores[rows])
+    scores += intercept
     return scores

@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from fwlab.checks.arguments import is_single
 from fwlab.checks.labels import one_column, plain_labels
+from fwlab.problem_input import STORAGES
 
 try:
     from sklearn.utils.validation import validate_data
@@ -19,20 +20,40 @@ except ImportError:  # before 1.6 it is a method
 
 
 def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """Return the samples X, as float64 or CSR, and the labels y (n,) of a fit.
+    """Return the samples X, as an array or CSR, and the labels y (n,) of a fit.
 
-    A precomputed Gram matrix may stay float32: it is symmetric and positive semidefinite only up to
-    the rounding of its own type. The labels are read from y itself, because scikit-learn turns a
-    list of strings and numbers into strings, and large integers beside floats into floats.
+    X has the type of its storage. A precomputed Gram matrix may stay float32: it is symmetric and
+    positive semidefinite only up to the rounding of its own type. The labels are read from y
+    itself, because scikit-learn turns a list of strings and numbers into strings, and large
+    integers beside floats into floats.
     """
     is_gram = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
-    dtype = np.float32 if is_gram and is_single(X) else np.float64
+    single = _storage_of(estimator, X) == "float32" or (is_gram and is_single(X))
+    dtype = np.float32 if single else np.float64
     y = one_column(y)
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
     # the check takes longer than all others; it refuses no such labels, and warns about many
     if checked.dtype.kind not in "iubU" or 2 * len(np.unique(checked)) > len(checked):
         check_classification_targets(checked)
     return X, plain_labels(y)
+
+
+def _storage_of(estimator: Any, X: Any) -> str:
+    """Return the type in which a fit stores samples; only machines of features have a choice.
+
+    Raises ValueError for a storage that is none, or is not for this kernel.
+    """
+    storage = getattr(estimator, "storage", "float64")
+    is_linear = isinstance(estimator.kernel, str) and estimator.kernel == "linear"
+    if storage is None:
+        return "float32" if is_linear and is_single(X) else "float64"
+    if not isinstance(storage, str) or storage not in STORAGES:
+        raise ValueError(f"storage must be None or one of {STORAGES}; got {storage!r}.")
+    if storage == "float32" and not is_linear:
+        raise ValueError(
+            f'storage must be None or "float64" with kernel={estimator.kernel!r}; got "float32".'
+        )
+    return storage
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
@@ -46,6 +67,7 @@ def _parameter_names(cls: Any) -> tuple[str, ...]:
     return tuple(cls._get_param_names())
 
 
-def new_samples(estimator: Any, X: Any) -> Any:
-    """Return the samples X of a prediction, as float64 or CSR."""
-    return validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, reset=False)
+def new_samples(estimator: Any, X: Any, *, single: bool = False) -> Any:
+    """Return the samples X of a prediction, as float64 or CSR; `single` leaves float32 alone."""
+    dtype = np.float32 if single and is_single(X) else np.float64
+    return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)

@@ -239,6 +239,8 @@ class BlockScratch(NamedTuple):
     vertex: VertexScratch
     point: np.ndarray  # (m,), the point to project, or a gradient
     projection: ProjectionScratch
+    new: np.ndarray  # (m,), the block after the step
+    changed: np.ndarray  # (m,), the classes that the step changes come first
 
 
 class Visits(NamedTuple):

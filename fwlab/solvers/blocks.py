@@ -167,9 +167,7 @@ class BlockMethod(Method):
         active_sets.reserve(order)
         parts = workspace.moves, active_sets.arrays, workspace.estimates
         record = GapRecord(*parts, workspace.gaps) if self.order == "gap" else StepRecord(*parts)
-        single = self.order not in ROW_BY_ROW and suits_float32(
-            problem, link, workspace.moves, workspace.passes
-        )
+        single = self.order not in ROW_BY_ROW and suits_float32(problem, link, workspace.moves)
         problem.features.block_pass(
             self.rule, order, workspace.grams, single, link, A, dual_of(problem), record
         )

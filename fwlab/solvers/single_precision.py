@@ -1,4 +1,12 @@
-"""Decide which passes over float32 rows compute their scores in float32."""
+"""Decide which passes over float32 rows compute their scores in float32.
+
+Let q_i be the curvature of block i, e_i the error of its scores (the errors of classes that the
+block does not hold move nothing) and d_i the change that its step makes. The step maximises the
+dual at the wrong scores, a concave quadratic of curvature q_i, so n times the dual rises by at
+least q_i |d_i|^2 / 2 - |e_i| |d_i|. Over a pass, with S the sum of q_i |d_i|^2 and E that of
+|e_i|^2 / q_i, it rises by S / 2 - sqrt(E S) or more. Half of S / 2, the guarantee of exact scores,
+is left if E <= S / 16. Rounding e_i makes no difference to A itself: the link follows A in float64.
+"""
 
 import numpy as np
 import scipy.sparse
@@ -7,21 +15,21 @@ from fwlab.arrays import Floats
 from fwlab.operators.features import SHORT_ROWS
 from fwlab.primal_dual import PrimalDual
 
-# Scores in float32 end once their rounding errors are this part of their changes in the last pass.
-LARGEST_ERROR = 1 / 8
-# Where steps zigzag their changes stay large while the gap does not fall, and the test by their
-# size never ends; a run loses at most these passes then.
-MOST_PASSES = 10
+# E may be this part of S
+LARGEST_PART = 1 / 16
+# Up to this length the rounding errors of a sum, about as large as those of a random walk in each
+# lane of a vector, stay below eps |x_i| |w_j|; beyond they grow with the root of the length.
+LENGTH = 1024
 # powers of two between which scores and W neither overflow in float32 nor lose digits
 SMALLEST, LARGEST = 2.0**-60, 2.0**60
 
 
-def suits_float32(problem: PrimalDual, link: Floats, moves: Floats, passes: int) -> bool:
+def suits_float32(problem: PrimalDual, link: Floats, moves: Floats) -> bool:
     """Return whether the next pass may compute its scores in float32.
 
-    It may if X is dense and float32 with long rows, and if the rounding errors are small beside
-    the changes of the scores in the last pass. The first pass is therefore in float64, and so is
-    every pass near the optimum or after the first MOST_PASSES.
+    It may if X is dense and float32 with long rows, and W is 0, whose scores are exact, or E is
+    small beside S of the last pass. A run from another start therefore begins in float64, and every
+    run ends in float64.
 
     Parameters
     ----------
@@ -29,22 +37,30 @@ def suits_float32(problem: PrimalDual, link: Floats, moves: Floats, passes: int)
     link : array (m, d)
         W.
     moves : array (n,)
-        The size |change|_1 of the last step of each block of A.
-    passes : int
-        The number of passes of the run, with the next one.
+        The size |d_i|_1 of the last step of each block of A; |d_i| is half of it or more if the
+        entries of all wrong classes rise or all fall.
 
     """
     X = problem.X
-    if passes > MOST_PASSES:
-        return False
     if scipy.sparse.issparse(X) or X.dtype != np.float32 or X.shape[1] < SHORT_ROWS:
         return False
-    lengths = np.sqrt(problem.curvatures * problem.lam_n)
-    longest, largest = lengths.max(), np.sqrt(np.einsum("ij,ij->i", link, link).max())
+    lam_n, longest = problem.lam_n, np.sqrt(problem.curvatures.max() * problem.lam_n)
+    largest = np.sqrt(np.einsum("ij,ij->i", link, link).max())
+    if largest == 0.0 and not moves.any():
+        return _stays_in_range(problem, longest)
     if not (_in_range(largest) and _in_range(longest * largest)):
         return False
-    error = np.finfo(np.float32).eps * largest * lengths.sum()
-    return bool(error <= LARGEST_ERROR * (moves @ problem.curvatures))
+    held = problem.row_polytopes.support + 1
+    square = held * max(1.0, X.shape[1] / LENGTH) * (np.finfo(np.float32).eps * largest) ** 2
+    return bool(len(X) * lam_n * square <= LARGEST_PART * (problem.curvatures @ moves**2) / 4)
+
+
+def _stays_in_range(problem: PrimalDual, longest: float) -> bool:
+    """Return whether float32 holds W and the scores of a pass from W = 0, whatever its steps."""
+    lengths = np.sqrt(problem.curvatures * problem.lam_n)
+    reach = problem.polytopes.scale * problem.sample_weight / problem.lam_n
+    one, all_of_them = (reach * lengths).max(), reach @ lengths
+    return all(map(_in_range, (one, all_of_them, one * longest, all_of_them * longest)))
 
 
 def _in_range(size: float) -> bool:

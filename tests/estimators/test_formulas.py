@@ -100,7 +100,7 @@ SHARED = {"kernel": "linear", "gamma": "scale", "max_iter": 1000, "random_state"
 SHARED |= {"verbose": 0}
 MULTI_CLASS = SHARED | {"loss": "topk", "k": 1, "weights": "flat", "smoothing": 0.0, "norm": 2.0}
 MULTI_CLASS |= {"fit_intercept": False, "intercept_scaling": 1.0, "class_weight": None}
-MULTI_CLASS |= {"method": "ascent", "tol": 1e-4}
+MULTI_CLASS |= {"method": "ascent", "tol": 1e-4, "storage": None}
 RANKING = SHARED | {"surrogate": "quadratic", "theta": 1.0, "method": "auto", "tol": 1e-6}
 DEFAULTS = {
     fwlab.TopKSVC: MULTI_CLASS | {"C": 1.0, "warm_start": False},

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from fwlab.kernels.products.blocks import add_block
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
@@ -29,13 +29,19 @@ def test_scores_and_transposed_product(size, dtype, seed, data):
     assert_allclose(DenseFeatures(X).transposed_product(A), A.T @ exact, rtol=0, atol=1e-12)
 
 
-@given(st.integers(1, 18), st.integers(1, 12), st.integers(0, 999))
-def test_a_block_is_added_to_the_machine(rows, m, seed):
-    """Eight rows at a time where F is full enough, else up to four; what is padded stays."""
-    rng, d = np.random.default_rng(seed), 5
+@given(st.integers(1, 18), st.integers(1, 12), st.sampled_from([0.0, 0.2, 0.6, 1.0]), st.booleans())
+def test_a_block_is_added_to_the_machine(rows, m, filled, single):
+    """Eight rows at a time where F is full enough, else up to four; what is padded stays.
+
+    The rounded machine follows where classes change.
+    """
+    rng, d = np.random.default_rng(rows), 5
     X, W = rng.standard_normal((rows, d)), rng.standard_normal((m, d + 2))
-    F = rng.standard_normal((rows, m)) * (rng.random((rows, m)) < rng.choice([0.2, 0.6, 1.0]))
-    expected = W.copy()
+    F = rng.standard_normal((rows, m)) * (rng.random((rows, m)) < filled)
+    expected, rounded = W.copy(), W[: m if single else 0].astype(np.float32)
+    rounded[:, d:] = 7.0
     expected[:, :d] += F.T @ X
-    add_block(F, X, W, np.empty(m, dtype=np.int64), np.empty(rows, dtype=np.int64))
+    add_block(F, X, W, rounded, np.empty(m, dtype=np.int64), np.empty(rows, dtype=np.int64))
     assert_allclose(W, expected, rtol=0, atol=1e-13)
+    assert_array_equal(rounded[:, :d], W[: len(rounded), :d].astype(np.float32))
+    assert np.all(rounded[:, d:] == 7.0)

@@ -41,7 +41,7 @@ def test_a_change_of_few_or_many_classes(entries, changed):
     change[rng.permutation(20)[:changed]] = rng.integers(1, 9, changed)
     expected = W_T.copy()
     expected[columns] += values[:, None] * change
-    add_row(values, columns, change, W_T, np.empty(20, dtype=np.int64))
+    add_row(values, columns, change, np.flatnonzero(change), W_T)
     assert_array_equal(W_T, expected)
 
 

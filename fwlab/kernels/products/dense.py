@@ -9,7 +9,13 @@ BLAS.
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.products.blocks import add_multiple, block_scores, bring_near, dot
+from fwlab.kernels.products.blocks import (
+    add_multiple,
+    block_scores,
+    bring_near,
+    copy_entries,
+    dot,
+)
 
 # Rows whose length is a multiple of 512 would share the same few lines of the first cache: nine
 # rows at a time (four of X, five of W) evict each other and the products take twice the time.
@@ -34,17 +40,6 @@ def copy_in_lines(W, dtype):
     copy = room[start : start + m * stride].reshape(m, stride)
     copy_entries(W, copy)
     return copy
-
-
-@compiled
-def copy_entries(source, target):
-    """Set the first rows and columns of `target` to `source`.
-
-    numba compiles loops in a tenth of the time that an assignment of slices takes it.
-    """
-    for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[i, j] = source[i, j]
 
 
 @compiled(allocates=True)

@@ -41,19 +41,18 @@ def row_scores(values, columns, W_T, scores):
 
 
 @compiled
-def add_row(values, columns, change, W_T, classes):
-    """Add change^T times the row to W; classes (m,) is scratch.
+def add_row(values, columns, change, classes, W_T):
+    """Add change^T times the row to W; `change` is 0 but for these classes.
 
     Near the optimum few classes change, or none.
     """
-    moved = nonzero(change, classes)
-    if 4 * moved > len(change):
+    if 4 * len(classes) > len(change):
         for place in range(len(values)):
             add_multiple(W_T[columns[place]], values[place], change)
         return
     for place in range(len(values)):
         row, value = W_T[columns[place]], values[place]
-        for j in classes[:moved]:
+        for j in classes:
             row[j] += value * change[j]
 
 
@@ -79,4 +78,5 @@ def sparse_transposed_product(csr, A, out_T):
         row = slice(indptr[i], indptr[i + 1])
         if beyond_cache and i + 1 < len(A):
             request_rows(indices[indptr[i + 1] : indptr[i + 2]], out_T)
-        add_row(values[row], indices[row], A[i], out_T, classes)
+        count = nonzero(A[i], classes)
+        add_row(values[row], indices[row], A[i], classes[:count], out_T)

@@ -25,7 +25,8 @@ LEAST_WEIGHT = 1e-290
 @compiled(allocates=True)
 def make_block_scratch(m, support):
     """Return the scratch of a block step."""
-    return BlockScratch(make_vertex_scratch(m, support), np.empty(m), make_projection_scratch(m))
+    vertex, projection = make_vertex_scratch(m, support), make_projection_scratch(m)
+    return BlockScratch(vertex, np.empty(m), projection, np.empty(m), np.empty(m, dtype=np.int64))
 
 
 @compiled(inline=True)

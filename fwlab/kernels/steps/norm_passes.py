@@ -9,7 +9,7 @@ import numpy as np
 from fwlab.kernels._jit import compiled
 from fwlab.kernels.domains.vertices import margins_without
 from fwlab.kernels.layouts import Block
-from fwlab.kernels.products.blocks import add_multiple, dot
+from fwlab.kernels.products.blocks import add_multiple, dot, nonzero
 from fwlab.kernels.products.sparse import add_row, row_scores
 from fwlab.kernels.steps.block import write_vertex
 from fwlab.kernels.steps.norm_block import full_block, make_norm_scratch, weighted_block
@@ -70,4 +70,5 @@ def sparse_norm_pass(order, csr, V_T, A, dual, norm):
         row = slice(indptr[i], indptr[i + 1])
         row_scores(values[row], indices[row], V_T, scores)
         _step(i, scores, dual, norm, scratch, A, change)
-        add_row(values[row], indices[row], change, V_T, classes)
+        changed = nonzero(change, classes)
+        add_row(values[row], indices[row], change, classes[:changed], V_T)

@@ -13,45 +13,49 @@ from fwlab.kernels.products.blocks import (
     add_block,
     block_scores,
     bring_near,
+    copy_entries,
     nonzero,
 )
-from fwlab.kernels.products.dense import copy_entries, copy_in_lines
+from fwlab.kernels.products.dense import copy_in_lines
 from fwlab.kernels.products.sparse import add_row, request_rows, row_scores
 from fwlab.kernels.steps.block import make_block_scratch, note_gap
 from fwlab.kernels.steps.rules import step_by
 
 
 @compiled(fastmath=True, inline=True)
-def _replace_row(old, scale, change):
-    """Replace the row `old` by `change`, which becomes `scale` times the difference.
-
-    Return the sum of the differences' sizes.
-    """
+def _scaled_difference(old, new, scale, change):
+    """Set `change` to scale (new - old); return the sum of the differences' sizes."""
     moved = 0.0
     for j in range(len(old)):
-        new = change[j]
-        difference = new - old[j]
+        difference = new[j] - old[j]
         moved += abs(difference)
         change[j] = difference * scale
-        old[j] = new
     return moved
 
 
 @compiled(inline=True)
 def step_block(rule, i, scores, dual, scratch, record, A, change):
-    """Move block i of A by the rule; `change` becomes the difference over lam n."""
+    """Move block i of A by the rule; `change` becomes the difference over lam n.
+
+    Return how many entries change: their classes are the first of scratch.changed. No others are
+    written, so that no more memory than theirs goes back.
+    """
     y, costs, cost_rows, _, _ = dual.polytopes
     omega = dual.omega[i]
     record.moves[i] = 0.0
     if omega == 0.0:
         change[:] = 0.0
-        return
-    old = A[i]
+        return 0
+    old, new = A[i], scratch.new
     ridge = dual.smoothing / omega
     block = Block(i, y[i], costs[cost_rows[i]], omega, dual.curvatures[i], ridge)
     note_gap(record, scores, block, dual.weights, scratch, old)
-    step_by(rule, scores, block, dual.weights, scratch, record, old, change)
-    record.moves[i] = _replace_row(old, 1.0 / dual.lam_n, change)
+    step_by(rule, scores, block, dual.weights, scratch, record, old, new)
+    record.moves[i] = _scaled_difference(old, new, 1.0 / dual.lam_n, change)
+    count = nonzero(change, scratch.changed)
+    for j in scratch.changed[:count]:
+        old[j] = new[j]
+    return count
 
 
 @compiled(inline=True)
@@ -76,14 +80,6 @@ def _block_scores(X, W, rounded, sums, out):
         block_scores(X, W, out)
 
 
-@compiled
-def _copy_changed(W, d, changes, rounded):
-    """Copy the first d entries of the rows of W that have changes to `rounded`, if it has rows."""
-    for j in range(len(rounded)):
-        if changes[j] > 0:
-            copy_entries(W[j : j + 1, :d], rounded[j : j + 1])
-
-
 @compiled(allocates=True)
 def dense_pass(rule, order, data, W, A, dual, record):
     """Make one pass over dense X (n, d) with W (m, d), in blocks of b = grams.shape[1] rows.
@@ -100,7 +96,7 @@ def dense_pass(rule, order, data, W, A, dual, record):
     scratch = make_block_scratch(m, dual.weights.n_upper)
     scores, changes = np.empty((block_size, m)), np.empty((block_size, m))
     sums = np.empty(block_size)
-    touched, classes = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
+    touched, numbers = np.empty(block_size, dtype=np.int64), np.empty(m, dtype=np.int64)
     padded = copy_in_lines(W, W.dtype)
     rounded = copy_in_lines(W if single else W[:0], X.dtype)
     place = 0
@@ -123,14 +119,12 @@ def dense_pass(rule, order, data, W, A, dual, record):
                 following += 1
             i = order[step]
             change = changes[i - base]
-            step_block(rule, i, scores[i - base], dual, scratch, record, A, change)
-            moved = nonzero(change, classes)
+            changed = step_block(rule, i, scores[i - base], dual, scratch, record, A, change)
             for later in range(step + 1, after):
                 r = order[later] - base
-                for j in classes[:moved]:
+                for j in scratch.changed[:changed]:
                     scores[r, j] += grams[i, r] * change[j]
-        add_block(changes, block, padded, classes, touched)
-        _copy_changed(padded, X.shape[1], classes, rounded)
+        add_block(changes, block, padded, rounded, numbers, touched)
         place = after
     copy_entries(padded[:, : X.shape[1]], W)
 
@@ -141,7 +135,7 @@ def sparse_pass(rule, order, csr, W_T, A, dual, record):
     values, indices, indptr = csr
     m = A.shape[1]
     scratch = make_block_scratch(m, dual.weights.n_upper)
-    scores, change, classes = np.empty(m), np.empty(m), np.empty(m, dtype=np.int64)
+    scores, change = np.empty(m), np.empty(m)
     for place in range(len(order)):
         i = order[place]
         row = slice(indptr[i], indptr[i + 1])
@@ -149,5 +143,5 @@ def sparse_pass(rule, order, csr, W_T, A, dual, record):
             following = order[place + 1]
             request_rows(indices[indptr[following] : indptr[following + 1]], W_T)
         row_scores(values[row], indices[row], W_T, scores)
-        step_block(rule, i, scores, dual, scratch, record, A, change)
-        add_row(values[row], indices[row], change, W_T, classes)
+        changed = step_block(rule, i, scores, dual, scratch, record, A, change)
+        add_row(values[row], indices[row], change, scratch.changed[:changed], W_T)
