@@ -11,9 +11,9 @@ from typing import Any
 
 from fwlab.checks.arguments import as_integer
 from fwlab.distributed.sources import POOLED, Source
+from fwlab.kernels.steps.ascent_passes import COST_OF_CLASS, MOST_COST_OF_ONE
 from fwlab.operators.scores import rows_of_part
 from fwlab.solvers.blocks import BLOCK_ROWS
-from fwlab.solvers.face_steps import COST_OF_CLASS, MOST_COST_OF_ONE
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -24,11 +24,11 @@ LEAST_ROWS = 256
 LIKE_W = 5
 # arrays (rows, m): A of a chunk and what a step makes of it; what a certificate makes of a part
 LIKE_A = 6
-# the classes that steps on the faces of a chunk's blocks list, at most (solvers.face_steps), in
-# arrays (rows, m)
+# the classes that steps on the faces of a chunk's blocks list, at most, in arrays (rows, m)
 LISTED = MOST_COST_OF_ONE / COST_OF_CLASS
-# label, weight, row of costs, curvature, last move and place of a row; its face
-PER_ROW = 11
+# label, weight, row of costs, curvature, last move and place of a row; its face; its place in an
+# order, the move up to which it rests, and whether it moved
+PER_ROW = 14
 
 
 def as_bytes(name: str, value: Any) -> int:

@@ -262,6 +262,17 @@ class FaceScratch(NamedTuple):
     projection: ProjectionScratch
 
 
+class RowsToVisit(NamedTuple):
+    """What iterations of ascent keep (kernels.steps.ascent_passes)."""
+
+    counts: np.ndarray  # rows that moved last; then of the last visit: faces, classes, passes
+    moving: np.ndarray  # (n,), the rows that moved last come first
+    at_rest: np.ndarray  # (n,), the |change|_1 up to which a row rests
+    random: np.ndarray  # (1,) uint64, of the random numbers (kernels.steps.orders); 0 for none
+    order: np.ndarray  # (n,), of a pass over all rows; drawn with random numbers
+    face: FaceScratch
+
+
 class MetricScratch(NamedTuple):
     """Scratch of a projection in a diagonal metric."""
 

@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from fwlab.arrays import Floats, Integers
-from fwlab.kernels.layouts import AnyRows, BlockPaths, Csr, DenseBlocks, Faces, Visits
+from fwlab.kernels.layouts import AnyRows, BlockPaths, Csr, DenseBlocks, RowsToVisit
 from fwlab.kernels.products.dense import (
     SUMMED,
     block_entries,
@@ -22,8 +22,8 @@ from fwlab.kernels.products.dense import (
 )
 from fwlab.kernels.products.sparse import sparse_scores, sparse_transposed_product
 from fwlab.kernels.products.vertices import dense_product, sparse_product
+from fwlab.kernels.steps.ascent_passes import dense_ascent, sparse_ascent
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
-from fwlab.kernels.steps.face_passes import face_passes
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
@@ -118,8 +118,10 @@ class DenseFeatures:
     ) -> None:
         dense_pass(TYPES[rule], order, DenseBlocks(self.X, grams, False, single), *rest)
 
-    def face_passes(self, visits: Visits, faces: Faces, *rest: Any) -> int:
-        return int(face_passes(visits, faces, self.X, *rest))
+    def ascent_pass(
+        self, rule: int, visit: RowsToVisit, grams: Floats, single: bool, *rest: Any
+    ) -> None:
+        dense_ascent(TYPES[rule], visit, DenseBlocks(self.X, grams, False, single), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -214,8 +216,16 @@ class SparseFeatures:
     ) -> None:
         sparse_pass(TYPES[rule], order, csr_of(self.X), link.T, *rest)
 
-    def face_passes(self, visits: Visits, faces: Faces, link: Floats, *rest: Any) -> int:
-        return int(face_passes(visits, faces, csr_of(self.X), link.T, *rest))
+    def ascent_pass(
+        self,
+        rule: int,
+        visit: RowsToVisit,
+        grams: Floats,
+        single: bool,
+        link: Floats,
+        *rest: Any,
+    ) -> None:
+        sparse_ascent(TYPES[rule], visit, csr_of(self.X), link.T, *rest)
 
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)
@@ -282,6 +292,11 @@ class GramFeatures:
         self, rule: int, order: Integers, grams: Floats, single: bool, *rest: Any
     ) -> None:
         dense_pass(TYPES[rule], order, DenseBlocks(self.K, grams, True, single), *rest)
+
+    def ascent_pass(
+        self, rule: int, visit: RowsToVisit, grams: Floats, single: bool, *rest: Any
+    ) -> None:
+        dense_ascent(TYPES[rule], visit, DenseBlocks(self.K, grams, True, single), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.K, True, *rest)

@@ -11,11 +11,9 @@ from fwlab.kernels.layouts import (
     BlockDual,
     BlockNorm,
     BlockPaths,
-    Faces,
-    FaceScratch,
     GapRecord,
+    RowsToVisit,
     StepRecord,
-    Visits,
 )
 
 ScoreWriter = Callable[[slice, Floats], None]
@@ -105,6 +103,23 @@ class Features(Protocol):
 
         """
 
+    def ascent_pass(
+        self,
+        rule: int,
+        visit: RowsToVisit,
+        grams: Floats,
+        single: bool,
+        link: Floats,
+        A: Floats,
+        dual: BlockDual,
+        record: StepRecord,
+        /,
+    ) -> None:
+        """Visit the faces of rows that moved, then all rows (kernels.steps.ascent_passes).
+
+        With a Gram matrix there are no faces to visit. The other arguments are those of block_pass.
+        """
+
     def norm_pass(
         self, order: Integers, link: Floats, A: Floats, dual: BlockDual, norm: BlockNorm, /
     ) -> None:
@@ -153,36 +168,6 @@ class DataFeatures(Features, Protocol):
 
     def row_terms(self) -> Integers | int:
         """Return the number of products in a score: one number, or one per row (n,)."""
-
-    def face_passes(
-        self,
-        visits: Visits,
-        faces: Faces,
-        link: Floats,
-        A: Floats,
-        dual: BlockDual,
-        scratch: FaceScratch,
-        moves: Floats,
-        /,
-    ) -> int:
-        """Pass over faces (kernels.steps.face_passes); change the link, A and moves.
-
-        Returns the number of passes.
-
-        Parameters
-        ----------
-        visits : Visits
-            The order of each pass, and when to end.
-        faces : Faces
-            Rows and their classes.
-        link, A : array (m, d), (n, m)
-            W(A) and the dual point.
-        dual, scratch : BlockDual, FaceScratch
-            The dual problem, and scratch arrays for its classes.
-        moves : array, one entry per face
-            Receives |change|_1.
-
-        """
 
     def column_error_norms(self, norms: Floats) -> Floats:
         """Return gamma |x_i|, (n,), with the relative errors gamma of sums in transposed_product.

@@ -2,8 +2,8 @@
 
 Near the optimum most rows rest at a vertex of their domain, and an exact step leaves them exactly
 there. Before each pass over all rows, the method visits the rows that moved in the last such pass a
-few times more: on the faces of their blocks (solvers.face_steps), or with a Gram matrix, which
-holds the scores of all classes, on a copy of their part of K.
+few times more: on the faces of their blocks (kernels.steps.ascent_passes), or with a Gram matrix,
+which holds the scores of all classes, on a copy of their part of K.
 """
 
 from copy import copy
@@ -12,17 +12,22 @@ from typing import cast
 
 import numpy as np
 
-from fwlab.arrays import Integers
+from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_flag
+from fwlab.kernels._jit import in_python
+from fwlab.kernels.layouts import StepRecord
+from fwlab.kernels.steps.ascent_passes import MOVING, relative_cost
 from fwlab.operators.features import GramFeatures
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
-from fwlab.solvers.face_steps import MOST_PASSES, gain, visit_faces, warm_up_faces
 from fwlab.solvers.method import State
+from fwlab.solvers.orders import drawn_number
 from fwlab.solvers.row_active_sets import RowActiveSets
+from fwlab.solvers.single_precision import suits_float32
 
-# a change of a row, as a fraction of its largest sum, that rounding errors may have made
-AT_REST = 1e-12
+# over a part of the Gram matrix, between two passes over all rows
+MOST_PASSES = 50
+NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -48,26 +53,50 @@ class Ascent(BlockMethod):
         as_flag("shrink", self.shrink)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
-        if len(workspace.moving) > 0:
-            workspace.work += self.visit_moving(workspace, state)
-        super().iterate(state, workspace)
-        if self.shrink and self.order not in ROW_BY_ROW:
-            largest = state.problem.polytopes.scale * state.problem.sample_weight
-            workspace.moving = np.flatnonzero(workspace.moves > AT_REST * largest)
+        if self.order in ROW_BY_ROW:
+            super().iterate(state, workspace)
+            return
+        self.change_to_gram(state, workspace)
+        problem = state.problem
+        if problem.kernel is None:
+            moving = self._pass(problem, state.link, state.A, workspace, state.rng)
+            _, faces, classes, passes = workspace.visit(problem).counts.tolist()
+            workspace.work += passes * in_python(relative_cost)(faces, classes, *state.A.shape)
+            state.n_steps += passes * faces
+        else:
+            workspace.work += self.visit_part_of_gram(workspace.moving, state)
+            workspace.moving = NO_ROWS
+            moving = self._pass(problem, state.link, state.A, workspace, state.rng)
+        workspace.moving = moving if self.shrink else NO_ROWS
+        workspace.passes, workspace.work = workspace.passes + 1, workspace.work + 1.0
+        state.n_steps += problem.n_samples
 
-    def warm_up(self, state: State) -> None:
-        if state.problem.kernel is None:
-            warm_up_faces(state)
+    def _pass(
+        self,
+        problem: PrimalDual,
+        link: Floats,
+        A: Floats,
+        workspace: BlockWorkspace,
+        rng: np.random.Generator,
+    ) -> Integers:
+        """Visit the faces of workspace.moving, then all rows; return the rows that moved then."""
+        visit, moving = workspace.visit(problem), workspace.moving
+        visit.counts[:] = len(moving), 0, 0, 0
+        visit.moving[: len(moving)] = moving
+        if self.order == "permutation":
+            visit.random[0] = drawn_number(rng)
+        record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
+        single = suits_float32(problem, link, workspace.moves)
+        problem.features.ascent_pass(
+            self.rule, visit, workspace.grams, single, link, A, workspace.dual(problem), record
+        )
+        return visit.moving[: visit.counts[MOVING]].copy()
 
-    def visit_moving(self, workspace: BlockWorkspace, state: State) -> float:
-        """Step on the rows that moved last, alone; return the cost in passes over all rows."""
-        if state.problem.kernel is not None:
-            return self._visit_part_of_gram(workspace.moving, state)
-        last = gain(workspace.moves, state.problem.curvatures)
-        return visit_faces(state, workspace.moving, last, shuffles=self.order != "cyclic")
+    def visit_part_of_gram(self, index: Integers, state: State) -> float:
+        """Make passes over the rows `index` alone; return the cost in passes over all rows.
 
-    def _visit_part_of_gram(self, index: Integers, state: State) -> float:
-        """Make passes over the rows `index` alone; A and the link follow."""
+        A and the link follow.
+        """
         problem = state.problem
         if not 0 < 2 * len(index) <= problem.n_samples:
             return 0.0
@@ -77,7 +106,7 @@ class Ascent(BlockMethod):
         workspace = BlockWorkspace(grams, np.zeros(0), moves, RowActiveSets.none())
         passes = min(MOST_PASSES, problem.n_samples // len(index))
         for _ in range(passes):
-            self._visit(self._draw(len(index), grams.shape[1], state.rng), part, link, A, workspace)
+            self._pass(part, link, A, workspace, state.rng)
             state.n_steps += len(index)
         state.A[index] = A
         state.link += problem.features.rows(index).transposed_product(A - before) / problem.lam_n

@@ -9,13 +9,14 @@ at the smallest limit of any row.
 """
 
 from dataclasses import dataclass, field
+from weakref import ref
 
 import numpy as np
 import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_integer
-from fwlab.kernels.layouts import GapRecord, StepRecord
+from fwlab.kernels.layouts import BlockDual, GapRecord, RowsToVisit, StepRecord
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.dual_layout import dual_of
@@ -23,6 +24,7 @@ from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.orders import random_blocks
 from fwlab.solvers.row_active_sets import RowActiveSets
+from fwlab.solvers.rows_to_visit import rows_to_visit
 from fwlab.solvers.single_precision import suits_float32
 
 ORDERS = ("permutation", "uniform", "cyclic", "gap")
@@ -73,6 +75,21 @@ class BlockWorkspace:
     work: float = 0.0
     moving: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     estimates: Floats = field(default_factory=lambda: np.empty(0))
+    # weak references: the problem of a chunk holds its samples
+    _dual: tuple[ref[PrimalDual], BlockDual] | None = None
+    _visit: tuple[ref[PrimalDual], RowsToVisit] | None = None
+
+    def dual(self, problem: PrimalDual) -> BlockDual:
+        """Return dual_of(problem), which is made once for each problem of a run."""
+        if self._dual is None or self._dual[0]() is not problem:
+            self._dual = ref(problem), dual_of(problem)
+        return self._dual[1]
+
+    def visit(self, problem: PrimalDual) -> RowsToVisit:
+        """Return rows_to_visit(problem), which is made once for each problem of a run."""
+        if self._visit is None or self._visit[0]() is not problem:
+            self._visit = ref(problem), rows_to_visit(problem)
+        return self._visit[1]
 
 
 @dataclass(frozen=True)
@@ -126,8 +143,7 @@ class BlockMethod(Method):
         return BlockWorkspace(grams, gaps, np.zeros(problem.n_samples), active_sets)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
-        if workspace.work >= passes_until_gram(state.given_problem, state.max_gram_memory):
-            state.use_gram()
+        self.change_to_gram(state, workspace)
         workspace.passes, workspace.work = workspace.passes + 1, workspace.work + 1.0
         problem = state.own_problem or state.problem
         if self.order == "gap":
@@ -145,6 +161,11 @@ class BlockMethod(Method):
         if self.rule in SENTENCES or self.order == "gap":
             # the away vertex of INVARIANT is the answer of another LMO, over a face
             state.n_lmo += (2 if self.rule == INVARIANT else 1) * problem.n_samples
+
+    def change_to_gram(self, state: State, workspace: BlockWorkspace) -> None:
+        """Take products through the Gram matrix once that costs less."""
+        if workspace.work >= passes_until_gram(state.given_problem, state.max_gram_memory):
+            state.use_gram()
 
     def progress(self, state: State, workspace: BlockWorkspace) -> float:
         """Return the sum of the block gaps, which order "gap" knows, or else of the last changes.
@@ -169,7 +190,7 @@ class BlockMethod(Method):
         record = GapRecord(*parts, workspace.gaps) if self.order == "gap" else StepRecord(*parts)
         single = self.order not in ROW_BY_ROW and suits_float32(problem, link, workspace.moves)
         problem.features.block_pass(
-            self.rule, order, workspace.grams, single, link, A, dual_of(problem), record
+            self.rule, order, workspace.grams, single, link, A, workspace.dual(problem), record
         )
 
     def _block_size(self, problem: PrimalDual) -> int:

@@ -9,9 +9,12 @@ from fwlab.kernels.steps.orders import draw_blocks
 
 def drawn_state(rng: np.random.Generator) -> NDArray[np.uint64]:
     """Return the state of the numbers that order rows, (1,)."""
-    state: NDArray[np.uint64] = rng.bit_generator.random_raw(1)
-    state |= np.uint64(1)  # 0 would stay 0
-    return state
+    return np.array([drawn_number(rng)], dtype=np.uint64)
+
+
+def drawn_number(rng: np.random.Generator) -> int:
+    """Return an odd number of 64 bits: a state of 0 would stay 0."""
+    return int(rng.bit_generator.random_raw()) | 1
 
 
 def random_blocks(n: int, block_size: int, rng: np.random.Generator) -> Integers:

@@ -78,7 +78,7 @@ def _iterate_once(method: Method, form: Form) -> None:
         method.warm_up(state)
         tiny.certificate(state.A)
         distances(tiny, state.A)
-        row_maxima(row_sizes(state.A, state.A[0]).lengths[None])
+        row_maxima(row_sizes(state.A, np.abs(state.A[0])).lengths[None])
         _multiply_long_rows(form, tiny.n_classes)
 
 

@@ -15,9 +15,9 @@ import fwlab
 from fwlab import distributed
 from fwlab.distributed import OutOfCoreProblem
 from fwlab.distributed.memory import Memory, as_bytes
+from fwlab.kernels.steps.ascent_passes import COST_OF_CLASS, MOST_COST_OF_ONE
 from fwlab.operators.scores import rows_of_part
 from fwlab.solvers.blocks import BLOCK_ROWS
-from fwlab.solvers.face_steps import COST_OF_CLASS, MOST_COST_OF_ONE
 
 N, D, M = 6000, 256, 10
 
@@ -166,5 +166,5 @@ def test_the_memory_of_a_run_by_hand():
     n, d, m, rows, chunk = 1000, 7, 5, 10, 1111
     listed = MOST_COST_OF_ONE / COST_OF_CLASS
     like_a = 6 * m * (rows + min(rows, rows_of_part(m))) + listed * m * rows
-    expected = 8 * (5 * m * d + like_a + (11 + BLOCK_ROWS) * n) + 3 * chunk
+    expected = 8 * (5 * m * d + like_a + (14 + BLOCK_ROWS) * n) + 3 * chunk
     assert Memory(1, n, d, m).needed(rows, chunk) == int(expected)

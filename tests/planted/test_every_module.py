@@ -53,7 +53,6 @@ NO_MATHEMATICS = {
     "distributed.dask.placement": "workers of a cluster",
     "distributed.sources": "file formats, and a thread that reads ahead",
     "distributed.solve": "arguments and results",
-    "estimators.validation": "checks of types and shapes",
     "experiments.comparison": "runs side by side",
     "experiments.figure": "curves drawn from runs",
     "experiments.html_report": "curves drawn from runs",

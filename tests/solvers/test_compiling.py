@@ -77,8 +77,10 @@ def test_the_kernels_of_faces_are_there_before_the_clock_runs():
         "data = fwlab.datasets.synthetic(200, 5, 4, 0.5, rng=0)\n"
         "problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(2), C=1.0)\n"
         "fwlab.solve(problem, max_iter=0)\n"
-        "from fwlab.solvers.face_steps import keep_held, list_held\n"
-        "print(len(keep_held.overloads), len(list_held.overloads))\n"
+        "from fwlab.kernels.steps.ascent_passes import dense_ascent\n"
+        "before = len(dense_ascent.overloads)\n"
+        "fwlab.solve(problem, tol=0.0, max_iter=5)\n"
+        "print(before, len(dense_ascent.overloads))\n"
     )
     assert words_of(program) == ["1", "1"]
 

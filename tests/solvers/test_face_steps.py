@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from solvers.face_visits import FacePasses, faces_of, visit_faces
 
 import fwlab
 from fwlab.kernels.layouts import Faces
+from fwlab.kernels.steps.ascent_passes import MOST_COST, MOST_COST_OF_ONE, relative_cost
+from fwlab.kernels.steps.face_passes import gain_of_pass
 from fwlab.kernels.steps.orders import shuffle
-from fwlab.solvers.face_steps import (
-    MOST_COST,
-    MOST_COST_OF_ONE,
-    FacePasses,
-    faces_of,
-    gain,
-    relative_cost,
-    visit_faces,
-    warm_up_faces,
-)
 from fwlab.solvers.method import State
 from fwlab.solvers.registry import build
 
@@ -132,8 +125,7 @@ def test_no_block_that_can_move_is_left_out():
 
 def test_the_cost_of_a_pass_over_faces_by_hand():
     """A class of a face costs 1.5 classes of a whole row, and a row costs ten in each pass."""
-    problem = problem_of(fwlab.MaxHinge())
-    assert relative_cost(problem, 3, 7) == (1.5 * 7 + 10 * 3) / (N * (M + 10))
+    assert relative_cost(3, 7, N, M) == (1.5 * 7 + 10 * 3) / (N * (M + 10))
 
 
 def test_no_face_is_visited_if_a_pass_over_all_costs_too_much():
@@ -141,10 +133,9 @@ def test_no_face_is_visited_if_a_pass_over_all_costs_too_much():
     classes = faces_of(state, np.arange(N)).classes
     cost = (1.5 * len(classes) + 10.0 * (N - 2)) / (N * (M + 10.0))
     assert MOST_COST_OF_ONE < cost < MOST_COST
-    before, steps = state.A.copy(), state.n_steps
-    assert visit_faces(state, np.arange(N), 0.0, shuffles=False) == 0.0
+    before = state.A.copy()
+    assert visit_faces(state, np.arange(N), 0.0) == (0, 0.0)
     assert_array_equal(state.A, before)
-    assert state.n_steps == steps
 
 
 def test_visits_end_before_they_cost_too_much():
@@ -152,9 +143,7 @@ def test_visits_end_before_they_cost_too_much():
     X = 1.0 + 0.1 * rng.standard_normal((N, 5))  # the blocks hinder each other
     problem = fwlab.Problem(X, np.arange(N) % M, fwlab.MaxHinge(), 0.01)
     for few in (2, 6, 10, 14):
-        assert (
-            1.5 < visit_faces(state_of(problem), np.arange(few), 0.0, shuffles=False) <= MOST_COST
-        )
+        assert 1.5 < visit_faces(state_of(problem), np.arange(few), 0.0)[1] <= MOST_COST
 
 
 def test_few_rows_are_visited_a_few_times():
@@ -165,8 +154,7 @@ def test_few_rows_are_visited_a_few_times():
     state = State(problem, np.zeros((5000, 2)), np.random.default_rng(0))
     state.A[:2] = [[0.5, -0.5], [-0.5, 0.5]]
     state.refresh()
-    visit_faces(state, np.arange(2), 0.0, shuffles=False)
-    assert state.n_steps == 2 * 50
+    assert visit_faces(state, np.arange(2), 0.0)[0] == 50
 
 
 def test_visits_end_when_they_gain_less_than_a_pass_over_all_rows():
@@ -175,26 +163,17 @@ def test_visits_end_when_they_gain_less_than_a_pass_over_all_rows():
     passes = FacePasses(start, faces_of(start, rows))
     count = len(passes.moves)
     passes.visit(np.arange(count))
-    gained = gain(passes.moves, problem.curvatures[passes.faces.rows])
-
-    def visits(last):
-        state = state_of(problem)
-        before = state.n_steps
-        cost = visit_faces(state, rows, last, shuffles=False)
-        return (state.n_steps - before) // count, cost
-
-    once, cost = visits(np.inf)
+    gained = gain_of_pass(passes.moves, problem.curvatures[passes.faces.rows])
+    once, cost = visit_faces(state_of(problem), rows, 1e300)
     assert once == 1
-    assert visits(1.01 * gained / cost)[0] == 1
-    assert visits(0.99 * gained / cost)[0] > 1
+    assert visit_faces(state_of(problem), rows, 1.01 * gained / cost)[0] == 1
+    assert visit_faces(state_of(problem), rows, 0.99 * gained / cost)[0] > 1
 
 
 def test_visits_end_when_nothing_moves():
     """The third row is 0 and its block stays, while a pass over all rows gained nothing either."""
     state = state_of(problem_of(fwlab.MaxHinge()))
-    before = state.n_steps
-    visit_faces(state, np.array([3]), 0.0, shuffles=False)
-    assert state.n_steps == before + 1
+    assert visit_faces(state, np.array([3]), 0.0)[0] == 1
 
 
 @each_form
@@ -221,7 +200,7 @@ def test_passes_over_faces_end_when_they_gain_too_little(as_form):
     faces = faces_of(start, np.arange(N))
     passes, order = FacePasses(start, faces), np.arange(len(faces.rows))
     passes.visit(order)
-    gained = gain(passes.moves, problem.curvatures[faces.rows])
+    gained = gain_of_pass(passes.moves, problem.curvatures[faces.rows])
     for least, count in ((1.001 * gained, 1), (0.999 * gained, 2)):
         assert FacePasses(state_of(problem), faces).visit(order, 2, least) == count
 
@@ -238,20 +217,7 @@ def test_gains_are_those_of_the_dual_up_to_a_factor(lam):
         passes.visit(np.array([place]))
         moves = np.where(np.arange(2) == place, passes.moves, 0.0)
         added = problem.dual(state.A) - before
-        assert gain(moves, problem.curvatures) == pytest.approx(4 * 2 * added)
-
-
-@each_form
-def test_the_warm_up_makes_an_exact_step_of_the_first_block(as_form):
-    rng = np.random.default_rng(2)
-    problem = fwlab.Problem(as_form(rng.normal(size=(4, 5))), [2, 1, 0, 1], fwlab.TopK(2), 0.1)
-    found, expected = (State(problem, np.zeros((4, 3)), rng) for _ in range(2))
-    warm_up_faces(found)
-    FacePasses(expected, Faces(np.array([0]), np.array([0, 3]), np.array([2, 0, 1]))).visit(
-        np.array([0])
-    )
-    assert expected.A[0].any()
-    assert_array_equal(found.A, expected.A)
+        assert gain_of_pass(moves, problem.curvatures) == pytest.approx(4 * 2 * added)
 
 
 def test_a_block_without_curvature_stays():

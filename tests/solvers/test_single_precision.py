@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import fwlab
 from fwlab.kernels.products.blocks import block_scores
-from fwlab.solvers import blocks
+from fwlab.solvers import ascent, blocks
 from fwlab.solvers.single_precision import suits_float32
 
 pytestmark = pytest.mark.small
@@ -34,7 +34,8 @@ def choices(monkeypatch):
         made.append(suits_float32(*arguments))
         return made[-1]
 
-    monkeypatch.setattr(blocks, "suits_float32", recorded)
+    for module in (ascent, blocks):
+        monkeypatch.setattr(module, "suits_float32", recorded)
     return made
 
 
@@ -61,7 +62,8 @@ def test_a_single_pass_follows_the_changes_of_w(method, monkeypatch):
     """A copy of W that stays behind makes errors of the size of the steps."""
     results = {}
     for single in (False, True):
-        monkeypatch.setattr(blocks, "suits_float32", lambda *_, single=single: single)
+        for module in (ascent, blocks):
+            monkeypatch.setattr(module, "suits_float32", lambda *_, single=single: single)
         results[single] = fwlab.solve(problem(), method, tol=0, max_iter=2, check_every=1)
     double, single = results[False], results[True]
     assert_allclose(single.A, double.A, rtol=0, atol=1e-3)

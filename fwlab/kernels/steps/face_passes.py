@@ -112,8 +112,17 @@ def _face_step(i, classes, dual, scratch, A):
 
 
 @compiled
+def gain_of_pass(moves, curvatures):
+    """Return about what exact steps of all rows by these sizes add to the dual, up to a factor."""
+    total = 0.0
+    for i in range(len(moves)):
+        total += curvatures[i] * (moves[i] * moves[i])
+    return total
+
+
+@compiled
 def gain_of_moves(moves, rows, curvatures):
-    """Return about what exact steps of rows by these sizes add to the dual, up to a factor."""
+    """Return gain_of_pass of steps of these rows alone; there is one size for each of them."""
     total = 0.0
     for place in range(len(moves)):
         total += curvatures[rows[place]] * (moves[place] * moves[place])
