@@ -43,7 +43,7 @@ def load(name: str) -> fwlab.datasets.Dataset:
     if " x " not in name:
         return fwlab.datasets.load(name, normalize="unit")
     n, d, m = map(int, name.split(" x "))
-    return fwlab.datasets.synthetic(n, d, m, 0.1, rng=0, normalize="unit", n_test=n // 4)
+    return fwlab.datasets.synthetic(n, d, m, 0.25, rng=0, normalize="unit", n_test=n // 4)
 
 
 def fitted(model: Any, data: fwlab.datasets.Dataset) -> tuple[Any, float]:
@@ -60,6 +60,7 @@ def models(error: float) -> dict[str, Any]:
     """Return the classifiers, ours with this tolerance."""
     return {
         "TopKSVC": fwlab.TopKSVC(tol=error, random_state=0),
+        "TopKSVC, float32": fwlab.TopKSVC(tol=error, random_state=0, storage="float32"),
         "LinearSVC": LinearSVC(
             multi_class="crammer_singer", fit_intercept=False, tol=1e-2, random_state=0
         ),

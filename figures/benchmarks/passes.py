@@ -6,12 +6,14 @@ folder. Top-3, lam = 1/n, CPU times of one thread: every repeat runs the two pro
 A^T X and one iteration of every method in turn, and the table shows the medians after the first
 few. An iteration of `ascent` is one pass here, without shrinking. "Gram" is kernel="linear", shown
 where n <= d. "float32" is storage="float32": W is float64, and so are the scores near the optimum;
-far from it, and with 128 features or more, they are sums in float32. A second table counts the
-passes of `ascent` to several gaps.
+far from it, and with 128 features or more, they are sums in float32. "of flops" divides by the time
+in which products of square matrices, in the type of the row, make the flops of X W^T. A second
+table counts the passes of `ascent` to several gaps.
 """
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -19,9 +21,10 @@ import fwlab
 from figures.benchmarks.timing import iteration, milliseconds, products
 from fwlab.text import format_table
 
+SQUARE = 1000
 GAPS = (1e-3, 1e-5, 1e-7, 1e-9)
 # samples, features and separation of the data sets with 1000 classes
-MANY_CLASSES = {"C": (10_800, 128, 0.5), "D": (12_811, 384, 0.1)}
+MANY_CLASSES = {"C": (10_800, 128, 0.5), "D": (12_811, 384, 0.25)}
 
 
 def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem]]:
@@ -56,6 +59,17 @@ def iterations(problem: fwlab.Problem) -> dict[str, Callable[[], object]]:
     return calls
 
 
+def squares() -> dict[str, Callable[[], object]]:
+    """Products of square matrices in each type: the rate at which flops can be had."""
+    factors = {dtype: np.ones((SQUARE, SQUARE), dtype) for dtype in ("float64", "float32")}
+    return {dtype: partial(np.matmul, factor, factor) for dtype, factor in factors.items()}
+
+
+def flops_of_scores(problem: fwlab.Problem) -> float:
+    """Return the flops of X W^T in products of square matrices."""
+    return problem.n_samples * problem.n_features * problem.n_classes / SQUARE**3
+
+
 def a_pass(problem: fwlab.Problem, **options: int) -> Callable[[], object]:
     return iteration(problem, "ascent", shrink=False, **options)
 
@@ -76,14 +90,16 @@ def run(quick: bool) -> None:
     """Print both tables."""
     rows, counts = [], []
     for name, problem in problems(quick):
-        calls = {**products(problem), **iterations(problem)}
+        calls = {**squares(), **products(problem), **iterations(problem)}
         times = milliseconds(calls, 5 if quick else 15)
+        flops = {dtype: times.pop(dtype) * flops_of_scores(problem) for dtype in squares()}
         scores, transposed = times["X W^T"], times["A^T X"]
         for label, one in times.items():
-            ratios = f"{one / scores:.2f}", f"{one / (scores + transposed):.2f}"
-            rows.append((name, label, f"{one:.2f}", *ratios))
+            floor = flops["float32" if "float32" in label else "float64"]
+            ratios = one / floor, one / scores, one / (scores + transposed)
+            rows.append((name, label, f"{one:.2f}", *(f"{ratio:.2f}" for ratio in ratios)))
         counts.append((name, *passes_to_gaps(problem, 30 if quick else 300)))
-    header = ("data", "what", "ms", "of X W^T", "of both products")
+    header = ("data", "what", "ms", "of flops", "of X W^T", "of both products")
     print(format_table(header, rows, right=header[2:]))
     print()
     header = ("passes of ascent to", *(f"{gap:.0e}" for gap in GAPS))
