@@ -5,7 +5,8 @@ block does not hold move nothing) and d_i the change that its step makes. The st
 dual at the wrong scores, a concave quadratic of curvature q_i, so n times the dual rises by at
 least q_i |d_i|^2 / 2 - |e_i| |d_i|. Over a pass, with S the sum of q_i |d_i|^2 and E that of
 |e_i|^2 / q_i, it rises by S / 2 - sqrt(E S) or more. Half of S / 2, the guarantee of exact scores,
-is left if E <= S / 16. Rounding e_i makes no difference to A itself: the link follows A in float64.
+is left if E <= S / 16. And an exact step from the same A gains at most |e_i|^2 / (2 q_i) more. A
+and W stay float64 throughout, and W follows A.
 """
 
 import numpy as np

@@ -219,17 +219,21 @@ def test_runs_start_in_float32_and_end_at_the_optimum_of_float64(method, choices
     assert single.nit <= 1.1 * other.nit + 2
 
 
-def test_steps_that_zigzag_gain_as_much_in_float32(choices):
+@pytest.mark.parametrize(("method", "most"), [("ascent", 40), ("bcfw", 10), ("bcpfw", 10)])
+def test_steps_that_zigzag_gain_as_much_in_float32(method, most, choices):
     """Rows that are nearly multiples of each other take large steps back and forth."""
     rng = np.random.default_rng(3)
     X = (np.outer(rng.normal(size=N), rng.normal(size=D)) + 1e-6 * rows()).astype(np.float32)
     lam = np.mean(np.sum(X**2, axis=1)) / (30 * N)
+    options = {"shrink": False} if method == "ascent" else {}
     traces = {}
     for storage in ("float32", "float64"):
         p = fwlab.Problem(X, np.arange(N) % M, fwlab.TopK(2), lam, storage=storage)
-        traces[storage] = fwlab.solve(p, "bcfw", tol=0, max_iter=40, check_every=1).trace
-    assert sum(choices) > 30
-    assert np.all(np.diff(traces["float32"].dual) > 0)
+        result = fwlab.solve(p, method, tol=0, max_iter=40, check_every=1, **options)
+        traces[storage] = result.trace
+    # a pass that compiles may come first
+    assert most - 2 <= sum(choices) <= most + 1
+    assert np.all(np.diff(traces["float32"].dual) > -1e-15)
     assert np.mean(np.log(traces["float32"].gap / traces["float64"].gap)) < 0.1
 
 
