@@ -18,7 +18,7 @@ from fwlab.result import Objectives
 
 
 class Whole(NamedTuple):
-    """What a part must know of the whole: sizes and norms.
+    """The sizes and norms of the whole, which a part must know.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Errors(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a part adds to the values and to their errors, and whether its rows are feasible."""
+    """The terms that a part adds to values and errors, and whether its rows are feasible."""
 
     values: Objectives
     errors: Errors

@@ -46,8 +46,8 @@ class FittedKernel:
         constant = 0.0
         if parameters["fit_intercept"]:
             constant = as_real("intercept_scaling", parameters["intercept_scaling"], positive=True)
-            if kernel == "linear":  # the column has the type of X
-                constant = as_real("intercept_scaling", X.dtype.type(constant), positive=True)
+            if isinstance(kernel, str) and kernel == "linear":
+                constant = _in_type_of(X, constant)
         needs_samples = not isinstance(kernel, str) or kernel == "rbf"
         return cls(kernel, gamma, X.copy() if needs_samples else None, constant)
 
@@ -80,6 +80,17 @@ class FittedKernel:
         if gram.shape != shape:
             raise ValueError(f"kernel must return an array {shape}; got {gram.shape}.")
         return gram
+
+
+def _in_type_of(X: Any, constant: float) -> float:
+    """Return the constant feature as a column of X holds it."""
+    low, high = float(np.finfo(X.dtype).tiny), float(np.finfo(X.dtype).max)
+    if not low <= constant <= high:
+        raise ValueError(
+            f"intercept_scaling must be from {low:.3g} to {high:.3g} beside X, which is held in "
+            f"{X.dtype}; got {constant!r}."
+        )
+    return float(X.dtype.type(constant))
 
 
 def gamma_of(kernel: Any, gamma: Any, X: Any) -> float:

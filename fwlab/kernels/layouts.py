@@ -263,7 +263,7 @@ class FaceScratch(NamedTuple):
 
 
 class RowsToVisit(NamedTuple):
-    """What iterations of ascent keep (kernels.steps.ascent_passes)."""
+    """The rows that iterations of ascent visit next (kernels.steps.ascent_passes), and scratch."""
 
     counts: np.ndarray  # rows that moved last; then of the last visit: faces, classes, passes
     moving: np.ndarray  # (n,), the rows that moved last come first

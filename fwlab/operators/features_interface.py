@@ -117,7 +117,7 @@ class Features(Protocol):
     ) -> None:
         """Visit the faces of rows that moved, then all rows (kernels.steps.ascent_passes).
 
-        With a Gram matrix there are no faces to visit. The other arguments are those of block_pass.
+        With a Gram matrix there are no faces to visit. The other arguments are as for block_pass.
         """
 
     def norm_pass(

@@ -16,7 +16,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_flag
 from fwlab.kernels._jit import in_python
 from fwlab.kernels.layouts import StepRecord
-from fwlab.kernels.steps.ascent_passes import MOVING, relative_cost
+from fwlab.kernels.steps.ascent_passes import MOST_PASSES, MOVING, relative_cost
 from fwlab.operators.features import GramFeatures
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
@@ -25,8 +25,6 @@ from fwlab.solvers.orders import drawn_number
 from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.single_precision import suits_float32
 
-# over a part of the Gram matrix, between two passes over all rows
-MOST_PASSES = 50
 NO_ROWS = np.empty(0, dtype=np.int64)
 
 

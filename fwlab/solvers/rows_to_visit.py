@@ -1,4 +1,4 @@
-"""Make what iterations of ascent keep for their kernel."""
+"""Lay out the rows that iterations of ascent visit next, for their kernel."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ AT_REST = 1e-12
 
 
 def rows_to_visit(problem: PrimalDual) -> RowsToVisit:
-    """Return what iterations of ascent keep, before the first one."""
+    """Return the layout before the first iteration, in which no row has moved."""
     n = problem.n_samples
     return RowsToVisit(
         counts=np.zeros(4, dtype=np.int64),

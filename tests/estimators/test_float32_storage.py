@@ -1,5 +1,7 @@
 """Estimators that hold X in float32: what is certified, what predictions read, what is refused."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -139,7 +141,12 @@ def test_gram_matrices_are_held_in_float64(kernel, problems) -> None:
         TopKSVC(kernel=kernel, storage="float32").fit(*given)
 
 
-def test_an_intercept_scaling_beyond_float32_is_refused() -> None:
+@pytest.mark.parametrize("scaling", [1e60, 1e-50])
+def test_an_intercept_scaling_beyond_float32_is_refused(scaling: float) -> None:
     X, y = samples()
-    with np.errstate(over="ignore"), pytest.raises(ValueError, match="intercept_scaling"):
-        TopKSVC(fit_intercept=True, intercept_scaling=1e60).fit(X.astype(np.float32), y)
+    sentence = (
+        rf"intercept_scaling must be from .* held in float32; got {re.escape(repr(scaling))}\."
+    )
+    with pytest.raises(ValueError, match=sentence):
+        TopKSVC(fit_intercept=True, intercept_scaling=scaling).fit(X.astype(np.float32), y)
+    TopKSVC(fit_intercept=True, intercept_scaling=1e-50).fit(X, y)

@@ -37,13 +37,14 @@ def test_steps_on_some_rows_move_no_other(form):
     problem = easy(form)
     state = State(problem, np.zeros((60, problem.n_classes)), np.random.default_rng(0))
     method = build("ascent", {})
-    workspace, moved = method.start(state), 0
+    workspace, moved, visited = method.start(state), 0, 0
     for _ in range(15):
         work, steps = workspace.work, state.n_steps
         method.iterate(state, workspace)
         assert_allclose(state.link, problem.link(state.A), atol=1e-12)
         assert 1.0 <= workspace.work - work <= 3.0
         assert (workspace.work - work > 1.0) == (state.n_steps > steps + 60)
+        visited += workspace.work - work > 1.0
         before = state.A.copy()
         cost = visit_moving(method, workspace, state)
         assert 0.0 <= cost <= 2.0
@@ -53,6 +54,7 @@ def test_steps_on_some_rows_move_no_other(form):
         moved += len(rows)
         assert_allclose(state.link, problem.link(state.A), atol=1e-12)
     assert moved > 10
+    assert visited > 0
 
 
 def visit_moving(method, workspace, state):

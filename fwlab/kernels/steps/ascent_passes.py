@@ -95,8 +95,7 @@ def _list_moving(visit, moves):
 @compiled(allocates=True)
 def dense_ascent(rule, visit, data, W, A, dual, record):
     """Visit the faces of the rows that moved (layouts.RowsToVisit), then all rows of a dense X."""
-    if visit.counts[MOVING] > 0:
-        visit_faces(visit, data.X, W, A, dual, record.moves)
+    visit_faces(visit, data.X, W, A, dual, record.moves)
     _draw_order(visit, data.grams.shape[1])
     dense_pass(rule, visit.order, data, W, A, dual, record)
     _list_moving(visit, record.moves)
@@ -105,8 +104,7 @@ def dense_ascent(rule, visit, data, W, A, dual, record):
 @compiled(allocates=True)
 def sparse_ascent(rule, visit, csr, W_T, A, dual, record):
     """Make the same passes over the rows of a CSR matrix, with the transpose of W, (d, m)."""
-    if visit.counts[MOVING] > 0:
-        visit_faces(visit, csr, W_T, A, dual, record.moves)
+    visit_faces(visit, csr, W_T, A, dual, record.moves)
     _draw_order(visit, 1)
     sparse_pass(rule, visit.order, csr, W_T, A, dual, record)
     _list_moving(visit, record.moves)
