@@ -273,6 +273,48 @@ class RowsToVisit(NamedTuple):
     face: FaceScratch
 
 
+class Links(NamedTuple):
+    """W in rows that start at lines of the cache, and its copy for scores in float32."""
+
+    W: np.ndarray  # (m, >= d)
+    rounded: np.ndarray  # (m, >= d), in the type of X; or (0, ..)
+
+
+class PanelSteps(NamedTuple):
+    """The steps of a group of panels (kernels.steps.panels), one for each of g rows.
+
+    The entries of A that step s changes are listed from starts[s] to before stops[s].
+    """
+
+    bounds: np.ndarray  # (panels + 1,), the steps at which the panels start
+    places: np.ndarray  # (g,), where Faces lists the row
+    rows: np.ndarray  # (g,)
+    starts: np.ndarray  # (g,)
+    stops: np.ndarray  # (g,)
+    classes: np.ndarray  # (g m,), of the entries; the list of a panel starts at bounds[panel] m
+    changes: np.ndarray  # (g m,), of the entries, over lam n
+    slopes: np.ndarray  # (g,), - <delta_i + r_i a_i, d_i>
+    ridges: np.ndarray  # (g,), r_i |d_i|^2
+
+
+class LinkChange(NamedTuple):
+    """The change V of W by a group of panels."""
+
+    V: np.ndarray  # (m, d); rows of classes without entries do not count
+    counts: np.ndarray  # (m,), the entries of A that change
+    products: np.ndarray  # (m,), <w_j, v_j> with w_j before the change
+    squares: np.ndarray  # (m,), |v_j|^2
+
+
+class PanelScratch(NamedTuple):
+    """Scratch of a panel of PANEL_ROWS rows."""
+
+    near: np.ndarray  # (rows, d), the rows of X
+    wide: np.ndarray  # (rows, > d), the same in float64
+    products: np.ndarray  # (rows, rows), of the rows with each other
+    scores: np.ndarray  # (rows, m)
+
+
 class MetricScratch(NamedTuple):
     """Scratch of a projection in a diagonal metric."""
 

@@ -22,6 +22,7 @@ from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
 from fwlab.solvers.method import State
 from fwlab.solvers.orders import drawn_number
+from fwlab.solvers.panel_groups import panel_groups
 from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.single_precision import suits_float32
 
@@ -49,6 +50,11 @@ class Ascent(BlockMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         as_flag("shrink", self.shrink)
+
+    def start(self, state: State) -> BlockWorkspace:
+        workspace = super().start(state)
+        workspace.groups = panel_groups(state.problem)
+        return workspace
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
         if self.order in ROW_BY_ROW:
@@ -84,10 +90,12 @@ class Ascent(BlockMethod):
         if self.order == "permutation":
             visit.random[0] = drawn_number(rng)
         record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
-        single = suits_float32(problem, link, workspace.moves)
-        problem.features.ascent_pass(
-            self.rule, visit, workspace.grams, single, link, A, workspace.dual(problem), record
-        )
+        single, dual = suits_float32(problem, link, workspace.moves), workspace.dual(problem)
+        if problem.kernel is None and workspace.groups.panels > 1:
+            workspace.groups.iterate(self.rule, visit, single, problem.X, link, A, dual, record)
+        else:
+            grams = workspace.grams
+            problem.features.ascent_pass(self.rule, visit, grams, single, link, A, dual, record)
         return visit.moving[: visit.counts[MOVING]].copy()
 
     def visit_part_of_gram(self, index: Integers, state: State) -> float:

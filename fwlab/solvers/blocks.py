@@ -23,6 +23,7 @@ from fwlab.solvers.dual_layout import dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.orders import random_blocks
+from fwlab.solvers.panel_groups import PanelGroups
 from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.rows_to_visit import rows_to_visit
 from fwlab.solvers.single_precision import suits_float32
@@ -69,6 +70,8 @@ class BlockWorkspace:
         The rows that a shrunken method visits before its next pass over all rows.
     estimates : array (n,) or (0,)
         Curvatures of blocks for the rule ADAPTIVE, else empty.
+    groups : PanelGroups
+        The groups of panels that threads visit together.
     """
 
     grams: Floats
@@ -79,6 +82,7 @@ class BlockWorkspace:
     work: float = 0.0
     moving: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     estimates: Floats = field(default_factory=lambda: np.empty(0))
+    groups: PanelGroups = field(default_factory=lambda: PanelGroups(1))
     # weak references: the problem of a chunk holds its samples
     _dual: tuple[ref[PrimalDual], BlockDual] | None = None
     _visit: tuple[ref[PrimalDual], RowsToVisit] | None = None

@@ -22,7 +22,8 @@ def copy_entries(source, target):
 
 
 @compiled
-def _copy(source, target):
+def copy(source, target):
+    """Set the first entries of `target` to `source`."""
     for j in range(len(source)):
         target[j] = source[j]
 
@@ -143,6 +144,26 @@ def _add_four(target, f, X, rows):
         target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
 
 
+@compiled(fastmath=True)
+def _add_four_entries(target, entries, X, rows):
+    f0, f1, f2, f3 = entries[0], entries[1], entries[2], entries[3]
+    x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
+    for j in range(len(target)):
+        target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
+
+
+@compiled
+def add_entries(target, entries, X, rows):
+    """Add the sum of entries[place] times X[rows[place]] to target."""
+    place = 0
+    while place + 4 <= len(rows):
+        _add_four_entries(target, entries[place:], X, rows[place:])
+        place += 4
+    while place < len(rows):
+        add_multiple(target, entries[place], X[rows[place]])
+        place += 1
+
+
 @compiled
 def nonzero(values, places):
     """Fill `places` with the indices of the entries that are not 0; return their number."""
@@ -212,7 +233,7 @@ def add_block(F, X, W, rounded, changes, touched):
                     _add_listed(W[c, :d], f, X, touched[: nonzero(f, touched)])
         for c in range(j, last + 1):
             if len(rounded) > 0 and changes[c] > 0:
-                _copy(W[c, :d], rounded[c])
+                copy(W[c, :d], rounded[c])
 
 
 @compiled

@@ -80,7 +80,7 @@ def _project_on_face(point, polytope, scratch, out):
 
 
 @compiled(inline=True)
-def _face_step(i, classes, dual, scratch, A):
+def step_on_face(i, classes, dual, scratch, A):
     """Move row i of A to its best point on the face; return |change|_1.
 
     scratch.scores holds the scores of `classes`; scratch.change becomes the change of their entries
@@ -141,7 +141,7 @@ def _dense_face_pass(order, faces, X, W, A, dual, scratch, moves):
         x = X[rows[place]]
         for c in range(len(classes)):
             scores[c] = dot(W[classes[c]], x)
-        moves[place] = _face_step(rows[place], classes, dual, scratch, A)
+        moves[place] = step_on_face(rows[place], classes, dual, scratch, A)
         if moves[place] != 0.0:
             for c in range(len(classes)):
                 if scratch.change[c] != 0.0:
@@ -183,7 +183,7 @@ def _sparse_face_pass(order, faces, csr, W_T, A, dual, scratch, moves):
                 scratch.scores[c] = all_scores[classes[c]]
         else:
             _face_scores(row, columns, W_T, classes, scratch.scores)
-        moves[place] = _face_step(i, classes, dual, scratch, A)
+        moves[place] = step_on_face(i, classes, dual, scratch, A)
         if moves[place] != 0.0:
             for c in range(len(classes)):
                 if scratch.change[c] != 0.0:
