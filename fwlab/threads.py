@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from threading import Lock
 
 import numpy as np
@@ -100,7 +101,7 @@ def for_parts(work: Callable[[tuple[int, int]], None], number: int) -> None:
     threads = _of_context()
     together = 1 if threads is None else min(threads.number, max(number, 1))
     ends = [number * part // together for part in range(together + 1)]
-    ranges = list(zip(ends[:-1], ends[1:], strict=True))
+    ranges = list(pairwise(ends))
     tasks = [threads.pool.submit(work, part) for part in ranges[1:]] if threads else []
     work(ranges[0])
     for task in tasks:

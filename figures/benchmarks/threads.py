@@ -2,7 +2,7 @@
 
 The numbers of samples, features and classes come first; TopK(3), C = 1, dense rows of length 1.
 Every fifth iteration is judged. The two runs take turns: medians, and the lowest and highest ratio
-of a pair. Steps of block methods are serial, so that only the judging of `ascent` gains.
+of a pair.
 """
 
 import os

@@ -20,9 +20,11 @@ from fwlab.losses import TopK
 from fwlab.operators.features import SHORT_ROWS
 from fwlab.problem import Problem
 from fwlab.provenance import installed
+from fwlab.solvers.panel_groups import LEAST_CLASSES
 from fwlab.solvers.registry import build, names
 from fwlab.solvers.warm_up import warm_up
 from fwlab.text import format_table
+from fwlab.threads import run_threads
 
 MOST_CLASSES = 20
 PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
@@ -106,6 +108,7 @@ def warmup_rows() -> list[dict[str, Any]]:
     for method in names():
         for storage, problem in tiny.items():
             parts[f"{method}, {storage}"] = partial(warm_up, problem, build(method, {}))
+    parts["ascent, threads"] = _use_threads
     return [{"part": part, "seconds": _seconds(work)} for part, work in parts.items()]
 
 
@@ -115,6 +118,12 @@ def _use_loss(n_classes: int) -> None:
         method(scores, y)
     loss.in_domain(scores, y)
     loss.moreau(scores, y, 1.0)
+
+
+def _use_threads() -> None:
+    X, y = np.eye(2, SHORT_ROWS), np.array([0, 1])
+    with run_threads(2):
+        warm_up(Problem(X, y, TopK(1), 1.0, n_classes=LEAST_CLASSES), build("ascent", {}))
 
 
 def _use_projections() -> None:

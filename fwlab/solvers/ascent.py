@@ -22,7 +22,7 @@ from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
 from fwlab.solvers.method import State
 from fwlab.solvers.orders import drawn_number
-from fwlab.solvers.panel_groups import panel_groups
+from fwlab.solvers.panel_groups import panel_groups, suits_groups
 from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.single_precision import suits_float32
 
@@ -55,6 +55,13 @@ class Ascent(BlockMethod):
         workspace = super().start(state)
         workspace.groups = panel_groups(state.problem)
         return workspace
+
+    def warm_up(self, state: State) -> None:
+        if suits_groups(state.problem) and self.order not in ROW_BY_ROW:
+            workspace, problem = self.start(state), state.problem
+            record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
+            link, dual = state.link, workspace.dual(problem)
+            workspace.groups.compile(self.rule, problem.X, link, state.A, dual, record)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
         if self.order in ROW_BY_ROW:

@@ -205,6 +205,7 @@ class Newton(Method):
         return Ascent(EXACT).progress(state, workspace.ascent) if workspace.inner is None else 0.0
 
     def warm_up(self, state: State) -> None:
+        Ascent(EXACT).warm_up(state)
         proximal = Proximal(state.problem, state.A, 1.0)
         point = proximal.at(state.link, state.problem.features.scores(state.link))
         gradient = proximal.gradient(point)

@@ -1,8 +1,8 @@
-"""Iterations of ascent whose rows several threads visit at the same time.
+"""Iterations of ascent in which threads visit rows at the same time.
 
 The rows are visited in groups of panels (kernels.steps.panels). Where the panels of a group agree,
 their common step is about 1, and as many passes are needed as with one row after the other; where
-they conflict, it falls, and smaller groups follow. All that depends on the problem alone: the
+they conflict, it falls, and smaller groups follow. All of this depends on the problem alone: the
 iterates are the same for every number of threads above one.
 """
 
@@ -17,6 +17,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.kernels._jit import in_python
 from fwlab.kernels.layouts import (
     BlockDual,
+    Faces,
     LinkChange,
     Links,
     PanelSteps,
@@ -32,10 +33,9 @@ from fwlab.kernels.steps.ascent_passes import (
     MOST_PASSES,
     MOVING,
     PASSES,
-    faces_of,
     relative_cost,
 )
-from fwlab.kernels.steps.face_passes import gain_of_moves, gain_of_pass
+from fwlab.kernels.steps.face_passes import gain_of_moves, gain_of_pass, keep_held, list_held
 from fwlab.kernels.steps.orders import draw_blocks, shuffle
 from fwlab.kernels.steps.panels import (
     FACE_PANEL_ROWS,
@@ -50,26 +50,25 @@ from fwlab.operators.features import SHORT_ROWS
 from fwlab.primal_dual import PrimalDual
 from fwlab.threads import for_parts, number_of_threads
 
-# with fewer classes the products of a panel's rows with each other cost too much beside scores
+# with fewer classes, the products of a panel's rows with each other cost too much beside scores
 LEAST_CLASSES = 128
-# panels of a group at first, and the least number of groups of a pass
-MOST_PANELS, LEAST_GROUPS = 32, 8
+# the most panels of a group, and the least number of groups of a pass
+MOST_PANELS, LEAST_GROUPS = 128, 8
 # a common step from here on is taken as 1, which brings rows to vertices of their domains exactly
 # and loses at most a sixteenth of the gain
 NEARLY_WHOLE = 0.8
 
+Sweep = Callable[[tuple[int, int], PanelSteps], None]
+
 
 class Data(NamedTuple):
-    """What the steps of an iteration read and change, with the groups' changes of W."""
+    """What the steps of an iteration read and change, and the change of W by a group."""
 
     X: Floats
     links: Links
     A: Floats
     dual: BlockDual
     change: LinkChange
-
-
-Sweep = Callable[[tuple[int, int], PanelSteps], None]
 
 
 @dataclass(eq=False)
@@ -81,7 +80,7 @@ class PanelGroups:
     panels : int
         Panels of a group; 1 if rows are visited one after the other.
     lengths : list of float
-        The common steps of the groups since `adapt` was called.
+        The common steps of the groups since the last call of `adapt`.
     room : PanelSteps or None
         Room for the steps of a group.
     """
@@ -101,27 +100,18 @@ class PanelGroups:
         dual: BlockDual,
         record: StepRecord,
     ) -> None:
-        """Visit the faces of the rows that moved, then all rows, as ascent_passes do."""
-        m = A.shape[1]
-        padded, rounded = copy_in_lines(link, link.dtype), link if single else link[:0]
-        data = Data(
-            X,
-            Links(padded, copy_in_lines(rounded, X.dtype)),
-            A,
-            dual,
-            LinkChange(np.empty(link.shape), np.empty(m, np.int64), np.empty(m), np.empty(m)),
-        )
+        """Visit the faces of the rows that moved, then all rows, as dense_ascent does."""
+        data = data_of(X, link, A, dual, single)
         self.visit_faces(visit, data, record.moves)
         order = visit.order
         if visit.random[0] != 0:
-            starts = np.arange(0, len(order), PANEL_ROWS)
-            draw_blocks(order, starts, PANEL_ROWS, visit.random)
+            draw_blocks(order, np.arange(0, len(order), PANEL_ROWS), PANEL_ROWS, visit.random)
 
         def sweep(panels: tuple[int, int], steps: PanelSteps) -> None:
             sweep_rows(TYPES[rule], panels, steps, X, data.links, A, dual, record)
 
         self._visit(sweep, order, order, PANEL_ROWS, data, record.moves)
-        link[:] = padded[:, : link.shape[1]]
+        link[:] = data.links.W[:, : link.shape[1]]
         moving = np.flatnonzero(record.moves > visit.at_rest)
         visit.moving[: len(moving)], visit.counts[MOVING] = moving, len(moving)
         self.adapt()
@@ -129,11 +119,10 @@ class PanelGroups:
     def visit_faces(self, visit: RowsToVisit, data: Data, moves: Floats) -> None:
         """Pass over the faces of the rows that moved, as ascent_passes.visit_faces does."""
         (n, m), curvatures = data.A.shape, data.dual.curvatures
-        index = visit.moving[: visit.counts[MOVING]]
-        faces = faces_of(data.A, index, data.dual, MOST_COST_OF_ONE)
-        if len(faces.rows) == 0:
-            return
+        faces = faces_in_parts(data.A, visit.moving[: visit.counts[MOVING]], data.dual)
         cost = in_python(relative_cost)(len(faces.rows), len(faces.classes), n, m)
+        if not 0.0 < cost <= MOST_COST_OF_ONE:
+            return
         least = cost * gain_of_pass(moves, curvatures)
         order, last = np.arange(len(faces.rows)), np.empty(len(faces.rows))
 
@@ -149,6 +138,13 @@ class PanelGroups:
         visit.counts[PASSES], visit.counts[FACES] = passes, len(faces.rows)
         visit.counts[CLASSES] = len(faces.classes)
 
+    def adapt(self) -> None:
+        """Make groups smaller if the common steps were short."""
+        typical = float(np.median(self.lengths))
+        if typical < NEARLY_WHOLE:
+            self.panels = max(1, int(self.panels * typical))
+        self.lengths = []
+
     def _visit(
         self,
         sweep: Sweep,
@@ -159,12 +155,13 @@ class PanelGroups:
         moves: Floats,
     ) -> None:
         """Visit these rows, group by group; moves[places] are the sizes of their changes."""
-        count = self.panels * PANEL_ROWS
-        for start in range(0, len(rows), count):
-            group = slice(start, min(start + count, len(rows)))
-            bounds = np.append(np.arange(0, group.stop - start, panel_rows), group.stop - start)
+        size = self.panels * PANEL_ROWS
+        for start in range(0, len(rows), size):
+            group = slice(start, min(start + size, len(rows)))
+            count = group.stop - start
+            bounds = np.append(np.arange(0, count, panel_rows), count)
             steps = self._steps(bounds, places[group], rows[group], data.A.shape[1])
-            length = _move_group(sweep, steps, data)
+            length = move_group(sweep, steps, data)
             if length < 1.0:
                 moves[places[group]] *= length
             self.lengths.append(length)
@@ -179,26 +176,73 @@ class PanelGroups:
             self.room = PanelSteps(bounds, places, rows, starts, stops, *entries, *terms)
         return self.room._replace(bounds=bounds, places=places, rows=rows)
 
-    def adapt(self) -> None:
-        """Make groups smaller if the common steps were short."""
-        typical = float(np.median(self.lengths))
-        if typical < NEARLY_WHOLE:
-            self.panels = max(1, int(self.panels * typical))
-        self.lengths = []
+    def compile(
+        self, rule: int, X: Floats, link: Floats, A: Floats, dual: BlockDual, record: StepRecord
+    ) -> None:
+        """Compile the kernels of an iteration: call them for no panels, rows and classes."""
+        data, none = data_of(X, link, A, dual, single=False), np.empty(0, np.int64)
+        faces = faces_in_parts(A, np.arange(len(A)), dual)
+        steps = self._steps(np.zeros(1, np.int64), none, none, A.shape[1])
+        sweep_rows(TYPES[rule], (0, 0), steps, X, data.links, A, dual, record)
+        sweep_faces((0, 0), steps, faces, X, data.links, A, dual, record.moves)
+        move_link((0, 0), steps, X, data.links, data.change)
+        data.change.counts[:] = 0
+        take_back(0.0, steps, data.links, data.change, A, dual.lam_n)
+        order, random = np.arange(2), np.ones(1, np.uint64)
+        draw_blocks(order, np.zeros(1, np.int64), PANEL_ROWS, random)
+        shuffle(order, random)
+        gain_of_moves(record.moves[:0], faces.rows, dual.curvatures)
+        gain_of_pass(record.moves, dual.curvatures)
+
+
+def suits_groups(problem: PrimalDual) -> bool:
+    """Return whether there are threads for the rows of X, and their steps are long enough."""
+    if number_of_threads() == 1 or problem.kernel is not None or scipy.sparse.issparse(problem.X):
+        return False
+    return problem.n_features >= SHORT_ROWS and problem.n_classes >= LEAST_CLASSES
 
 
 def panel_groups(problem: PrimalDual) -> PanelGroups:
-    """Return the groups of a new run, of one panel where threads do not pay."""
-    X = problem.X
-    dense = problem.kernel is None and not scipy.sparse.issparse(X)
-    if number_of_threads() == 1 or not dense or X.shape[1] < SHORT_ROWS:
-        return PanelGroups(1)
-    if problem.n_classes < LEAST_CLASSES:
-        return PanelGroups(1)
-    return PanelGroups(min(MOST_PANELS, max(len(X) // (PANEL_ROWS * LEAST_GROUPS), 1)))
+    """Return the groups of a new run."""
+    most = problem.n_samples // (PANEL_ROWS * LEAST_GROUPS) if suits_groups(problem) else 1
+    return PanelGroups(min(MOST_PANELS, max(most, 1)))
 
 
-def _move_group(sweep: Sweep, steps: PanelSteps, data: Data) -> float:
+def data_of(X: Floats, link: Floats, A: Floats, dual: BlockDual, single: bool) -> Data:
+    """Copy W, and round it if scores are to be in float32; make room for its changes."""
+    m, rounded = len(link), link if single else link[:0]
+    links = Links(copy_in_lines(link, link.dtype), copy_in_lines(rounded, X.dtype))
+    change = LinkChange(np.empty(link.shape), np.empty(m, np.int64), np.empty(m), np.empty(m))
+    return Data(X, links, A, dual, change)
+
+
+def faces_in_parts(A: Floats, index: Integers, dual: BlockDual) -> Faces:
+    """Return the faces of those rows in `index` whose blocks can move, as faces_of does."""
+    y, fewest = dual.polytopes.y, max(1, dual.weights.n_lower)
+    kept: dict[int, tuple[Integers, Integers]] = {}
+
+    def keep(part: tuple[int, int]) -> None:
+        first, last = part
+        rows, starts = np.empty(last - first, np.int64), np.empty(last - first + 1, np.int64)
+        count = keep_held(A, index[first:last], y, fewest, rows, starts)
+        kept[first] = rows[:count], starts[: count + 1]
+
+    for_parts(keep, len(index))
+    parts = [kept[first] for first in sorted(kept)]
+    ends = np.cumsum([0, *(starts[-1] for _, starts in parts)])
+    classes = np.empty(ends[-1], np.int64)
+
+    def list_classes(part: tuple[int, int]) -> None:
+        for place in range(*part):
+            list_held(A, parts[place][0], y, classes[ends[place] : ends[place + 1]])
+
+    for_parts(list_classes, len(parts))
+    rows = np.concatenate([rows for rows, _ in parts])
+    starts = [end + starts[:-1] for end, (_, starts) in zip(ends, parts, strict=False)]
+    return Faces(rows, np.concatenate([*starts, ends[-1:]]), classes)
+
+
+def move_group(sweep: Sweep, steps: PanelSteps, data: Data) -> float:
     """Sweep the panels of a group and move W; return the common step."""
     X, links, A, dual, change = data
     for_parts(lambda panels: sweep(panels, steps), len(steps.bounds) - 1)

@@ -16,6 +16,7 @@ from fwlab.problem import Problem
 from fwlab.rounding import distances
 from fwlab.solvers.compiling import compiling_shown
 from fwlab.solvers.method import Method, State
+from fwlab.solvers.panel_groups import LEAST_CLASSES, suits_groups
 from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS
 
 
@@ -32,6 +33,7 @@ class Form(NamedTuple):
     long_rows_of_gram: bool
     scores_by_blas: bool
     many_unknowns: bool
+    in_groups: bool
 
 
 def warm_up(problem: PrimalDual, method: Method) -> None:
@@ -54,6 +56,7 @@ def warm_up(problem: PrimalDual, method: Method) -> None:
         long_rows_of_gram=kernel is not None and problem.n_samples >= SHORT_ROWS,
         scores_by_blas=m >= MANY_CLASSES and values.dtype == np.float64,
         many_unknowns=kernel is None and m * d > MOST_UNKNOWNS,
+        in_groups=suits_groups(problem),
     )
     try:
         _iterate_once_per_form(method, form)
@@ -99,6 +102,8 @@ def _two_samples(form: Form) -> PrimalDual:
     m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 2
     m = COUNTING_LENGTH + 2 if form.many_classes else m
     d = SHORT_ROWS - 1 if form.many_unknowns else 2
+    if form.in_groups:
+        m, d = max(m, LEAST_CLASSES), SHORT_ROWS
     X: Any = np.eye(2, d, dtype=form.storage)
     if form.indices is not None:
         places = np.arange(3, dtype=form.indices)

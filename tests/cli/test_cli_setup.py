@@ -20,6 +20,9 @@ from fwlab.cli import main
 from fwlab.cli import reports as _cli_setup
 from fwlab.cli.options import LOSSES
 from fwlab.cli.output import print_json
+from fwlab.kernels.steps.panels import PANEL_ROWS
+from fwlab.operators.features import SHORT_ROWS
+from fwlab.solvers.panel_groups import LEAST_CLASSES, LEAST_GROUPS
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,7 +105,7 @@ def test_warmup_covers_every_method_and_storage(capsys: pytest.CaptureFixture[st
         for length in ("", ", long rows")
         for storage in ("dense", "sparse", "gram")
     ]
-    assert [row["part"] for row in parts] == [*others, *names]
+    assert [row["part"] for row in parts] == [*others, *names, "ascent, threads"]
     assert all(row["seconds"] >= 0 for row in parts)
     assert main(["warmup"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(parts)
@@ -119,6 +122,18 @@ def test_no_solve_compiles_after_a_warmup(form, d: int, n_classes: int) -> None:
     with event.install_listener("numba:compile", compiled):
         for method in ("auto", "ascent", "fw", "bcpfw"):
             fwlab.solve(problem, method, max_iter=60)
+    assert not compiled.buffer
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
+def test_threads_compile_nothing_after_a_warmup() -> None:
+    main(["warmup"])
+    X = np.random.default_rng(0).normal(size=(2 * LEAST_GROUPS * PANEL_ROWS, SHORT_ROWS))
+    y = np.arange(len(X)) % LEAST_CLASSES
+    problem = fwlab.Problem(X, y, fwlab.TopK(2), C=1.0)
+    compiled = event.RecordingListener()
+    with event.install_listener("numba:compile", compiled):
+        fwlab.solve(problem, "ascent", max_iter=5, n_threads=2)
     assert not compiled.buffer
 
 

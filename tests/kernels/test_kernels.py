@@ -24,8 +24,13 @@ from loss_table import entries, some_ks
 import fwlab
 from fwlab import kernels
 from fwlab.kernels.domains.sorting import INSERTION_LENGTH
+from fwlab.kernels.layouts import StepRecord
+from fwlab.kernels.steps.rules import EXACT
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
+from fwlab.solvers import ascent
+from fwlab.solvers.method import State
 from fwlab.solvers.newton import Proximal
+from fwlab.solvers.panel_groups import PanelGroups
 from fwlab.solvers.registry import REGISTRY
 from fwlab.solvers.warm_up import _iterate_once_per_form
 
@@ -39,6 +44,7 @@ SHAPES_ONLY = {
     "domains.metric_projection.make_metric_scratch",
     "domains.vertices.make_vertex_scratch",
     "steps.norm_block.make_norm_scratch",
+    "steps.panels.make_panel_scratch",
 }
 
 
@@ -212,6 +218,21 @@ def use_single_precision(rng):
     fwlab.solve(problem, "ascent", tol=0.0, max_iter=2)
 
 
+def use_panels(rng):
+    """Visit rows that agree, and rows of about one direction, whose panels conflict."""
+    n, m = 70, 40
+    for X in (rng.standard_normal((n, 9)), np.ones((n, 3)) + 0.1 * rng.standard_normal((n, 3))):
+        problem = fwlab.Problem(X, rng.integers(0, m, n), fwlab.TopK(2), 0.1, 0.1, n_classes=m)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ascent, "panel_groups", lambda problem: PanelGroups(2))
+            fwlab.solve(problem, "ascent", tol=0.0, max_iter=3)
+    state = State(problem, np.zeros((n, m)), rng)
+    workspace = ascent.Ascent(EXACT).start(state)
+    record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
+    data = problem.X, state.link, state.A, workspace.dual(problem)
+    PanelGroups(2).compile(EXACT, *data, record)
+
+
 def use_ranking(rng):
     X, y = rng.standard_normal((9, 3)), np.arange(9) % 2
     for surrogate in ("quadratic", "hinge"):
@@ -230,6 +251,7 @@ RUNS = [
     use_solvers,
     use_faces,
     use_single_precision,
+    use_panels,
     use_ranking,
 ]
 

@@ -23,7 +23,6 @@ NO_MATHEMATICS = {
     "command": "exit codes and sentences",
     "launch": "Ctrl-C",
     "streams": "stdout and stderr",
-    "threads": "threads of a run",
     "toml_text": "text in a file format",
     "kernels._jit": "how functions are compiled",
     "kernels._lowered": "how functions are compiled",

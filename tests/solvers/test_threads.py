@@ -17,6 +17,7 @@ from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 from fwlab.threads import (
     ROWS,
     OneBlasThread,
+    for_parts,
     for_rows,
     one_blas_thread,
     run_threads,
@@ -38,6 +39,33 @@ def test_each_row_is_worked_on_once_in_whole_groups(n_threads, n_rows):
         for_rows(work, n_rows)
     assert (seen == 1).all()
     assert all(start % ROWS == 0 for start in starts)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("number", [0, 1, 3, 11])
+def test_each_thread_gets_one_range(n_threads, number):
+    seen, names = [], {}
+
+    def work(part):
+        seen.extend(range(*part))
+        names[part] = threading.current_thread().name
+
+    with run_threads(n_threads):
+        for_parts(work, number)
+    assert sorted(seen) == list(range(number))
+    assert len(names) == min(n_threads, max(number, 1))
+    assert names[min(names)] == threading.current_thread().name  # the caller works, too
+    lengths = [last - first for first, last in names]
+    assert max(lengths) - min(lengths) <= 1
+
+
+def test_an_error_in_a_range_reaches_the_caller():
+    def work(part):
+        if part[0] > 0:
+            raise MemoryError(f"row {part[0]}")
+
+    with run_threads(2), pytest.raises(MemoryError, match="row 2"):
+        for_parts(work, 4)
 
 
 def test_two_threads_work_at_the_same_time():

@@ -156,7 +156,7 @@ def _add_four_entries(target, entries, X, rows):
 def add_entries(target, entries, X, rows):
     """Add the sum of entries[place] times X[rows[place]] to target."""
     place = 0
-    while place + 4 <= len(rows):
+    while place <= len(rows) - 4:
         _add_four_entries(target, entries[place:], X, rows[place:])
         place += 4
     while place < len(rows):

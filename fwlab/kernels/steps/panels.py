@@ -10,9 +10,9 @@ can be too long. After t times the sum, n times the dual has risen by
     curvature = lam n |V|^2 + sum_i r_i |d_i|^2,
 
 with d_i the changes, V = sum_i d_i x_i^T / (lam n) and r_i = smoothing / omega_i. `_note_terms`
-notes the terms of a row, `move_link` adds V to W, and `take_back` undoes a part of all. `sweep_rows`
-visits rows with all classes, `sweep_faces` the faces of rows (steps.face_passes). The results do
-not depend on who does which panels and classes.
+notes the terms of a row, `move_link` adds V to W, and `take_back` takes back a part of all changes.
+`sweep_rows` visits rows with all classes, `sweep_faces` the faces of rows (steps.face_passes). The
+results do not depend on who does which panels and classes.
 """
 
 import numpy as np
@@ -54,14 +54,14 @@ def _gather(X, rows, scratch):
         block_scores(wide[r:stop], wide[:stop], scratch.products[r:stop])
 
 
-@compiled
+@compiled(inline=True)
 def _carry(steps, step, product, scores):
     """Add the change of an earlier step of the panel to the scores of a row."""
     for place in range(steps.starts[step], steps.stops[step]):
         scores[steps.classes[place]] += product * steps.changes[place]
 
 
-@compiled
+@compiled(inline=True)
 def _note_terms(steps, step, i, dual, A):
     """Note the terms of row i, whose step is made, in slope and curvature."""
     steps.slopes[step] = steps.ridges[step] = 0.0
@@ -118,7 +118,7 @@ def _panel_scores(X, rows, links, scratch):
         block_scores(near, links.W, scratch.scores)
 
 
-@compiled
+@compiled(inline=True)
 def _scores_on_face(classes, x, W, carried, scores):
     for c in range(len(classes)):
         scores[c] = dot(x, W[classes[c]]) + carried[classes[c]]
