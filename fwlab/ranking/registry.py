@@ -6,7 +6,7 @@ from typing import NamedTuple
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.pairwise import Pairwise
 from fwlab.ranking.problem import Point, Problem
-from fwlab.ranking.start import inner_point
+from fwlab.ranking.start import central_point, inner_point
 from fwlab.ranking.subgradient import Subgradient
 from fwlab.ranking.working_set import WorkingSet, sparse_point
 from fwlab.solvers.method import Method
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 METHODS = {
-    "interior-point": Entry(InteriorPoint()),
+    "interior-point": Entry(InteriorPoint(), central_point),
     "working-set": Entry(WorkingSet(), sparse_point),
     "pairwise": Entry(Pairwise()),
     "subgradient": Entry(Subgradient()),

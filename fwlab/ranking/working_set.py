@@ -21,7 +21,7 @@ from fwlab.arrays import Floats, Integers
 from fwlab.ranking import rounding
 from fwlab.ranking.interior_point import InteriorPoint
 from fwlab.ranking.problem import Point, Problem
-from fwlab.ranking.start import inner_point
+from fwlab.ranking.start import central_point
 from fwlab.ranking.state import State
 from fwlab.solvers.method import Method
 
@@ -72,7 +72,7 @@ class WorkingSet(Method):
 def sparse_point(problem: Problem) -> Point:
     """Return an inner point of the problem of `first_rows`, with zeros for the other rows."""
     rows = first_rows(problem)
-    return spread(problem, rows, inner_point(problem.restricted(rows)))
+    return spread(problem, rows, central_point(problem.restricted(rows)))
 
 
 def first_rows(problem: Problem) -> Integers:

@@ -8,6 +8,7 @@ from fwlab import ranking
 from fwlab.ranking import PatMat, Problem, Result, TopPush, TopPushK, interior_point, working_set
 from fwlab.ranking.newton_systems import StoredSystem
 from fwlab.ranking.registry import METHODS
+from fwlab.ranking.start import inner_point
 
 pytestmark = pytest.mark.small
 
@@ -141,10 +142,16 @@ def test_a_kernel_matrix_that_is_symmetric_to_rounding_is_made_symmetric():
 def test_a_primal_far_beyond_the_dual_does_not_drive_it_away(objective, monkeypatch):
     """C theta^2 k is 1e24: the first primal is as far above the dual, and mu would be, too."""
     rows = 1e6 * np.where(Y, 1.0, -1.0)[:, None] * (1 + 0.1 * np.abs(X))
-    arguments = (rows, Y, objective, 1e12, "linear", None, "interior-point")
-    bounded = ranking.solve(*arguments, max_iter=60)
+    monkeypatch.setattr(interior_point, "PATIENCE", 0)  # barrier steps alone
+    point = inner_point(Problem(rows, Y, objective, 1e12))
+
+    def run():
+        start = (point.alpha, point.beta, point.delta)
+        return ranking.solve(rows, Y, objective, 1e12, start=start, max_iter=60)
+
+    bounded = run()
     monkeypatch.setattr(interior_point, "MOST_GAP", np.inf)
-    assert bounded.success and 1.3 * bounded.nit <= ranking.solve(*arguments, max_iter=60).nit
+    assert bounded.success and 1.3 * bounded.nit <= run().nit
 
 
 def test_a_distance_beyond_floats_has_the_kernel_0():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fwlab.ranking import PatMat, TopPush, TopPushK
-from fwlab.ranking.interior_point import equalities
+from fwlab.ranking.dual import equalities
 from fwlab.ranking.newton_systems import (
     FactorSystem,
     StoredSystem,
