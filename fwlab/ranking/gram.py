@@ -12,11 +12,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fwlab.arrays import Floats, Integers
-from fwlab.operators.sums import UNDERFLOW, UNIT, gamma, norms_above
+from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma, norms_above
 
 CHUNK = 1024
 PART = 64  # terms of a sum in parts
 EXP_ERROR = 9 * UNIT  # relative, of 4 units in the last place
+SMALL = 5e-3  # a bound of h below which exp(h) is at most MARGIN
 SMALLEST_NORMAL = float(np.finfo(float).tiny)
 
 
@@ -40,6 +41,9 @@ class Gram(Protocol):
 
     def restricted(self, rows: Integers) -> Floats:
         """Return K at these rows and columns, (len(rows), len(rows))."""
+
+    def matrix(self) -> Floats:
+        """Return K, (n, n); the caller must not change it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +79,9 @@ class StoredGram:
 
     def restricted(self, rows: Integers) -> Floats:
         return self.K[np.ix_(rows, rows)]
+
+    def matrix(self) -> Floats:
+        return self.K
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +120,9 @@ class LinearGram:
 
     def restricted(self, rows: Integers) -> Floats:
         return _dense(self.X[rows] @ self.X[rows].T)
+
+    def matrix(self) -> Floats:
+        return _dense(self.X @ self.X.T)
 
 
 @dataclass(eq=False)
@@ -183,21 +193,38 @@ class RbfGram:
         K[np.diag_indices_from(K)] = 1.0
         return K
 
+    def matrix(self) -> Floats:
+        return self.restricted(np.arange(self.size)) if self.stored is None else self.stored
+
     def product_with_errors(self, c: Floats) -> tuple[Floats, Floats]:
         """Return K c, summed in parts, and bounds of its errors, which include K's, (n,) each."""
-        d, rounding = self.X.shape[1], _rounding_in_parts(c)
-        r, out = norms_above(self.norms), np.zeros(self.size)
-        errors = np.full(self.size, self.size * UNDERFLOW)
+        rounding, r = _rounding_in_parts(c), norms_above(self.norms)
+        out, errors = np.zeros(self.size), np.full(self.size, self.size * UNDERFLOW)
         for rows in chunks(np.flatnonzero(c), PART):
-            K = self.block(rows)
+            K, sizes = self.block(rows), np.abs(c[rows])
             out += K @ c[rows]
-            h = gamma(d + 8) * np.square(r[:, None] + r[rows]) + 4 * d * UNDERFLOW
-            h *= self.sigma
-            near = (K + SMALLEST_NORMAL) * (h * np.exp(np.minimum(h, 1.0)) + EXP_ERROR)
-            h = np.where(h < 1, np.minimum(near, 1.0), 1.0)  # all entries are in [0, 1]
-            h[rows, np.arange(len(rows))] = 0.0  # these entries are 1
-            errors += (h + rounding * K) @ np.abs(c[rows])
+            errors += rounding * (K @ sizes)
+            K[rows, np.arange(len(rows))] = 0.0  # these entries are 1 without an error
+            errors += self._errors_of_entries(K, r, rows, sizes)
         return out, errors
+
+    def _errors_of_entries(self, K: Floats, r: Floats, rows: Integers, sizes: Floats) -> Floats:
+        """Return bounds of |error of K| sizes, (n,), for some columns K (n, len(rows)), norms r.
+
+        An entry has the error K (h exp(h) + EXP_ERROR) or less, h = steep (r + s)^2 + flat.
+        """
+        d, s = self.X.shape[1], r[rows]
+        steep, flat = self.sigma * gamma(d + 8), 4 * self.sigma * d * UNDERFLOW
+        if steep * (r.max() + s.max()) ** 2 + flat < SMALL:  # exp(h) and all rounding: MARGIN^2
+            steep, flat = MARGIN**2 * steep, MARGIN**2 * (flat + EXP_ERROR)
+            sums = (K @ np.stack([sizes, s * sizes, s * s * sizes], axis=1)).T
+            entries = (steep * r * r + flat) * sums[0] + steep * (2 * r * sums[1] + sums[2])
+            return np.asarray(entries + SMALLEST_NORMAL * sizes.sum())
+        h = steep * np.square(r[:, None] + s) + flat
+        near = (K + SMALLEST_NORMAL) * (h * np.exp(np.minimum(h, 1.0)) + EXP_ERROR)
+        h = np.where(h < 1, np.minimum(near, 1.0), 1.0)  # all entries are in [0, 1]
+        h[rows, np.arange(len(rows))] = 0.0
+        return np.asarray(h @ sizes)
 
     def _product(self, c: Floats) -> Floats:
         out, rows = np.zeros(self.size), np.flatnonzero(c)

@@ -92,8 +92,7 @@ class InteriorPoint(Method):
 
 def publish(state: State, x: Iterate) -> Certificate:
     """Write the point to the state; return its certificate."""
-    state.point = point_of(state.problem, x.dual, x.z, x.r)
-    return state.problem.estimate(state.point)
+    return state.publish(point_of(state.problem, x.dual, x.z, x.r))
 
 
 def first_mu(problem: Problem, x: Iterate, certificate: Certificate) -> float:

@@ -26,10 +26,21 @@ class State(RunState):
     problem: Problem
     point: Point
     rng: np.random.Generator
+    known: tuple[Point, Certificate] | None = None
+
+    def publish(self, point: Point) -> Certificate:
+        """Set a point that no method changes in place; return its certificate, which `judge` keeps.
+
+        Like the certificate of `judge` it has no bound of its rounding error.
+        """
+        self.point, self.known = point, (point, self.problem.estimate(point))
+        return self.known[1]
 
     def judge(self) -> Certificate:
         """Return the certificate of the point without a bound of its rounding error."""
         self._count()
+        if self.known is not None and self.known[0] is self.point:
+            return self.known[1]
         return self.problem.estimate(self.point)
 
     def certify(self) -> Certificate:

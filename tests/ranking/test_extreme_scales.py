@@ -84,7 +84,7 @@ def test_a_kernel_matrix_whose_digits_cancel_is_no_crash(objective):
 
 def test_a_ridge_makes_an_indefinite_system_definite():
     Q = np.full((12, 12), 1e20)
-    system = StoredSystem(Q, np.ones((1, 12)))
+    system = StoredSystem(Q, np.ones((1, 12)), np.ones(12))
     with pytest.raises(np.linalg.LinAlgError):
         np.linalg.cholesky(Q + np.eye(12))
     system.factorise(np.ones(12))

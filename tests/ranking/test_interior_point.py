@@ -17,6 +17,7 @@ from fwlab.ranking.dual import (
 )
 from fwlab.ranking.newton_step import Iterate, NewtonMatrix
 from fwlab.ranking.start import central_point, inner_point
+from fwlab.ranking.state import State
 from tests.ranking.instances import random_instance
 
 pytestmark = pytest.mark.small
@@ -159,3 +160,14 @@ def test_the_central_point_is_inside(seed):
     problem = Problem(**random_instance(seed).arguments())
     dual, point = dual_of(problem), central_point(problem)
     assert problem.is_feasible(point) and slacks(dual, *numbers_of(point, dual)).min() > 0
+
+
+def test_a_published_point_is_judged_once():
+    """The certificate that a method has seen is the loop's, as long as the point is the same."""
+    problem = Problem(**random_instance(3).arguments())
+    state = State(problem, inner_point(problem), np.random.default_rng(0))
+    first = state.judge()
+    known = state.publish(central_point(problem))
+    assert state.judge() is known and known is not first
+    state.point = inner_point(problem)
+    assert state.judge() == first

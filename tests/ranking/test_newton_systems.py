@@ -37,7 +37,9 @@ def test_both_kinds_solve_the_system(seed, rows):
     D = 10.0 ** rng.uniform(-2, 2, len(L))
     M = np.block([[L @ L.T + np.diag(D), A.T], [A, np.zeros((rows, rows))]])
     wanted = np.linalg.solve(M, np.concatenate([f, g]))
-    for system in (StoredSystem(L @ L.T, A), FactorSystem(L, A)):
+    signs = np.repeat([1.0, -1.0], [P, Q])
+    K = signs[:, None] * (L @ L.T) * signs
+    for system in (StoredSystem(K, A, signs), FactorSystem(L, A)):
         system.factorise(D)
         x, v = system.solve(f, g)
         assert np.concatenate([x, v]) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
@@ -95,13 +97,28 @@ def test_the_factor_keeps_every_row_over_many_decades(decades, rows):
         assert row_error(L, A, D, f, g, x, v) <= error_bound(len(L), FEATURES + rows), seed
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_the_normal_equations_serve_ordinary_systems(rows):
+    """Without QR, over four decades of D; the second system has another D."""
+    for seed in range(20):
+        rng, L, A, f, g = system_parts(seed, rows)
+        system = FactorSystem(L, A)
+        for _ in range(2):
+            D = 10.0 ** rng.uniform(-2, 2, len(L))
+            system.factorise(D)
+            x, v = system.solve(f, g)
+            assert system.qr is None
+            assert row_error(L, A, D, f, g, x, v) <= error_bound(len(L), FEATURES + rows), seed
+
+
 def test_refinement_that_helps_no_more_ends(monkeypatch):
     """A correction that makes the error larger is not kept."""
     _, L, A, f, g = system_parts(0, 1)
     system = FactorSystem(L, A)
     system.factorise(np.ones(len(L)))
-    plain = system._solve_once
+    system.cholesky = None
     x, v = system.solve(f, g)
+    plain = system._solve_once
     calls = []
 
     def worse(f, h):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fwlab import Status, datasets, ranking
-from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, rounding
+from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding
 from fwlab.ranking.problem import Point
 from fwlab.ranking.registry import METHODS
 from fwlab.ranking.start import inner_point
@@ -133,6 +133,20 @@ def test_a_column_on_demand_has_the_same_bound():
         assert furthest(certificate.gap, exact(problem, point)[2]) <= certificate.gap_error
         errors.append(certificate.gap_error)
     assert errors[0] == pytest.approx(errors[1], rel=0.01)
+
+
+@pytest.mark.small
+def test_the_two_bounds_of_an_rbf_kernel_agree(monkeypatch):
+    """The bound from three products, for small h, and the bound from the entries, for any h."""
+    rng = np.random.default_rng(0)
+    X, c = rng.normal(size=(150, 3)) * 10.0 ** rng.uniform(-2, 1, (150, 1)), rng.normal(size=150)
+    rbf = gram.RbfGram(X, 0.01, 2**30)
+    products, fast = rbf.product_with_errors(c)
+    assert products == pytest.approx(rbf.stored @ c)
+    monkeypatch.setattr(gram, "SMALL", 0.0)
+    _, slow = rbf.product_with_errors(c)
+    # MARGIN^2 = 1.0201 on one part of the errors
+    assert (slow * (1 - 1e-12) <= fast).all() and (fast <= 1.0202 * slow).all()
 
 
 @pytest.mark.small
