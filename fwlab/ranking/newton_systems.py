@@ -80,7 +80,7 @@ class StoredSystem:
             x, self.behind = both[:, 0], both[:, 1:]
         else:
             x = self._divided(f[:, None])[:, 0]
-        v: Floats = np.linalg.solve(self.A @ self.behind, self.A @ x - g)
+        v: Floats = np.asarray(np.linalg.solve(self.A @ self.behind, self.A @ x - g))
         return x - self.behind @ v, v
 
     def _divided(self, F: Floats) -> Floats:

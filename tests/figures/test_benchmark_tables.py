@@ -26,6 +26,7 @@ from figures.benchmarks import (
     products,
     projections,
     ranking,
+    ranking_peers,
     small_fits,
     tail,
     threads,
@@ -181,6 +182,25 @@ def test_a_ranking_line_is_certified():
     cells = dict(zip(ranking.HEADER, ranking.line(*task), strict=True))
     assert cells["objective"] == "TopPushK(K = 5, hinge)" and cells["n"] == "176"
     assert float(cells["gap"]) <= ranking.TOL and cells["method"] == "interior-point"
+
+
+def test_the_program_of_toppush_has_the_optimum_of_ranking():
+    """Clarabel's value is the one that the ranking run certifies, to both tolerances."""
+    pytest.importorskip("clarabel")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3 // 2
+    value = ranking_peers.clarabel_call(X, y)().obj_val
+    result = fwlab.ranking.solve(X, y, fwlab.ranking.TopPush(), 1.0, tol=1e-9)
+    assert value == pytest.approx(result.primal, rel=1e-5)
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_ranking_beside_its_peers(capsys):
+    pytest.importorskip("clarabel")
+    ranking_peers.run(quick=True)
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert len(lines) == 2 + 5 and not any("not met" in line for line in lines)
+    assert all(float(line.split("|")[-2]) > 0 for line in lines)
 
 
 def cells(printed):
