@@ -23,6 +23,7 @@ PAGE = (
     "small_fits",
     "peer",
     "threads",
+    "ranking_peers",
 )
 SIDE, BYTES = 1500, 2**28
 
