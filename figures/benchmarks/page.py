@@ -22,6 +22,7 @@ PAGE = (
     "linear_svc",
     "small_fits",
     "peer",
+    "schedule",
     "threads",
     "ranking_peers",
 )

@@ -1,8 +1,9 @@
-"""Wall seconds of `solve` with one thread and with two, for the same iterations.
+"""Wall seconds of `solve` with one thread and with several.
 
 The numbers of samples, features and classes come first; TopK(3), C = 1, dense rows of length 1.
 Every fifth iteration is judged. The two runs take turns: medians, and the lowest and highest ratio
-of a pair.
+of a pair. A second table has runs of `ascent` to a relative gap of 1e-3; with two threads or more
+they visit groups of rows at the same time, whatever the number.
 """
 
 import os
@@ -17,6 +18,8 @@ from figures.benchmarks.timing import print_line
 SIZES = ((16000, 1024, 20), (12811, 384, 1000))
 SPARSE = (20000, 50000, 100)
 DENSITY = 2e-3
+GAP = 1e-3
+TO_GAP = ((12000, 384, 500), (49152, 768, 1000))
 ITERATIONS = {"fw": 10, "pfw": 10, "ascent": 5}
 REPEATS = 5
 
@@ -51,7 +54,8 @@ def run(quick: bool) -> None:
     header = ("data", "method", "one thread", "two", "one / two")
     print_line(header)
     print_line("---" for _ in header)
-    if (os.cpu_count() or 1) < 2:
+    cores = os.cpu_count() or 1
+    if cores < 2:
         print_line(("one processor only", *("" for _ in header[1:])))
         return
     for name, problem in problems(quick):
@@ -65,3 +69,32 @@ def run(quick: bool) -> None:
             ratios = sorted(a / b for a, b in pairs)
             spread = f"{median(ratios):.2f} [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
             print_line((name, method, f"{one:.3f}", f"{two:.3f}", spread))
+    if quick:
+        return
+    print()
+    print_line(("data", "threads", "passes", "seconds", "part of one thread's"))
+    print_line("---" for _ in range(5))
+    for size in TO_GAP[: 1 if cores < 8 else 2]:
+        to_gap(size, [1, *(count for count in (2, 4, 8, 16) if count <= cores)])
+
+
+def to_gap(size: tuple[int, int, int], numbers: list[int]) -> None:
+    """Print a line for each number of threads."""
+    data = fwlab.datasets.synthetic(*size, 0.25, rng=0, normalize="unit")
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(5), C=1.0)
+    for count in numbers[:2]:
+        fwlab.solve(problem, "ascent", tol=0.0, max_iter=1, n_threads=count)
+    runs = [
+        [
+            fwlab.solve(problem, "ascent", tol=GAP, relative=True, n_threads=count, rng=0)
+            for count in numbers
+        ]
+        for _ in range(REPEATS)
+    ]
+    for column, count in enumerate(numbers):
+        seconds = median(row[column].wall_seconds for row in runs)
+        part = median(row[column].wall_seconds / row[0].wall_seconds for row in runs)
+        passes = str(runs[0][column].nit)
+        print_line(
+            (" x ".join(map(str, size)), str(count), passes, f"{seconds:.2f}", f"{part:.2f}")
+        )

@@ -26,6 +26,9 @@ from fwlab.solvers.panel_groups import panel_groups, suits_groups
 from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.single_precision import suits_float32
 
+# The gap is .05 to .5 of what `progress` sums up, and the part hardly changes during a run. Only
+# after a first pass from A = 0, which visits no faces, it is 1.2 to 3 times as large (14 problems).
+AFTER_FIRST_PASS = 2.0
 NO_ROWS = np.empty(0, dtype=np.int64)
 
 
@@ -81,6 +84,11 @@ class Ascent(BlockMethod):
         workspace.moving = moving if self.shrink else NO_ROWS
         workspace.passes, workspace.work = workspace.passes + 1, workspace.work + 1.0
         state.n_steps += problem.n_samples
+
+    def progress(self, state: State, workspace: BlockWorkspace) -> float:
+        """Return the progress of block methods, as if the first pass had been a later one."""
+        factor = AFTER_FIRST_PASS if workspace.passes == 1 else 1.0
+        return factor * super().progress(state, workspace)
 
     def _pass(
         self,

@@ -27,6 +27,7 @@ from figures.benchmarks import (
     projections,
     ranking,
     ranking_peers,
+    schedule,
     small_fits,
     tail,
     threads,
@@ -60,6 +61,19 @@ def test_small_fits_table(monkeypatch, capsys):
     for row in rows[2:]:
         ours, peer, ratio = map(float, row[5:])
         assert ours > 0 and peer > 0 and ratio == pytest.approx(ours / peer, rel=0.1)
+
+
+def test_schedule_table(monkeypatch, capsys):
+    monkeypatch.setattr(schedule, "REPEATS", 3)
+    schedule.run(quick=True)
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert [row[:2] for row in rows[2:]] == [
+        [name, tol] for name in ("digits", "1732 x 19 x 7") for tol in ("1e-01", "1e-02")
+    ]
+    for row in rows[2:]:
+        ours, needed = map(int, row[2].split(" / "))
+        assert ours >= needed > 0
+        assert 2 <= int(row[3]) <= ours + 1
 
 
 def test_package_table(monkeypatch, capsys):
