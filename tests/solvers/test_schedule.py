@@ -5,6 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import fwlab
+from fwlab.solvers.method import State
+from fwlab.solvers.registry import build
 from fwlab.solvers.schedule import TRUSTED, WORK_BETWEEN, Schedule
 
 BLOCK_METHODS = ("ascent", "bcfw", "bcafw", "bcpfw", "dicg")
@@ -115,3 +117,13 @@ def test_the_orders_have_progress_of_their_own(problem, order):
 def test_wall_seconds_hold_the_seconds(problem):
     result = fwlab.solve(problem, tol=1e-3)
     assert 0 < result.seconds <= result.wall_seconds
+
+
+def test_ascent_expects_its_gap_to_be_half_as_large_after_the_first_pass():
+    problem = fwlab.Problem(np.eye(4, 3) + 0.1, np.array([0, 1, 2, 0]), fwlab.TopK(2), 0.1)
+    state = State(problem, np.zeros((4, 3)), np.random.default_rng(0))
+    workspace = (method := build("ascent", {})).start(state)
+    for factor in (2.0, 1.0, 1.0):
+        method.iterate(state, workspace)
+        changes = float(workspace.moves @ problem.curvatures)
+        assert method.progress(state, workspace) == factor * changes > 0.0
