@@ -22,7 +22,6 @@ PAGE = (
     "linear_svc",
     "small_fits",
     "peer",
-    "schedule",
     "threads",
     "ranking_peers",
 )
