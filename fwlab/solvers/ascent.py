@@ -63,8 +63,9 @@ class Ascent(BlockMethod):
         if suits_groups(state.problem) and self.order not in ROW_BY_ROW:
             workspace, problem = self.start(state), state.problem
             record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
-            link, dual = state.link, workspace.dual(problem)
-            workspace.groups.compile(self.rule, problem.X, link, state.A, dual, record)
+            visit, dual = workspace.visit(problem), workspace.dual(problem)
+            data = problem.X, state.link, state.A, dual, record
+            workspace.groups.compile(self.rule, visit, *data)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
         if self.order in ROW_BY_ROW:
@@ -106,7 +107,7 @@ class Ascent(BlockMethod):
             visit.random[0] = drawn_number(rng)
         record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
         single, dual = suits_float32(problem, link, workspace.moves), workspace.dual(problem)
-        if problem.kernel is None and workspace.groups.panels > 1:
+        if problem.kernel is None and workspace.groups.panels > 0:
             workspace.groups.iterate(self.rule, visit, single, problem.X, link, A, dual, record)
         else:
             grams = workspace.grams

@@ -82,7 +82,7 @@ class BlockWorkspace:
     work: float = 0.0
     moving: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     estimates: Floats = field(default_factory=lambda: np.empty(0))
-    groups: PanelGroups = field(default_factory=lambda: PanelGroups(1))
+    groups: PanelGroups = field(default_factory=lambda: PanelGroups(0, 0))
     # weak references: the problem of a chunk holds its samples
     _dual: tuple[ref[PrimalDual], BlockDual] | None = None
     _visit: tuple[ref[PrimalDual], RowsToVisit] | None = None

@@ -1,13 +1,14 @@
 """Iterations of ascent in which threads visit rows at the same time.
 
 The rows are visited in groups of panels (kernels.steps.panels). Where the panels of a group agree,
-their common step is about 1, and as many passes are needed as with one row after the other; where
-they conflict, it falls, and smaller groups follow. All of this depends on the problem alone: the
-iterates are the same for every number of threads above one.
+the best common step is about 1, and as many passes are needed as with one row after the other.
+Where they conflict it is short, and a short step would leave old and new classes in every block.
+The group is then undone and visited panel by panel, and smaller groups follow. All of this depends
+on the problem alone: the iterates are the same for every number of threads above one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from fwlab.kernels.steps.ascent_passes import (
     MOVING,
     PASSES,
     relative_cost,
+    visit_faces,
 )
 from fwlab.kernels.steps.face_passes import gain_of_moves, gain_of_pass, keep_held, list_held
 from fwlab.kernels.steps.orders import draw_blocks, shuffle
@@ -52,11 +54,11 @@ from fwlab.threads import for_parts, number_of_threads
 
 # with fewer classes, the products of a panel's rows with each other cost too much beside scores
 LEAST_CLASSES = 128
-# the most panels of a group, and the least number of groups of a pass
-MOST_PANELS, LEAST_GROUPS = 128, 8
-# a common step from here on is taken as 1, which brings rows to vertices of their domains exactly
-# and loses at most a sixteenth of the gain
-NEARLY_WHOLE = 0.8
+# the most and the fewest panels of a group, and the least number of groups of a pass
+MOST_PANELS, FEWEST_PANELS, LEAST_GROUPS = 128, 4, 8
+# panels agree if their best common step is at least this; a step of 1 then loses at most a
+# sixteenth of its gain
+AGREE = 0.8
 
 Sweep = Callable[[tuple[int, int], PanelSteps], None]
 
@@ -78,15 +80,15 @@ class PanelGroups:
     Attributes
     ----------
     panels : int
-        Panels of a group; 1 if rows are visited one after the other.
-    lengths : list of float
-        The common steps of the groups since the last call of `adapt`.
+        Panels of a group in passes over all rows; 0 if rows are visited one after the other.
+    face_panels : int
+        The same for passes over faces, in panels of PANEL_ROWS rows.
     room : PanelSteps or None
         Room for the steps of a group.
     """
 
     panels: int
-    lengths: list[float] = field(default_factory=list)
+    face_panels: int
     room: PanelSteps | None = None
 
     def iterate(
@@ -101,8 +103,11 @@ class PanelGroups:
         record: StepRecord,
     ) -> None:
         """Visit the faces of the rows that moved, then all rows, as dense_ascent does."""
+        if self.face_panels == 0:
+            visit_faces(visit, X, link, A, dual, record.moves)
         data = data_of(X, link, A, dual, single)
-        self.visit_faces(visit, data, record.moves)
+        if self.face_panels > 0:
+            self.visit_faces_in_groups(visit, data, record.moves)
         order = visit.order
         if visit.random[0] != 0:
             draw_blocks(order, np.arange(0, len(order), PANEL_ROWS), PANEL_ROWS, visit.random)
@@ -110,13 +115,17 @@ class PanelGroups:
         def sweep(panels: tuple[int, int], steps: PanelSteps) -> None:
             sweep_rows(TYPES[rule], panels, steps, X, data.links, A, dual, record)
 
-        self._visit(sweep, order, order, PANEL_ROWS, data, record.moves)
+        start = 0
+        while start < len(order):
+            group = order[start : start + max(1, self.panels) * PANEL_ROWS]
+            if not self._visit(sweep, group, group, PANEL_ROWS, data):
+                self.panels = fewer(self.panels)
+            start += len(group)
         link[:] = data.links.W[:, : link.shape[1]]
         moving = np.flatnonzero(record.moves > visit.at_rest)
         visit.moving[: len(moving)], visit.counts[MOVING] = moving, len(moving)
-        self.adapt()
 
-    def visit_faces(self, visit: RowsToVisit, data: Data, moves: Floats) -> None:
+    def visit_faces_in_groups(self, visit: RowsToVisit, data: Data, moves: Floats) -> None:
         """Pass over the faces of the rows that moved, as ascent_passes.visit_faces does."""
         (n, m), curvatures = data.A.shape, data.dual.curvatures
         faces = faces_in_parts(data.A, visit.moving[: visit.counts[MOVING]], data.dual)
@@ -133,43 +142,37 @@ class PanelGroups:
         while passes < min(MOST_PASSES, int(MOST_COST / cost)) and gain > least:
             if visit.random[0] != 0:
                 shuffle(order, visit.random)
-            self._visit(sweep, order, faces.rows[order], FACE_PANEL_ROWS, data, last)
+            start = 0
+            while start < len(order):
+                places = order[start : start + max(1, self.face_panels) * PANEL_ROWS]
+                if not self._visit(sweep, places, faces.rows[places], FACE_PANEL_ROWS, data):
+                    self.face_panels = fewer(self.face_panels)
+                start += len(places)
             passes, gain = passes + 1, gain_of_moves(last, faces.rows, curvatures)
         visit.counts[PASSES], visit.counts[FACES] = passes, len(faces.rows)
         visit.counts[CLASSES] = len(faces.classes)
 
-    def adapt(self) -> None:
-        """Make groups smaller if the common steps were short."""
-        typical = float(np.median(self.lengths))
-        if typical < NEARLY_WHOLE:
-            self.panels = max(1, int(self.panels * typical))
-        self.lengths = []
-
     def _visit(
-        self,
-        sweep: Sweep,
-        places: Integers,
-        rows: Integers,
-        panel_rows: int,
-        data: Data,
-        moves: Floats,
-    ) -> None:
-        """Visit these rows, group by group; moves[places] are the sizes of their changes."""
-        size = self.panels * PANEL_ROWS
-        for start in range(0, len(rows), size):
-            group = slice(start, min(start + size, len(rows)))
-            count = group.stop - start
-            bounds = np.append(np.arange(0, count, panel_rows), count)
-            steps = self._steps(bounds, places[group], rows[group], data.A.shape[1])
-            length = move_group(sweep, steps, data)
-            if length < 1.0:
-                moves[places[group]] *= length
-            self.lengths.append(length)
+        self, sweep: Sweep, places: Integers, rows: Integers, panel_rows: int, data: Data
+    ) -> bool:
+        """Visit the rows of a group; return whether its panels agree.
 
-    def _steps(self, bounds: Integers, places: Integers, rows: Integers, m: int) -> PanelSteps:
+        If they do not, they are visited one after the other.
+        """
+        steps = self._steps(places, rows, panel_rows, data.A.shape[1])
+        if len(rows) > PANEL_ROWS and move_group(sweep, steps, data):
+            return True
+        for start in range(0, len(rows), PANEL_ROWS):
+            part = slice(start, start + PANEL_ROWS)
+            steps = self._steps(places[part], rows[part], PANEL_ROWS, data.A.shape[1])
+            move_group(sweep, steps, data)
+        return len(rows) <= PANEL_ROWS
+
+    def _steps(self, places: Integers, rows: Integers, panel_rows: int, m: int) -> PanelSteps:
         """Return room for the steps of a group."""
+        bounds = np.append(np.arange(0, len(rows), panel_rows), len(rows))
         if self.room is None:
-            size = self.panels * PANEL_ROWS
+            size = max(self.panels, self.face_panels, 1) * PANEL_ROWS
             starts, stops = np.empty(size, np.int64), np.empty(size, np.int64)
             entries = np.empty(size * m, np.int32), np.empty(size * m)
             terms = np.empty(size), np.empty(size)
@@ -177,17 +180,25 @@ class PanelGroups:
         return self.room._replace(bounds=bounds, places=places, rows=rows)
 
     def compile(
-        self, rule: int, X: Floats, link: Floats, A: Floats, dual: BlockDual, record: StepRecord
+        self,
+        rule: int,
+        visit: RowsToVisit,
+        X: Floats,
+        link: Floats,
+        A: Floats,
+        dual: BlockDual,
+        record: StepRecord,
     ) -> None:
         """Compile the kernels of an iteration: call them for no panels, rows and classes."""
         data, none = data_of(X, link, A, dual, single=False), np.empty(0, np.int64)
         faces = faces_in_parts(A, np.arange(len(A)), dual)
-        steps = self._steps(np.zeros(1, np.int64), none, none, A.shape[1])
+        steps = self._steps(none, none, PANEL_ROWS, A.shape[1])
         sweep_rows(TYPES[rule], (0, 0), steps, X, data.links, A, dual, record)
         sweep_faces((0, 0), steps, faces, X, data.links, A, dual, record.moves)
+        visit_faces(visit, X, link, A, dual, record.moves)
         move_link((0, 0), steps, X, data.links, data.change)
         data.change.counts[:] = 0
-        take_back(0.0, steps, data.links, data.change, A, dual.lam_n)
+        take_back(steps, data.links, data.change, A, dual.lam_n)
         order, random = np.arange(2), np.ones(1, np.uint64)
         draw_blocks(order, np.zeros(1, np.int64), PANEL_ROWS, random)
         shuffle(order, random)
@@ -204,8 +215,14 @@ def suits_groups(problem: PrimalDual) -> bool:
 
 def panel_groups(problem: PrimalDual) -> PanelGroups:
     """Return the groups of a new run."""
-    most = problem.n_samples // (PANEL_ROWS * LEAST_GROUPS) if suits_groups(problem) else 1
-    return PanelGroups(min(MOST_PANELS, max(most, 1)))
+    most = problem.n_samples // (PANEL_ROWS * LEAST_GROUPS) if suits_groups(problem) else 0
+    panels = min(most, MOST_PANELS) if most >= FEWEST_PANELS else 0
+    return PanelGroups(panels, panels)
+
+
+def fewer(panels: int) -> int:
+    """Return the panels of the groups after one whose panels did not agree."""
+    return panels // 2 if panels >= 2 * FEWEST_PANELS else 0
 
 
 def data_of(X: Floats, link: Floats, A: Floats, dual: BlockDual, single: bool) -> Data:
@@ -242,16 +259,15 @@ def faces_in_parts(A: Floats, index: Integers, dual: BlockDual) -> Faces:
     return Faces(rows, np.concatenate([*starts, ends[-1:]]), classes)
 
 
-def move_group(sweep: Sweep, steps: PanelSteps, data: Data) -> float:
-    """Sweep the panels of a group and move W; return the common step."""
+def move_group(sweep: Sweep, steps: PanelSteps, data: Data) -> bool:
+    """Sweep the panels of a group and move W, or undo that and return False if they conflict."""
     X, links, A, dual, change = data
     for_parts(lambda panels: sweep(panels, steps), len(steps.bounds) - 1)
     for_parts(lambda classes: move_link(classes, steps, X, links, change), A.shape[1])
     size, lam_n = len(steps.rows), dual.lam_n
     slope = steps.slopes[:size].sum() - lam_n * change.products.sum()
     curvature = lam_n * change.squares.sum() + steps.ridges[:size].sum()
-    if len(steps.bounds) == 2 or slope >= NEARLY_WHOLE * curvature:
-        return 1.0
-    length = max(0.0, float(slope / curvature))
-    take_back(1.0 - length, steps, links, change, A, lam_n)
-    return length
+    if len(steps.bounds) == 2 or slope >= AGREE * curvature:
+        return True
+    take_back(steps, links, change, A, lam_n)
+    return False

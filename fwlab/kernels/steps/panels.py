@@ -10,7 +10,7 @@ can be too long. After t times the sum, n times the dual has risen by
     curvature = lam n |V|^2 + sum_i r_i |d_i|^2,
 
 with d_i the changes, V = sum_i d_i x_i^T / (lam n) and r_i = smoothing / omega_i. `_note_terms`
-notes the terms of a row, `move_link` adds V to W, and `take_back` takes back a part of all changes.
+notes the terms of a row, `move_link` adds V to W, and `take_back` undoes all.
 `sweep_rows` visits rows with all classes, `sweep_faces` the faces of rows (steps.face_passes). The
 results do not depend on who does which panels and classes.
 """
@@ -215,13 +215,13 @@ def move_link(classes, steps, X, links, change):
 
 
 @compiled
-def take_back(part, steps, links, change, A, lam_n):
-    """Take back a part of the changes of a group in A and W."""
+def take_back(steps, links, change, A, lam_n):
+    """Take back the changes of a group in A and W, up to rounding."""
     for step in range(len(steps.rows)):
         row = A[steps.rows[step]]
         for place in range(steps.starts[step], steps.stops[step]):
-            row[steps.classes[place]] -= part * (steps.changes[place] * lam_n)
+            row[steps.classes[place]] -= steps.changes[place] * lam_n
     for j in range(len(change.counts)):
         if change.counts[j] > 0:
-            add_multiple(links.W[j], -part, change.V[j])
+            add_multiple(links.W[j], -1.0, change.V[j])
             _round_class(links, j)
