@@ -96,9 +96,9 @@ def solve(
     n_threads : int
         Threads that share the work on rows: scores, vertices, projections, losses and A^T X of a
         dense X, hence most of an iteration of "fw" and of the judging of all methods. "ascent"
-        visits groups of rows at the same time if X is dense with 128 features, 128 classes and 768
-        samples or more, and then takes an exact step along their common change; its iterates are
-        the same for all numbers above 1. Steps of other block methods and A^T X of a sparse X are
+        visits groups of rows at the same time if X is dense with 128 features, 128 classes and 1536
+        samples or more, as long as the groups agree; its iterates are the same for all numbers
+        above 1. Steps of other block methods and A^T X of a sparse X are
         serial. Gram matrices and the Newton steps with at most 1000 unknowns are left to the
         threads of BLAS, whose rounding, and that of a certificate, depends on the number. A run
         with the same number can be repeated bit for bit. Each thread of a dense run needs room for

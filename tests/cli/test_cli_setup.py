@@ -22,7 +22,7 @@ from fwlab.cli.options import LOSSES
 from fwlab.cli.output import print_json
 from fwlab.kernels.steps.panels import PANEL_ROWS
 from fwlab.operators.features import SHORT_ROWS
-from fwlab.solvers.panel_groups import LEAST_CLASSES, LEAST_GROUPS
+from fwlab.solvers.panel_groups import FEWEST_PANELS, LEAST_CLASSES, LEAST_GROUPS
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,7 +128,9 @@ def test_no_solve_compiles_after_a_warmup(form, d: int, n_classes: int) -> None:
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled without the JIT")
 def test_threads_compile_nothing_after_a_warmup() -> None:
     main(["warmup"])
-    X = np.random.default_rng(0).normal(size=(2 * LEAST_GROUPS * PANEL_ROWS, SHORT_ROWS))
+    X = np.random.default_rng(0).normal(
+        size=(FEWEST_PANELS * LEAST_GROUPS * PANEL_ROWS, SHORT_ROWS)
+    )
     y = np.arange(len(X)) % LEAST_CLASSES
     problem = fwlab.Problem(X, y, fwlab.TopK(2), C=1.0)
     compiled = event.RecordingListener()

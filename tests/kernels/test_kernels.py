@@ -224,13 +224,13 @@ def use_panels(rng):
     for X in (rng.standard_normal((n, 9)), np.ones((n, 3)) + 0.1 * rng.standard_normal((n, 3))):
         problem = fwlab.Problem(X, rng.integers(0, m, n), fwlab.TopK(2), 0.1, 0.1, n_classes=m)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ascent, "panel_groups", lambda problem: PanelGroups(2))
+            patch.setattr(ascent, "panel_groups", lambda problem: PanelGroups(2, 2))
             fwlab.solve(problem, "ascent", tol=0.0, max_iter=3)
     state = State(problem, np.zeros((n, m)), rng)
     workspace = ascent.Ascent(EXACT).start(state)
     record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
     data = problem.X, state.link, state.A, workspace.dual(problem)
-    PanelGroups(2).compile(EXACT, *data, record)
+    PanelGroups(2, 2).compile(EXACT, workspace.visit(problem), *data, record)
 
 
 def use_ranking(rng):

@@ -8,19 +8,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fwlab
 from fwlab.kernels.layouts import DenseBlocks, Faces, PanelSteps, StepRecord
 from fwlab.kernels.steps.ascent_passes import CLASSES, FACES, PASSES, faces_of
-from fwlab.kernels.steps.panels import PANEL_ROWS, sweep_faces, sweep_rows
+from fwlab.kernels.steps.panels import PANEL_ROWS, move_link, sweep_faces, sweep_rows
 from fwlab.kernels.steps.passes import dense_pass
 from fwlab.kernels.steps.rules import EXACT, TYPES
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.method import State
 from fwlab.solvers.panel_groups import (
+    AGREE,
+    FEWEST_PANELS,
     LEAST_CLASSES,
     LEAST_GROUPS,
     MOST_PANELS,
-    NEARLY_WHOLE,
     PanelGroups,
     data_of,
     faces_in_parts,
+    fewer,
     move_group,
     panel_groups,
     suits_groups,
@@ -105,7 +107,7 @@ def test_one_panel_makes_the_steps_of_one_thread(loss, smoothing):
     data = DenseBlocks(problem.X, problem.features.block_grams(1), False, False)
     dense_pass(TYPES[EXACT], group.places, data, W, A, group.dual, group.record)
     moves = group.record.moves[group.places].copy()
-    assert move_group(group.sweep_rows, group.steps(), group.data) == 1.0
+    assert move_group(group.sweep_rows, group.steps(), group.data)
     assert_allclose(group.data.A, A, atol=1e-13)
     assert_allclose(group.W, W, atol=1e-13)
     assert_allclose(group.record.moves[group.places], moves, atol=1e-13)
@@ -135,14 +137,14 @@ def test_panels_start_from_one_link(loss, smoothing, storage):
 @each_smoothing
 @pytest.mark.parametrize("labels", [2, M])
 @pytest.mark.parametrize("passes", [1, 0])
-def test_the_common_step_maximises_the_dual(loss, smoothing, labels, passes):
-    """The dual comes from the problem, not from the kernels."""
+def test_a_group_moves_whole_or_not_at_all(loss, smoothing, labels, passes):
+    """The best common step follows from the dual of the problem, not from the kernels."""
     problem = problem_of(loss, 60, 0.3, smoothing, C=20.0, labels=labels)
     whole, taken = Group(problem, passes), Group(problem, passes)
     before, W = whole.state.A.copy(), whole.W.copy()
     whole.sweep_rows((0, 3), whole.steps())
     direction = whole.state.A - before
-    length = move_group(taken.sweep_rows, taken.steps(), taken.data)
+    agree = move_group(taken.sweep_rows, taken.steps(), taken.data)
 
     def dual(t):
         A = before + t * direction
@@ -152,19 +154,41 @@ def test_the_common_step_maximises_the_dual(loss, smoothing, labels, passes):
     below, middle, above = dual(0.0), dual(0.5), dual(1.0)
     second = 4.0 * (below - 2.0 * middle + above)
     best = 0.5 - (above - below) / second
-    assert length == pytest.approx(1.0 if best >= NEARLY_WHOLE else best, abs=1e-6)
-    assert_allclose(taken.data.A, before + length * direction, atol=1e-13)
-    assert_allclose(taken.W, problem.link(taken.data.A), atol=1e-13 * (1.0 + np.abs(W).max()))
-    assert dual(length) > below
+    assert abs(best - AGREE) > 1e-3
+    assert agree == (best > AGREE)
+    A = before + direction if agree else before
+    assert_allclose(taken.data.A, A, atol=1e-13)
+    assert_allclose(taken.W, problem.link(A), atol=1e-13 * (1.0 + np.abs(W).max()))
+    assert not agree or above > below
 
 
-def test_steps_are_short_where_rows_pull_at_the_same_classes():
-    lengths = {}
+@each_loss
+@each_smoothing
+def test_the_terms_of_a_group_are_those_of_the_dual(loss, smoothing):
+    """With all terms, the parabola of slope and curvature goes through the dual after the group."""
+    problem = problem_of(loss, 60, 0.3, smoothing, C=20.0, labels=2)
+    for passes in (0, 1):
+        group = Group(problem, passes)
+        below = problem.certificate(group.state.A, problem.link(group.state.A)).dual
+        steps, W, lam_n = group.steps(), group.W.copy(), problem.lam_n
+        group.sweep_rows((0, 3), steps)
+        X, links, A, _, change = group.data
+        move_link((0, M), steps, X, links, change)
+        V = group.W - W
+        assert_allclose(change.squares.sum(), np.sum(V * V), rtol=1e-9)
+        assert_allclose(change.products.sum(), np.sum(W * V), rtol=1e-9, atol=1e-12)
+        slope = steps.slopes.sum() - lam_n * change.products.sum()
+        curvature = lam_n * change.squares.sum() + steps.ridges.sum()
+        risen = problem.certificate(A, problem.link(A)).dual - below
+        assert_allclose((slope - curvature / 2) / len(A), risen, rtol=1e-8)
+
+
+def test_groups_are_undone_where_rows_pull_at_the_same_classes():
+    agree = {}
     for labels in (2, M):
         group = Group(problem_of(n=60, alike=0.3, labels=labels))
-        lengths[labels] = move_group(group.sweep_rows, group.steps(), group.data)
-    assert lengths[2] < NEARLY_WHOLE
-    assert lengths[M] == 1.0
+        agree[labels] = move_group(group.sweep_rows, group.steps(), group.data)
+    assert agree == {2: False, M: True}
 
 
 @each_smoothing
@@ -181,11 +205,8 @@ def test_on_the_face_of_all_classes_a_panel_does_the_same(smoothing, storage):
         X, links, A, dual, _ = faces.data
         sweep_faces(panels, steps, whole, X, links, A, dual, moves)
 
-    lengths = [
-        move_group(rows.sweep_rows, rows.steps(), rows.data),
-        move_group(sweep, faces.steps(), faces.data),
-    ]
-    assert lengths[0] == pytest.approx(lengths[1], abs=1e-9)
+    assert move_group(rows.sweep_rows, rows.steps(), rows.data)
+    assert move_group(sweep, faces.steps(), faces.data)
     assert_allclose(faces.data.A, rows.data.A, atol=1e-12)
     assert_allclose(faces.W, rows.W, atol=1e-12)
     assert_allclose(moves[faces.places], rows.record.moves[faces.places], atol=1e-12)
@@ -278,49 +299,69 @@ def test_visits_of_faces_are_counted():
     assert_allclose(state.link, problem.link(state.A), atol=1e-12)
 
 
-def conflicting(passes):
-    """Return the problem, state and workspace after passes over rows that pull at two classes."""
-    problem = problem_of(TOP_3, 8 * PANEL_ROWS + 5, alike=1.0, labels=2)
+def visited(problem, passes, panels, face_panels=0):
+    """Return the state and the workspace after passes with groups of these sizes."""
     state = State(problem, np.zeros((problem.n_samples, M)), np.random.default_rng(0))
     workspace = Ascent(EXACT).start(state)
-    workspace.groups = PanelGroups(3)
+    workspace.groups = PanelGroups(panels, face_panels)
     for _ in range(passes):
         Ascent(EXACT).iterate(state, workspace)
-    return problem, state, workspace
+    return state, workspace
+
+
+def conflicting():
+    return problem_of(TOP_3, 8 * PANEL_ROWS + 5, alike=1.0, labels=2)
 
 
 def test_moves_are_the_sizes_of_the_changes():
-    problem, state, workspace = conflicting(1)
+    problem = conflicting()
+    state, workspace = visited(problem, 1, 2 * FEWEST_PANELS)
     sizes = np.abs(state.A).sum(axis=1)
-    assert workspace.groups.panels < 3  # some common steps were short
+    assert workspace.groups.panels == FEWEST_PANELS  # the first group was undone
     assert_allclose(workspace.moves, sizes, atol=1e-13)
     assert_array_equal(workspace.moving, np.flatnonzero(sizes > 1e-9))
     assert_allclose(state.link, problem.link(state.A), atol=1e-12)
 
 
-def test_rows_that_pull_at_the_same_classes_are_visited_one_by_one():
-    assert conflicting(4)[2].groups.panels == 1
+def test_groups_that_are_undone_cost_no_pass():
+    """Panels are then visited one after the other, and make exact steps."""
+    problem = conflicting()
+    apart, together = visited(problem, 1, 0), visited(problem, 1, FEWEST_PANELS)
+    assert together[1].groups.panels == 0
+    duals = [problem.certificate(state.A, state.link).dual for state, _ in (apart, together)]
+    assert duals[1] >= 0.8 * duals[0]
+    moved = [np.count_nonzero(workspace.moves > 1e-9) for _, workspace in (apart, together)]
+    assert moved[1] >= 0.9 * moved[0]
+    held = [np.count_nonzero(state.A) for state, _ in (apart, together)]
+    assert held[1] <= 1.1 * held[0]
 
 
-def test_short_common_steps_make_groups_smaller():
-    groups = PanelGroups(10, lengths=[1.0, 0.65, 0.0])
-    groups.adapt()
-    assert (groups.panels, groups.lengths) == (6, [])
-    groups.lengths = [1.0, NEARLY_WHOLE, 0.0]
-    groups.adapt()
-    assert groups.panels == 6
-    groups.lengths = [0.0]
-    groups.adapt()
-    assert groups.panels == 1
+def test_faces_and_rows_have_groups_of_their_own():
+    rng = np.random.default_rng(0)
+    n, hard = 16 * PANEL_ROWS, 6 * PANEL_ROWS
+    X = np.zeros((n, D))
+    X[:hard] = rng.standard_normal(D) + 0.1 * rng.standard_normal((hard, D))
+    X[:hard] /= np.linalg.norm(X[:hard], axis=1)[:, None]
+    problem = fwlab.Problem(X, rng.integers(0, M, n), TOP_3, C=1.0, n_classes=M)
+    _, workspace = visited(problem, 8, 16, 8)
+    assert workspace.groups.face_panels == 0
+    assert workspace.groups.panels > 0
+
+
+def test_groups_shrink_until_rows_are_visited_one_by_one():
+    assert fewer(4 * FEWEST_PANELS + 2) == 2 * FEWEST_PANELS + 1
+    assert fewer(2 * FEWEST_PANELS) == FEWEST_PANELS
+    assert fewer(2 * FEWEST_PANELS - 1) == fewer(FEWEST_PANELS) == fewer(0) == 0
 
 
 def test_groups_where_threads_pay():
     problem = problem_of()
-    assert panel_groups(problem).panels == 1
+    assert panel_groups(problem).panels == 0
     with run_threads(2):
         assert panel_groups(problem).panels == 4
-        few = problem_of(n=LEAST_GROUPS * PANEL_ROWS)
-        assert (suits_groups(few), panel_groups(few).panels) == (True, 1)
+        assert panel_groups(problem).face_panels == 4
+        few = problem_of(n=FEWEST_PANELS * LEAST_GROUPS * PANEL_ROWS - 1)
+        assert (suits_groups(few), panel_groups(few).panels) == (True, 0)
         X, y = problem.X, problem.y
         for other in (
             fwlab.Problem(scipy.sparse.csr_array(X), y, fwlab.TopK(2), 1.0),
