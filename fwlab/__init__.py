@@ -9,6 +9,7 @@ from fwlab import launch as launch
 
 # isort: split
 from fwlab import bounds, datasets, metrics, ranking, weights
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
@@ -51,6 +52,7 @@ __all__ = [
     "AwayStep",
     "BlendedPairwise",
     "Comparison",
+    "CrossEntropy",
     "CrossValidation",
     "Direction",
     "Enclosure",

@@ -1,7 +1,7 @@
 """Compute the certificate of a training run in ball arithmetic.
 
 The primal is taken at the stored machine, W or the coefficients. The dual is taken at A', a point
-of the exact domain next to A: fwlab.operators.repair defines it, `_repaired` computes it in
+of the exact domain next to A: fwlab.operators.repair defines it, `repaired` computes it in
 fractions, and `_belongs` proves that it lies in the domain. The kernels supply only a guess of the
 gradient of an envelope, which is repaired in the same way. The data, lam, the smoothing, the
 weights of the loss and its costs count as exact numbers, as they are stored.
@@ -28,12 +28,6 @@ COLUMNS, SPARSE_COLUMNS = 256, 32
 SECONDS = 3.0  # before a progress bar shows
 
 
-def enclose(flint: Any, problem: Problem, result: Result) -> tuple[Any, Any, Any]:
-    """Return balls that hold the exact primal, dual and gap; `flint` is python-flint's module."""
-    with flint.ctx.workprec(PRECISION):
-        return Balls(flint, problem, result).enclosure()
-
-
 class Balls:
     """The problem and the result in balls; one method per term of the certificate."""
 
@@ -41,16 +35,20 @@ class Balls:
         self.arb, self.matrix, self.fraction = flint.arb, flint.arb_mat, flint.fmpq
         self.problem, self.result = problem, result
         self.lam_n = self.arb(problem.lam) * problem.n_samples
-        polytopes = problem.row_polytopes
+        self.take_loss()
+        self.A = [
+            self.repaired(a, int(y), self.exact(w))
+            for a, y, w in zip(result.A, problem.y, problem.sample_weight, strict=True)
+        ]
+
+    def take_loss(self) -> None:
+        """Take the weights and the costs of the loss."""
+        problem, polytopes = self.problem, self.problem.row_polytopes
         self.upper = [self.exact(w) for w in polytopes.upper]
         self.lower = [self.exact(w) for w in polytopes.lower]
         self.reach = self.arb(sum(self.upper, self.fraction(0)))
         self.costs = polytopes.costs[polytopes.cost_rows].copy()
         self.costs[np.arange(problem.n_samples), problem.y] = 0.0
-        self.A = [
-            self._repaired(a, int(y), self.exact(w))
-            for a, y, w in zip(result.A, problem.y, problem.sample_weight, strict=True)
-        ]
 
     def enclosure(self) -> tuple[Any, Any, Any]:
         if self.problem.kernel == "precomputed":
@@ -59,14 +57,14 @@ class Balls:
             scores, squares, dual_squares = self._products()
         half = self.arb(self.problem.lam) / 2
         primal = half * self._square_norm(squares) + self._mean_loss(scores)
-        dual = -half * self._dual_square_norm(dual_squares) - self._linear_terms()
+        dual = -half * self._dual_square_norm(dual_squares) - self.conjugate_terms()
         return primal, dual, primal - dual
 
     def exact(self, number: float) -> Any:
         """Return a float as a fraction."""
         return self.fraction(*float(number).as_integer_ratio())
 
-    def _repaired(self, a: Floats, y: int, omega: Any) -> list[Any]:
+    def repaired(self, a: Floats, y: int, omega: Any) -> list[Any]:
         """Return a proved point a' of omega times the negated domain, (m,) fractions."""
         zero = self.fraction(0)
         if not a.any() or omega == 0:
@@ -180,11 +178,11 @@ class Balls:
         for i, row in enumerate(scores):
             if problem.sample_weight[i] == 0:
                 continue
-            loss = self._envelope(row, i, guesses[i]) if problem.smoothing else self._loss(row, i)
+            loss = self._envelope(row, i, guesses[i]) if problem.smoothing else self.loss(row, i)
             total += self.arb(problem.sample_weight[i]) * loss
         return total / problem.n_samples
 
-    def _loss(self, scores: list[Any], i: int) -> Any:
+    def loss(self, scores: list[Any], i: int) -> Any:
         """Return the loss of sample i at scores (m,)."""
         y = int(self.problem.y[i])
         margins = [s + float(c) - scores[y] for s, c in zip(scores, self.costs[i], strict=True)]
@@ -208,15 +206,15 @@ class Balls:
         Phi(s - smoothing g) + smoothing/2 |g|^2.
         """
         y, one = int(self.problem.y[i]), self.fraction(1)
-        g = [-self.arb(v) for v in self._repaired(guess, y, one)]
+        g = [-self.arb(v) for v in self.repaired(guess, y, one)]
         smoothing = self.arb(self.problem.smoothing)
         square = smoothing / 2 * self._square_sum(g)
         shifted = [s + float(c) for s, c in zip(scores, self.costs[i], strict=True)]
         below = sum((s * v for s, v in zip(shifted, g, strict=True)), self.arb(0)) - square
         moved = [s - smoothing * v for s, v in zip(scores, g, strict=True)]
-        return below.union(self._loss(moved, i) + square)
+        return below.union(self.loss(moved, i) + square)
 
-    def _linear_terms(self) -> Any:
+    def conjugate_terms(self) -> Any:
         """Return (1/n) sum_i <delta_i, a'_i> + smoothing/(2 omega_i) |a'_i|^2."""
         problem, total = self.problem, self.arb(0)
         for i, row in enumerate(self.A):

@@ -156,7 +156,7 @@ def terms_of_part(
     sizes = row_sizes(A, whole.rows)
     inner, total = _link_terms(sizes, whole.rows, rounded, x, rho)
     values = part.values(losses, A, whole.square, whole.dual_square)
-    share, dual_error = len(A) / whole.n_samples, dual_row_error(part, sizes, rho)
+    share, dual_error = len(A) / whole.n_samples, dual_row_error(part, A, sizes, rho)
     errors = Errors(share * loss_error, share * dual_error, share * inner, total)
     return Terms(share_of(values, share), errors, _is_feasible(part, A, rho))
 
@@ -236,7 +236,7 @@ def _is_feasible(part: PrimalDual, A: Floats, rho: Floats) -> bool:
     Small distances prove that they are.
     """
     polytopes, omega = part.polytopes, part.sample_weight
-    near = part.in_family and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()
+    near = polytopes.trusted and (rho <= DOMAIN_TOLERANCE * polytopes.scale * omega).all()
     return bool(near or not polytopes.checks_membership or part.is_feasible(A))
 
 
@@ -281,7 +281,7 @@ def _of_gram(
     e = entries.max() + mu * np.abs(C).max(axis=1) / problem.lam_n
     parts = score_parts(problem.features, machine_link, scores if C is A else None)
     losses, error = losses_with_error(problem, parts, e, A)
-    error += dual_row_error(problem, row_sizes(A, np.zeros(problem.n_classes)), rho)
+    error += dual_row_error(problem, A, row_sizes(A, np.zeros(problem.n_classes)), rho)
     shifts = mu * np.einsum("ij,ij->j", C, C) / problem.lam_n**2
     error += _norm_error(problem, machine_link, C, errors + shifts, norm.square_norm)
     entries, errors = _product_errors(problem, A, link, kappa)

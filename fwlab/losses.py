@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_array, as_floats, as_integer, as_real, as_rho
-from fwlab.checks.labels import as_labels
+from fwlab.checks.arguments import as_floats, as_integer, as_real, as_rho
+from fwlab.checks.labels import labelled_rows
 from fwlab.checks.losses import checked_costs, checked_weights
 from fwlab.operators.domains import Domains, RowPolytopes, nearest_to_scores
 from fwlab.operators.jacobians import projection_jacobians
@@ -181,24 +181,8 @@ class Loss(ABC):
         return np.insert(-beta, y, beta.sum(axis=1), axis=1) + 0.0
 
     def _rows(self, name: str, values: Any, y: Any) -> tuple[Floats, RowPolytopes, bool]:
-        rows = as_floats(name, values, ndims=(1, 2))
-        single = rows.ndim == 1
-        rows = np.atleast_2d(rows)
-        m = rows.shape[1]
-        if m < 2:
-            raise ValueError(f"{name} must have at least 2 columns, one a class; got {m}.")
-        y = as_array("y", y)
-        if single != (y.ndim == 0):
-            raise ValueError(
-                f"y must be (n,) for {name} (n, m) and a scalar for a single row; "
-                f"got shapes {y.shape} and {np.shape(values)}."
-            )
-        labels = as_labels(np.atleast_1d(y), m)
-        if len(labels) != len(rows):
-            raise ValueError(
-                f"y must have one label per row of {name}, {len(rows)}; got {len(labels)}."
-            )
-        return rows, self.polytopes(labels, m), single
+        rows, labels, single = labelled_rows(name, values, y)
+        return rows, self.polytopes(labels, rows.shape[1]), single
 
 
 def moreau_envelope(

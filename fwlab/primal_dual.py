@@ -5,8 +5,10 @@
     W(A) = A^T X / (lam n),   a_i in omega_i times the negated effective domain
 
 with r_i = smoothing / omega_i. If smoothing > 0, Phi_i is the Moreau envelope of the loss
-(K19 (25)). omega_i is the sample weight, 1 by default; a row a_i with omega_i = 0 is 0. With a
-block norm (fwlab.lp_norm), R(W) replaces |W|^2 / 2, and with the link V(A) = A^T X / (lam n)
+(K19 (25)). omega_i is the sample weight, 1 by default; a row a_i with omega_i = 0 is 0. For the
+cross-entropy its negated entropy, omega_i Phi_i*(-a_i / omega_i), is in the place of <delta_i, a_i>
+(fwlab.operators.simplices). With a block norm (fwlab.lp_norm), R(W) replaces |W|^2 / 2, and with
+the link V(A) = A^T X / (lam n)
 
     D(A) = -lam R*(V(A)) - ..,   W(A) = grad R*(V(A))                        LP15 (D), Theorem 12
 """
@@ -19,12 +21,14 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_real
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.features import features_of
 from fwlab.operators.features_interface import Features
 from fwlab.operators.scores import Part, score_parts
+from fwlab.operators.simplices import Simplices
 from fwlab.operators.sums import mean_in_parts, square_in_parts
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
@@ -47,7 +51,7 @@ class PrimalDual:
         The index of each label in `classes`.
     classes : array (m,)
     n_classes : int
-    loss : Loss or PolytopeLoss
+    loss : Loss, PolytopeLoss or CrossEntropy
     lam, smoothing : float
     regularizer : LpNorm
     kernel : None, "linear" or "precomputed"
@@ -69,7 +73,7 @@ class PrimalDual:
     y: Integers
     classes: np.ndarray
     n_classes: int
-    loss: Loss | PolytopeLoss
+    loss: Loss | PolytopeLoss | CrossEntropy
     lam: float
     smoothing: float
     regularizer: LpNorm
@@ -101,6 +105,11 @@ class PrimalDual:
     def in_family(self) -> bool:
         """Whether the loss has two weight vectors, which compiled methods need."""
         return isinstance(self.polytopes, RowPolytopes)
+
+    @property
+    def has_entropy(self) -> bool:
+        """Whether the loss is the cross-entropy, whose conjugate is not linear on its domain."""
+        return isinstance(self.polytopes, Simplices)
 
     @property
     def row_polytopes(self) -> RowPolytopes:
@@ -359,8 +368,8 @@ class PrimalDual:
 
     def dual_value(self, A: Floats, square_norm: float) -> float:
         """Return D(A) from A and 2 R*(V(A))."""
-        linear = mean_in_parts(self.polytopes.cost_products(A))
-        return -self.lam / 2 * square_norm - linear - self.ridge_term(A)
+        conjugates = mean_in_parts(self.polytopes.conjugate_terms(A, self.sample_weight))
+        return -self.lam / 2 * square_norm - conjugates - self.ridge_term(A)
 
     def ridge_term(self, A: Floats) -> float:
         """Return (1/n) sum_i smoothing/(2 omega_i) |a_i|^2."""

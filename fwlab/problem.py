@@ -6,6 +6,7 @@ fwlab.primal_dual has its equations.
 from typing import Any
 
 from fwlab.checks.arguments import as_real, checked_sample_weight
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.features import features_of
@@ -13,11 +14,11 @@ from fwlab.polytope_loss import PolytopeLoss
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem_input import (
     check_kinds,
+    check_smoothing,
     checked_data,
     checked_labels,
     checked_lam,
     conversion_notes,
-    lacks,
     shift_note,
 )
 from fwlab.text import in_brackets, problem_facts
@@ -34,12 +35,12 @@ class Problem(PrimalDual):
     y : array (n,)
         Labels of any kind; `problem.classes` holds their distinct values in ascending order, and
         `problem.y` the index of each label in it.
-    loss : Loss or PolytopeLoss
+    loss : Loss, PolytopeLoss or CrossEntropy
         One of fwlab's losses, or your own.
     lam, C : float
         The regularisation constant, positive. C may be given instead: lam = 1 / (C n).
     smoothing : float
-        Constant of the Moreau envelope, at least 0.
+        Constant of the Moreau envelope, at least 0; 0 for CrossEntropy, which is smooth.
     kernel : None, "linear" or "precomputed"
         "linear" works on the Gram matrix X X^T.
     n_classes : int, optional
@@ -61,7 +62,7 @@ class Problem(PrimalDual):
         self,
         X: Any,
         y: Any,
-        loss: Loss | PolytopeLoss,
+        loss: Loss | PolytopeLoss | CrossEntropy,
         lam: float | None = None,
         smoothing: float = 0.0,
         kernel: str | None = None,
@@ -84,8 +85,7 @@ class Problem(PrimalDual):
         self.n_classes = len(self.classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
-        if self.smoothing and not self.polytopes.projects:
-            lacks(loss, "project", "smoothing")
+        check_smoothing(loss, self.polytopes, self.smoothing)
         self.features = features_of(self.X, kernel)
         self.curvatures = self._checked_curvatures()
 

@@ -14,8 +14,10 @@ from fwlab.checks.arguments import (
 )
 from fwlab.checks.gram import checked_gram
 from fwlab.checks.labels import encoded_labels
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
+from fwlab.operators.domains import Domains
 from fwlab.polytope_loss import PolytopeLoss
 
 KERNELS = (None, "linear", "precomputed")
@@ -24,7 +26,7 @@ STORAGES = ("float64", "float32")
 
 def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
     """Raise TypeError or ValueError unless the choices exist and are compatible."""
-    if not isinstance(loss, Loss | PolytopeLoss):
+    if not isinstance(loss, Loss | PolytopeLoss | CrossEntropy):
         raise TypeError(
             f"loss must be one of fwlab's losses or a Loss or PolytopeLoss of yours; got {loss!r}."
         )
@@ -36,6 +38,14 @@ def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
         raise ValueError(f"storage must be one of {STORAGES}; got {storage!r}.")
     if storage == "float32" and kernel is not None:
         raise ValueError(f'storage must be "float64" with kernel="{kernel}"; got "float32".')
+
+
+def check_smoothing(loss: Any, polytopes: Domains, smoothing: float) -> None:
+    """Raise ValueError if the loss has no Moreau envelope here."""
+    if smoothing and isinstance(loss, CrossEntropy):
+        raise ValueError(f"smoothing must be 0 with CrossEntropy, a smooth loss; got {smoothing}.")
+    if smoothing and not polytopes.projects:
+        lacks(loss, "project", "smoothing")
 
 
 def checked_data(X: Any, kernel: str | None, storage: str) -> tuple[Any, float]:

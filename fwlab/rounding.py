@@ -31,6 +31,8 @@ its entries. The envelope is computed at z = s - smoothing g, where the value is
 envelope for any g. The value <s + delta, g> - smoothing/2 |g|^2 is never above the envelope for g
 in the domain. The difference of the two counts as an error.
 
+The cross-entropy has a domain, a repair and bounds of its own (fwlab.operators.simplices).
+
 The weights of the loss, lam, the smoothing, the costs and X count as exact, as they are stored. For
 a PolytopeLoss this is no proof, because its functions are its author's: they are taken to be right
 to GIVEN times the size of their terms, and R is the largest vertex in some random directions.
@@ -45,6 +47,7 @@ from fwlab.arrays import Floats
 from fwlab.operators.domains import Domains, RowPolytopes
 from fwlab.operators.repair import repair_distances
 from fwlab.operators.scores import Part
+from fwlab.operators.simplices import Simplices
 from fwlab.operators.sizes import RowSizes, row_maxima
 from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
 from fwlab.primal_dual import PrimalDual
@@ -83,6 +86,8 @@ def _row_errors(
 
     values (n,) and g (n, m) are the losses and their gradients; there is no g without smoothing.
     """
+    if isinstance(polytopes, Simplices):
+        return polytopes.loss_errors(scores, e, values)
     reach, terms = _reach(polytopes, scores)
     margins = polytopes.cost_sizes() + 2 * (row_maxima(scores) + e)
     unit = UNIT if isinstance(polytopes, RowPolytopes) else GIVEN
@@ -114,11 +119,13 @@ def _reach(polytopes: Domains, scores: Floats) -> tuple[float, int]:
     return max(float(length.max()) for length in lengths), scores.shape[1]
 
 
-def dual_row_error(problem: PrimalDual, sizes: RowSizes, rho: Floats) -> float:
+def dual_row_error(problem: PrimalDual, A: Floats, sizes: RowSizes, rho: Floats) -> float:
     """Return a bound of the error of the terms of D that belong to single rows of A.
 
     `sizes` belong to the rows of A, and rho (n,) bounds |a_i - a'_i|_1.
     """
+    if isinstance(problem.polytopes, Simplices):
+        return problem.polytopes.conjugate_error(A, problem.sample_weight)
     n, m = problem.n_samples, problem.n_classes
     costs = problem.polytopes.cost_sizes()
     error = float(np.mean(costs * ((gamma(m + 3) + gamma_in_parts(n)) * sizes.lengths + rho)))
@@ -131,6 +138,8 @@ def dual_row_error(problem: PrimalDual, sizes: RowSizes, rho: Floats) -> float:
 
 def distances(problem: PrimalDual, A: Floats) -> Floats:
     """Return rho, (n,): bounds of the distances |a_i - a'_i|_1 to the repaired dual point."""
+    if isinstance(problem.polytopes, Simplices):
+        return problem.polytopes.distances(A, problem.sample_weight)
     if problem.in_family:
         return repair_distances(A, problem.sample_weight, problem.row_polytopes)
     return np.asarray(GIVEN * np.abs(A).sum(axis=1))

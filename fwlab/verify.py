@@ -1,6 +1,6 @@
 """Enclose a certificate in ball arithmetic, independently of the run (extra "verify").
 
-fwlab.balls computes it for training, fwlab.ranking.verify for ranking.
+fwlab.balls and fwlab.entropy_balls compute it for training, fwlab.ranking.verify for ranking.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fwlab import ranking
-from fwlab.balls import enclose
-from fwlab.losses import Loss
+from fwlab.balls import PRECISION, Balls
+from fwlab.entropy_balls import EntropyBalls
 from fwlab.problem import Problem
 from fwlab.ranking.verify import enclose as enclose_ranking
 from fwlab.result import Result
@@ -34,7 +34,7 @@ def verify(problem: Problem | ranking.Problem, result: Result | ranking.Result) 
     Parameters
     ----------
     problem : Problem or ranking.Problem
-        The problem that was solved. Its loss must be of the family (fwlab.Loss).
+        The problem that was solved. Its loss must be a fwlab.Loss or CrossEntropy.
     result : Result or ranking.Result
         What `solve` returned or `load` read.
 
@@ -57,7 +57,9 @@ def verify(problem: Problem | ranking.Problem, result: Result | ranking.Result) 
         return Enclosure(*enclose_ranking(problem, result))
     _check_training(problem, result)
     assert isinstance(result, Result)
-    return Enclosure(*map(_interval, enclose(flint, problem, result)))
+    kind = EntropyBalls if problem.has_entropy else Balls
+    with flint.ctx.workprec(PRECISION):
+        return Enclosure(*map(_interval, kind(flint, problem, result).enclosure()))
 
 
 def imported_flint() -> Any:
@@ -80,9 +82,9 @@ def _check_training(problem: Any, result: Any) -> None:
         raise TypeError(f"problem must be a Problem or a ranking.Problem; got {problem!r}.")
     if not isinstance(result, Result):
         raise TypeError(f"result must be a fwlab.Result; got {type(result).__name__}.")
-    if not isinstance(problem.loss, Loss):
+    if not problem.polytopes.trusted:
         raise TypeError(
-            f"loss must be of the family (fwlab.Loss) for verify; got {problem.loss!r}."
+            f"loss must be a fwlab.Loss or CrossEntropy for verify; got {problem.loss!r}."
         )
     shape = (problem.n_samples, problem.n_classes)
     if result.A.shape != shape:

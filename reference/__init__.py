@@ -3,20 +3,23 @@
 A loss (reference.losses) is its formula, linear rows for t >= loss, and a finite set of weightings.
 From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
 projection, Moreau envelope) and certified training problems (training, fixation, and lp_norm;
-margin_losses has the problems with differentiable losses of the margin). From the weightings follow
-the exact rational versions (exact, vertices, counterexamples). The polytopes that the papers derive
+margin_losses has the problems with differentiable losses of the margin, cross_entropy those with
+the loss whose conjugate is an entropy, in decimals). From the weightings follow the exact rational
+versions (exact, vertices, counterexamples). The polytopes that the papers derive
 (derived_polytopes) are separate, to be compared with them, and so are the projections of L15 onto
 some of them in fractions (exact_projection). Everything works on one row of scores, with labels
 that count from 0. Nothing here imports or copies the library under test.
 """
 
 from reference import counterexamples as counterexamples
+from reference import cross_entropy as cross_entropy
 from reference import derived_polytopes as derived_polytopes
 from reference import exact as exact
 from reference import exact_projection as exact_projection
 from reference import lp as lp
 from reference import qp as qp
 from reference.certificate import Certified as Certified
+from reference.cross_entropy import LogisticRegression as LogisticRegression
 from reference.fixation import OtherDual as OtherDual
 from reference.losses import Loss as Loss
 from reference.losses import MaxHinge as MaxHinge

@@ -29,7 +29,11 @@ def as_gram_memory(max_gram_memory: Any, max_memory: Any) -> int:
 
 
 def as_floats(
-    name: str, value: Any, ndims: Iterable[int], dtype: type[np.floating] = np.float64
+    name: str,
+    value: Any,
+    ndims: Iterable[int],
+    dtype: type[np.floating] = np.float64,
+    largest: float = LARGEST,
 ) -> Floats:
     """Return `value` as a finite C-ordered array.
 
@@ -43,6 +47,8 @@ def as_floats(
         The allowed numbers of dimensions.
     dtype : type
         numpy.float64 or numpy.float32.
+    largest : float
+        The largest size that an entry may have.
 
     Returns
     -------
@@ -62,7 +68,7 @@ def as_floats(
     if array.ndim not in tuple(ndims):
         allowed = " or ".join(f"{ndim}-D" for ndim in ndims)
         raise ValueError(f"{name} must be {allowed}; got shape {array.shape}.")
-    require_finite(name, array, min(LARGEST, float(np.finfo(dtype).max)))
+    require_finite(name, array, min(largest, float(np.finfo(dtype).max)))
     return np.ascontiguousarray(array, dtype=dtype).reshape(array.shape)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Integers
-from fwlab.checks.arguments import as_array
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import LARGEST, as_array, as_floats
 
 FEW = 50  # samples, of which each may have a class of its own
 MOST_SHOWN = 3
@@ -80,6 +80,34 @@ def as_labels(y: Any, n_classes: int | None = None) -> Integers:
         if high > np.iinfo(np.int32).max:
             raise ValueError(f"y must be below 2^31; got {high}.")
     return labels.astype(np.int64)
+
+
+def labelled_rows(
+    name: str, values: Any, y: Any, largest: float = LARGEST
+) -> tuple[Floats, Integers, bool]:
+    """Return rows (n, m) of finite numbers, their labels (n,), and whether it was a single row.
+
+    `values` is (n, m) with y (n,), or a single row (m,) with a scalar y. Entries may have the size
+    `largest` at most.
+    """
+    rows = as_floats(name, values, ndims=(1, 2), largest=largest)
+    single = rows.ndim == 1
+    rows = np.atleast_2d(rows)
+    m = rows.shape[1]
+    if m < 2:
+        raise ValueError(f"{name} must have at least 2 columns, one a class; got {m}.")
+    y = as_array("y", y)
+    if single != (y.ndim == 0):
+        raise ValueError(
+            f"y must be (n,) for {name} (n, m) and a scalar for a single row; "
+            f"got shapes {y.shape} and {np.shape(values)}."
+        )
+    labels = as_labels(np.atleast_1d(y), m)
+    if len(labels) != len(rows):
+        raise ValueError(
+            f"y must have one label per row of {name}, {len(rows)}; got {len(labels)}."
+        )
+    return rows, labels, single
 
 
 def as_positive(y: Any) -> np.ndarray:

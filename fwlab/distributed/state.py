@@ -21,7 +21,8 @@ from fwlab.operators.scores import row_slices, rows_of_part, score_parts
 from fwlab.parts import Whole, norms_of_rows, values_of_part, values_of_parts
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
-from fwlab.solvers.method import RunState, State
+from fwlab.solvers.method import State
+from fwlab.solvers.run_state import RunState
 from fwlab.streams import stderr
 from fwlab.text import duration
 

@@ -28,7 +28,9 @@ ROWS = 512  # at a time, so that temporary arrays stay small
 class Domains(Protocol):
     """One negated domain, compact and convex, and one vector of costs delta_i per sample.
 
-    The loss of sample i is the maximum of -<s_i + delta_i, u> over u in its negated domain.
+    The loss of sample i is the maximum of -<s_i + delta_i, u> - r(u) over u in its negated domain.
+    For a polytope r = 0 (RowPolytopes, GivenDomains); for the cross-entropy r is the negated
+    entropy (fwlab.operators.simplices).
     """
 
     @property
@@ -43,6 +45,10 @@ class Domains(Protocol):
     def projects(self) -> bool:
         """Whether there is `project`."""
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the functions are the library's own, and bounds of their errors are proved."""
+
     def take(self, rows: Integers | slice) -> "Domains":
         """Return the domains of the given samples."""
 
@@ -54,6 +60,12 @@ class Domains(Protocol):
 
     def cost_products(self, points: Floats) -> Floats:
         """Return <delta_i, row i of points>, (n,)."""
+
+    def conjugate_terms(self, points: Floats, omega: Floats) -> Floats:
+        """Return omega_i Phi_i*(-u_i / omega_i), (n,), for row u_i of omega_i times a domain.
+
+        It is <delta_i, u_i> + omega_i r(u_i / omega_i).
+        """
 
     def add_costs(self, scores: Floats) -> Floats:
         """Return scores + delta, (n, m)."""
@@ -81,6 +93,7 @@ class RowPolytopes:
 
     checks_membership: ClassVar = True
     projects: ClassVar = True
+    trusted: ClassVar = True
 
     @cached_property
     def weights(self) -> PolytopeWeights:
@@ -182,6 +195,10 @@ class RowPolytopes:
         out = np.empty(len(points))
         cost_products_rows(points, self.layout, out)
         return out
+
+    def conjugate_terms(self, points: Floats, omega: Floats) -> Floats:
+        """Return <delta_i, row i of points>, (n,)."""
+        return self.cost_products(points)
 
     def add_costs(self, scores: Floats) -> Floats:
         """Return scores + delta, (n, m)."""

@@ -6,7 +6,7 @@ to the same loss. Before a run ends, `outside` checks that the dual point lies i
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class GivenDomains:
         costs = _checked(loss, "costs", loss.costs(y.copy(), m), (len(y), m), samples)
         return cls(loss, y, costs, samples)
 
+    trusted: ClassVar = False
+
     @property
     def scale(self) -> float:
         return float(self.loss.scale)
@@ -68,6 +70,9 @@ class GivenDomains:
 
     def cost_products(self, points: Floats) -> Floats:
         return np.asarray(np.einsum("ij,ij->i", self.costs, points))
+
+    def conjugate_terms(self, points: Floats, omega: Floats) -> Floats:
+        return self.cost_products(points)
 
     def add_costs(self, scores: Floats) -> Floats:
         return scores + self.costs

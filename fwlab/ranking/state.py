@@ -10,7 +10,7 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.rounding import certificate
 from fwlab.result import Certificate
 from fwlab.solvers.certificate_time import ONE_OF, shortest
-from fwlab.solvers.method import RunState
+from fwlab.solvers.run_state import RunState
 
 # a certificate reads X for a judgement and for the errors: |X|, and its products both ways
 PASSES_OF_ERRORS = 5.0

@@ -6,21 +6,25 @@ from typing import Any
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.lbfgs import Lbfgs
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.newton import Newton
 
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """Newton's method, or with a kernel block ascent.
+    """Newton's method, or with a kernel block ascent; for CrossEntropy L-BFGS.
 
     The first phase of Newton's method is block ascent, and lasts while that gains enough.
     """
 
-    sentence = "Newton where there is a W, with a kernel block ascent."
+    sentence = "Newton where there is a W, with a kernel block ascent; lbfgs for CrossEntropy."
+    takes_entropy = True
 
     def choice(self, problem: PrimalDual) -> Method:
         """Return the method for this problem."""
+        if problem.has_entropy:
+            return Lbfgs()
         return Ascent(EXACT) if Newton().refuses(problem) else Newton()
 
     def needs(self, problem: PrimalDual) -> Needs:

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 
 from fwlab.result import Certificate
-from fwlab.solvers.method import RunState
+from fwlab.solvers.run_state import RunState
 
 # the time is predicted again when the run has taken so many times as long
 AGAIN = 4.0

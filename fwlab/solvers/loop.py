@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fwlab.result import Certificate, Status
 from fwlab.solvers.deadline import Deadline
 from fwlab.solvers.interrupt import Interrupt
-from fwlab.solvers.method import Method, RunState
+from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Recorder
+from fwlab.solvers.run_state import RunState
 from fwlab.solvers.schedule import Schedule
 from fwlab.solvers.stopping import Limits
 

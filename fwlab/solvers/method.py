@@ -12,9 +12,10 @@ from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
 from fwlab.operators.repair import repair_distances
 from fwlab.primal_dual import CHUNK, PrimalDual
-from fwlab.result import Certificate
+from fwlab.result import Certificate, Objectives
 from fwlab.rounding import distances
 from fwlab.solvers.certificate_time import seconds_to_certify
+from fwlab.solvers.run_state import RunState
 from fwlab.solvers.same_data import changed_row
 from fwlab.solvers.segment import move
 from fwlab.solvers.smoothness import smoothness
@@ -40,6 +41,9 @@ class Needs:
         instead of W(A), and state.link is the link of C; the method changes both.
     best_primal : bool
         The primal point is the best one that the method or a checkpoint offered.
+    own_values : bool
+        The method keeps state.values up to date, so that a checkpoint computes nothing, and
+        state.best_link, the primal point.
     gram : bool
         The method may call state.use_gram(), within max_gram_memory.
     own_loss : Loss or None
@@ -49,6 +53,7 @@ class Needs:
     scores: bool = False
     coefficients: bool = False
     best_primal: bool = False
+    own_values: bool = False
     gram: bool = False
     own_loss: Loss | None = None
 
@@ -91,10 +96,13 @@ class Method:
         Whether the method takes a PolytopeLoss. It then calls no compiled function of a loss, and
         state.A stays a convex combination of the start and of vertices that `Problem.lowest`
         returned. False by default.
+    takes_entropy : bool
+        Whether the method takes CrossEntropy, whose conjugate is not linear. False by default.
     """
 
     any_norm: bool = False
     any_loss: bool = False
+    takes_entropy: bool = False
 
     @property
     def name(self) -> str:
@@ -141,33 +149,6 @@ class Method:
         return describe(self)
 
 
-@dataclass(eq=False, kw_only=True)
-class RunState:
-    """The part of a state that the loop uses: the counters in `Trace`, and certificates."""
-
-    n_lmo: int = 0
-    n_steps: int = 0
-    active: int = 0
-    step: float = np.nan
-
-    @property
-    def checkpoint_cost(self) -> float:
-        """An upper bound of the operations of a checkpoint per operation of an iteration."""
-        return 1.0
-
-    def judge(self) -> Certificate:
-        """Return the certificate of a checkpoint; it may rest on what the method tracks."""
-        return self.certify()
-
-    def certify(self) -> Certificate:
-        """Return the certificate of the dual point alone, computed from scratch."""
-        raise NotImplementedError(f"{type(self).__name__} must define `certify`.")
-
-    def seconds_to_certify(self, judgement: float) -> float:
-        """Predict the seconds of `certify` from the seconds of the last judgement."""
-        return judgement
-
-
 @dataclass(eq=False)
 class State(RunState):
     """The state of a training run; a method changes it in place.
@@ -189,6 +170,8 @@ class State(RunState):
         changes A and link together, for instance by `move`.
     n_lmo, n_steps, active, step : int, int, int, float
         The counters that the trace shows, kept by the method; `active` counts the atoms held.
+    values : Objectives
+        P and a lower bound of D at the points of a method that keeps them (Needs.own_values).
     own_problem : Problem or None
         The problem with the method's own loss.
     judged : tuple or None
@@ -208,6 +191,7 @@ class State(RunState):
     own_problem: PrimalDual | None = field(init=False, default=None)
     given_problem: PrimalDual = field(init=False)
     gram_problem: PrimalDual | None = field(init=False, default=None)
+    values: Objectives = field(init=False)
     best_link: Floats = field(init=False)
     best_primal: float = field(init=False, default=np.inf)
     judged: tuple[int, Certificate] | None = field(init=False, default=None)
@@ -222,6 +206,7 @@ class State(RunState):
         if self.needs.own_loss is not None:
             self.own_problem = self.problem.with_loss(self.needs.own_loss)
         self.refresh()
+        self.best_link = self.link
 
     @cached_property
     def smoothness(self) -> float:
@@ -249,7 +234,7 @@ class State(RunState):
 
     def weights(self) -> Floats:
         """Return the primal point, (m, d)."""
-        if self.needs.best_primal:
+        if self.needs.best_primal or self.needs.own_values:
             return np.ascontiguousarray(self.best_link)
         if self.problem.kernel is None and (
             self.coefficients is not None or self.problem.regularizer.plain
@@ -279,6 +264,8 @@ class State(RunState):
 
     def judge(self) -> Certificate:
         """Return the certificate of what the method tracks; offer the link if that is needed."""
+        if self.needs.own_values:
+            return self.values.certificate()
         return self._judged(self._known_scores())
 
     def certify(self) -> Certificate:
@@ -293,14 +280,14 @@ class State(RunState):
         rho = self.round_to_domain()
         self.refresh()
         problem, own_gap, found = self.problem, None, ""
-        if self.needs.best_primal or self.own_problem is not None or not problem.in_family:
+        if self.needs.best_primal or self.own_problem is not None or not problem.polytopes.trusted:
             tracked = self._judged(self._known_scores())
             own_gap, found = tracked.own_gap, tracked.contradiction
         certificate = self._certified(rho)
         if self.needs.best_primal:
             self.best_primal = certificate.primal
         found = found or certificate.contradiction
-        if not (problem.in_family or found):
+        if not (problem.polytopes.trusted or found):
             found = outside(problem.polytopes, self.A, problem.sample_weight)
         found = found or changed_row(problem)
         if own_gap is not None:
@@ -320,7 +307,7 @@ class State(RunState):
             if problem.kernel == "precomputed":
                 return certify(problem, self.A, coefficients=self.coefficients, rho=rho)
             return certify(problem, self.A, self.weights(), rho=rho)
-        if self.needs.best_primal:
+        if self.needs.best_primal or self.needs.own_values:
             return certify(problem, self.A, self.weights(), self.link, rho=rho)
         return certify(problem, self.A, link=self.link, scores=scores, rho=rho)
 
@@ -328,14 +315,14 @@ class State(RunState):
     def checkpoint_cost(self) -> float:
         """A bound for iterations that make at least one product with X."""
         product = 2.0 * self.problem.features.row_length
-        product_of_judge = 0.0 if self.needs.scores else product
+        product_of_judge = 0.0 if self.needs.scores or self.needs.own_values else product
         return (product_of_judge + PER_SCORE) / (product + PER_SCORE)
 
     def _known_scores(self) -> Floats | None:
         """Return the link's scores if the method keeps them or two values need them, else None."""
         if self.needs.scores:
             return self.scores
-        if self.own_problem is None and self.problem.in_family:
+        if self.own_problem is None and self.problem.polytopes.trusted:
             return None
         return self.problem.features.scores(self.link)
 
@@ -347,7 +334,7 @@ class State(RunState):
             self.offer(link, certificate.primal)
             gap = self.best_primal - certificate.dual
             certificate = replace(certificate, primal=self.best_primal, gap=gap)
-        if not self.problem.in_family:
+        if not self.problem.polytopes.trusted:
             assert scores is not None
             omega, smoothing = self.problem.sample_weight, self.problem.smoothing
             found = contradiction(self.problem.polytopes, A, scores, omega, smoothing)
@@ -368,6 +355,7 @@ class State(RunState):
         problem, self.infeasibility = self.problem, None
         rho = distances(problem, self.A)
         if not problem.in_family:
+            self.infeasibility = float(rho.max()) if problem.polytopes.trusted else None
             return rho
         size, off = problem.polytopes.scale * problem.sample_weight, rho.copy()
         seen = np.flatnonzero(rho > SHOWS * size)

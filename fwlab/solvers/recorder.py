@@ -9,7 +9,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.result import Certificate, Status, Trace
-from fwlab.solvers.method import RunState
+from fwlab.solvers.run_state import RunState
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.streams import stderr
 

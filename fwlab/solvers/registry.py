@@ -20,6 +20,7 @@ from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.fully_corrective import FullyCorrective
+from fwlab.solvers.lbfgs import Lbfgs
 from fwlab.solvers.method import Method
 from fwlab.solvers.newton import Newton
 from fwlab.solvers.sdca import Sdca
@@ -48,6 +49,7 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "alternate": Alternate,
     "direct": Direct,
     "newton": Newton,
+    "lbfgs": Lbfgs,
     "auto": Auto,
     "subgradient": Subgradient,
     "sdca-lapin": partial(Sdca, BIASED_PROJECTION),
@@ -157,6 +159,8 @@ def visitors() -> dict[str, Callable[..., Method]]:
 
 def refusal(method: Method, problem: PrimalDual) -> str | None:
     """Return the reason why the method does not take this problem, None if it does."""
+    if problem.has_entropy:
+        return _refused_entropy(method, problem) or method.refuses(problem)
     if not (method.any_norm or problem.regularizer.plain):
         takers = ", ".join(_takers("any_norm"))
         return f"its regularizer must be LpNorm(2) but for {takers}; got {problem.regularizer!r}."
@@ -164,6 +168,17 @@ def refusal(method: Method, problem: PrimalDual) -> str | None:
         takers = ", ".join(_takers("any_loss"))
         return f"its loss must be a fwlab.Loss but for {takers}; got {problem.loss!r}."
     return method.refuses(problem)
+
+
+def _refused_entropy(method: Method, problem: PrimalDual) -> str | None:
+    if not method.takes_entropy:
+        takers = ", ".join(_takers("takes_entropy"))
+        return f"its loss must not be CrossEntropy() but for {takers}; use one of these."
+    if problem.kernel is not None:
+        return f"its kernel must be None with {problem.loss!r}; got {problem.kernel!r}."
+    if not problem.regularizer.plain:
+        return f"its regularizer must be LpNorm(2); got {problem.regularizer!r}."
+    return None
 
 
 def require_taken(name: str, method: Method, problem: PrimalDual) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.losses import TopK
 from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
@@ -34,6 +35,7 @@ class Form(NamedTuple):
     scores_by_blas: bool
     many_unknowns: bool
     in_groups: bool
+    entropy: bool
 
 
 def warm_up(problem: PrimalDual, method: Method) -> None:
@@ -57,6 +59,7 @@ def warm_up(problem: PrimalDual, method: Method) -> None:
         scores_by_blas=m >= MANY_CLASSES and values.dtype == np.float64,
         many_unknowns=kernel is None and m * d > MOST_UNKNOWNS,
         in_groups=suits_groups(problem),
+        entropy=problem.has_entropy,
     )
     try:
         _iterate_once_per_form(method, form)
@@ -112,7 +115,7 @@ def _two_samples(form: Form) -> PrimalDual:
     return Problem(
         X,
         np.array([0, 1]),
-        TopK(1),
+        CrossEntropy() if form.entropy else TopK(1),
         1.0,
         smoothing=float(form.smoothed),
         kernel=form.kernel,

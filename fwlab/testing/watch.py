@@ -14,6 +14,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
 from fwlab.solvers.method import Method, State
 from fwlab.testing.domain_checks import separation
@@ -98,6 +99,7 @@ class Watch:
         if domains.checks_membership:
             inside = domains.contains(-scaled, DOMAIN_TOLERANCE * own.polytopes.scale)
         else:
+            assert isinstance(own.loss, PolytopeLoss)
             tried = TriedLoss(own.loss, UNIT)
             distances = separation(tried, scaled, own.y[rows])
             inside = distances <= DOMAIN_TOLERANCE * (1 + np.abs(scaled).max(axis=1))

@@ -101,7 +101,7 @@ def test_moves_of_the_dual_point(smoothing):
         problem = made(entry, rng, smoothing)
         A = problem.sample_weight[:, None] * entry.loss.lmo(rng.normal(size=(8, M)), problem.y)
         rho = 0.1 * rng.random(8) * problem.sample_weight
-        bound = dual_row_error(problem, row_sizes(A, np.zeros(M)), rho)
+        bound = dual_row_error(problem, A, row_sizes(A, np.zeros(M)), rho)
         for j in range(M):
             for sign in (-1.0, 1.0):
                 moved = A.copy()

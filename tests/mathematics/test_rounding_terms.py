@@ -86,5 +86,5 @@ def test_the_terms_of_the_dual_rows(large, smoothing):
     squares = (A * A).sum(axis=1)
     rows = (0.01 * (M + 6) + 0.06) * squares / 2 + np.sqrt(squares) * rho + rho**2 / 2
     expected += np.mean(smoothing / problem.sample_weight * rows)
-    found = dual_row_error(problem, row_sizes(A, np.zeros(M)), rho)
+    found = dual_row_error(problem, A, row_sizes(A, np.zeros(M)), rho)
     assert found == pytest.approx(1.01 * expected, rel=1e-12)

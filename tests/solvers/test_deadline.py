@@ -17,8 +17,9 @@ from fwlab.solvers import certificate_time, deadline
 from fwlab.solvers.certificate_time import some_samples
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.loop import run_loop
-from fwlab.solvers.method import Method, Needs, RunState, State
+from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.recorder import Progress, Recorder, Reporter
+from fwlab.solvers.run_state import RunState
 from fwlab.solvers.stopping import checked_limits
 
 TOO_LARGE = Certificate(primal=2.0, dual=1.0, gap=1.0, augmented_gap=1.0)

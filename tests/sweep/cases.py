@@ -62,6 +62,9 @@ def _training(rng: Generator, ordinary: bool) -> Case:
         problem["kernel"], problem["X"] = "precomputed", problem["X"] @ problem["X"].T
     elif rng.random() < 0.2:
         problem["storage"] = "float32"
+    if isinstance(problem["loss"], fwlab.CrossEntropy):
+        problem.pop("smoothing", None)
+        methods = ["lbfgs", "auto"]
     method = str(rng.choice(methods))
     return Case("training", method, ordinary and hostile not in NOT_TAKEN, problem, _settings(rng))
 
@@ -110,11 +113,11 @@ def _sample_weight(rng: Generator, n: int, ordinary: bool) -> np.ndarray:
     return weights
 
 
-def _loss(rng: Generator, m: int) -> fwlab.Loss:
+def _loss(rng: Generator, m: int) -> fwlab.Loss | fwlab.CrossEntropy:
     k = int(rng.integers(1, m + 1))
     rho = np.sort(rng.random(k))[::-1] * 10.0 ** rng.uniform(-3, 3)
     costs = rng.random((m, m)) * (1 - np.eye(m))
-    losses: list[Callable[[], fwlab.Loss]] = [
+    losses: list[Callable[[], fwlab.Loss | fwlab.CrossEntropy]] = [
         fwlab.MaxHinge,
         lambda: fwlab.StructuredHinge(costs),
         lambda: fwlab.TopK(k),
@@ -122,6 +125,7 @@ def _loss(rng: Generator, m: int) -> fwlab.Loss:
         lambda: fwlab.Usunier(k),
         lambda: fwlab.WeightedTopK(rho),
         lambda: fwlab.WeightedUsunier(rho),
+        fwlab.CrossEntropy,
     ]
     return losses[int(rng.integers(len(losses)))]()
 

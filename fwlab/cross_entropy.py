@@ -1,0 +1,94 @@
+"""Define the cross-entropy, the loss of multinomial logistic regression.
+
+It is the first loss of a second family, whose conjugate is an entropy instead of a linear function
+on its domain. Its domains stand behind the protocol of fwlab.operators.domains, and no kernel knows
+of them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fwlab.arrays import Floats, Integers
+from fwlab.checks.arguments import as_integer, as_real
+from fwlab.checks.labels import labelled_rows
+from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.operators.simplices import LARGEST, Simplices
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """The loss Phi(s; y) = log sum_j exp(s_j - s_y) of multinomial logistic regression.
+
+    With the probabilities p = exp(s) / sum_j exp(s_j) its gradient is p - e_y, and its conjugate at
+    p - e_y is sum_j p_j log p_j. Scores have shape (n, m), with labels y (n,), or (m,) with a
+    scalar label; their entries are at most 1e300 in size.
+    """
+
+    def polytopes(self, y: Integers, m: int) -> Simplices:
+        """Return the simplices of samples with labels y (n,) among m classes."""
+        return Simplices(y, as_integer("m", m, low=2))
+
+    def value(self, scores: Any, y: Any) -> Any:
+        """Return the loss of each row of scores, (n,)."""
+        rows, simplices, single = self._rows("scores", scores, y)
+        values = simplices.values(rows)
+        return values[0] if single else values
+
+    def gradient(self, scores: Any, y: Any) -> Any:
+        """Return the gradient p - e_y at each row of scores, (n, m).
+
+        The label's entry is minus the sum of the other probabilities, with all its digits.
+        """
+        rows, simplices, single = self._rows("scores", scores, y)
+        gradients = 0.0 - simplices.losses_and_duals(rows)[1]
+        return gradients[0] if single else gradients
+
+    def subgradient(self, scores: Any, y: Any) -> Any:
+        """Return the gradient, which is the only subgradient."""
+        return self.gradient(scores, y)
+
+    def lmo(self, gradient: Any, y: Any) -> Any:
+        """Return the vertices u of the negated domain that minimise <gradient, u>, (n, m).
+
+        Ties go to the lowest index.
+        """
+        rows, simplices, single = self._rows("gradient", gradient, y)
+        vertices = simplices.lowest(rows)[0]
+        return vertices[0] if single else vertices
+
+    def conjugate(self, v: Any, y: Any) -> Any:
+        """Return the conjugate, sum_j p_j log p_j at v = p - e_y, and +inf elsewhere, (n,)."""
+        rows, simplices, single = self._rows("v", v, y)
+        inside = simplices.contains(rows, DOMAIN_TOLERANCE)
+        terms = simplices.conjugate_terms(0.0 - rows, np.ones(len(rows)))
+        conjugates = np.where(inside, terms, np.inf)
+        return conjugates[0] if single else conjugates
+
+    def in_domain(self, v: Any, y: Any, tol: float = DOMAIN_TOLERANCE) -> Any:
+        """Return whether v + e_y lies in the simplex, (n,) bool.
+
+        An entry may be below 0, and the sum may differ from 1, by tol.
+        """
+        tol = as_real("tol", tol, positive=False)
+        rows, simplices, single = self._rows("v", v, y)
+        inside = simplices.contains(rows, tol)
+        return inside[0] if single else inside
+
+    def project(self, c: Any, y: Any) -> Any:
+        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m), up to rounding."""
+        rows, simplices, single = self._rows("c", c, y)
+        points = simplices.project(rows)
+        return points[0] if single else points
+
+    def vertices(self, m: int, y: int) -> Floats:
+        """Return all vertices of -dom Phi*(.; y) for m classes, (m, m): e_y - e_j in row j."""
+        m = as_integer("m", m, low=2)
+        vertices = -np.eye(m)
+        vertices[:, as_integer("y", y, low=0, high=m - 1)] += 1.0
+        return vertices + 0.0
+
+    def _rows(self, name: str, values: Any, y: Any) -> tuple[Floats, Simplices, bool]:
+        rows, labels, single = labelled_rows(name, values, y, LARGEST)
+        return rows, self.polytopes(labels, rows.shape[1]), single

@@ -1,0 +1,91 @@
+"""Compute the directions of a preconditioned L-BFGS method from two products a step.
+
+The pairs s_i, y_i are the last changes of the point and of the gradient g. B is the inverse of the
+preconditioner, and gamma = <s, y> / <y, B y> of the last pair. The two loops (Nocedal 1980) with
+gamma B as the first matrix give
+
+    z = gamma B g + sum_i (alpha_i - beta_i) s_i - gamma sum_i alpha_i B y_i,
+
+where, with rho_i = <s_i, y_i> and the pairs in their order,
+
+    rho_i alpha_i = <s_i, g> - sum_{j > i} alpha_j <s_i, y_j>,
+    rho_i beta_i  = gamma (<B y_i, g> - sum_j alpha_j <y_i, B y_j>)
+                    + sum_{j < i} (alpha_j - beta_j) <s_j, y_i>.
+
+Only the s_i and the B y_i are kept. Their products with g give all others: <s_i, y> and
+<B y_i, y> = <y_i, B y> are differences of such products, as y is a difference of gradients.
+
+Vectors are one-dimensional arrays of any library that follows the array API standard.
+"""
+
+from typing import Any
+
+import numpy as np
+
+LENGTH = 10
+
+
+class History:
+    """The last LENGTH pairs, and the gradient g and B g at the present point."""
+
+    def __init__(self, gradient: Any, image: Any) -> None:
+        xp = gradient.__array_namespace__()
+        shape = (LENGTH, gradient.shape[0])
+        self.gradient, self.image = gradient, image
+        self.changes = xp.zeros(shape, dtype=gradient.dtype, device=gradient.device)
+        self.images = xp.zeros(shape, dtype=gradient.dtype, device=gradient.device)
+        # <s_i, y_j> for j not before i, <y_i, B y_j>, and the products with the gradient
+        self.products, self.squares = np.zeros((2, LENGTH, LENGTH))
+        self.by_changes, self.by_images = np.zeros((2, LENGTH))
+        self.order: list[int] = []
+
+    def clear(self) -> None:
+        """Forget the pairs."""
+        self.order = []
+
+    def direction(self) -> Any:
+        """Return z; the step goes along -z."""
+        if not self.order:
+            return 1.0 * self.image
+        xp = self.gradient.__array_namespace__()
+        order, last = self.order, self.order[-1]
+        gamma = self.products[last, last] / self.squares[last, last]
+        alpha, weights = np.zeros((2, LENGTH))
+        for place in range(len(order) - 1, -1, -1):
+            i, newer = order[place], order[place + 1 :]
+            rest = self.by_changes[i] - self.products[i, newer] @ alpha[newer]
+            alpha[i] = rest / self.products[i, i]
+        for place, i in enumerate(order):
+            older = order[:place]
+            rest = gamma * (self.by_images[i] - self.squares[i, order] @ alpha[order])
+            rest += self.products[older, i] @ weights[older]
+            weights[i] = alpha[i] - rest / self.products[i, i]
+        z = gamma * self.image
+        z += xp.asarray(weights, device=z.device) @ self.changes
+        z -= xp.asarray(gamma * alpha, device=z.device) @ self.images
+        return z
+
+    def add(self, change: Any, gradient: Any, image: Any) -> None:
+        """Go to the point that is `change` away, with its gradient and B times the gradient."""
+        xp = gradient.__array_namespace__()
+        y, image_of_y = gradient - self.gradient, image - self.image
+        product, square = (float(xp.vecdot(y, other)) for other in (change, image_of_y))
+        self.gradient, self.image = gradient, image
+        # rounding can take the curvature of a tiny step
+        is_sound = product > 0.0 and square > 0.0
+        new = self._free_place() if is_sound else -1
+        if is_sound:
+            self.changes[new, :], self.images[new, :] = change, image_of_y
+        by_changes, by_images = (
+            np.asarray(rows @ gradient, dtype=np.float64) for rows in (self.changes, self.images)
+        )
+        if is_sound:
+            self.products[:, new] = by_changes - self.by_changes
+            self.squares[:, new] = self.squares[new, :] = by_images - self.by_images
+            self.products[new, new], self.squares[new, new] = product, square
+        self.by_changes, self.by_images = by_changes, by_images
+
+    def _free_place(self) -> int:
+        place = len(self.order) if len(self.order) < LENGTH else self.order.pop(0)
+        self.order.append(place)
+        return place

@@ -1,0 +1,375 @@
+"""L-BFGS on the cross-entropy: its directions, its preconditioner, its dual point and its runs."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import fwlab
+import fwlab.solvers.lbfgs as module
+from fwlab.experiments import compare
+from fwlab.solvers.lbfgs import Lbfgs, SmoothPoint, mixed_share
+from fwlab.solvers.lbfgs_history import LENGTH, History
+from fwlab.solvers.method import State
+from fwlab.solvers.preconditioner import inverse_hessian
+
+LOSS = fwlab.CrossEntropy()
+
+
+def data(n=60, d=6, m=4, seed=0):
+    """Return features with scales from 1/4 to 8, correlated, and labels that depend on them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ np.triu(rng.normal(size=(d, d))) * np.geomspace(0.25, 8, d)
+    y = (X @ rng.normal(size=(d, m)) + rng.gumbel(size=(n, m))).argmax(axis=1)
+    y[:m] = np.arange(m)
+    return X, y
+
+
+def made(C=10.0, form=np.asarray, **options):
+    X, y = data()
+    return fwlab.Problem(form(X), y, LOSS, C=C, **options)
+
+
+def updated(H, s, y):
+    """Return the BFGS update of an inverse Hessian (Nocedal and Wright 2006, (6.17))."""
+    rho = 1 / (s @ y)
+    V = np.eye(len(s)) - rho * np.outer(y, s)
+    return V.T @ H @ V + rho * np.outer(s, s)
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 2, 5, LENGTH, LENGTH + 1, 3 * LENGTH + 2])
+def test_directions_are_those_of_the_bfgs_matrices(pairs):
+    rng, d = np.random.default_rng(pairs), 15
+    root, H = rng.normal(size=(2, d, d))
+    B, hessian = root @ root.T + np.eye(d), H @ H.T + 0.1 * np.eye(d)
+    x = rng.normal(size=d)
+    history, kept = History(hessian @ x, B @ hessian @ x), []
+    for _ in range(pairs):
+        s = rng.normal(size=d)
+        x, y = x + s, hessian @ s
+        history.add(s, hessian @ x, B @ hessian @ x)
+        kept.append((s, y))
+    matrix = B
+    if kept:
+        s, y = kept[-1]
+        matrix = (s @ y) / (y @ B @ y) * B
+        for s, y in kept[-LENGTH:]:
+            matrix = updated(matrix, s, y)
+    expected = matrix @ hessian @ x
+    assert history.direction() == pytest.approx(expected, rel=1e-7, abs=1e-7 * abs(expected).max())
+
+
+def test_a_pair_without_curvature_is_left_out():
+    rng = np.random.default_rng(0)
+    g, s = rng.normal(size=(2, 5))
+    history = History(g, 2 * g)
+    history.add(s, g + s, 2 * (g + s))
+    moved = g + s - 3 * s
+    history.add(s, moved, 2 * moved)
+    other = History(g, 2 * g)
+    other.add(s, g + s, 2 * (g + s))
+    other.gradient, other.image = moved, 2 * moved
+    other.by_changes, other.by_images = other.changes @ moved, other.images @ moved
+    assert history.order == [0] and history.direction() == pytest.approx(other.direction())
+
+
+def hessian_at_zero(problem):
+    m, X = problem.n_classes, problem.X
+    w = (1 - 1 / m) / m
+    squares = (X * problem.sample_weight[:, None]).T @ X / problem.n_samples
+    return problem.lam * np.eye(X.shape[1]) + w * squares
+
+
+@pytest.mark.parametrize("storage", ["float64", "float32"])
+def test_the_preconditioner_is_the_hessian_at_zero(storage):
+    problem = made(sample_weight=np.linspace(0, 2, 60), storage=storage)
+    problem.X = problem.X.astype(np.float64) if storage == "float64" else problem.X
+    G = np.random.default_rng(0).normal(size=(4, 6))
+    expected = G @ np.linalg.inv(hessian_at_zero(problem))
+    assert inverse_hessian(problem)(G) == pytest.approx(expected, rel=1e-6)
+
+
+def test_for_many_samples_the_preconditioner_is_summed_in_parts():
+    X, y = data(n=2500)
+    problem = fwlab.Problem(X, y, LOSS, C=1.0)
+    G = np.random.default_rng(0).normal(size=(4, 6))
+    expected = G @ np.linalg.inv(hessian_at_zero(problem))
+    assert inverse_hessian(problem)(G) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+def test_the_preconditioner_of_wide_and_of_sparse_samples_is_the_diagonal(form):
+    X, y = data(n=8, d=9)
+    problem = fwlab.Problem(form(X), y, LOSS, C=1.0, sample_weight=np.linspace(0, 2, 8))
+    G = np.random.default_rng(0).normal(size=(4, 9))
+    dense = fwlab.Problem(X, y, LOSS, C=1.0, sample_weight=np.linspace(0, 2, 8))
+    expected = G / hessian_at_zero(dense).diagonal()
+    image = inverse_hessian(problem)(G.T if form is not np.asarray else G)
+    assert (image.T if form is not np.asarray else image) == pytest.approx(expected, rel=1e-13)
+
+
+def test_columns_of_zeros_have_a_preconditioner():
+    X, y = data()
+    X[:, 2] = 0.0
+    result = fwlab.solve(fwlab.Problem(X, y, LOSS, C=1e6), "lbfgs", tol=1e-4)
+    assert result.success and not result.W[:, 2].any()
+
+
+def test_features_that_repeat_have_a_preconditioner():
+    X, y = data()
+    result = fwlab.solve(fwlab.Problem(np.hstack([X, X]), y, LOSS, C=1e30), "lbfgs", max_iter=20)
+    assert np.isfinite(result.primal) and result.primal < np.log(4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_point_has_the_objective_the_gradient_and_the_gap(weighted):
+    omega = np.linspace(0, 2, 60) if weighted else np.ones(60)
+    problem, rng = made(sample_weight=omega), np.random.default_rng(1)
+    W, direction = rng.normal(size=(2, 4, 6))
+    point = SmoothPoint.at(problem, W)
+    assert point.primal == pytest.approx(problem.primal(W), rel=1e-14)
+    assert point.link == pytest.approx(problem.weights(point.A), rel=1e-12)
+    ahead, behind = (problem.primal(W + h * direction) for h in (1e-5, -1e-5))
+    slope = np.vdot(point.gradient(problem.lam), direction)
+    assert slope == pytest.approx((ahead - behind) / 2e-5, rel=1e-7)
+    gap = problem.lam / 2 * np.sum((W - point.link) ** 2)
+    assert point.primal - problem.dual(point.A) == pytest.approx(gap, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "values", [(1.0, 2.0, 4.0), (2.0, 1.0, 4.0), (0.0, 9.0, 1.0), (3.0, 0.0, 1.0)]
+)
+def test_the_share_is_the_maximum_of_the_bound(values):
+    old, new, apart = values
+    t = np.linspace(0, 1, 10_001)
+    best = t[np.argmax((1 - t) * old + t * new + t * (1 - t) * apart / 2)]
+    assert mixed_share(old, new, apart) == pytest.approx(best, abs=1e-4)
+
+
+def test_two_points_with_one_link_are_compared():
+    assert mixed_share(1.0, 2.0, 0.0) == 1.0 and mixed_share(2.0, 1.0, 0.0) == 0.0
+
+
+def started(problem):
+    state = State(problem, np.zeros((60, 4)), np.random.default_rng(0), Lbfgs().needs(problem))
+    return state, Lbfgs().start(state)
+
+
+def test_the_bound_of_the_first_dual_point_is_exact():
+    """Between A = 0 and A(0), but for the entropies: (1 - t) 0 + t D(A(0)) + t (1 - t) .."""
+    problem = made(0.01)
+    state, workspace = started(problem)
+    first = SmoothPoint.at(problem, np.zeros((4, 6)))
+    dual, apart = problem.dual(first.A), problem.lam * np.sum(first.link**2)
+    t = mixed_share(0.0, dual, apart)
+    assert 0.0 < t < 0.5
+    assert workspace.dual == pytest.approx(t * dual + t * (1 - t) * apart / 2, rel=1e-12)
+    assert state.A == pytest.approx(t * first.A, rel=1e-14)
+    assert state.values == (first.primal, workspace.dual, first.primal)
+
+
+def test_halved_steps_enter_the_history_halved(monkeypatch):
+    problem = made(100.0)
+    state, workspace = started(problem)
+    before, g = workspace.point.W, workspace.history.gradient
+    plain = workspace.history.direction
+    monkeypatch.setattr(workspace.history, "direction", lambda: 20.0 * plain())
+    Lbfgs().iterate(state, workspace)
+    assert state.step < 1.0 and workspace.history.order == [0]
+    change = np.reshape(workspace.point.W - before, -1)
+    assert workspace.history.changes[0] == pytest.approx(change, rel=1e-12)
+    product = change @ (workspace.history.gradient - g)
+    assert workspace.history.products[0, 0] == pytest.approx(product, rel=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
+def test_the_primal_never_rises_and_the_bound_of_the_dual_never_falls(C, form):
+    problem, seen = made(C, form), []
+
+    def watch(progress):
+        state = progress.state
+        assert problem.dual(state.A) >= progress.dual - 1e-13 * abs(progress.primal)
+        assert problem.primal(progress.W) == pytest.approx(progress.primal, rel=1e-12)
+        link = problem.link(state.A)
+        assert state.link == pytest.approx(link, rel=0, abs=1e-11 * np.abs(link).max(initial=1.0))
+        seen.append((progress.primal, progress.dual))
+
+    result = fwlab.solve(problem, "lbfgs", tol=1e-7, check_every=1, callback=watch, max_iter=2000)
+    primal, dual = np.array(seen[:-1]).T if len(seen) > 1 else np.array(seen).T
+    assert result.success
+    assert (np.diff(primal) <= 1e-15 * primal[:-1]).all()
+    assert (np.diff(dual) >= -1e-13 * primal[:-1]).all()
+
+
+def test_all_forms_of_the_data_have_one_optimum():
+    X, y = data()
+    X = np.where(np.random.default_rng(2).random(X.shape) < 0.4, 0.0, X).astype(np.float32)
+    problems = [
+        fwlab.Problem(X.astype(np.float64), y, LOSS, C=10.0),
+        fwlab.Problem(scipy.sparse.csr_matrix(X.astype(np.float64)), y, LOSS, C=10.0),
+        fwlab.Problem(X, y, LOSS, C=10.0, storage="float32"),
+        fwlab.Problem(scipy.sparse.csr_matrix(X), y, LOSS, C=10.0, storage="float32"),
+    ]
+    results = [fwlab.solve(problem, "lbfgs", tol=1e-9, max_iter=3000) for problem in problems]
+    for result in results:
+        assert result.success and result.status is fwlab.Status.CONVERGED
+        apart = np.linalg.norm(result.W - results[0].W)
+        assert apart <= result.distance + results[0].distance
+
+
+def test_a_weight_counts_like_a_sample_twice():
+    X, y = data()
+    twice = np.repeat(np.arange(60), 1 + np.arange(60) % 2)
+    weighted = fwlab.Problem(X, y, LOSS, lam=0.01, sample_weight=1.0 + np.arange(60) % 2)
+    doubled = fwlab.Problem(X[twice], y[twice], LOSS, lam=0.01 * 60 / len(twice))
+    results = [fwlab.solve(problem, "lbfgs", tol=1e-10) for problem in (weighted, doubled)]
+    apart = np.linalg.norm(results[0].W - results[1].W)
+    assert apart <= sum(result.distance for result in results) <= 0.01
+
+
+def test_the_preconditioner_saves_most_iterations(monkeypatch):
+    with_it = fwlab.solve(made(), "lbfgs", tol=1e-4)
+    monkeypatch.setattr(module, "inverse_hessian", lambda problem: lambda G: 1.0 * G)
+    without = fwlab.solve(made(), "lbfgs", tol=1e-4, max_iter=5000)
+    assert with_it.success and without.success
+    assert 2 * with_it.nit < without.nit
+
+
+def test_judging_makes_no_products(monkeypatch):
+    """A run evaluates once at the start and once a step that is not halved."""
+    points, plain = [], SmoothPoint.at
+    monkeypatch.setattr(SmoothPoint, "at", lambda *given: points.append(1) or plain(*given))
+    monkeypatch.setattr("fwlab.solvers.solve.warm_up", lambda *_: None)
+    monkeypatch.setattr("fwlab.solvers.method.State.certify", never)
+    monkeypatch.setattr("fwlab.primal_dual.PrimalDual.certificate", never)
+    halvings = []
+
+    def watch(progress):
+        halvings.append(-np.log2(progress.state.step) if progress.iteration else 0)
+        if progress.iteration == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(AssertionError, match="certified"):
+        fwlab.solve(made(), "lbfgs", tol=1e-9, callback=watch)
+    assert len(halvings) == 13 and len(points) == 13 + sum(halvings)
+
+
+def never(*_):
+    raise AssertionError("certified")
+
+
+def test_a_warm_start_saves_iterations():
+    problem = made()
+    first = fwlab.solve(problem, "lbfgs", tol=1e-5)
+    again = fwlab.solve(problem, "lbfgs", tol=1e-5, A0=first.A)
+    near = fwlab.solve(problem.with_lam(problem.lam * 0.9), "lbfgs", tol=1e-5, A0=first.A)
+    cold = fwlab.solve(problem.with_lam(problem.lam * 0.9), "lbfgs", tol=1e-5)
+    assert again.success and 2 * again.nit < first.nit
+    assert near.success and near.nit < cold.nit
+
+
+def test_runs_that_end_early_have_valid_certificates():
+    problem = made(1e4)
+    optimum = fwlab.solve(problem, "lbfgs", tol=1e-8, max_iter=3000)
+    assert optimum.success
+
+    def stop(progress):
+        if progress.iteration == 3:
+            raise StopIteration
+
+    runs = [
+        fwlab.solve(problem, "lbfgs", tol=1e-8, max_iter=0),
+        fwlab.solve(problem, "lbfgs", tol=1e-8, max_iter=5),
+        fwlab.solve(problem, "lbfgs", tol=1e-8, callback=stop),
+        fwlab.solve(problem, "lbfgs", tol=1e-8, time_limit=0.0),
+        fwlab.solve(problem, "lbfgs", tol=0.0, max_iter=50),
+    ]
+    expected = ["MAX_ITER", "MAX_ITER", "STOPPED_BY_CALLBACK", "TIME_LIMIT", "MAX_ITER"]
+    assert [run.status.name for run in runs] == expected
+    for run in runs:
+        assert run.dual <= optimum.primal + run.gap_error
+        assert run.primal >= optimum.dual - run.gap_error
+        assert run.gap <= np.log(4) + run.gap_error
+        assert len(run.trace.gap) and np.isfinite(run.distance)
+
+
+def test_tol_zero_ends_at_the_limit_of_iterations_though_rounding_ends_the_search():
+    result = fwlab.solve(made(0.01), "lbfgs", tol=0.0, max_iter=300)
+    assert result.status is fwlab.Status.MAX_ITER and result.nit == 300
+    assert result.gap <= result.gap_error
+
+
+def test_an_unreachable_tol_is_the_rounding_floor():
+    result = fwlab.solve(made(0.01), "lbfgs", tol=1e-18)
+    assert result.status is fwlab.Status.ROUNDING_FLOOR
+
+
+def test_threads_change_rounding_alone():
+    X, y = data(n=3000)
+    problem = fwlab.Problem(X, y, LOSS, C=1.0)
+    results = [fwlab.solve(problem, "lbfgs", tol=1e-9, n_threads=n) for n in (1, 2, 2)]
+    assert np.array_equal(results[1].W, results[2].W)
+    apart = np.linalg.norm(results[0].W - results[1].W)
+    assert apart <= results[0].distance + results[1].distance
+
+
+def test_two_classes_are_logistic_regression():
+    """At m = 2, W = (w, -w) / 2 for the w of logistic regression, whose penalty is halved."""
+    sklearn = pytest.importorskip("sklearn.linear_model")
+    X, y = data(m=2)
+    result = fwlab.solve(fwlab.Problem(X, y, LOSS, C=1.0), "lbfgs", tol=1e-10)
+    other = sklearn.LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=10_000)
+    w = other.fit(X, y).coef_[0]
+    assert result.W[0] == pytest.approx(-result.W[1], abs=1e-12)
+    assert 2 * result.W[1] == pytest.approx(w, abs=1e-5 * abs(w).max())
+
+
+def test_auto_is_lbfgs():
+    results = [fwlab.solve(made(), method, tol=1e-6) for method in ("lbfgs", "auto")]
+    assert np.array_equal(results[0].W, results[1].W)
+    assert np.array_equal(results[0].trace.gap, results[1].trace.gap)
+
+
+@pytest.mark.parametrize("method", sorted(set(fwlab.methods()) - {"lbfgs", "auto"}))
+def test_the_other_methods_say_what_to_use(method):
+    with pytest.raises(ValueError, match=r"CrossEntropy\(\) but for lbfgs, auto") as caught:
+        fwlab.solve(made(), method)
+    assert method in str(caught.value) and str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "auto"])
+def test_what_lbfgs_does_not_take_is_refused(method):
+    X, y = data()
+    for kernel in ("linear", "precomputed"):
+        given = X if kernel == "linear" else X @ X.T
+        with pytest.raises(ValueError, match=f"kernel must be None .* got '{kernel}'"):
+            fwlab.solve(fwlab.Problem(given, y, LOSS, C=1.0, kernel=kernel), method)
+    with pytest.raises(ValueError, match=r"regularizer must be LpNorm\(2\); got LpNorm"):
+        fwlab.solve(fwlab.Problem(X, y, LOSS, C=1.0, regularizer=fwlab.LpNorm(1.5)), method)
+
+
+def test_lbfgs_is_for_the_cross_entropy_alone():
+    X, y = data()
+    with pytest.raises(ValueError, match=r'CrossEntropy\(\); use "auto" for a TopK\.'):
+        fwlab.solve(fwlab.Problem(X, y, fwlab.TopK(2), C=1.0), "lbfgs")
+
+
+def test_a_kernel_problem_still_has_values():
+    X, y = data()
+    plain, gram = made(), fwlab.Problem(X @ X.T, y, LOSS, C=10.0, kernel="precomputed")
+    A = SmoothPoint.at(plain, np.ones((4, 6)) / 9).A
+    assert gram.dual(A) == pytest.approx(plain.dual(A), rel=1e-10)
+    assert gram.gap(A) == pytest.approx(plain.gap(A), rel=1e-10)
+
+
+def test_smoothing_is_refused():
+    X, y = data()
+    with pytest.raises(ValueError, match=r"smoothing must be 0 with CrossEntropy, .* got 0\.5\."):
+        fwlab.Problem(X, y, LOSS, C=1.0, smoothing=0.5)
+
+
+def test_comparisons_and_paths_take_it():
+    comparison = compare({"a": made()}, ["lbfgs", "ascent"], tol=1e-3)
+    assert [row["status"] for row in comparison.rows()] == ["CONVERGED", "refused"]
+    results = fwlab.path(made(), [0.1, 1.0, 10.0], method="lbfgs", tol=1e-5)
+    assert all(result.success for result in results)
