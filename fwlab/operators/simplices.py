@@ -26,7 +26,7 @@ d = 2 e + 4 u max_j |z_j|, and the loss of
     d t_max + gamma_{m+18} min(1, 2 loss) + 17 u loss + m 2^-1020,    t_max <= min(1, loss + d),
 
 because the derivatives by the margins are p_j and their sum t is at most the loss, -log(1 - t).
-The sum rest + e_y counts in full where z > 0; the loss is then at least log 2.
+The sum rest + e_y counts in full where margins are shifted; the loss is then at least log 2.
 """
 
 from dataclasses import dataclass
@@ -36,6 +36,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.kernels.simplices.knapsack import project_knapsack_rows
+from fwlab.operators.scores import row_slices
 from fwlab.operators.sizes import row_maxima
 from fwlab.operators.softmax import cross_entropies
 from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
@@ -87,8 +88,11 @@ class Simplices:
 
     def conjugate_terms(self, points: Floats, omega: Floats) -> Floats:
         """Return omega_i sum_j p_ij log p_ij, (n,), for the rows omega_i (e_y - p_i) of points."""
-        rest, t = self._rest(points, omega)
-        return omega * self._negated_entropies(rest, t)
+        terms = np.empty(len(points))
+        for rows in row_slices(*points.shape):
+            rest, t = self.take(rows)._rest(points[rows], omega[rows])
+            terms[rows] = omega[rows] * _negated_entropies(rest, t)
+        return terms
 
     def cost_products(self, points: Floats) -> Floats:
         """Return zeros, (n,)."""
@@ -122,6 +126,12 @@ class Simplices:
 
     def distances(self, points: Floats, omega: Floats) -> Floats:
         """Return bounds of the distances |a_i - a'_i|_1 to exact points of the domains, (n,)."""
+        bounds = np.empty(len(points))
+        for rows in row_slices(*points.shape):
+            bounds[rows] = self.take(rows)._distances(points[rows], omega[rows])
+        return bounds
+
+    def _distances(self, points: Floats, omega: Floats) -> Floats:
         rest = np.maximum(points, 0.0)
         rest[self._labels] = 0.0
         wrong = rest.sum(axis=1)
@@ -145,8 +155,10 @@ class Simplices:
 
     def conjugate_error(self, points: Floats, omega: Floats) -> float:
         """Return a bound of the error of the mean of conjugate_terms, at points next to A'."""
-        rest, t = self._rest(points, omega)
-        h, m = np.abs(self._negated_entropies(rest, t)), self.n_classes
+        h, t, m = *np.empty((2, len(points))), self.n_classes
+        for rows in row_slices(*points.shape):
+            rest, t[rows] = self.take(rows)._rest(points[rows], omega[rows])
+            h[rows] = np.abs(_negated_entropies(rest, t[rows]))
         delta = gamma(m + 2) * t + m * VANISHED
         left = 1.0 - t - delta
         safe = np.where(left > 0, left, 1.0)
@@ -163,9 +175,10 @@ class Simplices:
         rest[self._labels] = 0.0
         return rest, rest.sum(axis=1)
 
-    def _negated_entropies(self, rest: Floats, t: Floats) -> Floats:
-        """Return sum_j b_j log b_j + (1 - t) log1p(-t), (n,)."""
-        terms = rest * np.log(np.where(rest > 0, rest, 1.0))
-        inside = np.minimum(t, 1.0)
-        safe = np.where(inside < 1, inside, 0.0)
-        return np.asarray(terms.sum(axis=1) + (1.0 - inside) * np.log1p(-safe))
+
+def _negated_entropies(rest: Floats, t: Floats) -> Floats:
+    """Return sum_j b_j log b_j + (1 - t) log1p(-t), (n,), for b (n, m) and their sums t (n,)."""
+    terms = np.einsum("ij,ij->i", rest, np.log(np.where(rest > 0, rest, 1.0)))
+    inside = np.minimum(t, 1.0)
+    safe = np.where(inside < 1, inside, 0.0)
+    return np.asarray(terms + (1.0 - inside) * np.log1p(-safe))

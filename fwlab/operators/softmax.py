@@ -1,34 +1,41 @@
 """Compute the cross-entropy of scores and its gradient, on any device.
 
-With the margins z_j = s_j - s_y, their maximum z (at least 0, as z_y = 0), e_j = exp(z_j - z) and
-rest = the sum of e_j over the classes j != y,
+With the margins z_j = s_j - s_y, a shift c >= 0, e_j = exp(z_j - c) and rest the sum of e_j over
+the classes j != y,
 
-    log sum_j exp(s_j - s_y) = z + log(rest + e_y)    if z > 0,    log(1 + rest)    if z = 0,
+    log sum_j exp(s_j - s_y) = c + log(rest + e_y)    if c > 0,    log(1 + rest)    if c = 0,
     a_j = -e_j / (rest + e_y),  j != y,               a_y = rest / (rest + e_y).
 
-No exponent is positive and rest + e_y is at least 1, so nothing overflows. The loss and the dual
-row a = e_y - p of a sample that is almost certain keep all their digits, because 1 - p_y is never
-computed as a difference.
+c is 0 unless a margin is above MOST, and then the largest margin, so that nothing overflows. The
+loss and the dual row a = e_y - p of a sample that is almost certain keep all their digits, because
+1 - p_y is never computed as a difference.
 
-The functions take arrays of any library that follows the array API standard.
+The functions use what the array API standard and the indexing by arrays of integers offer, so that
+they take arrays of other libraries than numpy, too.
 """
 
 from typing import Any
+
+# exp of it is 10^217, far from the largest number
+MOST = 500.0
 
 
 def cross_entropies(scores: Any, y: Any) -> tuple[Any, Any]:
     """Return the losses (n,) and minus their gradients (n, m) at scores (n, m), labels y (n,)."""
     xp = scores.__array_namespace__()
-    classes = xp.arange(scores.shape[1], dtype=y.dtype, device=y.device)
-    is_label = classes[None, :] == y[:, None]
-    margins = scores - xp.take_along_axis(scores, y[:, None], axis=1)
-    largest = xp.max(margins, axis=1, keepdims=True)
-    margins -= largest
-    rest = xp.exp(margins)
-    rest[is_label] = 0.0
-    others, label = xp.sum(rest, axis=1, keepdims=True), xp.exp(-largest)
-    total = others + label
-    losses = xp.where(largest > 0, largest + xp.log(total), xp.log1p(others))
-    rest /= -total
-    rest[is_label] = (others / total)[:, 0]
-    return losses[:, 0], rest
+    n, m = scores.shape
+    rows = xp.arange(n, device=scores.device)
+    margins = scores - scores[rows, y][:, None]
+    shift = xp.zeros(n, dtype=scores.dtype, device=scores.device)
+    if n and xp.max(margins) > MOST:
+        largest = xp.max(margins, axis=1)
+        shift = xp.where(largest > MOST, largest, shift)
+        margins -= shift[:, None]
+    margins[rows, y] = -xp.inf
+    duals = xp.exp(margins)
+    rest = duals @ xp.ones(m, dtype=scores.dtype, device=scores.device)
+    total = rest + xp.exp(-shift)
+    losses = xp.where(shift > 0, shift + xp.log(total), xp.log1p(rest))
+    duals *= (-1.0 / total)[:, None]
+    duals[rows, y] = rest / total
+    return losses, duals

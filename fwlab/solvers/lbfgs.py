@@ -4,16 +4,12 @@ With A(W) the rows omega_i (e_y - p_i) at W's own scores, and V the link,
 
     grad P(W) = lam (W - V(A(W))),    P(W) - D(A(W)) = lam/2 |W - V(A(W))|^2,
 
-so that every gradient comes with a dual point and its gap. D is concave, and for A between two
-dual points, with the links V_0 and V_1,
-
-    D(A_0 + t (A_1 - A_0)) >= (1 - t) D_0 + t D_1 + lam/2 t (1 - t) |V_0 - V_1|^2.
-
-The dual point of the run goes to the maximum of this bound between itself and each new A(W), so
-that the bound never falls; the entropies that it leaves out make D itself larger.
+so that every gradient comes with a dual point and its gap. The dual point of the run is the best
+one so far.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse
@@ -37,48 +33,66 @@ ROUNDING = 1e-15
 
 @dataclass(eq=False)
 class SmoothPoint:
-    """W (m, d) with P(W), the dual point A(W) and its link V."""
+    """W (m, d) with P(W) and the link V of A(W)."""
 
     W: Floats
     primal: float
-    A: Floats
     link: Floats
 
     @classmethod
-    def at(cls, problem: PrimalDual, W: Floats) -> "SmoothPoint":
-        """Return the point of W."""
-        simplices = problem.polytopes
+    def at(cls, problem: PrimalDual, W: Floats, A: Floats) -> "SmoothPoint":
+        """Return the point of W; A(W) is written to A (n, m)."""
+        simplices, omega = problem.polytopes, problem.sample_weight
         assert isinstance(simplices, Simplices)
-        losses, A = np.empty(problem.n_samples), np.empty((problem.n_samples, problem.n_classes))
-        for part, scores in score_parts(problem.features, W):
-            _write_softmax(simplices, part, scores, losses, A)
-        A *= problem.sample_weight[:, None]
-        return cls(W, problem.objective(losses, square_in_parts(W)), A, problem.link(A))
+        losses, is_weighted = np.empty(problem.n_samples), bool((omega != 1.0).any())
+
+        def write(first: int, scores: Floats, part: slice) -> None:
+            rows = slice(first + part.start, first + part.stop)
+            losses[rows], A[rows] = simplices.take(rows).losses_and_duals(scores[part])
+            if is_weighted:
+                A[rows] *= omega[rows, None]
+
+        for rows, scores in score_parts(problem.features, W):
+            for_rows(partial(write, rows.start, scores), len(scores))
+        return cls(W, problem.objective(losses, square_in_parts(W)), problem.link(A))
 
     def gradient(self, lam: float) -> Floats:
         """Return grad P, (m, d)."""
         return lam * (self.W - self.link)
 
-
-def _write_softmax(
-    simplices: Simplices, part: slice, scores: Floats, losses: Floats, A: Floats
-) -> None:
-    def work(rows: slice) -> None:
-        whole = slice(part.start + rows.start, part.start + rows.stop)
-        losses[whole], A[whole] = simplices.take(whole).losses_and_duals(scores[rows])
-
-    for_rows(work, len(scores))
+    def dual(self, lam: float) -> float:
+        """Return D(A(W))."""
+        return self.primal - lam / 2 * square_in_parts(self.W - self.link)
 
 
 @dataclass(eq=False)
 class LbfgsWorkspace:
-    """The present point, the preconditioner, the history, and whether rounding ended the search."""
+    """The workspace of a run.
+
+    Attributes
+    ----------
+    point : SmoothPoint
+        The present point.
+    inverse : Operator
+        The inverse of the preconditioner.
+    history : History
+        The last steps.
+    sparse : bool
+        Whether X is sparse; links are then transposed in memory.
+    dual : float
+        D at the dual point of the run.
+    room : array (n, m)
+        Where the next point writes A(W).
+    is_stuck : bool
+        Whether rounding hides every descent.
+    """
 
     point: SmoothPoint
     inverse: Operator
     history: History
     sparse: bool
-    dual: float = field(default=-np.inf)
+    dual: float
+    room: Floats
     is_stuck: bool = False
 
 
@@ -101,12 +115,14 @@ class Lbfgs(Method):
 
     def start(self, state: State) -> LbfgsWorkspace:
         problem, sparse = state.problem, scipy.sparse.issparse(state.problem.X)
-        point, inverse = SmoothPoint.at(problem, state.link.copy()), inverse_hessian(problem)
+        square = problem.features.link_norm(state.link, state.A, problem.lam_n)
+        dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
+        room = np.empty_like(state.A)
+        point = SmoothPoint.at(problem, state.link.copy(), room)
+        inverse = inverse_hessian(problem)
         gradient = _flat(point.gradient(problem.lam), sparse)
         history = History(gradient, _image(inverse, gradient, point, sparse))
-        workspace = LbfgsWorkspace(point, inverse, history, sparse)
-        square = problem.features.link_norm(state.link, state.A, problem.lam_n)
-        workspace.dual = problem.dual_value(state.A, square)
+        workspace = LbfgsWorkspace(point, inverse, history, sparse, dual, room)
         _keep(state, workspace)
         return workspace
 
@@ -118,7 +134,7 @@ class Lbfgs(Method):
         slope = -float(np.vdot(history.gradient, z))
         step, direction = 1.0, _shaped(z, last.W, workspace.sparse)
         for _ in range(MOST_HALVINGS):
-            new = SmoothPoint.at(problem, last.W - step * direction)
+            new = SmoothPoint.at(problem, last.W - step * direction, workspace.room)
             if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
                 break
             step /= 2
@@ -138,31 +154,14 @@ class Lbfgs(Method):
 
 
 def _keep(state: State, workspace: LbfgsWorkspace) -> None:
-    """Make W the primal point, move the dual point towards A(W), and set the state's values.
-
-    A(W) is overwritten.
-    """
-    new, lam = workspace.point, state.problem.lam
-    dual = new.primal - lam / 2 * square_in_parts(new.W - new.link)
-    apart = lam * square_in_parts(new.link - state.link)
-    t = mixed_share(workspace.dual, dual, apart)
-    workspace.dual = (1 - t) * workspace.dual + t * dual + t * (1 - t) * apart / 2
-    if t == 1.0:
-        state.A[:], state.link = new.A, new.link
-    elif t > 0.0:
-        state.A *= 1 - t
-        new.A *= t
-        state.A += new.A
-        state.link = state.link + t * (new.link - state.link)
+    """Make W the primal point, and A(W) the dual point if D is larger there."""
+    new = workspace.point
+    dual = new.dual(state.problem.lam)
+    if dual > workspace.dual:
+        state.A, workspace.room = workspace.room, state.A
+        state.link, workspace.dual = new.link, dual
     state.best_link = new.W
     state.values = Objectives(new.primal, workspace.dual, new.primal)
-
-
-def mixed_share(old: float, new: float, apart: float) -> float:
-    """Return the t in [0, 1] with the largest (1 - t) old + t new + t (1 - t) apart / 2."""
-    if apart <= 0.0:
-        return float(new > old)
-    return min(1.0, max(0.0, 0.5 + (new - old) / apart))
 
 
 def _flat(matrix: Floats, sparse: bool) -> Floats:

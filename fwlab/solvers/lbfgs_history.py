@@ -47,22 +47,24 @@ class History:
         """Return z; the step goes along -z."""
         if not self.order:
             return 1.0 * self.image
-        xp = self.gradient.__array_namespace__()
-        order, last = self.order, self.order[-1]
-        gamma = self.products[last, last] / self.squares[last, last]
-        alpha, weights = np.zeros((2, LENGTH))
-        for place in range(len(order) - 1, -1, -1):
-            i, newer = order[place], order[place + 1 :]
-            rest = self.by_changes[i] - self.products[i, newer] @ alpha[newer]
-            alpha[i] = rest / self.products[i, i]
-        for place, i in enumerate(order):
-            older = order[:place]
-            rest = gamma * (self.by_images[i] - self.squares[i, order] @ alpha[order])
-            rest += self.products[older, i] @ weights[older]
-            weights[i] = alpha[i] - rest / self.products[i, i]
+        xp, used = self.gradient.__array_namespace__(), self.order
+        places = range(len(used))
+        # plain numbers, because numpy takes longer for so few
+        products, squares = (M[np.ix_(used, used)].tolist() for M in (self.products, self.squares))
+        alpha, weights = self.by_changes[used].tolist(), self.by_images[used].tolist()
+        gamma = products[-1][-1] / squares[-1][-1]
+        for i in reversed(places):
+            alpha[i] -= sum(alpha[j] * products[i][j] for j in places[i + 1 :])
+            alpha[i] /= products[i][i]
+        for i in places:
+            rest = gamma * (weights[i] - sum(alpha[j] * squares[i][j] for j in places))
+            rest += sum(weights[j] * products[j][i] for j in places[:i])
+            weights[i] = alpha[i] - rest / products[i][i]
+        of_changes, of_images = np.zeros((2, LENGTH))
+        of_changes[used], of_images[used] = weights, alpha
         z = gamma * self.image
-        z += xp.asarray(weights, device=z.device) @ self.changes
-        z -= xp.asarray(gamma * alpha, device=z.device) @ self.images
+        z += xp.asarray(of_changes, device=z.device) @ self.changes
+        z -= xp.asarray(gamma * of_images, device=z.device) @ self.images
         return z
 
     def add(self, change: Any, gradient: Any, image: Any) -> None:

@@ -42,6 +42,16 @@ def test_values_from_1e_minus_300_to_1e300(m):
         assert abs(computed - exact) <= allowed(s, label, exact)
 
 
+def test_a_row_does_not_depend_on_its_neighbours():
+    """A margin above 500 shifts the margins of its own row alone."""
+    scores = np.random.default_rng(0).normal(size=(50, 3))
+    scores[7, 1] = 600.0
+    for function in (LOSS.value, LOSS.gradient):
+        together, y = function(scores, np.zeros(50, dtype=int)), 0
+        # the sum of two terms has one rounding, in any order
+        assert np.array_equal(together, [function(row, y) for row in scores])
+
+
 @pytest.mark.parametrize("m", [2, 3, 17])
 def test_gradients_keep_the_digits_of_every_entry(m):
     scores, y = rows(m, m)

@@ -7,7 +7,7 @@ import scipy.sparse
 import fwlab
 import fwlab.solvers.lbfgs as module
 from fwlab.experiments import compare
-from fwlab.solvers.lbfgs import Lbfgs, SmoothPoint, mixed_share
+from fwlab.solvers.lbfgs import Lbfgs, SmoothPoint
 from fwlab.solvers.lbfgs_history import LENGTH, History
 from fwlab.solvers.method import State
 from fwlab.solvers.preconditioner import inverse_hessian
@@ -27,6 +27,12 @@ def data(n=60, d=6, m=4, seed=0):
 def made(C=10.0, form=np.asarray, **options):
     X, y = data()
     return fwlab.Problem(form(X), y, LOSS, C=C, **options)
+
+
+def at(problem, W):
+    """Return the point of W, and A(W)."""
+    A = np.empty((problem.n_samples, problem.n_classes))
+    return SmoothPoint.at(problem, W, A), A
 
 
 def updated(H, s, y):
@@ -125,28 +131,14 @@ def test_a_point_has_the_objective_the_gradient_and_the_gap(weighted):
     omega = np.linspace(0, 2, 60) if weighted else np.ones(60)
     problem, rng = made(sample_weight=omega), np.random.default_rng(1)
     W, direction = rng.normal(size=(2, 4, 6))
-    point = SmoothPoint.at(problem, W)
+    point, A = at(problem, W)
     assert point.primal == pytest.approx(problem.primal(W), rel=1e-14)
-    assert point.link == pytest.approx(problem.weights(point.A), rel=1e-12)
+    assert point.link == pytest.approx(problem.weights(A), rel=1e-12)
     ahead, behind = (problem.primal(W + h * direction) for h in (1e-5, -1e-5))
     slope = np.vdot(point.gradient(problem.lam), direction)
     assert slope == pytest.approx((ahead - behind) / 2e-5, rel=1e-7)
     gap = problem.lam / 2 * np.sum((W - point.link) ** 2)
-    assert point.primal - problem.dual(point.A) == pytest.approx(gap, rel=1e-10)
-
-
-@pytest.mark.parametrize(
-    "values", [(1.0, 2.0, 4.0), (2.0, 1.0, 4.0), (0.0, 9.0, 1.0), (3.0, 0.0, 1.0)]
-)
-def test_the_share_is_the_maximum_of_the_bound(values):
-    old, new, apart = values
-    t = np.linspace(0, 1, 10_001)
-    best = t[np.argmax((1 - t) * old + t * new + t * (1 - t) * apart / 2)]
-    assert mixed_share(old, new, apart) == pytest.approx(best, abs=1e-4)
-
-
-def test_two_points_with_one_link_are_compared():
-    assert mixed_share(1.0, 2.0, 0.0) == 1.0 and mixed_share(2.0, 1.0, 0.0) == 0.0
+    assert point.primal - problem.dual(A) == pytest.approx(gap, rel=1e-10)
 
 
 def started(problem):
@@ -154,17 +146,24 @@ def started(problem):
     return state, Lbfgs().start(state)
 
 
-def test_the_bound_of_the_first_dual_point_is_exact():
-    """Between A = 0 and A(0), but for the entropies: (1 - t) 0 + t D(A(0)) + t (1 - t) .."""
-    problem = made(0.01)
-    state, workspace = started(problem)
-    first = SmoothPoint.at(problem, np.zeros((4, 6)))
-    dual, apart = problem.dual(first.A), problem.lam * np.sum(first.link**2)
-    t = mixed_share(0.0, dual, apart)
-    assert 0.0 < t < 0.5
-    assert workspace.dual == pytest.approx(t * dual + t * (1 - t) * apart / 2, rel=1e-12)
-    assert state.A == pytest.approx(t * first.A, rel=1e-14)
-    assert state.values == (first.primal, workspace.dual, first.primal)
+def test_the_dual_point_is_the_better_one():
+    """D is 0 at A = 0, and at A(0) above it with a strong regulariser alone."""
+    for C, is_better in ((0.01, False), (1e-4, True)):
+        problem = made(C)
+        state, workspace = started(problem)
+        first, A = at(problem, np.zeros((4, 6)))
+        assert first.dual(problem.lam) == pytest.approx(problem.dual(A), rel=1e-10)
+        assert (problem.dual(A) > 0) == is_better
+        assert np.array_equal(state.A, A if is_better else 0 * A)
+        assert state.values == (first.primal, workspace.dual, first.primal)
+        assert workspace.dual == pytest.approx(problem.dual(state.A), rel=1e-10)
+
+
+def test_a_start_keeps_its_dual_value():
+    problem = made(1.0)
+    A0 = fwlab.solve(problem, "lbfgs", tol=1e-6).A
+    result = fwlab.solve(problem, "lbfgs", A0=A0, tol=0.0, max_iter=0)
+    assert result.dual >= problem.dual(A0)
 
 
 def test_halved_steps_enter_the_history_halved(monkeypatch):
@@ -183,7 +182,7 @@ def test_halved_steps_enter_the_history_halved(monkeypatch):
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
-def test_the_primal_never_rises_and_the_bound_of_the_dual_never_falls(C, form):
+def test_the_primal_never_rises_and_the_dual_never_falls(C, form):
     problem, seen = made(C, form), []
 
     def watch(progress):
@@ -357,7 +356,7 @@ def test_lbfgs_is_for_the_cross_entropy_alone():
 def test_a_kernel_problem_still_has_values():
     X, y = data()
     plain, gram = made(), fwlab.Problem(X @ X.T, y, LOSS, C=10.0, kernel="precomputed")
-    A = SmoothPoint.at(plain, np.ones((4, 6)) / 9).A
+    A = at(plain, np.ones((4, 6)) / 9)[1]
     assert gram.dual(A) == pytest.approx(plain.dual(A), rel=1e-10)
     assert gram.gap(A) == pytest.approx(plain.gap(A), rel=1e-10)
 
