@@ -12,12 +12,13 @@ where, with rho_i = <s_i, y_i> and the pairs in their order,
     rho_i beta_i  = gamma (<B y_i, g> - sum_j alpha_j <y_i, B y_j>)
                     + sum_{j < i} (alpha_j - beta_j) <s_j, y_i>.
 
-Only the s_i and the B y_i are kept. Their products with g give all others: <s_i, y> and
+Only the s_i and the B y_i are used. Their products with g give all others: <s_i, y> and
 <B y_i, y> = <y_i, B y> are differences of such products, as y is a difference of gradients.
 
 Vectors are one-dimensional arrays of any library that follows the array API standard.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,19 @@ LENGTH = 10
 
 
 class History:
-    """The last LENGTH pairs, and the gradient g and B g at the present point."""
+    """The last LENGTH pairs, and the gradient g and B g at the present point.
 
-    def __init__(self, gradient: Any, image: Any) -> None:
+    With `renewable`, the y_i are kept, too, for another B.
+    """
+
+    def __init__(self, gradient: Any, image: Any, renewable: bool = False) -> None:
         xp = gradient.__array_namespace__()
-        shape = (LENGTH, gradient.shape[0])
+        shape, like = (LENGTH, gradient.shape[0]), gradient
+        kept = (LENGTH if renewable else 0, gradient.shape[0])
+        self.differences = xp.zeros(kept, dtype=like.dtype, device=like.device)
         self.gradient, self.image = gradient, image
-        self.changes = xp.zeros(shape, dtype=gradient.dtype, device=gradient.device)
-        self.images = xp.zeros(shape, dtype=gradient.dtype, device=gradient.device)
+        self.changes = xp.zeros(shape, dtype=like.dtype, device=like.device)
+        self.images = xp.zeros(shape, dtype=like.dtype, device=like.device)
         # <s_i, y_j> for j not before i, <y_i, B y_j>, and the products with the gradient
         self.products, self.squares = np.zeros((2, LENGTH, LENGTH))
         self.by_changes, self.by_images = np.zeros((2, LENGTH))
@@ -78,6 +84,8 @@ class History:
         new = self._free_place() if is_sound else -1
         if is_sound:
             self.changes[new, :], self.images[new, :] = change, image_of_y
+            if self.differences.shape[0]:
+                self.differences[new, :] = y
         by_changes, by_images = (
             np.asarray(rows @ gradient, dtype=np.float64) for rows in (self.changes, self.images)
         )
@@ -86,6 +94,14 @@ class History:
             self.squares[:, new] = self.squares[new, :] = by_images - self.by_images
             self.products[new, new], self.squares[new, new] = product, square
         self.by_changes, self.by_images = by_changes, by_images
+
+    def renew(self, inverse: Callable[[Any], Any]) -> None:
+        """Change B to the map `inverse` of vectors."""
+        self.image = inverse(self.gradient)
+        for i in self.order:
+            self.images[i, :] = inverse(self.differences[i, :])
+        self.squares = np.array(self.images @ self.differences.T, dtype=np.float64)
+        self.by_images = np.array(self.images @ self.gradient, dtype=np.float64)
 
     def _free_place(self) -> int:
         place = len(self.order) if len(self.order) < LENGTH else self.order.pop(0)

@@ -1,15 +1,21 @@
-"""Precondition by the Hessian of multinomial logistic regression at W = 0.
+"""Precondition by the Hessian of multinomial logistic regression, without its mixed blocks.
 
-There every probability is 1/m, and with omega the sample weights the Hessian of P is
+With the probabilities p_i and the sample weights omega, the block of the classes j, k of the
+Hessian of P is
 
-    lam I + (1/m) (I - 1 1^T / m) (x) X^T diag(omega) X / n.
+    lam I [j = k] + X^T diag(omega_i p_ij ([j = k] - p_ik)) X / n.
 
-The class matrix I - 1 1^T / m has the diagonal 1 - 1/m, which stands for it:
+At W = 0 every probability is 1/m, and the diagonal blocks are one matrix for all classes,
 
-    M = lam I + w X^T diag(omega) X / n,    w = (1/m) (1 - 1/m),
+    M = lam I + w X^T diag(omega) X / n,    w = (1/m) (1 - 1/m).
 
-the same (d, d) matrix for all classes. Its Cholesky factor gives the inverse. For a sparse X, and
-where M would cost more than the run is likely to, the diagonal of M takes its place.
+Later each class has its own matrix, with w_ij = p_ij (1 - p_ij): the largest part of the Hessian,
+where most labels are almost certain. The columns of W sum to 0 over the classes, as those of all
+gradients do. The blocks do not keep these sums, and along a common change of all classes, where the
+Hessian is lam I, they are wrong by far; so the means over the classes are taken off.
+
+The Cholesky factor of a matrix gives its inverse. For a sparse X, and where M would cost more than
+the run is likely to, the diagonal of M takes its place.
 """
 
 from collections.abc import Callable
@@ -25,48 +31,86 @@ from fwlab.threads import threads_in_blas
 MOST_FEATURES = 2048
 # of the largest entry of the diagonal, so that rounding leaves M positive definite
 JITTER = 2.0**-48
+# entries of X that are weighed at once
+ENTRIES = 2**18
+# the operations of exp and of the passes over a score, in multiplications of a product with X
+OF_A_SCORE = 60
 
 Operator = Callable[[Floats], Floats]
 
 
-def inverse_hessian(problem: PrimalDual) -> Operator:
+def inverse_at_zero(problem: PrimalDual) -> Operator:
     """Return the map G -> G M^-1 of matrices (m, d), or (d, m) for a sparse X."""
-    m, n, d = problem.n_classes, problem.n_samples, problem.n_features
-    w = (1.0 - 1.0 / m) / m / n
-    if scipy.sparse.issparse(problem.X) or d > min(n, MOST_FEATURES):
-        M = problem.lam + w * _column_squares(problem)
+    m, omega = problem.n_classes, problem.sample_weight
+    w = (1.0 - 1.0 / m) / m * omega
+    if not _factorises(problem):
+        M = problem.lam + _column_squares(problem, w) / problem.n_samples
         by_feature = M[:, None] if scipy.sparse.issparse(problem.X) else M
         return lambda G: np.asarray(G / by_feature)
-    inverse_root = _inverse_root(problem, w)
-    return lambda G: np.asarray((G @ inverse_root.T) @ inverse_root)
+    (root,) = _inverse_roots(problem, w[:, None])
+    return lambda G: np.asarray((G @ root.T) @ root)
 
 
-def _column_squares(problem: PrimalDual) -> Floats:
-    """Return the diagonal of X^T diag(omega) X, (d,)."""
-    X, omega = problem.X, problem.sample_weight
+def inverse_by_class(problem: PrimalDual, A: Floats) -> Operator:
+    """Return the map of matrices (m, d) that multiplies each row by the inverse of its class's M.
+
+    Before and after that, the mean over the classes is taken off. A (n, m) is the dual point A(W):
+    |a_ij| is omega_i p_ij, or omega_i (1 - p_ij) for the label.
+    """
+    omega = problem.sample_weight[:, None]
+    share = np.abs(A) / np.where(omega > 0, omega, 1.0)
+    roots = _inverse_roots(problem, omega * share * (1.0 - share))
+
+    def apply(G: Floats) -> Floats:
+        halfway = roots @ (G - G.mean(axis=0))[:, :, None]
+        image = (roots.transpose(0, 2, 1) @ halfway)[:, :, 0]
+        return np.asarray(image - image.mean(axis=0))
+
+    return apply
+
+
+def cost_by_class(problem: PrimalDual) -> float:
+    """Return the cost of inverse_by_class, in evaluations of P with its gradient.
+
+    It is infinite where there is no factorisation.
+    """
+    n, d = problem.n_samples, problem.n_features
+    if not _factorises(problem):
+        return np.inf
+    return (n * d * (d + 2) + 1.5 * d**3) / (n * (4 * d + OF_A_SCORE))
+
+
+def _factorises(problem: PrimalDual) -> bool:
+    n, d = problem.n_samples, problem.n_features
+    return not scipy.sparse.issparse(problem.X) and d <= min(n, MOST_FEATURES)
+
+
+def _column_squares(problem: PrimalDual, w: Floats) -> Floats:
+    """Return the diagonal of X^T diag(w) X, (d,)."""
+    X = problem.X
     if scipy.sparse.issparse(X):
-        squares = scipy.sparse.csr_matrix(
-            (np.square(X.data, dtype=np.float64), X.indices, X.indptr), X.shape
-        )
-        return np.asarray(squares.T @ omega)
-    return np.asarray(np.einsum("ij,ij,i->j", X, X, omega, dtype=np.float64))
+        squares = np.square(X.data, dtype=np.float64)
+        return np.asarray(scipy.sparse.csr_matrix((squares, X.indices, X.indptr), X.shape).T @ w)
+    return np.asarray(np.einsum("ij,ij,i->j", X, X, w, dtype=np.float64))
 
 
-def _inverse_root(problem: PrimalDual, w: float) -> Floats:
-    """Return L^-1 for the Cholesky factor L of M, (d, d)."""
+def _inverse_roots(problem: PrimalDual, w: Floats) -> Floats:
+    """Return L^-1 for the Cholesky factors L of M, (k, d, d), for k columns of weights w (n, k)."""
     # imported here because it takes a tenth of a second
     from scipy.linalg import cholesky, solve_triangular
 
-    d = problem.n_features
-    M, root = np.zeros((d, d)), np.sqrt(problem.sample_weight)
+    d, k = problem.n_features, w.shape[1]
+    matrices, size = np.zeros((k, d, d)), max(CHUNK, ENTRIES // d)
     with threads_in_blas():
-        for start in range(0, problem.n_samples, CHUNK):
-            rows = slice(start, start + CHUNK)
-            part = problem.X[rows] * root[rows, None]
-            M += part.T @ part
-        M *= w
-        diagonal = np.einsum("ii->i", M)
-        diagonal += problem.lam + JITTER * diagonal.max()
-        L = cholesky(M, lower=True, overwrite_a=True, check_finite=False)
-        inverse = solve_triangular(L, np.eye(d), lower=True, overwrite_b=True, check_finite=False)
-    return np.ascontiguousarray(inverse)
+        for start in range(0, problem.n_samples, size):
+            rows = slice(start, start + size)
+            for M, root in zip(matrices, np.sqrt(w[rows]).T, strict=True):
+                part = problem.X[rows] * root[:, None]
+                M += part.T @ part
+        matrices /= problem.n_samples
+        for M in matrices:
+            diagonal = np.einsum("ii->i", M)
+            diagonal += problem.lam + JITTER * diagonal.max()
+            L = cholesky(M, lower=True, check_finite=False)
+            M[:] = solve_triangular(L, np.eye(d), lower=True, overwrite_b=True, check_finite=False)
+    return matrices
