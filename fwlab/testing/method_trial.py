@@ -53,7 +53,7 @@ def check_method(method: Any, rng: int = 0) -> None:
     method, rng = build(method, {}), as_integer("rng", rng, low=0)
     _check_attributes(method)
     first: tuple[SmallProblem, Result] | None = None
-    for small in small_problems(method.any_loss, method.any_norm):
+    for small in small_problems(method):
         problem = small.problem()
         _check_refusal(method, problem)
         if refusal(method, problem) is None:

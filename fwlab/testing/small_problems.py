@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import MaxHinge, TopK, Usunier, WeightedUsunier
 from fwlab.lp_norm import LpNorm
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
+from fwlab.solvers.method import Method
 from fwlab.testing.shrinking import text_of
 
 # samples, classes, features
@@ -102,13 +104,13 @@ class SmallProblem:
         return ", ".join(parts)
 
 
-def small_problems(any_loss: bool, any_norm: bool) -> Iterator[SmallProblem]:
-    """Yield the problems, those without options before the others of their size."""
+def small_problems(method: Method) -> Iterator[SmallProblem]:
+    """Yield problems for a method, those without options before the others of their size."""
     for size in SIZES:
-        yield from _of_size(*size, any_loss=any_loss, any_norm=any_norm)
+        yield from _of_size(*size, method)
 
 
-def _of_size(n: int, m: int, d: int, any_loss: bool, any_norm: bool) -> Iterator[SmallProblem]:
+def _of_size(n: int, m: int, d: int, method: Method) -> Iterator[SmallProblem]:
     generator = np.random.default_rng(n)
     X, y = generator.standard_normal((n, d)), np.arange(n) % m
     smooth, omega = {"smoothing": 0.125}, np.where(np.arange(n) == 1, 0.0, 1.0 + np.arange(n) / 4)
@@ -122,9 +124,12 @@ def _of_size(n: int, m: int, d: int, any_loss: bool, any_norm: bool) -> Iterator
         replace(plain, loss=TopK(2), sample_weight=omega, options=smooth),
         replace(plain, options={"kernel": "linear"}),
     ]
-    if any_norm:
+    if method.any_norm:
         kinds.append(replace(plain, loss=TopK(2), options={"regularizer": LpNorm(1.5)}))
-    if any_loss:
+    if method.takes_entropy:
+        entropy = replace(plain, loss=CrossEntropy())
+        kinds += [entropy, replace(entropy, sample_weight=omega)]
+    if method.any_loss:
         kinds += [
             replace(plain, loss=BoxLoss()),
             replace(plain, loss=BoxLoss(), sample_weight=omega),

@@ -29,7 +29,6 @@ from fwlab.solvers.panel_groups import (
 )
 from fwlab.threads import run_threads
 
-pytestmark = pytest.mark.small
 N, D, M = 4 * PANEL_ROWS * LEAST_GROUPS, 128, LEAST_CLASSES
 TOP_3 = fwlab.TopK(3)
 COSTS = 2 * np.random.default_rng(7).random((M, M))
@@ -98,6 +97,7 @@ each_smoothing = pytest.mark.parametrize("smoothing", [0.0, 0.3])
 # ---------------------------------------------------------------- one panel, one group
 
 
+@pytest.mark.small
 @each_loss
 @each_smoothing
 def test_one_panel_makes_the_steps_of_one_thread(loss, smoothing):
@@ -183,6 +183,7 @@ def test_the_terms_of_a_group_are_those_of_the_dual(loss, smoothing):
         assert_allclose((slope - curvature / 2) / len(A), risen, rtol=1e-8)
 
 
+@pytest.mark.small
 def test_groups_are_undone_where_rows_pull_at_the_same_classes():
     agree = {}
     for labels in (2, M):
@@ -191,6 +192,7 @@ def test_groups_are_undone_where_rows_pull_at_the_same_classes():
     assert agree == {2: False, M: True}
 
 
+@pytest.mark.small
 @each_smoothing
 @pytest.mark.parametrize("storage", ["float64", "float32"])
 def test_on_the_face_of_all_classes_a_panel_does_the_same(smoothing, storage):
@@ -212,6 +214,7 @@ def test_on_the_face_of_all_classes_a_panel_does_the_same(smoothing, storage):
     assert_allclose(moves[faces.places], rows.record.moves[faces.places], atol=1e-12)
 
 
+@pytest.mark.small
 def test_scores_in_float32_follow_the_link():
     problem = problem_of(n=60, storage="float32")
     group = Group(problem, 1)
@@ -226,6 +229,7 @@ def test_scores_in_float32_follow_the_link():
 # ---------------------------------------------------------------- faces
 
 
+@pytest.mark.small
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("loss", [fwlab.MaxHinge(), TOP_3])
 def test_faces_in_parts_are_the_faces(n_threads, loss):
