@@ -12,8 +12,9 @@ from figures.kit.style import label_curves, line, log_axes, method_line, new_fig
 from figures.kit.traces import trace_cells
 from fwlab.experiments import Cell, DataName
 
-# alternate and direct are methods for lp-norms
-METHODS = tuple(name for name in fwlab.methods() if name not in ("alternate", "direct"))
+# alternate and direct are methods for lp-norms, lbfgs is one for the cross-entropy
+OTHERS = ("alternate", "direct", "lbfgs")
+METHODS = tuple(name for name in fwlab.methods() if name not in OTHERS)
 K, TOL, POWER = 3, 1e-9, "1e-5"
 POWERS = ("1e-3", POWER, "1e-9")  # columns of the table that the site shows
 DEFAULT = "ascent"
