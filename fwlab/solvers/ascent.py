@@ -27,7 +27,8 @@ from fwlab.solvers.row_active_sets import RowActiveSets
 from fwlab.solvers.single_precision import suits_float32
 
 # The gap is .05 to .5 of what `progress` sums up, and the part hardly changes during a run. Only
-# after a first pass from A = 0, which visits no faces, it is 1.2 to 3 times as large (14 problems).
+# after a first pass from A = 0, which visits no faces, it is larger, by a factor of 1.2 to 3 (14
+# problems).
 AFTER_FIRST_PASS = 2.0
 NO_ROWS = np.empty(0, dtype=np.int64)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fwlab.result import Certificate
 from fwlab.solvers.run_state import RunState
 
-# the time is predicted again when the run has taken so many times as long
+# the factor by which the time of the run grows until the prediction is made again
 AGAIN = 4.0
 # the certificate of a part of the work may take that much less than its share
 MARGIN = 1.25

@@ -1,4 +1,4 @@
-"""Compute the directions of a preconditioned L-BFGS method from two products a step.
+"""Compute the directions of a preconditioned L-BFGS method from two products per step.
 
 The pairs s_i, y_i are the last changes of the point and of the gradient g. B is the inverse of the
 preconditioner, and gamma = <s, y> / <y, B y> of the last pair. The two loops (Nocedal 1980) with

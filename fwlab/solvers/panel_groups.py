@@ -1,10 +1,10 @@
 """Iterations of ascent in which threads visit rows at the same time.
 
-The rows are visited in groups of panels (kernels.steps.panels). Where the panels of a group agree,
-the best common step is about 1, and as many passes are needed as with one row after the other.
-Where they conflict it is short, and a short step would leave old and new classes in every block.
-The group is then undone and visited panel by panel, and smaller groups follow. All of this depends
-on the problem alone: the iterates are the same for every number of threads above one.
+The rows are visited in groups of panels (kernels.steps.panels). If the panels of a group agree, the
+best common step is about 1, and the passes that are needed are as many as with one row after the
+other. If they conflict, it is short, and a short step would leave old and new classes in every
+block. The group is then undone and visited panel by panel, and smaller groups follow. All of this
+depends on the problem alone: the iterates are the same for every number of threads above one.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ Sweep = Callable[[tuple[int, int], PanelSteps], None]
 
 
 class Data(NamedTuple):
-    """What the steps of an iteration read and change, and the change of W by a group."""
+    """The arrays that the steps of an iteration read and change, and the change of W by a group."""
 
     X: Floats
     links: Links
@@ -115,12 +115,7 @@ class PanelGroups:
         def sweep(panels: tuple[int, int], steps: PanelSteps) -> None:
             sweep_rows(TYPES[rule], panels, steps, X, data.links, A, dual, record)
 
-        start = 0
-        while start < len(order):
-            group = order[start : start + max(1, self.panels) * PANEL_ROWS]
-            if not self._visit(sweep, group, group, PANEL_ROWS, data):
-                self.panels = fewer(self.panels)
-            start += len(group)
+        self.panels = self._visit(sweep, order, order, (PANEL_ROWS, self.panels), data)
         link[:] = data.links.W[:, : link.shape[1]]
         moving = np.flatnonzero(record.moves > visit.at_rest)
         visit.moving[: len(moving)], visit.counts[MOVING] = moving, len(moving)
@@ -142,31 +137,34 @@ class PanelGroups:
         while passes < min(MOST_PASSES, int(MOST_COST / cost)) and gain > least:
             if visit.random[0] != 0:
                 shuffle(order, visit.random)
-            start = 0
-            while start < len(order):
-                places = order[start : start + max(1, self.face_panels) * PANEL_ROWS]
-                if not self._visit(sweep, places, faces.rows[places], FACE_PANEL_ROWS, data):
-                    self.face_panels = fewer(self.face_panels)
-                start += len(places)
+            sizes = FACE_PANEL_ROWS, self.face_panels
+            self.face_panels = self._visit(sweep, order, faces.rows[order], sizes, data)
             passes, gain = passes + 1, gain_of_moves(last, faces.rows, curvatures)
         visit.counts[PASSES], visit.counts[FACES] = passes, len(faces.rows)
         visit.counts[CLASSES] = len(faces.classes)
 
     def _visit(
-        self, sweep: Sweep, places: Integers, rows: Integers, panel_rows: int, data: Data
-    ) -> bool:
-        """Visit the rows of a group; return whether its panels agree.
+        self, sweep: Sweep, places: Integers, rows: Integers, sizes: tuple[int, int], data: Data
+    ) -> int:
+        """Visit these rows, group by group; return the panels of the groups that come next.
 
-        If they do not, they are visited one after the other.
+        `sizes` are the rows of a panel and the panels of the first group. The panels of a group
+        that is undone are visited one after the other.
         """
-        steps = self._steps(places, rows, panel_rows, data.A.shape[1])
-        if len(rows) > PANEL_ROWS and move_group(sweep, steps, data):
-            return True
-        for start in range(0, len(rows), PANEL_ROWS):
-            part = slice(start, start + PANEL_ROWS)
-            steps = self._steps(places[part], rows[part], PANEL_ROWS, data.A.shape[1])
-            move_group(sweep, steps, data)
-        return len(rows) <= PANEL_ROWS
+        panel_rows, panels = sizes
+        start, m = 0, data.A.shape[1]
+        while start < len(rows):
+            stop = min(start + max(1, panels) * PANEL_ROWS, len(rows))
+            several = stop - start > PANEL_ROWS
+            steps = self._steps(places[start:stop], rows[start:stop], panel_rows, m)
+            if not (several and move_group(sweep, steps, data)):
+                for first in range(start, stop, PANEL_ROWS):
+                    last = min(first + PANEL_ROWS, stop)
+                    steps = self._steps(places[first:last], rows[first:last], PANEL_ROWS, m)
+                    move_group(sweep, steps, data)
+                panels = fewer(panels) if several else panels
+            start = stop
+        return panels
 
     def _steps(self, places: Integers, rows: Integers, panel_rows: int, m: int) -> PanelSteps:
         """Return room for the steps of a group."""

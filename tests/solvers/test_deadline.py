@@ -1,4 +1,4 @@
-"""A time limit counts the certificate: the clock of these runs stands still but for given times."""
+"""A time limit counts the certificate: their clock stands still except at given times."""
 
 from dataclasses import dataclass, field
 
