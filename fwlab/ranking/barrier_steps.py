@@ -27,10 +27,9 @@ once, also along the ray of (beta, delta).
 
 import numpy as np
 
-from fwlab.arrays import Floats
 from fwlab.ranking.dual import positive_slacks, pulled_back, slack_moves, slacks, smooth_gradient
 from fwlab.ranking.newton_step import Iterate, Move, NewtonMatrix
-from fwlab.ranking.predictor_corrector import APART, LONGEST, longest_step
+from fwlab.ranking.predictor_corrector import LONGEST, kept_near, longest_step
 
 NEAR = 0.1  # squared Newton decrement, in units of mu, at which mu falls
 FLAT = 0.1  # of the first slope, where the line search ends
@@ -105,9 +104,4 @@ def advance(x: Iterate, move: Move, step: float, mu: float) -> None:
     share = min(1.0, LONGEST * longest_step(multipliers, change))
     x.z, x.r = x.z + step * move.z, x.r + step * move.r
     centre = mu / positive_slacks(d, x.z, x.r)
-    x.slack_multipliers = near_mu(multipliers + share * change, centre)
-
-
-def near_mu(multipliers: Floats, centre: Floats) -> Floats:
-    """Return the multipliers, kept within the factor APART of mu/slack."""
-    return np.clip(multipliers, centre / APART, centre * APART)
+    x.slack_multipliers = kept_near(multipliers + share * change, centre)

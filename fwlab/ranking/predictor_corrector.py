@@ -64,9 +64,13 @@ def next_mu(s: Floats, ds: Floats, m: Floats, dm: Floats) -> float:
 
 
 def near_centre(m: Floats, s: Floats) -> Floats:
-    """Return the multipliers, kept within the factor APART of their mean product over the slack."""
-    centre = float(m @ s) / len(s) / s
-    return np.minimum(np.maximum(m, centre / APART), centre * APART)
+    """Return the multipliers, kept near their mean product over the slack."""
+    return kept_near(m, float(m @ s) / len(s) / s)
+
+
+def kept_near(multipliers: Floats, centre: Floats) -> Floats:
+    """Return the multipliers, kept within the factor APART of the centre."""
+    return np.clip(multipliers, centre / APART, centre * APART)
 
 
 def longest_step(values: Floats, moves: Floats) -> float:

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from fwlab.ranking import Problem, interior_point, solve
+from fwlab.ranking.barrier_steps import barrier_step
 from fwlab.ranking.dual import (
     Dual,
     dual_of,
@@ -16,6 +18,7 @@ from fwlab.ranking.dual import (
     smooth_hessian,
 )
 from fwlab.ranking.newton_step import Iterate, NewtonMatrix
+from fwlab.ranking.predictor_corrector import APART, LONGEST, kept_near, longest_step
 from fwlab.ranking.start import central_point, inner_point
 from fwlab.ranking.state import State
 from tests.ranking.instances import random_instance
@@ -98,6 +101,31 @@ def test_a_newton_step_solves_its_equations(seed, refinements):
     square = move.z @ (Q @ move.z + diagonal * move.z) + 2 * move.r * (cross @ move.z)
     square += corner * move.r**2 + barrier @ slack_moves(d, move.z, move.r) ** 2
     assert norm == pytest.approx(square, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_barrier_step_follows_its_equations(seed):
+    _, x, _ = random_iterate(seed)
+    mu, d, z, m, v = 0.5, x.dual, x.z.copy(), x.slack_multipliers.copy(), x.multipliers.copy()
+    s, (gz, gr), miss = slacks(d, x.z, x.r), x.gradient(), x.miss()
+    bz, br = pulled_back(d, mu / s)
+    move = NewtonMatrix(d, x.z, x.r, m / s).solve(bz - gz, br - gr, -miss, 2)
+    step, _ = barrier_step(x, mu)
+    assert_allclose(x.multipliers, v + move.multipliers, rtol=1e-8, atol=1e-9)
+    scale = np.abs(z).max() + np.abs(move.z).max()
+    assert_allclose(x.z, z + step * move.z, rtol=1e-9, atol=1e-9 * scale)
+    moved = (mu - m * slack_moves(d, move.z, move.r)) / s
+    assert step > 0
+    # from 0.5 .. 2, to a fraction of the way to `moved` at which the first one has almost vanished
+    share = min(1.0, LONGEST * longest_step(m, moved - m))
+    after, centre = m + share * (moved - m), mu / slacks(d, x.z, x.r)
+    wanted = np.minimum(np.maximum(after, centre / APART), centre * APART)
+    assert_allclose(x.slack_multipliers, wanted, rtol=1e-7)
+
+
+def test_multipliers_are_kept_near_a_centre_by_hand():
+    kept = kept_near(np.array([0.0, 3.0, 9.0 * APART]), np.array([2.0, 3.0, 4.0]))
+    assert_allclose(kept, [2.0 / APART, 3.0, 4.0 * APART], rtol=1e-15)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
