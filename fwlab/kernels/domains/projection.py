@@ -9,6 +9,7 @@ import numpy as np
 
 from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
+from fwlab.kernels.domains.equal_weights import has_equal_weights, project_equal_weights
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.nearest_beta import (
     best_zeta,
@@ -244,6 +245,21 @@ def _project_by_sorting(point, y, polytope, scratch, out):
 
 
 @compiled(inline=True)
+def projected_at_once(point, y, polytope, scratch, out):
+    """Write the projection of a row whose many weights are equal; return whether that was done."""
+    if polytope.n_upper <= INSERTION_LENGTH or not has_equal_weights(polytope):
+        return False
+    subtract_from_true(point, y, scratch.beta)
+    return project_equal_weights(scratch.beta, y, PolytopeWeights(*polytope), out)
+
+
+@compiled(inline=True)
+def _project_long(point, y, polytope, scratch, out):
+    if not projected_at_once(point, y, polytope, scratch, out):
+        _project_by_sorting(point, y, polytope, scratch, out)
+
+
+@compiled(inline=True)
 def _project_short(point, y, polytope, scratch, out):
     if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
         project_on_solid_simplex(point, y, polytope.upper[0], out)
@@ -254,14 +270,14 @@ def _project_short(point, y, polytope, scratch, out):
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
     long = isinstance(polytope, LongPolytopeWeights)
-    project = _project_by_sorting if long else _project_short
+    project = _project_long if long else _project_short
     project(point, y, polytope, scratch, out)
 
 
 @chosen_by_type(project_row)
 def _projection_of_type(point, y, polytope, scratch, out):
     long = polytope.instance_class is LongPolytopeWeights
-    return _project_by_sorting if long else _project_short
+    return _project_long if long else _project_short
 
 
 @compiled(allocates=True)
