@@ -14,46 +14,51 @@ sum_j (beta_j - b_j)^2 + s^2 and is beta_j = min(max(b_j - t, 0), cap):
     s < K w:   the projection on the top-k simplex of kernels.simplices.topk_simplex, with k = K,
                r = K w and bias 1, whose cap is s / K.
 
-Newton's method counts and sums the entries of a linear piece, and ends on the piece of the root.
+Newton's method counts and sums the entries of a linear piece, and ends on the piece of the root; a
+bisection takes over where it does not end. Only entries above t matter. With N entries from
+`reached` on, t is at least reached - w: in the first case sum(beta) is N w there; the second one is
+shown with the top-k simplex, and there t is also at least reached - b_1 / (1 + K), as it is in the
+first case, in which t >= K w.
 """
 
 import numpy as np
 
 from fwlab.kernels._jit import compiled
-from fwlab.kernels.domains.large_entries import LARGE
-from fwlab.kernels.domains.selection import NEWTON_STEPS, reached_by, split_sums
+from fwlab.kernels.domains.selection import (
+    LANES,
+    NEWTON_STEPS,
+    collect_from,
+    lane_maxima,
+    reached_by,
+    split_sums,
+)
 from fwlab.kernels.simplices.topk_simplex import newton_thresholds
 
 # a threshold farther from 0 than this multiple of N w is computed again from differences to it, so
 # that beta keeps its digits
 FAR = 4.0
-
-
-@compiled(inline=True)
-def has_equal_weights(polytope):
-    """Return whether all non-zeros of `upper` and `lower` are equal."""
-    upper, lower, n_upper, n_lower, _, _ = polytope
-    weight = upper[0]
-    return upper[n_upper - 1] == weight and (n_lower == 0 or lower[n_lower - 1] == weight)
+# more than a threshold of 64 entries loses by rounding, relative to it
+ROUNDED = 2.0**-44
+# halvings of a bracket end at neighbours in floating point: 52 bits, and those of the exponent
+HALVINGS = 1100
 
 
 @compiled
 def capped_threshold(b, shift, t, weight, most):
-    """Return (t - shift, True); the last entry is False where Newton's method gives up.
+    """Return t - shift, t the root of sum min((b - t)_+, weight) = min(t, most).
 
-    t is the root of sum min((b - t)_+, weight) = min(t, most): what falls meets what grows. Between
-    two entries both are linear, and the root is the larger one of the roots for t and for `most`. A
-    step out of the bracket of the root is replaced by a halving. The first `t` is at most the root,
-    and the largest of b is at least that.
+    Between two entries both sides are linear, and the root is the larger one of the roots for t and
+    for `most`. A step out of the bracket of the root is replaced by a halving, as are all steps
+    after the first few. The first `t` is at most the root, and the largest of b at least that.
     """
     low, high = t, -np.inf
     for j in range(len(b)):
         high = max(high, b[j] - shift)
     last_full, last_moving = -1, -1
-    for _ in range(NEWTON_STEPS):
+    for step in range(HALVINGS):
         full, moving, _, middle = split_sums(b, shift, t, t + weight)
         if full == last_full and moving == last_moving:
-            return t, True
+            return t
         level = full * weight + middle
         root = (level - shift) / (moving + 1.0)
         if moving > 0:
@@ -63,15 +68,38 @@ def capped_threshold(b, shift, t, weight, most):
         elif level == most:
             root = max(root, t)
         if root == t:
-            return t, True
+            return t
         if level - moving * t > min(t + shift, most):
             low = t
         else:
             high = t
         t, last_full, last_moving = root, full, moving
-        if not low < root < high:
-            t, last_full = 0.5 * (low + high), -1
-    return t, False
+        if step >= NEWTON_STEPS or not low < root < high:
+            t, last_full = 0.5 * low + 0.5 * high, -1
+            if t == low or t == high:
+                return t
+    return t
+
+
+@compiled
+def _bisected_thresholds(b, shift, low, k, weight):
+    """Return (t - shift, cap) of kernels.simplices.topk_simplex.newton_thresholds, by halvings."""
+    t, high, cap = low, -np.inf, 0.0
+    for j in range(len(b)):
+        high = max(high, b[j] - shift)
+    for _ in range(HALVINGS):
+        _, above, _, total = split_sums(b, shift, t, np.inf)
+        level = total - (above - k) * t + k * shift
+        cap = max(0.0, min(level / (k * (1.0 + k)), weight))
+        full, moving, _, middle = split_sums(b, shift, t, t + cap)
+        if (full - k) * cap + middle - moving * t > 0.0:
+            low = t
+        else:
+            high = t
+        t = 0.5 * low + 0.5 * high
+        if t == low or t == high:
+            break
+    return t, cap
 
 
 @compiled(inline=True)
@@ -82,46 +110,63 @@ def _reaches(b, t, weight):
 
 
 @compiled(inline=True)
-def _lowest_threshold(b, k, weight):
-    """Return a number that t is not below on the top-k simplex (kernels.simplices.topk_simplex)."""
-    reached, largest = reached_by(b, k)
-    return reached - min(weight, max(largest, 0.0) / (1.0 + k))
+def _collect_candidates(polytope, scratch):
+    """Collect the entries of scratch.beta that can exceed t; return their number and a bound of t.
 
-
-@compiled(fastmath=True)
-def _sum(values):
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-@compiled
-def project_equal_weights(b, y, polytope, out):
-    """Write the point of the negated domain nearest to b, c_y - c_j without y; return True.
-
-    Where the thresholds are not found, or entries are too large, nothing is written and False
-    returned.
+    There are none if the projection is 0.
     """
+    b, weight, n, k = scratch.beta, polytope.upper[0], polytope.n_upper, polytope.n_lower
+    index, values, entries = scratch.order, scratch.candidates, b
+    by_lanes = n <= 3 * LANES // 4 and len(b) > 2 * LANES
+    if by_lanes:
+        entries = scratch.fit_upper[:LANES]
+        lane_maxima(b, np.inf, entries)
+    reached, largest = reached_by(entries, n)
+    if largest <= 0.0:
+        return 0, 0.0
+    bound = reached - min(weight, largest / (1.0 + k))
+    if by_lanes and _reaches(entries, k * weight, weight):
+        # t of the lanes alone: more entries raise it
+        level = capped_threshold(entries, 0.0, max(bound, k * weight), weight, n * weight)
+        bound = (1.0 - ROUNDED) * level
+    elif k == 0:
+        bound = max(bound, 0.0)
+    return collect_from(b, bound, index, values), bound
+
+
+@compiled(inline=True)
+def _thresholds(values, t, polytope):
+    """Return (shift, t - shift, cap): the nearest beta is min(max(b - t, 0), cap)."""
     weight, n, k = polytope.upper[0], polytope.n_upper, polytope.n_lower
-    for entry in b:
-        if not abs(entry) <= LARGE * (n * weight):
-            return False
-    capped = _reaches(b, k * weight, weight)
-    t = k * weight if capped else _lowest_threshold(b, k, weight)
-    shift, cap, found = 0.0, weight, False
+    capped = _reaches(values, k * weight, weight)
+    shift, cap = 0.0, weight
     for _ in range(2):
+        low = t
         if capped:
-            t, found = capped_threshold(b, shift, t, weight, n * weight)
+            t = capped_threshold(values, shift, low, weight, n * weight)
         else:
-            t, cap, found = newton_thresholds(b, shift, t, k, k * weight, 1.0)
-        if not found:
-            return False
+            t, cap, found = newton_thresholds(values, shift, low, k, k * weight, 1.0)
+            if not found:
+                t, cap = _bisected_thresholds(values, shift, low, k, weight)
         if shift != 0.0 or abs(t) <= FAR * (n * weight):
             break
         shift, t = t, -weight
-    for j in range(len(b)):
-        out[j + (j >= y)] = -min(max((b[j] - shift) - t, 0.0), cap)
-    out[y] = 0.0
-    out[y] = -_sum(out)
-    return True
+    return shift, t, cap
+
+
+@compiled
+def project_equal_weights(y, polytope, scratch, out):
+    """Write the point of the negated domain nearest to scratch.beta, c_y - c_j without y."""
+    index, values = scratch.order, scratch.candidates
+    count, bound = _collect_candidates(polytope, scratch)
+    for j in range(len(out)):
+        out[j] = 0.0
+    if count == 0:
+        return
+    shift, t, cap = _thresholds(values[:count], bound, polytope)
+    total = 0.0
+    for place in range(count):
+        j, entry = index[place], min(max((values[place] - shift) - t, 0.0), cap)
+        out[j + (j >= y)] = -entry
+        total += entry
+    out[y] = total

@@ -2,14 +2,15 @@
 
 kernels.domains.nearest_beta states the problem and solves it for the entries that can differ from
 0, sorted. Here they are found: in a short row by sorting, in a long one by selection, where a crowd
-of entries at the same level need not be sorted.
+of entries at the same level need not be sorted. Weights that are all equal need no order:
+kernels.domains.equal_weights.
 """
 
 import numpy as np
 
 from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
-from fwlab.kernels.domains.equal_weights import has_equal_weights, project_equal_weights
+from fwlab.kernels.domains.equal_weights import project_equal_weights
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.nearest_beta import (
     best_zeta,
@@ -27,6 +28,7 @@ from fwlab.kernels.domains.sorting import (
 )
 from fwlab.kernels.layouts import (
     Candidates,
+    EqualWeights,
     LongPolytopeWeights,
     PolytopeWeights,
     ProjectionScratch,
@@ -245,39 +247,25 @@ def _project_by_sorting(point, y, polytope, scratch, out):
 
 
 @compiled(inline=True)
-def projected_at_once(point, y, polytope, scratch, out):
-    """Write the projection of a row whose many weights are equal; return whether that was done."""
-    if polytope.n_upper <= INSERTION_LENGTH or not has_equal_weights(polytope):
-        return False
-    subtract_from_true(point, y, scratch.beta)
-    return project_equal_weights(scratch.beta, y, PolytopeWeights(*polytope), out)
-
-
-@compiled(inline=True)
-def _project_long(point, y, polytope, scratch, out):
-    if not projected_at_once(point, y, polytope, scratch, out):
-        _project_by_sorting(point, y, polytope, scratch, out)
-
-
-@compiled(inline=True)
-def _project_short(point, y, polytope, scratch, out):
+def _project_equal(point, y, polytope, scratch, out):
     if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
         project_on_solid_simplex(point, y, polytope.upper[0], out)
     else:
-        _project_by_sorting(point, y, polytope, scratch, out)
+        subtract_from_true(point, y, scratch.beta)
+        project_equal_weights(y, polytope, scratch, out)
 
 
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
-    long = isinstance(polytope, LongPolytopeWeights)
-    project = _project_long if long else _project_short
+    equal = isinstance(polytope, EqualWeights)
+    project = _project_equal if equal else _project_by_sorting
     project(point, y, polytope, scratch, out)
 
 
 @chosen_by_type(project_row)
 def _projection_of_type(point, y, polytope, scratch, out):
-    long = polytope.instance_class is LongPolytopeWeights
-    return _project_long if long else _project_short
+    equal = polytope.instance_class is EqualWeights
+    return _project_equal if equal else _project_by_sorting
 
 
 @compiled(allocates=True)
