@@ -136,7 +136,7 @@ def _collect_candidates(polytope, scratch):
 
 @compiled(inline=True)
 def _thresholds(values, t, polytope):
-    """Return (shift, t - shift, cap): the nearest beta is min(max(b - t, 0), cap)."""
+    """Return (shift, t - shift, cap, whether the cap is w): beta_j = min(max(b_j - t, 0), cap)."""
     weight, n, k = polytope.upper[0], polytope.n_upper, polytope.n_lower
     capped = _reaches(values, k * weight, weight)
     shift, cap = 0.0, weight
@@ -151,22 +151,38 @@ def _thresholds(values, t, polytope):
         if shift != 0.0 or abs(t) <= FAR * (n * weight):
             break
         shift, t = t, -weight
-    return shift, t, cap
+    return shift, t, cap, capped
+
+
+@compiled(fastmath=True)
+def _sum_of_beta(differences, cap):
+    """Return the sum of beta for the differences b - t, and how many are between 0 and the cap."""
+    total, moving = 0.0, 0.0
+    for difference in differences:
+        total += min(max(difference, 0.0), cap)
+        moving += (difference > 0.0) & (difference < cap)
+    return total, moving
 
 
 @compiled
 def project_equal_weights(y, polytope, scratch, out):
     """Write the point of the negated domain nearest to scratch.beta, c_y - c_j without y."""
-    index, values = scratch.order, scratch.candidates
     count, bound = _collect_candidates(polytope, scratch)
     for j in range(len(out)):
         out[j] = 0.0
     if count == 0:
         return
-    shift, t, cap = _thresholds(values[:count], bound, polytope)
-    total = 0.0
+    index, differences = scratch.order, scratch.candidates[:count]
+    shift, t, cap, capped = _thresholds(differences, bound, polytope)
     for place in range(count):
-        j, entry = index[place], min(max((values[place] - shift) - t, 0.0), cap)
-        out[j + (j >= y)] = -entry
-        total += entry
-    out[y] = total
+        differences[place] = (differences[place] - shift) - t
+    total, moving = _sum_of_beta(differences, cap)
+    most = polytope.n_upper * polytope.upper[0]
+    # t comes from sums of larger numbers, and the sum of beta tells what they have lost
+    grows = capped and t + shift < most
+    excess = total - (min(t + shift, most) if capped else polytope.n_lower * cap)
+    step = excess / max(1.0, moving + grows)
+    for place in range(count):
+        j = index[place]
+        out[j + (j >= y)] = -min(max(differences[place] - step, 0.0), cap)
+    out[y] = total - step * moving
