@@ -179,9 +179,8 @@ def project_equal_weights(y, polytope, scratch, out):
     total, moving = _sum_of_beta(differences, cap)
     most = polytope.n_upper * polytope.upper[0]
     # t comes from sums of larger numbers, and the sum of beta tells what they have lost
-    grows = capped and t + shift < most
     excess = total - (min(t + shift, most) if capped else polytope.n_lower * cap)
-    step = excess / max(1.0, moving + grows)
+    step = excess / max(1.0, moving)
     for place in range(count):
         j = index[place]
         out[j + (j >= y)] = -min(max(differences[place] - step, 0.0), cap)
