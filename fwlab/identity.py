@@ -5,7 +5,7 @@
 - values by content: numbers, texts, arrays, containers, and instances as pickle would write them,
   without what classes of a package compute from the rest and keep;
 - the user's functions and classes by their bytecode, which knows neither comments nor layout. It is
-  what runs, whereas a syntax tree is that of a source file, which may have been edited since its
+  what runs, whereas a syntax tree belongs to a source file, which may have been edited since its
   import or, for what a program made, not exist. With it enters all that it reaches by name:
   helpers in any module, base classes, captured variables, and values at the top of modules, of
   `__main__` and of notebook cells;
