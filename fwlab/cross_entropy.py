@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_integer, as_real
-from fwlab.checks.labels import labelled_rows
-from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.checks.arguments import as_integer
+from fwlab.losses import DOMAIN_TOLERANCE, LossOfRows
 from fwlab.operators.simplices import LARGEST, Simplices
 
 
 @dataclass(frozen=True)
-class CrossEntropy:
+class CrossEntropy(LossOfRows):
     """The loss Phi(s; y) = log sum_j exp(s_j - s_y) of multinomial logistic regression.
 
     With the probabilities p = exp(s) / sum_j exp(s_j) its gradient is p - e_y, and its conjugate at
@@ -29,12 +28,6 @@ class CrossEntropy:
     def polytopes(self, y: Integers, m: int) -> Simplices:
         """Return the simplices of samples with labels y (n,) among m classes."""
         return Simplices(y, as_integer("m", m, low=2))
-
-    def value(self, scores: Any, y: Any) -> Any:
-        """Return the loss of each row of scores, (n,)."""
-        rows, simplices, single = self._rows("scores", scores, y)
-        values = simplices.values(rows)
-        return values[0] if single else values
 
     def gradient(self, scores: Any, y: Any) -> Any:
         """Return the gradient p - e_y at each row of scores, (n, m).
@@ -66,22 +59,6 @@ class CrossEntropy:
         conjugates = np.where(inside, terms, np.inf)
         return conjugates[0] if single else conjugates
 
-    def in_domain(self, v: Any, y: Any, tol: float = DOMAIN_TOLERANCE) -> Any:
-        """Return whether v + e_y lies in the simplex, (n,) bool.
-
-        An entry may be below 0, and the sum may differ from 1, by tol.
-        """
-        tol = as_real("tol", tol, positive=False)
-        rows, simplices, single = self._rows("v", v, y)
-        inside = simplices.contains(rows, tol)
-        return inside[0] if single else inside
-
-    def project(self, c: Any, y: Any) -> Any:
-        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m), up to rounding."""
-        rows, simplices, single = self._rows("c", c, y)
-        points = simplices.project(rows)
-        return points[0] if single else points
-
     def vertices(self, m: int, y: int) -> Floats:
         """Return all vertices of -dom Phi*(.; y) for m classes, (m, m): e_y - e_j in row j."""
         m = as_integer("m", m, low=2)
@@ -89,6 +66,7 @@ class CrossEntropy:
         vertices[:, as_integer("y", y, low=0, high=m - 1)] += 1.0
         return vertices + 0.0
 
-    def _rows(self, name: str, values: Any, y: Any) -> tuple[Floats, Simplices, bool]:
-        rows, labels, single = labelled_rows(name, values, y, LARGEST)
-        return rows, self.polytopes(labels, rows.shape[1]), single
+    def _rows(
+        self, name: str, values: Any, y: Any, largest: float = LARGEST
+    ) -> tuple[Floats, Any, bool]:
+        return super()._rows(name, values, y, largest)

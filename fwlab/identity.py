@@ -4,9 +4,11 @@
 
 - values by content: numbers, texts, arrays, containers, and instances as pickle would write them,
   without what classes of a package compute from the rest and keep;
-- the user's functions and classes by their bytecode, which knows neither comments nor layout and is
-  what runs, with all that it reaches by name: helpers in any module, base classes, captured
-  variables, and values at the top of modules, of `__main__` and of notebook cells;
+- the user's functions and classes by their bytecode, which knows neither comments nor layout. It is
+  what runs, whereas a syntax tree belongs to a source file, which may have been edited since its
+  import or, for what a program made, not exist. With it enters all that it reaches by name:
+  helpers in any module, base classes, captured variables, and values at the top of modules, of
+  `__main__` and of notebook cells;
 - each part of fwlab by its sources, and an installed package by its version and its list of files
   (versions.py). Packages that were installed from a folder, that need fwlab or that were edited are
   followed like the user's code.

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_floats, as_integer, as_real, as_rho
+from fwlab.checks.arguments import LARGEST, as_floats, as_integer, as_real, as_rho
 from fwlab.checks.labels import labelled_rows
 from fwlab.checks.losses import checked_costs, checked_weights
 from fwlab.operators.domains import Domains, RowPolytopes, nearest_to_scores
@@ -33,7 +33,47 @@ DOMAIN_TOLERANCE = 1e-9
 MOST_VERTICES = 100_000
 
 
-class Loss(ABC):
+class LossOfRows(ABC):
+    """What a loss does alike for one row (m,) and for many, through the domains of its dual rows.
+
+    Its domains meet fwlab.operators.domains.Domains, and projection is defined on them.
+    """
+
+    @abstractmethod
+    def polytopes(self, y: Integers, m: int) -> Any:
+        """Return the domains of samples with labels y (n,) among m classes, for the kernels."""
+
+    def value(self, scores: Any, y: Any) -> Any:
+        """Return the loss of each row of scores, (n,)."""
+        rows, polytopes, single = self._rows("scores", scores, y)
+        values = polytopes.values(rows)
+        return values[0] if single else values
+
+    def in_domain(self, v: Any, y: Any, tol: float = DOMAIN_TOLERANCE) -> Any:
+        """Return whether each row of v lies in dom Phi*(.; y), (n,) bool   (K19 (11)).
+
+        A row may violate each bound on a partial sum, and its own sum may differ from 0, by tol
+        times the sum of rho (times 1 for StructuredHinge and CrossEntropy).
+        """
+        tol = as_real("tol", tol, positive=False)
+        rows, polytopes, single = self._rows("v", v, y)
+        inside = polytopes.contains(rows, tol * polytopes.scale)
+        return inside[0] if single else inside
+
+    def project(self, c: Any, y: Any) -> Any:
+        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m), up to rounding."""
+        rows, polytopes, single = self._rows("c", c, y)
+        points = polytopes.project(rows)
+        return points[0] if single else points
+
+    def _rows(
+        self, name: str, values: Any, y: Any, largest: float = LARGEST
+    ) -> tuple[Floats, Any, bool]:
+        rows, labels, single = labelled_rows(name, values, y, largest)
+        return rows, self.polytopes(labels, rows.shape[1]), single
+
+
+class Loss(LossOfRows):
     """A loss Phi(s; y) = max over beta in B of <beta, delta + s - s_y 1>   (K19 (9), T20 (2.9)).
 
     Subclass it and define `polytope_weights`: every method takes the new loss. Make the subclass a
@@ -88,12 +128,6 @@ class Loss(ABC):
         scale = float(upper.sum()) if self.scale is None else self.scale
         return RowPolytopes(y, upper, lower, *costs, scale)
 
-    def value(self, scores: Any, y: Any) -> Any:
-        """Return the loss of each row of scores, (n,)."""
-        rows, polytopes, single = self._rows("scores", scores, y)
-        values = polytopes.values(rows)
-        return values[0] if single else values
-
     def subgradient(self, scores: Any, y: Any) -> Any:
         """Return one subgradient per row, (n, m): the zero vector where the loss is 0."""
         rows, polytopes, single = self._rows("scores", scores, y)
@@ -118,23 +152,6 @@ class Loss(ABC):
         inside = polytopes.contains(rows, DOMAIN_TOLERANCE * polytopes.scale)
         conjugates = np.where(inside, -polytopes.cost_products(rows), np.inf)
         return conjugates[0] if single else conjugates
-
-    def in_domain(self, v: Any, y: Any, tol: float = DOMAIN_TOLERANCE) -> Any:
-        """Return whether each row of v lies in dom Phi*(.; y), (n,) bool   (K19 (11)).
-
-        A row may violate each bound on a partial sum, and its own sum may differ from 0, by tol
-        times the sum of rho (times 1 for StructuredHinge).
-        """
-        tol = as_real("tol", tol, positive=False)
-        rows, polytopes, single = self._rows("v", v, y)
-        inside = polytopes.contains(rows, tol * polytopes.scale)
-        return inside[0] if single else inside
-
-    def project(self, c: Any, y: Any) -> Any:
-        """Return the points of -dom Phi*(.; y) nearest to the rows of c, (n, m), up to rounding."""
-        rows, polytopes, single = self._rows("c", c, y)
-        points = polytopes.project(rows)
-        return points[0] if single else points
 
     def projection_jacobian(self, c: Any, y: Any) -> Any:
         """Return the Jacobian of `project` at each row of c, (n, m, m).
@@ -179,10 +196,6 @@ class Loss(ABC):
         rows = [order for row in sorted(values) for order in _distinct_orders(row)]
         beta = np.array([(0.0,) * (m - 1), *rows])
         return np.insert(-beta, y, beta.sum(axis=1), axis=1) + 0.0
-
-    def _rows(self, name: str, values: Any, y: Any) -> tuple[Floats, RowPolytopes, bool]:
-        rows, labels, single = labelled_rows(name, values, y)
-        return rows, self.polytopes(labels, rows.shape[1]), single
 
 
 def moreau_envelope(

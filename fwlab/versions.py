@@ -74,15 +74,6 @@ def environment() -> list[str]:
     return [part_version(CORE), python, *packages]
 
 
-def version_of(value: Any) -> str | None:
-    """Return the version that stands for a module, or for the module of a function or class."""
-    try:
-        name = value.__name__ if isinstance(value, ModuleType) else value.__module__
-    except Exception:
-        return None
-    return version_of_module(name) if isinstance(name, str) else None
-
-
 @cache
 def version_of_module(name: str) -> str | None:
     """Return the version that stands for the code of a module, None if it must be followed."""

@@ -202,10 +202,10 @@ class Usunier(Loss):
 
 
 @dataclass(frozen=True)
-class WeightedTopK(Loss):
-    """K19 (8): sum_j rho_j h_[j] over the sorted margins, or 0 if that is larger.
+class WithWeights(Loss):
+    """A loss with weights rho of the sorted margins, non-increasing and non-negative.
 
-    rho non-increasing and non-negative; shorter than m is padded with zeros.
+    Weights that are shorter than m are padded with zeros.
     """
 
     rho: Any
@@ -215,6 +215,11 @@ class WeightedTopK(Loss):
 
     def numbers(self) -> tuple[Any, ...]:
         return self.rho
+
+
+@dataclass(frozen=True)
+class WeightedTopK(WithWeights):
+    """K19 (8): sum_j rho_j h_[j] over the sorted margins, or 0 if that is larger."""
 
     def of_margins(self, h: Sequence[Any], y: int) -> Any:
         rho = padded(self.rho, len(h))
@@ -230,19 +235,8 @@ class WeightedTopK(Loss):
 
 
 @dataclass(frozen=True)
-class WeightedUsunier(Loss):
-    """T20 (2.8): sum_j rho_j max(0, h_[j]) over the sorted margins.
-
-    rho non-increasing and non-negative; shorter than m is padded with zeros.
-    """
-
-    rho: Any
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", checked_weights(self.rho))
-
-    def numbers(self) -> tuple[Any, ...]:
-        return self.rho
+class WeightedUsunier(WithWeights):
+    """T20 (2.8): sum_j rho_j max(0, h_[j]) over the sorted margins."""
 
     def of_margins(self, h: Sequence[Any], y: int) -> Any:
         rho = padded(self.rho, len(h))

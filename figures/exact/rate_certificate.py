@@ -177,16 +177,6 @@ def as_data(certificate: RateCertificate) -> dict[str, Any]:
     }
 
 
-def of_data(data: Mapping[str, Any]) -> RateCertificate:
-    """Return the certificate that `as_data` wrote."""
-    multipliers = {}
-    for name, number in data["multipliers"].items():
-        kind, i, j = name.split()
-        multipliers[Inequality(kind, int(i), int(j))] = Fraction(number)
-    steps = tuple(Fraction(step) for step in data["steps"])
-    return RateCertificate(steps, Fraction(data["bound"]), multipliers, data["functions"])
-
-
 # --- the check -----------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_generator, as_integer
+from fwlab.checks.arguments import as_floats
 from fwlab.distributed.checkpoint import checkpoint_file_of, dual_point
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.packed import PackedResult
@@ -27,10 +27,10 @@ from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method
-from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only, require_callable
+from fwlab.solvers.recorder import Progress, Recorder, read_only
 from fwlab.solvers.registry import build, label
-from fwlab.solvers.stopping import Limits, checked_limits
-from fwlab.solvers.time_left import TimeLeft
+from fwlab.solvers.run_arguments import checked_run
+from fwlab.solvers.stopping import Limits
 from fwlab.solvers.warm_up import warm_up
 from fwlab.threads import one_blas_thread
 
@@ -126,25 +126,23 @@ def solve(
     if not isinstance(problem, ProblemInParts):
         found = reprlib.repr(problem)
         raise TypeError(f"problem must be an OutOfCoreProblem or a DaskProblem; got {found}.")
-    limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
-    verbose = as_integer("verbose", verbose, low=0, high=2)
-    require_callable(callback)
-    generator, name, solver = as_generator(rng), label(method), build(method, method_options)
-    split = Repeating(_split(name, solver, problem, generator))
+    run = checked_run(tol, relative, max_iter, time_limit, check_every, rng, callback, verbose)
+    solver, name = build(method, method_options), label(method)
+    split = Repeating(_split(name, solver, problem, run.generator))
     packed = _start(problem, A0)
-    file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, generator, packed)
+    file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, run.generator, packed)
     checkpointed = None if file is None else file.stored()
-    reporter = Reporter(name, callback, verbose, OutOfCoreProgress, TimeLeft(limits))
+    reporter = run.reporter(name, OutOfCoreProgress)
     recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with one_blas_thread, deferred_interrupt() as interrupt:
         began = called + _seconds_to_compile(problem, solver)
-        state = _new_state(problem, packed, generator, interrupt, verbose > 0, file)
+        state = _new_state(problem, packed, run.generator, interrupt, run.verbose > 0, file)
         if checkpointed is not None:
             _feasible(problem, checkpointed.packed, "checkpoint")
             state.resume(checkpointed)
             del checkpointed
-        end = run_loop(split, state, limits, recorder, began, interrupt)
-        end = _of_the_last_iterate(end, state, limits)
+        end = run_loop(split, state, run.limits, recorder, began, interrupt)
+        end = _of_the_last_iterate(end, state, run.limits)
     return _result(name, state, end, recorder, called)
 
 

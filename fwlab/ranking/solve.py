@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_generator, as_gram_memory, as_integer, as_real
+from fwlab.checks.arguments import as_floats, as_gram_memory, as_integer, as_real
 from fwlab.ranking.objectives import Objective
 from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.registry import AUTO, METHODS, chosen, methods
@@ -16,9 +16,8 @@ from fwlab.ranking.state import State
 from fwlab.result import Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
-from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only, require_callable
-from fwlab.solvers.stopping import checked_limits
-from fwlab.solvers.time_left import TimeLeft
+from fwlab.solvers.recorder import Progress, Recorder, read_only
+from fwlab.solvers.run_arguments import checked_run
 from fwlab.threads import blas_threads
 
 MAX_GRAM_MEMORY = 2**30
@@ -129,21 +128,18 @@ def solve(
     called = time.perf_counter()
     if not isinstance(method, str) or method not in methods():
         raise ValueError(f"method must be one of {', '.join(methods())}; got {method!r}.")
-    require_callable(callback)
-    limits = checked_limits(tol, True, max_iter, time_limit, check_every)
+    run = checked_run(tol, True, max_iter, time_limit, check_every, rng, callback, verbose)
     n_threads = as_integer("n_threads", n_threads, low=1)
     max_gram_memory = as_gram_memory(max_gram_memory, max_memory)
-    verbose = as_integer("verbose", verbose, low=0, high=2)
-    generator = as_generator(rng)
     with blas_threads(n_threads):
         problem = Problem(X, y, objective, C, kernel, sigma, max_gram_memory)
         name = chosen(method, problem)
         solver, first_point = METHODS[name]
         point = first_point(problem) if start is None else _as_point(problem, start)
-        state = State(problem, point, generator)
-        recorder = Recorder(Reporter(name, callback, verbose, RankingProgress, TimeLeft(limits)))
+        state = State(problem, point, run.generator)
+        recorder = Recorder(run.reporter(name, RankingProgress))
         with deferred_interrupt() as interrupt:
-            end = run_loop(solver, state, limits, recorder, called, interrupt)
+            end = run_loop(solver, state, run.limits, recorder, called, interrupt)
         return _result(name, state, end, recorder, called)
 
 

@@ -111,12 +111,6 @@ class Recorder:
         return row
 
 
-def require_callable(callback: Any) -> None:
-    """Raise TypeError unless a callback can be called, or is None."""
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable; got {callback!r}.")
-
-
 def read_only(array: Floats) -> Floats:
     """Return a view that cannot be written to."""
     view = array.view()

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_generator, as_gram_memory, as_integer
+from fwlab.checks.arguments import as_floats, as_gram_memory, as_integer
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method, State
-from fwlab.solvers.recorder import Progress, Recorder, Reporter, read_only, require_callable
+from fwlab.solvers.recorder import Progress, Recorder, read_only
 from fwlab.solvers.registry import build, label, require_taken
+from fwlab.solvers.run_arguments import checked_run
 from fwlab.solvers.same_data import require_same_data
-from fwlab.solvers.stopping import checked_limits
-from fwlab.solvers.time_left import TimeLeft
 from fwlab.solvers.warm_up import warm_up
 from fwlab.threads import run_threads
 
@@ -122,25 +121,22 @@ def solve(
     called = time.perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a fwlab.Problem; got {reprlib.repr(problem)}.")
-    limits = checked_limits(tol, relative, max_iter, time_limit, check_every)
-    verbose = as_integer("verbose", verbose, low=0, high=2)
-    require_callable(callback)
-    generator = as_generator(rng)
+    run = checked_run(tol, relative, max_iter, time_limit, check_every, rng, callback, verbose)
     n_threads = as_integer("n_threads", n_threads, low=1)
     max_gram_memory = as_gram_memory(max_gram_memory, method_options.pop("max_memory", None))
     solver, name = build(method, method_options), label(method)
     require_taken(name, solver, problem)
     require_same_data(problem)
     A = _start(problem, A0)
-    reporter = Reporter(name, callback, verbose, TrainingProgress, TimeLeft(limits))
+    reporter = run.reporter(name, TrainingProgress)
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with run_threads(n_threads):
         clock = time.perf_counter()
         warm_up(problem, solver)
         began = called + (time.perf_counter() - clock)
-        state = State(problem, A, generator, solver.needs(problem), max_gram_memory)
+        state = State(problem, A, run.generator, solver.needs(problem), max_gram_memory)
         with deferred_interrupt() as interrupt:
-            end = run_loop(solver, state, limits, recorder, began, interrupt)
+            end = run_loop(solver, state, run.limits, recorder, began, interrupt)
         return _result(name, state, end, recorder, called)
 
 

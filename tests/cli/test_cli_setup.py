@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import numba
@@ -18,6 +19,7 @@ from fwlab import launch
 from fwlab import provenance as _provenance
 from fwlab.cli import main
 from fwlab.cli import reports as _cli_setup
+from fwlab.cli.flags import DEFAULTS
 from fwlab.cli.options import LOSSES
 from fwlab.cli.output import print_json
 from fwlab.kernels.steps.panels import PANEL_ROWS
@@ -25,6 +27,13 @@ from fwlab.operators.features import SHORT_ROWS
 from fwlab.solvers.panel_groups import FEWEST_PANELS, LEAST_CLASSES, LEAST_GROUPS
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_defaults_are_those_of_the_functions():
+    parameters = signature(fwlab.solve).parameters
+    for name in ("method", "tol", "relative", "max_iter", "time_limit", "rng", "n_threads"):
+        assert DEFAULTS[name] == parameters[name].default, name
+    assert DEFAULTS["jobs"] == signature(fwlab.compare).parameters["n_jobs"].default
 
 
 def test_data_lists_what_is_at_hand(

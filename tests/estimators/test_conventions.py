@@ -206,20 +206,23 @@ def test_a_bad_argument_is_named(options, match):
         fwlab.TopKSVC(**options).fit(X, Y)
 
 
-def test_bad_data_are_named():
-    with pytest.raises(ValueError, match="continuous"):
-        fwlab.TopKSVC().fit(X, X[:, 0] + 0.5)
-    with pytest.raises(ValueError, match="one class"):
-        fwlab.TopKSVC().fit(X, np.zeros(150))
-    with pytest.raises(ValueError, match="sample_weight must be non-negative"):
-        fwlab.TopKSVC().fit(X, Y, sample_weight=-np.ones(150))
-    machine = fwlab.TopKSVC().fit(X, Y)
-    with pytest.raises(ValueError, match="k must be"):
-        machine.predict_topk(X, 4)
-    with pytest.raises(ValueError, match="y must have 150 labels"):
-        machine.proved_accuracy(X, Y[:3])
-    with pytest.raises(ValueError, match='proved needs kernel="linear"'):
-        fwlab.TopKSVC(kernel="rbf").fit(X, Y).proved(X)
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ("continuous", lambda: fwlab.TopKSVC().fit(X, X[:, 0] + 0.5)),
+        ("one class", lambda: fwlab.TopKSVC().fit(X, np.zeros(150))),
+        ("sample_weight must be non-neg", lambda: fwlab.TopKSVC().fit(X, Y, -np.ones(150))),
+        ("k must be", lambda: fwlab.TopKSVC().fit(X, Y).predict_topk(X, 4)),
+        ("y must have 150 labels", lambda: fwlab.TopKSVC().fit(X, Y).proved_accuracy(X, Y[:3])),
+        ('proved needs kernel="linear"', lambda: fwlab.TopKSVC(kernel="rbf").fit(X, Y).proved(X)),
+    ],
+)
+def test_bad_data_are_named(said, refused):
+    with pytest.raises(ValueError, match=said):
+        refused()
+
+
+def test_a_machine_that_is_not_fitted_proves_nothing():
     with pytest.raises(NotFittedError):
         fwlab.TopKSVC().proved(X)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -30,6 +30,7 @@ def test_scores_and_transposed_product(size, dtype, seed, data):
 
 
 @given(st.integers(1, 18), st.integers(1, 12), st.sampled_from([0.0, 0.2, 0.6, 1.0]), st.booleans())
+@example(rows=16, m=4, filled=1.0, single=False)
 def test_a_block_is_added_to_the_machine(rows, m, filled, single):
     """Eight rows at a time where F is full enough, else up to four; what is padded stays.
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 
 import fwlab
+from fwlab.problem_input import check_scales
 
 pytestmark = pytest.mark.small
 
@@ -370,3 +371,9 @@ def test_bad_new_kernel_rows():
     for bad, shown in ((X, "6 columns; got 2"), (np.zeros(6), "(6,)")):
         refused(lambda bad=bad: problem.scores(result.A, bad), ValueError, "X_new", shown)
         refused(lambda bad=bad: result.predict(bad), ValueError, "X_new", shown)
+
+
+def test_the_largest_weight_counts_where_the_samples_are_small():
+    """|x_i| = 1e-140, so that W and the scores are small; the dual variable reaches 1e151."""
+    with pytest.raises(ValueError, match=r"weights up to 1e\+149 .* they can reach 1e\+151"):
+        check_scales(np.full(2, 1e-280), 1.0, np.array([1.0, 1e149]), 100.0)

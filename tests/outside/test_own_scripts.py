@@ -146,14 +146,7 @@ def test_a_notebook_runs_cell_by_cell_and_finds_its_runs_again(tmp_path):
     processes = [
         [imports, constant, loss, run, others, run, constant, loss, others, run],
         [imports, others, constant, others, loss, others, run],
-        [
-            imports,
-            constant,
-            loss,
-            "WEIGHT = 0.7",
-            "import os; os.remove('out/comparison.toml')",
-            run,
-        ],
+        [imports, constant, loss, "WEIGHT = 0.7", FORGET, run],
     ]
     printed = []
     for cells in processes:

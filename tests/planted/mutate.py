@@ -17,7 +17,15 @@ from typing import NamedTuple
 from planted_defects import file_of, read_defects
 from planted_runs import Planting, server
 
-from paper_checks.mutation.mutants import COMPARISONS, EXTREMES, OPERATORS, UNREAD, Node, all_slots
+from paper_checks.mutation.mutants import (
+    COMPARISONS,
+    EXTREMES,
+    OPERATORS,
+    UNREAD,
+    Node,
+    Slot,
+    all_slots,
+)
 
 CONSTANTS = {0: 1, 1: 0, 2: 1}  # any other one is halved
 CALLS = EXTREMES | {"sum": "max", "mean": "sum", "any": "all", "all": "any", "argmin": "argmax"}
@@ -75,13 +83,27 @@ def is_called(parent: ast.AST, node: Node) -> bool:
 def mutants(source: str) -> list[Mutant]:
     """Return all mutants of a module."""
     tree = ast.parse(source)
-    found = []
-    for slot in all_slots(tree, others, (*UNREAD, "decorator_list")):
-        before = " ".join((ast.get_source_segment(source, slot.node) or "").split())
-        slot.apply()
-        found.append(Mutant(slot.node.lineno, before, ast.unparse(slot.other), ast.unparse(tree)))
-        slot.put(slot.node)
-    return found
+    return [mutant_of(source, tree, slot) for slot in places(tree)]
+
+
+def places(tree: ast.Module) -> Iterator[Slot]:
+    """Yield all changes of a module's tree."""
+    return all_slots(tree, others, (*UNREAD, "decorator_list"))
+
+
+def mutant_of(source: str, tree: ast.Module, slot: Slot) -> Mutant:
+    """Return the mutant with one change of a module's tree, which is as it was afterwards."""
+    before, after = texts(source, slot)
+    slot.apply()
+    changed = ast.unparse(tree)
+    slot.put(slot.node)
+    return Mutant(slot.node.lineno, before, after, changed)
+
+
+def texts(source: str, slot: Slot) -> tuple[str, str]:
+    """Return the passage that a change replaces, on one line, and what replaces it."""
+    before = " ".join((ast.get_source_segment(source, slot.node) or "").split())
+    return before, ast.unparse(slot.other)
 
 
 def survivors(

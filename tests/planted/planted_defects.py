@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDER = Path(__file__).with_name("defects")
 DOZEN = 12
 
 
@@ -36,11 +35,11 @@ def file_of(module: str) -> Path:
     return ROOT / f"{full_name(module).replace('.', '/')}.py"
 
 
-def read_defects() -> list[Defect]:
-    """Return all defects, file by file."""
+def read_defects(root: Path = ROOT) -> list[Defect]:
+    """Return all defects of a checkout, file by file."""
     return [
         Defect(**entry)
-        for file in sorted(FOLDER.glob("*.toml"))
+        for file in sorted(root.glob("tests/planted/defects/*.toml"))
         for entry in tomllib.loads(file.read_text())["defect"]
     ]
 

@@ -74,20 +74,21 @@ class Planting:
 
 
 @contextmanager
-def server(compiled: bool = False) -> Iterator[Planting]:
+def server(compiled: bool = False, root: Path = ROOT) -> Iterator[Planting]:
     """Start a server without the JIT, or with it and an empty cache of machine code.
 
-    Its environment is its own. Options for this run are not for that one: coverage would end
-    ours, plugins take a second each time, and another profile would draw more examples.
+    root is the checkout whose library and tests run. The server's environment is its own. Options
+    for this run are not for that one: coverage would end ours, plugins take a second each time, and
+    another profile would draw more examples.
     """
     with tempfile.TemporaryDirectory() as folder:
-        own = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+        own = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(root)}
         own |= {"HYPOTHESIS_PROFILE": "planted", "NUMBA_DISABLE_JIT": "0" if compiled else "1"}
         own |= {"NUMBA_CACHE_DIR": folder}
         own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # no thread to fork
         with subprocess.Popen(
             [sys.executable, SERVER],
-            cwd=ROOT,
+            cwd=root,
             env={**os.environ, **own},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -37,6 +37,7 @@ NO_MATHEMATICS = {
     "solvers.dual_layout": "a problem as named arrays",
     "solvers.interrupt": "Ctrl-C",
     "solvers.registry": "names of methods",
+    "solvers.run_arguments": "checks of types",
     "solvers.run_state": "counters of a run",
     "solvers.time_left": "sentences on progress",
     "solvers.warm_up": "compilation before the clock starts",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fwlab import Status, datasets, ranking
+from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT
 from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding
 from fwlab.ranking.problem import Point
 from fwlab.ranking.registry import METHODS
@@ -215,3 +216,44 @@ def test_the_error_counts_the_sizes_of_both_objectives(monkeypatch):
     monkeypatch.setattr(rounding, "gap_error", lambda *given: told.append(given[-1]) or 1.0)
     found = rounding.certificate(problem, inner_point(problem))
     assert told == [abs(found.primal) + abs(found.dual)] and found.dual != 0.0
+
+
+@pytest.mark.small
+def test_terms_of_the_constraints_by_hand():
+    """At alpha = beta = 0 nothing but the price of r has an error; r is 3 here."""
+    problem = Problem(np.eye(4), [1, 0, 1, 0], PatMat(0.3), 1.0)
+    point = Point(np.zeros(2), np.zeros(2), 3.0)
+    moves = rounding.repair_moves(problem, point)
+    assert moves.delta == 0.0 and not moves.alpha.any() and not moves.beta.any()
+    error = rounding.linear_part_error(problem, point, moves)
+    assert error == pytest.approx(8 * UNIT * 3.0 * problem.threshold.price, rel=1e-12, abs=0)
+    none = np.zeros(3)
+    assert rounding._square_error(none, none) == 3 * UNDERFLOW
+    feasible = Point(np.ones(2), np.ones(2), 3.0)
+    assert rounding.repair_moves(problem, feasible).alpha.max() < 1e-14
+
+
+@pytest.mark.small
+def test_moves_of_the_repair_change_the_sums_by_hand():
+    """alpha moves by 1/2 and beta by 2 from 0; theta is 4 and theta2 is 5."""
+    problem = Problem(np.eye(4), [1, 0, 1, 0], PatMat(0.3, "quadratic", 4.0, 5.0), 8.0)
+    moves = rounding.Moves(np.array([0.5, 0.0]), np.array([1.0, 1.0]), 0.0)
+    error = rounding.linear_part_error(problem, Point(np.zeros(2), np.zeros(2), 0.0), moves)
+    slope, curvature = problem.threshold.slope, problem.loss.curvature
+    assert slope not in (0.0, 1.0) and curvature > 0.0
+    assert error == pytest.approx(0.5 / 4.0 + 2 * slope + curvature / 16.0 * 0.5**2, rel=1e-12)
+
+
+def test_moves_of_the_repair_count_by_the_roots_of_the_diagonal(monkeypatch):
+    """A row of norm 3 that moves by 2 moves w by 6, and half its square counts."""
+    problem = Problem(3 * np.eye(2), [1, 0], TopPush(), 1.0)
+    moves = rounding.Moves(np.array([2.0]), np.zeros(1), 0.0)
+    monkeypatch.setattr(rounding, "repair_moves", lambda *given: moves)
+    monkeypatch.setattr(rounding, "loss_error", lambda *given: 0.0)
+    monkeypatch.setattr(rounding, "linear_part_error", lambda *given: 0.0)
+    found = rounding.Scored(np.zeros(2), np.zeros(2), 0.0, 0.0)
+    error = rounding.gap_error(problem, None, found, 0.0)
+    assert error == pytest.approx(MARGIN**2 * 6.0**2 / 2, rel=1e-12)
+    moves.alpha[0] = 0.0
+    error = rounding.gap_error(problem, None, found, 2.0)
+    assert error == pytest.approx(8 * UNIT * 2.0, rel=1e-12, abs=0)

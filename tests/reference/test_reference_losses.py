@@ -128,22 +128,20 @@ def test_the_true_score_alone_is_no_loss_and_moves_with_all_scores(loss):
     assert loss.value([5, 6, 4, 7], 1) == loss.value([-5, -4, -6, -3], 1)
 
 
-def test_bad_parameters_are_refused():
-    with pytest.raises(ValueError, match="k is 0"):
-        TopK(0).value([1, 2], 0)
-    with pytest.raises(ValueError, match="k is 2; it must lie in"):
-        PseudoTopK(2).value([1, 2], 0)
-    with pytest.raises(ValueError, match="non-increasing"):
-        WeightedTopK((1, 2))
-    with pytest.raises(ValueError, match="non-negative"):
-        WeightedUsunier((1, -1))
-    with pytest.raises(ValueError, match="non-negative"):
-        WeightedUsunier((1, math.nan))
-    with pytest.raises(ValueError, match="at most 2"):
-        WeightedTopK((1, 1, 1)).value([0, 0], 0)
-    with pytest.raises(ValueError, match="negative"):
-        StructuredHinge(((0, -1), (1, 0)))
-    with pytest.raises(ValueError, match="with a 0 at 1"):
-        StructuredHinge(((0, 1), (1, 1))).value([0, 0], 1)
-    with pytest.raises(ValueError, match="for_sample"):
-        StructuredHinge(((0, 1), (0, 2)), per_sample=True).value([0, 0], 0)
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        ("k is 0", lambda: TopK(0).value([1, 2], 0)),
+        ("k is 2; it must lie in", lambda: PseudoTopK(2).value([1, 2], 0)),
+        ("non-increasing", lambda: WeightedTopK((1, 2))),
+        ("non-negative", lambda: WeightedUsunier((1, -1))),
+        ("non-negative", lambda: WeightedUsunier((1, math.nan))),
+        ("at most 2", lambda: WeightedTopK((1, 1, 1)).value([0, 0], 0)),
+        ("negative", lambda: StructuredHinge(((0, -1), (1, 0)))),
+        ("with a 0 at 1", lambda: StructuredHinge(((0, 1), (1, 1))).value([0, 0], 1)),
+        ("for_sample", lambda: StructuredHinge(((0, 1), (0, 2)), True).value([0, 0], 0)),
+    ],
+)
+def test_bad_parameters_are_refused(said, refused):
+    with pytest.raises(ValueError, match=said):
+        refused()

@@ -28,7 +28,7 @@ def said(monkeypatch, limits, checkpoints):
         # a tenth per second in the second half of the run, so five more seconds to 1.2e-8
         (
             Limits(1.2e-8, False, 10**6, 603.0),
-            [(0.0, 0, 1.0), (1.0, 1, 1.0), (2.0, 2, 1e-2), (3.0, 3, 1e-3)],
+            [(0.0, 0, 0.1), (1.0, 1, 0.1), (2.0, 2, 1e-2), (3.0, 3, 1e-3)],
             ", at most 10.0 min left, 5 s if the gap goes on so",
         ),
         # a gap that rises promises nothing

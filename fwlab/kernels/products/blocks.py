@@ -137,16 +137,7 @@ def _add_two(target, f, X, rows):
 
 
 @compiled(fastmath=True)
-def _add_four(target, f, X, rows):
-    f0, f1, f2, f3 = f[rows[0]], f[rows[1]], f[rows[2]], f[rows[3]]
-    x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
-    for j in range(len(target)):
-        target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
-
-
-@compiled(fastmath=True)
-def _add_four_entries(target, entries, X, rows):
-    f0, f1, f2, f3 = entries[0], entries[1], entries[2], entries[3]
+def _add_four(target, f0, f1, f2, f3, X, rows):
     x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
     for j in range(len(target)):
         target[j] += (f0 * x0[j] + f1 * x1[j]) + (f2 * x2[j] + f3 * x3[j])
@@ -157,7 +148,8 @@ def add_entries(target, entries, X, rows):
     """Add the sum of entries[place] times X[rows[place]] to target."""
     place = 0
     while place <= len(rows) - 4:
-        _add_four_entries(target, entries[place:], X, rows[place:])
+        e0, e1, e2, e3 = entries[place], entries[place + 1], entries[place + 2], entries[place + 3]
+        _add_four(target, e0, e1, e2, e3, X, rows[place:])
         place += 4
     while place < len(rows):
         add_multiple(target, entries[place], X[rows[place]])
@@ -179,7 +171,8 @@ def _add_listed(target, f, X, rows):
     """Add f^T X over the listed rows to target, up to four rows per update."""
     place = 0
     while place + 4 <= len(rows):
-        _add_four(target, f, X, rows[place:])
+        i0, i1, i2, i3 = rows[place], rows[place + 1], rows[place + 2], rows[place + 3]
+        _add_four(target, f[i0], f[i1], f[i2], f[i3], X, rows[place:])
         place += 4
     if place + 2 <= len(rows):
         _add_two(target, f, X, rows[place:])
