@@ -68,7 +68,7 @@ LAYERS = (
         "fwlab.bounds",
     ),
     ("fwlab.primal_dual", "fwlab.problem", "fwlab.problem_input"),
-    ("fwlab.rounding", "fwlab.parts", "fwlab.certify", "fwlab.balls", "fwlab.entropy_balls"),
+    ("fwlab.rounding", "fwlab.parts", "fwlab.certificate", "fwlab.balls", "fwlab.entropy_balls"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
     ("fwlab.verify",),

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import fwlab
 import reference.exact as exact
-from fwlab.certify import _norm_error, certify
+from fwlab.certificate import _norm_error, certificate_of
 from fwlab.operators.repair import repair_distances
 
 flint = pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
@@ -213,7 +213,7 @@ def test_the_bound_follows_a_dual_point_that_is_off():
     problem = fwlab.Problem(X, y, fwlab.TopK(2), 0.05, n_classes=M)
     A = fwlab.solve(problem, tol=1e-6).A.copy()
     A[np.arange(len(y)), y] += 1e-10
-    certificate = certify(problem, A)
+    certificate = certificate_of(problem, A)
     W = problem.weights(A)
     result = replace(fwlab.solve(problem, max_iter=0), A=A, W=W)
     low, high = fwlab.verify(problem, result).gap
@@ -227,7 +227,7 @@ def test_sums_in_parts_keep_the_bound_small():
     n = 200_000
     problem = fwlab.Problem(rng.normal(size=(n, 2)), rng.integers(0, 3, n), fwlab.MaxHinge(), 1.0)
     A = problem.loss.lmo(rng.normal(size=(n, 3)), problem.y)
-    certificate = certify(problem, A)
+    certificate = certificate_of(problem, A)
     assert certificate.gap_error < 4e-12 * max(certificate.primal, abs(certificate.dual))
 
 
@@ -238,7 +238,7 @@ def test_a_linear_kernel_is_certified_at_the_data():
     problem = fwlab.Problem(X, y, fwlab.TopK(2), 1e6, n_classes=M, kernel="linear")
     at_data = fwlab.Problem(X, y, fwlab.TopK(2), 1e6, n_classes=M)
     result = fwlab.solve(problem, max_iter=3)
-    certificate = certify(at_data, result.A)
+    certificate = certificate_of(at_data, result.A)
     assert_array_equal(
         [result.primal, result.dual, result.gap],
         [certificate.primal, certificate.dual, certificate.gap],
@@ -298,4 +298,4 @@ def test_a_loss_that_is_0_with_its_vertices_has_errors_of_scores():
     """All margins are negative where they are computed; the true loss is 0.4."""
     problem = fwlab.Problem(np.ones((1, 3)), np.array([0]), GivenHinge(), 1e-40, n_classes=2)
     W = np.array([[1e16, 1.5, -1e16], [0.0, 0.9, 0.0]])
-    assert certify(problem, np.zeros((1, 2)), W).gap_error >= 0.4
+    assert certificate_of(problem, np.zeros((1, 2)), W).gap_error >= 0.4

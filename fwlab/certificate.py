@@ -64,7 +64,7 @@ from fwlab.result import Certificate, Objectives
 from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 
-def certify(
+def certificate_of(
     problem: PrimalDual,
     A: Floats,
     W: Floats | None = None,
