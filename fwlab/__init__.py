@@ -9,6 +9,7 @@ from fwlab import launch as launch
 
 # isort: split
 from fwlab import bounds, datasets, metrics, ranking, weights
+from fwlab.certification import Certification, Verdict, certify
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AwayStep",
     "BlendedPairwise",
+    "Certification",
     "Comparison",
     "CrossEntropy",
     "CrossValidation",
@@ -80,9 +82,11 @@ __all__ = [
     "TopPushClassifier",
     "Trace",
     "Usunier",
+    "Verdict",
     "WeightedTopK",
     "WeightedUsunier",
     "bounds",
+    "certify",
     "compare",
     "cross_validate",
     "datasets",
