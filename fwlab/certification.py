@@ -206,26 +206,26 @@ def certify(
 
 def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
     """Return the machine (m, d) of W and an intercept. Raises ValueError or TypeError."""
-    W, (m, d) = as_floats("W", W, ndims=(2,)), (problem.n_classes, problem.n_features)
-    if W.shape[0] == 1 and m == 2:
+    rows, (m, d) = as_floats("W", W, ndims=(2,)), (problem.n_classes, problem.n_features)
+    if len(rows) == 1 and m == 2:
         raise ValueError(
-            f"W must be (m, d) = {(m, d)}; got shape {W.shape}: a binary machine w has the rows "
-            "-w / 2 and w / 2, and for CrossEntropy LogisticRegression's C is 2 C."
+            f"W must be (m, d) = {(m, d)}; got shape {rows.shape}: a binary machine w has the rows "
+            "-w / 2 and w / 2, for which LogisticRegression(C) has half of its C here."
         )
     if intercept is None:
-        return checked_matrix("W", "(m, d)", W, (m, d))
+        return checked_matrix("W", "(m, d)", rows, (m, d))
     b = as_floats("intercept", intercept, ndims=(1,))
     if b.shape != (m,):
         raise ValueError(f"intercept must be (m,) = {(m,)}; got shape {b.shape}.")
-    constant = _last_constant(problem) if W.shape == (m, d - 1) else 0.0
+    constant = _last_constant(problem) if rows.shape == (m, d - 1) else 0.0
     if constant:
-        return np.column_stack([W, b / constant])
-    if W.shape == (m, d) and not b.any():
-        return W
+        return np.column_stack([rows, b / constant])
+    if rows.shape == (m, d) and not b.any():
+        return rows
     raise ValueError(
         "intercept must be 0 or None, or X must end in a constant feature that W leaves out, so "
         "that the intercept is regularised, as in LinearSVC: append a column of 1 to X and train "
-        f"with fit_intercept=False; got W of shape {W.shape} and an intercept up to "
+        f"with fit_intercept=False; got W of shape {rows.shape} and an intercept up to "
         f"{np.abs(b).max():.3g} with d = {d}."
     )
 

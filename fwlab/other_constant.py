@@ -21,7 +21,7 @@ from fwlab.operators.sums import square_in_parts
 from fwlab.primal_dual import PrimalDual
 
 # the share of V that rho W may miss; factors between 1 / NEAR and NEAR are no convention
-MISSED, NEAR = 0.05, 1.2
+MISSED, NEAR = 0.1, 1.2
 # a factor counts as a convention's within this share
 SAME = 0.02
 EXPLANATIONS = {
