@@ -1,0 +1,353 @@
+"""`certify`: machines from elsewhere, every verdict, intercepts, hints and input."""
+
+from math import nextafter
+
+import numpy as np
+import pytest
+import scipy.sparse
+from given_hinge import GivenHinge
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.svm import LinearSVC
+
+import fwlab
+from fwlab import certification, other_constant
+from fwlab.certification import Search, excess_bounds
+from fwlab.result import Certificate
+
+N, M, D = 80, 3, 4
+
+
+def drawn(seed=0, n=N):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % M
+    return rng.normal(size=(M, D))[y] + rng.normal(size=(n, D)), y
+
+
+X, Y = drawn()
+
+
+def linear_svc():
+    model = LinearSVC(multi_class="crammer_singer", C=0.5, fit_intercept=False, max_iter=10**5)
+    return fwlab.MaxHinge(), model.fit(X, Y).coef_
+
+
+def logistic_regression():
+    model = LogisticRegression(C=0.5, fit_intercept=False)
+    return fwlab.CrossEntropy(), model.fit(X, Y).coef_
+
+
+def stochastic_gradient():
+    model = SGDClassifier(loss="log_loss", fit_intercept=False, random_state=0)
+    return fwlab.CrossEntropy(), model.fit(X, Y).coef_
+
+
+def gradient_descent():
+    """Descend as a loop in torch does: float32, weight decay, a fixed rate."""
+    W, lam = np.zeros((M, D), dtype=np.float32), np.float32(1 / (0.5 * N))
+    for _ in range(300):
+        shares = np.exp(X.astype(np.float32) @ W.T)
+        shares /= shares.sum(axis=1, keepdims=True)
+        shares[np.arange(N), Y] -= 1
+        W = W - np.float32(0.3) * (shares.T @ X.astype(np.float32) / N + lam * W)
+    return fwlab.CrossEntropy(), W
+
+
+HEADS = [linear_svc, logistic_regression, stochastic_gradient, gradient_descent]
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_heads_of_other_programs(head):
+    loss, W = head()
+    problem = fwlab.Problem(X, Y, loss, C=0.5)
+    found = fwlab.certify(problem, W)
+    best = fwlab.solve(problem, "auto", tol=1e-13)
+    assert found.verdict in (fwlab.Verdict.KNOWN, fwlab.Verdict.NEGLIGIBLE)
+    excess = problem.primal(W) - best.primal
+    assert found.excess_low - 1e-13 <= excess <= found.excess <= 1.1 * excess + 1e-13
+    assert np.linalg.norm(W - best.W) - best.distance <= found.distance
+    # a run that goes on for longer proves labels, and sees those that a bad head has wrong
+    found = fwlab.certify(problem, W, factor=1 + 1e-6)
+    proved, same = found.proved(X), (X @ W.T).argmax(axis=1) == best.predict(X)
+    assert proved.sum() >= 0.9 * same.sum() > 0
+    assert ((X @ W.T).argmax(axis=1) == best.predict(X))[proved].all()
+    low, high = found.proved_accuracy(X, Y)
+    accuracy = fwlab.metrics.topk_accuracy(Y, X @ best.W.T, 1)
+    assert low <= accuracy <= high and high - low < 1
+
+
+def test_a_head_from_a_file(tmp_path):
+    problem = fwlab.Problem(X, Y, fwlab.TopK(2), C=0.5)
+    fwlab.solve(problem, tol=1e-3).save(tmp_path / "run.npz")
+    found = fwlab.certify(problem, fwlab.Result.load(tmp_path / "run.npz").W)
+    assert found.verdict is fwlab.Verdict.KNOWN and found.excess <= 1e-3
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"loss": fwlab.TopK(2), "smoothing": 0.5},
+        {"loss": fwlab.Usunier(2), "kernel": "linear"},
+        {"loss": fwlab.CrossEntropy(), "kernel": "linear"},
+        {"loss": fwlab.CrossEntropy(), "storage": "float32"},
+        {"loss": fwlab.TopK(1), "regularizer": fwlab.LpNorm(1.5)},
+        {"loss": fwlab.TopK(1), "regularizer": fwlab.LpNorm(3.0)},
+        {"loss": GivenHinge(), "n_classes": M},
+    ],
+    ids=str,
+)
+def test_every_form_of_a_problem(form):
+    problem = fwlab.Problem(X, Y, lam=0.5, **form)
+    W = np.random.default_rng(0).normal(size=(M, D))
+    found = fwlab.certify(problem, W, factor=1.5)
+    assert found.verdict is fwlab.Verdict.KNOWN
+    assert found.excess <= 1.5 * found.excess_low
+    plain = form.get("regularizer", fwlab.LpNorm(2)).p <= 2
+    assert (found.distance < np.inf) == plain
+    best = fwlab.solve(problem.at_data, found.result.method, tol=1e-3, max_iter=5000)
+    assert found.distance >= np.linalg.norm(W - best.W) - best.distance
+    assert plain or not found.proved(X).any()
+
+
+def test_a_sparse_x_is_certified_as_a_dense_one():
+    W = np.ones((M, D))
+    found = [
+        fwlab.certify(fwlab.Problem(form(X), Y, fwlab.CrossEntropy(), C=0.5), W)
+        for form in (np.asarray, scipy.sparse.csr_matrix)
+    ]
+    assert found[0].excess_low <= found[1].excess and found[1].excess_low <= found[0].excess
+
+
+# ------------------------------------------------------------------ the bounds
+
+
+def test_the_bounds_of_the_excess_by_hand():
+    own = Certificate(8.0, 3.0, 5.0, 5.0, gap_error=0.25)
+    other = Certificate(4.0, 3.0, 1.0, 1.0, gap_error=0.5)
+    high, low = excess_bounds(own, other)
+    assert high == nextafter(5.25, np.inf) and low == nextafter(3.25, 0)
+    assert excess_bounds(other, own)[1] == 0.0
+
+
+def search(factor=1.5):
+    return Search(None, None, -1e6, factor)
+
+
+def test_the_verdicts_by_hand():
+    known, negligible, undecided, _ = fwlab.Verdict
+    assert search().verdict(3.0, 2.0, 0.0) is known
+    assert search().verdict(3.01, 2.0, 0.0) is undecided
+    assert search().verdict(2.99, 2.0, 0.0, share=0.5) is undecided
+    assert search().verdict(2.5, 2.0, 0.0, share=0.5) is known
+    assert search().verdict(1e-6, 0.0, 0.0) is negligible
+    assert search().verdict(1.1e-6, 0.0, 0.0) is undecided
+    assert search().verdict(0.9e-6, 0.0, 0.0, share=0.5) is undecided
+    assert search().verdict(2e-3, 0.0, 1e-3) is negligible
+    assert search().verdict(2.1e-3, 0.0, 1e-3) is undecided
+
+
+def test_a_tighter_factor_takes_a_longer_run():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=50.0)
+    runs = [fwlab.certify(problem, np.zeros((M, D)), factor=f) for f in (4.0, 1.1, 1.0001)]
+    assert runs[0].result.nit < runs[1].result.nit < runs[2].result.nit
+    assert all(run.verdict is fwlab.Verdict.KNOWN for run in runs)
+    assert runs[2].excess <= 1.0001 * runs[2].excess_low
+
+
+def test_the_optimum_itself_has_a_bound_alone():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    best = fwlab.solve(problem, "auto", tol=1e-14)
+    found = fwlab.certify(problem, best.W)
+    assert found.verdict is fwlab.Verdict.NEGLIGIBLE and found.excess_low == 0
+    assert found.excess <= max(1e-12 * best.primal, 2 * found.gap_error)
+    assert "bounded from above alone" in found.message
+    assert found.proved(X).all()
+
+
+def test_no_time_leaves_valid_bounds():
+    problem = fwlab.Problem(X, Y, fwlab.MaxHinge(), C=50.0)
+    W = np.ones((M, D))
+    found, best = (fwlab.certify(problem, W, time_limit=limit) for limit in (0, None))
+    assert found.verdict is fwlab.Verdict.OPEN and "time limit" in found.message
+    assert found.excess_low <= best.excess and best.excess_low <= found.excess
+    assert found.distance >= np.linalg.norm(W - best.result.W) - best.result.distance
+
+
+def test_ctrl_c_leaves_valid_bounds(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "end_if_known", interrupt)
+    found = fwlab.certify(fwlab.Problem(X, Y, fwlab.MaxHinge(), C=5.0), np.ones((M, D)))
+    assert found.result.status is fwlab.Status.INTERRUPTED
+    assert found.verdict is fwlab.Verdict.OPEN and 0 < found.excess < np.inf
+
+
+@pytest.mark.wrong_gaps
+def test_a_contradiction_certifies_nothing(monkeypatch):
+    own = certification.certificate_of
+
+    def wrong(*arguments):
+        return own(*arguments).contradicted("the loss is wrong.")
+
+    monkeypatch.setattr(certification, "certificate_of", wrong)
+    found = fwlab.certify(fwlab.Problem(X, Y, fwlab.MaxHinge(), C=5.0), np.ones((M, D)))
+    assert found.verdict is fwlab.Verdict.INCONSISTENT and "the loss is wrong." in found.message
+    assert (found.excess, found.excess_low, found.distance) == (np.inf, 0.0, np.inf)
+    assert not found.proved(X).any()
+
+
+# ------------------------------------------------------------------ labels
+
+
+def test_a_label_that_only_the_optimum_has_is_not_shared():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    best = fwlab.solve(problem, "auto", tol=1e-14)
+    turned = np.roll(best.W, 1, axis=0)
+    found = fwlab.certify(problem, turned, factor=1.001)
+    same = (X @ turned.T).argmax(axis=1) == best.predict(X)
+    assert not found.proved(X)[~same].any()
+    # ties of W have no label that is certain
+    tied = fwlab.certify(problem, np.zeros((M, D)))
+    assert not tied.proved(X).any()
+    assert np.diff(tied.proved_accuracy(X, Y))[0] < 1
+
+
+def test_the_top_k_accuracy_of_the_optimum():
+    problem = fwlab.Problem(X, Y, fwlab.TopK(2), C=0.5)
+    best = fwlab.solve(problem, tol=1e-12)
+    found = fwlab.certify(problem, np.ones((M, D)), factor=1.0001)
+    for k in (1, 2, 3):
+        low, high = found.proved_accuracy(X, Y, k)
+        assert low <= fwlab.metrics.topk_accuracy(Y, X @ best.W.T, min(k, 3)) <= high
+    with pytest.raises(ValueError, match=r"k must be in 1..3; got 4"):
+        found.proved_accuracy(X, Y, 4)
+    with pytest.raises(ValueError, match="X_new must have 4 columns; got 2"):
+        found.proved(X[:, :2])
+
+
+# ------------------------------------------------------------------ intercepts
+
+
+def with_constant(value):
+    return np.column_stack([X, np.full(N, value)])
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_matrix])
+def test_a_regularised_intercept_is_a_constant_feature(form):
+    model = LinearSVC(
+        multi_class="crammer_singer", C=0.5, intercept_scaling=2.0, max_iter=10**5, tol=1e-6
+    ).fit(X, Y)
+    problem = fwlab.Problem(form(with_constant(2.0)), Y, fwlab.MaxHinge(), C=0.5)
+    found = fwlab.certify(problem, model.coef_, model.intercept_)
+    assert found.excess < 1e-4
+    np.testing.assert_array_equal(found.W[:, -1], model.intercept_ / 2)
+
+
+def test_no_intercept_is_certified_in_silence():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    W, b = np.ones((M, D)), np.array([0.0, 0.5, -0.25])
+    with pytest.raises(ValueError, match=r"intercept must be 0 or None, .* append a column of 1"):
+        fwlab.certify(problem, W, b)
+    np.testing.assert_array_equal(fwlab.certify(problem, W, np.zeros(M)).W, W)
+    with pytest.raises(ValueError, match=r"intercept must be \(m,\) = \(3,\); got shape \(2,\)"):
+        fwlab.certify(problem, W, b[:2])
+    zero = fwlab.Problem(with_constant(0.0), Y, fwlab.CrossEntropy(), C=0.5)
+    varied = fwlab.Problem(np.column_stack([X, X[:, 0]]), Y, fwlab.CrossEntropy(), C=0.5)
+    for other in (zero, varied):
+        with pytest.raises(ValueError, match="X must end in a constant feature"):
+            fwlab.certify(other, W, b)
+
+
+# ------------------------------------------------------------------ another C
+
+
+def converged(C, **options):
+    model = LogisticRegression(C=C, fit_intercept=False, tol=1e-9, max_iter=10**4)
+    return model.fit(X, Y, **options).coef_
+
+
+@pytest.mark.parametrize(
+    ("rho", "name", "words"),
+    [
+        (2.0, "2", "lam |W|^2 in place of lam/2 |W|^2"),
+        (0.5, "1/2", "lam/2 |W|^2 in place of lam |W|^2"),
+        (float(N), "n", "the mean of the losses, where C multiplies their sum"),
+        (1.0 / N, "1/n", "the sum of the losses, where C multiplies their mean"),
+        (7.0, "7", ""),
+    ],
+)
+def test_the_hint_names_the_other_constant(rho, name, words):
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    found = fwlab.certify(problem, converged(0.5 / rho))
+    assert f"with rho = {name}, that is C = {0.5 / rho:.4g} " in found.hint
+    assert words in found.hint and found.hint in found.message
+    # at the C of the hint the machine is an optimum
+    assert fwlab.certify(problem.with_lam(rho * problem.lam), found.W).excess < 1e-9
+
+
+def test_there_is_no_hint_at_this_constant_or_at_none():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    for W in (converged(0.5), np.zeros((M, D)), np.random.default_rng(0).normal(size=(M, D))):
+        assert fwlab.certify(problem, W).hint == ""
+    assert other_constant.other_factor(problem, -converged(0.25)) is None
+    # at the kinks of a hinge nothing tells rho
+    hinge = fwlab.Problem(X, Y, fwlab.MaxHinge(), C=0.5)
+    half = fwlab.solve(hinge.with_lam(2 * hinge.lam), tol=1e-12).W
+    assert fwlab.certify(hinge, half).hint == ""
+
+
+@pytest.mark.parametrize("omega", [None, np.linspace(0.5, 2, N)], ids=["", "sample weights"])
+def test_the_factor_of_an_optimum_is_exact(omega):
+    form = {} if omega is None else {"sample_weight": omega}
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5, **form)
+    assert other_constant.other_factor(problem, converged(0.1, **form)) == pytest.approx(5, 1e-4)
+    smoothed = fwlab.Problem(X, Y, fwlab.TopK(2), C=0.5, smoothing=0.5, **form)
+    W = fwlab.solve(smoothed.with_lam(5 * smoothed.lam), "auto", tol=1e-12).W
+    assert other_constant.other_factor(smoothed, W) == pytest.approx(5, 1e-4)
+
+
+def test_what_is_no_convention():
+    assert other_constant._convention(2.03, 100)[0] == "2"
+    assert other_constant._convention(2.05, 100)[0] == "2.05"
+    assert other_constant._convention(1.97, 100)[0] == "2"
+
+
+# ------------------------------------------------------------------ input
+
+
+def test_bad_input_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(certification, "solve", None)
+    problem, W = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5), np.ones((M, D))
+    for wrong, sentence in [
+        ({"W": W[:, :2]}, r"W must be \(m, d\) = \(3, 4\); got shape \(3, 2\)"),
+        ({"W": W[0]}, "W must be 2-D; got shape"),
+        ({"W": np.full((M, D), np.nan)}, "W must be finite"),
+        ({"factor": 1.0}, "factor must be above 1; got 1.0"),
+        ({"time_limit": -1.0}, "time_limit must be finite and >= 0"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            fwlab.certify(problem, **{"W": W, **wrong})
+    with pytest.raises(TypeError, match=r"problem must be a fwlab\.Problem; got 3"):
+        fwlab.certify(3, W)
+    kernel = fwlab.Problem(X @ X.T, Y, fwlab.TopK(1), C=0.5, kernel="precomputed")
+    with pytest.raises(ValueError, match="certify needs W, which kernel="):
+        fwlab.certify(kernel, W)
+    norm = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5, regularizer=fwlab.LpNorm(1.5))
+    with pytest.raises(ValueError, match="its regularizer must be LpNorm"):
+        fwlab.certify(norm, W)
+    two = fwlab.Problem(X, Y > 0, fwlab.CrossEntropy(), C=0.5)
+    with pytest.raises(ValueError, match="a binary machine w has the rows -w / 2 and w / 2"):
+        fwlab.certify(two, W[:1])
+
+
+def test_half_of_a_binary_vector_is_an_optimum_at_half_of_its_constant():
+    y = (Y > 0).astype(int)
+    w = LogisticRegression(C=3.0, fit_intercept=False, tol=1e-10).fit(X, y).coef_
+    problem = fwlab.Problem(X, y, fwlab.CrossEntropy(), C=1.5)
+    assert fwlab.certify(problem, np.vstack([-w / 2, w / 2])).excess < 1e-10
+
+
+def test_it_shows_what_it_knows():
+    found = fwlab.certify(fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5), np.ones((M, D)))
+    assert f"excess = {found.excess:.6g}" in repr(found) and "KNOWN" in repr(found)
+    assert "<td>excess_low</td>" in found._repr_html_()
