@@ -141,7 +141,7 @@ def test_the_excess_of_a_hinge_in_fractions(power):
             found = fwlab.certify(problem, W)
             assert Fraction(found.excess_low) <= excess <= Fraction(found.excess)
             assert Fraction(found.distance) ** 2 >= square(W - best)
-            assert excess == 0 or found.excess < 2 * excess + 1e-14
+            assert found.excess <= 1.1 * float(excess) + 3 * found.gap_error
 
 
 @pytest.mark.parametrize("power", range(-10, 3))
@@ -155,4 +155,4 @@ def test_the_excess_of_the_cross_entropy_in_fractions(power):
         excess = Fraction(lam) / 2 * square(W)
         assert Fraction(found.excess_low) <= excess <= Fraction(found.excess)
         assert Fraction(found.distance) ** 2 >= square(W)
-        assert found.distance <= 1.02 * np.linalg.norm(W) + 1e-7
+        assert found.distance <= 1.02 * np.sqrt(2 * found.excess / lam)
