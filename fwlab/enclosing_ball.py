@@ -35,8 +35,8 @@ class Ball:
     radius: float
 
     def distance(self, W: Floats) -> float:
-        """Return a bound of |W - W*|."""
-        return float(MARGIN * (norm_above(W - self.centre) + self.radius))
+        """Return a bound of |W - W*|; the margins of both terms cover the rounding of the sum."""
+        return norm_above(W - self.centre) + self.radius
 
 
 def ball_of_pair(W: Floats, V: Floats, gap: float, lam: float, link_error: float) -> Ball:

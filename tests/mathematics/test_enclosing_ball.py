@@ -51,7 +51,7 @@ def test_a_ball_of_one_point_has_no_negative_radius():
 
 def test_the_distance_by_hand(large):
     ball = Ball(V, 2.0)
-    assert ball.distance(W) == pytest.approx(1.5 * (norm_above(W - V) + 2.0), rel=1e-12)
+    assert ball.distance(W) == pytest.approx(norm_above(W - V) + 2.0, rel=1e-12)
 
 
 def test_the_smallest_ball_is_the_first_one():
