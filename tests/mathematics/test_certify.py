@@ -1,5 +1,6 @@
 """`certify`: machines from elsewhere, every verdict, intercepts, hints and input."""
 
+from dataclasses import replace
 from math import nextafter
 
 import numpy as np
@@ -351,3 +352,39 @@ def test_it_shows_what_it_knows():
     found = fwlab.certify(fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5), np.ones((M, D)))
     assert f"excess = {found.excess:.6g}" in repr(found) and "KNOWN" in repr(found)
     assert "<td>excess_low</td>" in found._repr_html_()
+
+
+# ------------------------------------------------------------------ balls
+
+
+def test_the_balls_of_both_pairs(monkeypatch):
+    """Each pair has its own gap, with its rounding error."""
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    W = np.ones((M, D))
+    best = fwlab.solve(problem, "auto", tol=1e-3)
+    best = replace(best, gap=0.25, gap_error=0.125, distance=7.0)
+    own = Certificate(9.0, 4.0, 5.0, 5.0, gap_error=0.5, distance=8.0, link_error=0.0)
+    given = []
+    monkeypatch.setattr(certification, "ball_of_pair", lambda *pair: given.append(pair))
+    balls = list(certification._balls(problem, W, own, best))
+    assert [(ball.centre is W, ball.radius) for ball in balls[:2]] == [(True, 8.0), (False, 7.0)]
+    assert [(pair[0] is W, *pair[2:]) for pair in given] == [
+        (True, 5.5, problem.lam, 0.0),
+        (False, 0.375, problem.lam, 0.0),
+    ]
+    np.testing.assert_array_equal(given[0][1], problem.weights(best.A))
+
+
+def test_the_distance_is_that_of_the_nearest_ball():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=50.0)
+    found = fwlab.certify(problem, np.ones((M, D)), factor=1.0001)
+    best = fwlab.solve(problem, "auto", tol=1e-13)
+    away = np.linalg.norm(found.W - best.W)
+    # the first ball alone is far larger
+    assert found.distance <= 1.1 * away < 0.7 * np.sqrt(2 * found.excess / problem.lam)
+
+
+def test_ties_of_the_centre_leave_an_interval():
+    found = fwlab.certify(fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=50.0), np.ones((M, D)))
+    low, high = found.proved_accuracy(X, Y)
+    assert low < high
