@@ -9,7 +9,7 @@ from fwlab import launch as launch
 
 # isort: split
 from fwlab import bounds, datasets, metrics, ranking, weights
-from fwlab.certification import Certification, Verdict, certify
+from fwlab.certification import Certification, ExcessStatus, certify
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
@@ -58,6 +58,7 @@ __all__ = [
     "CrossValidation",
     "Direction",
     "Enclosure",
+    "ExcessStatus",
     "FrankWolfe",
     "Loss",
     "LpNorm",
@@ -82,7 +83,6 @@ __all__ = [
     "TopPushClassifier",
     "Trace",
     "Usunier",
-    "Verdict",
     "WeightedTopK",
     "WeightedUsunier",
     "bounds",

@@ -48,13 +48,18 @@ ENDLESS, TINY = 10**12, 1e-16
 METHODS = ("auto", "direct", "pfw")
 
 
-class Verdict(Enum):
-    """What is known of the excess; the value is the sentence a user reads."""
+class ExcessStatus(Enum):
+    """Say how well the excess is known; the value is the sentence a user reads."""
 
     KNOWN = "The excess is known within the factor."
     NEGLIGIBLE = "The excess is too small to be told from 0: it is bounded from above alone."
     OPEN = "The run ended before the excess was known within the factor; its bounds hold."
     INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a longer run is not asked for."""
+        return self in (ExcessStatus.KNOWN, ExcessStatus.NEGLIGIBLE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,10 +77,10 @@ class Certification:
         P(W), right to gap_error.
     gap_error : float
         A bound of the rounding error of P(W) - D(A).
-    verdict : Verdict
-        Whether the excess is known within the factor.
+    status : ExcessStatus
+        Whether the excess is known within the factor; its value is a sentence.
     message : str
-        The verdict as a sentence, why the run ended, and the hint.
+        The status as a sentence, why the run ended, and the hint.
     hint : str
         The constant C for which W is about an optimum, if that is another one; empty otherwise.
     W : array (m, d)
@@ -91,7 +96,7 @@ class Certification:
     distance: float
     primal: float
     gap_error: float
-    verdict: Verdict
+    status: ExcessStatus
     message: str
     hint: str
     W: Floats
@@ -127,7 +132,7 @@ class Certification:
 
     def _facts(self) -> dict[str, str]:
         return {
-            "verdict": self.verdict.name,
+            "status": self.status.name,
             "excess": f"{self.excess:.6g}",
             "excess_low": f"{self.excess_low:.6g}",
             "distance": f"{self.distance:.3g}",
@@ -188,7 +193,7 @@ def certify(
     if time_limit is not None:
         time_limit = as_real("time_limit", time_limit, positive=False)
     with deferred_interrupt() as interrupt:
-        search = Search(problem, machine, problem.primal(machine), factor)
+        test = ExcessTest(problem, machine, problem.primal(machine), factor)
         if time_limit is not None:
             # the certificate of W follows the run
             time_limit = max(0.0, time_limit - 3 * (time.perf_counter() - began))
@@ -199,9 +204,9 @@ def certify(
             relative=True,
             max_iter=0 if interrupt.pressed else ENDLESS,
             time_limit=time_limit,
-            callback=search.end_if_known,
+            callback=test.end_if_known,
         )
-        return _certification(search, result)
+        return _certification(test, result)
 
 
 def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
@@ -247,7 +252,7 @@ def method_for(problem: Problem) -> str:
 
 
 @dataclass(eq=False)
-class Search:
+class ExcessTest:
     """The machine to certify, and the test that ends the run.
 
     Attributes
@@ -267,13 +272,13 @@ class Search:
     def end_if_known(self, progress: TrainingProgress) -> None:
         """Raise StopIteration if the excess is known; rounding errors count as soon as it may."""
         high = self.primal - progress.dual
-        if self.verdict(high, high - progress.gap, 0.0) is Verdict.OPEN:
+        if self.status(high, high - progress.gap, 0.0) is ExcessStatus.OPEN:
             return
         if progress.gap > self.tried / 2:
             return
         own, other = (self.certificate(progress.A, W) for W in (self.W, progress.W))
         high, low = excess_bounds(own, other)
-        if self.verdict(high, low, own.gap_error, CLEAR) is not Verdict.OPEN:
+        if self.status(high, low, own.gap_error, CLEAR) is not ExcessStatus.OPEN:
             raise StopIteration
         self.tried = progress.gap
 
@@ -281,15 +286,15 @@ class Search:
         """Return the certificate of a dual point and a machine."""
         return certificate_of(self.problem, np.asarray(A), W)
 
-    def verdict(self, high: float, low: float, error: float, share: float = 1.0) -> Verdict:
-        """Return the verdict on the bounds of the excess; `error` is the one of P(W) - D(A).
+    def status(self, high: float, low: float, error: float, share: float = 1.0) -> ExcessStatus:
+        """Return the status for the bounds of the excess; `error` is the one of P(W) - D(A).
 
         Only this share of the limits is allowed.
         """
         if high - low <= share * (self.factor - 1) * low:
-            return Verdict.KNOWN
+            return ExcessStatus.KNOWN
         negligible = max(NEGLIGIBLE * abs(self.primal), 2 * error)
-        return Verdict.NEGLIGIBLE if high <= share * negligible else Verdict.OPEN
+        return ExcessStatus.NEGLIGIBLE if high <= share * negligible else ExcessStatus.OPEN
 
 
 def excess_bounds(own: Certificate, other: Certificate | Result) -> tuple[float, float]:
@@ -299,29 +304,29 @@ def excess_bounds(own: Certificate, other: Certificate | Result) -> tuple[float,
     return float(np.nextafter(high, np.inf)), max(0.0, float(np.nextafter(low, -np.inf)))
 
 
-def _certification(search: Search, result: Result) -> Certification:
+def _certification(test: ExcessTest, result: Result) -> Certification:
     """Return what a run has found out."""
-    problem, W = search.problem, search.W
-    own = search.certificate(result.A, W)
+    problem, W = test.problem, test.W
+    own = test.certificate(result.A, W)
     found = own.contradiction or (result.status is Status.INCONSISTENT and result.message)
     if found or not np.isfinite(own.gap_error):
         (high, low), ball = (np.inf, 0.0), Ball(W, np.inf)
-        distance, verdict = np.inf, Verdict.INCONSISTENT if found else Verdict.OPEN
+        distance, status = np.inf, ExcessStatus.INCONSISTENT if found else ExcessStatus.OPEN
     else:
         high, low = excess_bounds(own, result)
-        verdict = search.verdict(high, low, own.gap_error)
+        status = test.status(high, low, own.gap_error)
         balls = list(_balls(problem, W, own, result))
         ball, distance = smallest(balls), min(ball.distance(W) for ball in balls)
     hint = hint_of_constant(problem, W)
-    why = "" if verdict in (Verdict.KNOWN, Verdict.NEGLIGIBLE) else str(found or result.message)
+    why = "" if status.is_settled else str(found or result.message)
     return Certification(
         excess=high,
         excess_low=low,
         distance=distance,
         primal=own.primal,
         gap_error=own.gap_error,
-        verdict=verdict,
-        message=" ".join(part for part in (verdict.value, why, hint) if part),
+        status=status,
+        message=" ".join(part for part in (status.value, why, hint) if part),
         hint=hint,
         W=W,
         ball=ball,

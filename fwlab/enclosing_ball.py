@@ -9,7 +9,7 @@ Hence W* lies in the ball around M with the squared radius
 
     r^2 = g / lam - |W - V|^2 / 4 = (s - h) (s + h),    s = sqrt(g / lam),  h = |W - V| / 2.
 
-The first ball around W alone has the squared radius 2 g / lam, at least twice as much.
+The first line alone gives a ball around W with the squared radius 2 g / lam, twice r^2 or more.
 
 Rounding. The computed link is off by at most E, so h by E / 2 and the centre by E / 2; the sum in
 the centre is rounded, and entries below the normal numbers lose their digits.

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fwlab.arrays import Floats
-from fwlab.certification import Certification, Verdict
+from fwlab.certification import Certification
 from fwlab.certification import certify as certification_of
 from fwlab.cli.flags import BadInput
 from fwlab.cli.output import bad_input, print_json
@@ -42,8 +42,7 @@ def certify(options: Namespace) -> int:
         print_report(report)
     if found.result.status is Status.INTERRUPTED:
         return INTERRUPTED
-    known = found.verdict in (Verdict.KNOWN, Verdict.NEGLIGIBLE)
-    return int(options.strict and not known)
+    return int(options.strict and not found.status.is_settled)
 
 
 def _machine_on_data(options: Namespace) -> tuple[Dataset, Floats, Floats | None]:
@@ -114,7 +113,7 @@ def _some(classes: Any) -> str:
 
 def _report(found: Certification) -> dict[str, Any]:
     return {
-        "verdict": found.verdict.name,
+        "status": found.status.name,
         "message": found.message,
         "excess": found.excess,
         "excess_low": found.excess_low,

@@ -34,7 +34,7 @@ def test_weights_in_a_file(folder, capsys):
     expected = fwlab.certify(problem, W, factor=1.01)
     for name in ("excess", "excess_low", "distance", "primal", "gap_error"):
         assert found[name] == getattr(expected, name), name
-    assert found["verdict"] == "KNOWN" and found["message"] == expected.message
+    assert found["status"] == "KNOWN" and found["message"] == expected.message
     assert found["train_labels_proved"] == expected.proved(problem.X).mean()
 
 
@@ -62,7 +62,7 @@ def test_the_text_says_what_is_known(folder, capsys):
     assert main(["certify", "--data", "four.npz", "--weights", "W.npy", *SETTINGS, "-k", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("four.npz: Usunier(k=2)")
-    assert any(line.split() == ["verdict", "KNOWN"] for line in lines)
+    assert any(line.split() == ["status", "KNOWN"] for line in lines)
 
 
 def test_the_decay_of_a_weighted_loss_has_a_flag_of_its_own(folder, capsys):
@@ -75,16 +75,16 @@ def test_the_decay_of_a_weighted_loss_has_a_flag_of_its_own(folder, capsys):
 def test_the_exit_code_is_1_only_if_strict(folder, capsys):
     np.save("W.npy", np.ones((4, 5)))
     late = ("--weights", "W.npy", "--time-limit", "0")
-    assert certified(capsys, *late)["verdict"] == "OPEN"
-    assert certified(capsys, *late, "--strict", code=1)["verdict"] == "OPEN"
-    assert certified(capsys, "--weights", "W.npy", "--strict")["verdict"] == "KNOWN"
+    assert certified(capsys, *late)["status"] == "OPEN"
+    assert certified(capsys, *late, "--strict", code=1)["status"] == "OPEN"
+    assert certified(capsys, "--weights", "W.npy", "--strict")["status"] == "KNOWN"
 
 
 def test_ctrl_c_ends_it_with_130_and_what_is_known(folder, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fwlab.certification.Search.end_if_known", interrupt)
+    monkeypatch.setattr("fwlab.certification.ExcessTest.end_if_known", interrupt)
     np.save("W.npy", np.ones((4, 5)))
     assert certified(capsys, "--weights", "W.npy", code=130)["excess"] > 0
 

@@ -1,4 +1,4 @@
-"""`certify`: machines from elsewhere, every verdict, intercepts, hints and input."""
+"""`certify`: machines from elsewhere, every status, intercepts, hints and input."""
 
 from dataclasses import replace
 from math import nextafter
@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import fwlab
 from fwlab import certification
-from fwlab.certification import Search, excess_bounds
+from fwlab.certification import ExcessTest, excess_bounds
 from fwlab.result import Certificate
 
 
@@ -53,7 +53,7 @@ def test_heads_of_other_programs(head):
     problem = fwlab.Problem(X, Y, loss, C=0.5)
     found = fwlab.certify(problem, W)
     best = fwlab.solve(problem, "auto", tol=1e-13)
-    assert found.verdict in (fwlab.Verdict.KNOWN, fwlab.Verdict.NEGLIGIBLE)
+    assert found.status in (fwlab.ExcessStatus.KNOWN, fwlab.ExcessStatus.NEGLIGIBLE)
     excess = problem.primal(W) - best.primal
     assert found.excess_low - 1e-13 <= excess <= found.excess <= 1.1 * excess + 1e-13
     assert np.linalg.norm(W - best.W) - best.distance <= found.distance
@@ -71,7 +71,7 @@ def test_a_head_from_a_file(tmp_path):
     problem = fwlab.Problem(X, Y, fwlab.TopK(2), C=0.5)
     fwlab.solve(problem, tol=1e-3).save(tmp_path / "run.npz")
     found = fwlab.certify(problem, fwlab.Result.load(tmp_path / "run.npz").W)
-    assert found.verdict is fwlab.Verdict.KNOWN and found.excess <= 1e-3
+    assert found.status is fwlab.ExcessStatus.KNOWN and found.excess <= 1e-3
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_every_form_of_a_problem(form):
     problem = fwlab.Problem(X, Y, lam=0.5, **form)
     W = np.random.default_rng(0).normal(size=(M, D))
     found = fwlab.certify(problem, W, factor=1.5)
-    assert found.verdict is fwlab.Verdict.KNOWN
+    assert found.status is fwlab.ExcessStatus.KNOWN
     assert found.excess <= 1.5 * found.excess_low
     plain = form.get("regularizer", fwlab.LpNorm(2)).p <= 2
     assert (found.distance < np.inf) == plain
@@ -120,21 +120,21 @@ def test_the_bounds_of_the_excess_by_hand():
     assert excess_bounds(other, own)[1] == 0.0
 
 
-def search(factor=1.5):
-    return Search(None, None, -1e6, factor)
+def with_factor(factor=1.5):
+    return ExcessTest(None, None, -1e6, factor)
 
 
-def test_the_verdicts_by_hand():
-    known, negligible, undecided, _ = fwlab.Verdict
-    assert search().verdict(3.0, 2.0, 0.0) is known
-    assert search().verdict(3.01, 2.0, 0.0) is undecided
-    assert search().verdict(2.99, 2.0, 0.0, share=0.5) is undecided
-    assert search().verdict(2.5, 2.0, 0.0, share=0.5) is known
-    assert search().verdict(1e-6, 0.0, 0.0) is negligible
-    assert search().verdict(1.1e-6, 0.0, 0.0) is undecided
-    assert search().verdict(0.9e-6, 0.0, 0.0, share=0.5) is undecided
-    assert search().verdict(2e-3, 0.0, 1e-3) is negligible
-    assert search().verdict(2.1e-3, 0.0, 1e-3) is undecided
+def test_the_statuses_by_hand():
+    known, negligible, undecided, _ = fwlab.ExcessStatus
+    assert with_factor().status(3.0, 2.0, 0.0) is known
+    assert with_factor().status(3.01, 2.0, 0.0) is undecided
+    assert with_factor().status(2.99, 2.0, 0.0, share=0.5) is undecided
+    assert with_factor().status(2.5, 2.0, 0.0, share=0.5) is known
+    assert with_factor().status(1e-6, 0.0, 0.0) is negligible
+    assert with_factor().status(1.1e-6, 0.0, 0.0) is undecided
+    assert with_factor().status(0.9e-6, 0.0, 0.0, share=0.5) is undecided
+    assert with_factor().status(2e-3, 0.0, 1e-3) is negligible
+    assert with_factor().status(2.1e-3, 0.0, 1e-3) is undecided
 
 
 def test_rounding_counts_before_a_run_ends(monkeypatch):
@@ -145,8 +145,8 @@ def test_rounding_counts_before_a_run_ends(monkeypatch):
         asked.append(W)
         return Certificate(0.0, 0.0, 3.0 if W == "W" else 0.1, 0.0, gap_error=error)
 
-    monkeypatch.setattr(Search, "certificate", certificate)
-    run = Search(None, "W", 3.0, 1.1)
+    monkeypatch.setattr(ExcessTest, "certificate", certificate)
+    run = ExcessTest(None, "W", 3.0, 1.1)
 
     def progress(gap):
         return SimpleNamespace(A=None, W="best", dual=0.0, gap=gap)
@@ -163,7 +163,7 @@ def test_a_tighter_factor_takes_a_longer_run():
     problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=50.0)
     runs = [fwlab.certify(problem, np.zeros((M, D)), factor=f) for f in (4.0, 1.1, 1.0001)]
     assert runs[0].result.nit < runs[1].result.nit < runs[2].result.nit
-    assert all(run.verdict is fwlab.Verdict.KNOWN for run in runs)
+    assert all(run.status is fwlab.ExcessStatus.KNOWN for run in runs)
     assert runs[2].excess <= 1.0001 * runs[2].excess_low
 
 
@@ -171,7 +171,7 @@ def test_the_optimum_itself_has_a_bound_alone():
     problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
     best = fwlab.solve(problem, "auto", tol=1e-14)
     found = fwlab.certify(problem, best.W)
-    assert found.verdict is fwlab.Verdict.NEGLIGIBLE and found.excess_low == 0
+    assert found.status is fwlab.ExcessStatus.NEGLIGIBLE and found.excess_low == 0
     assert found.excess <= max(1e-12 * best.primal, 2 * found.gap_error)
     assert "bounded from above alone" in found.message
     assert found.proved(X).all()
@@ -181,7 +181,7 @@ def test_no_time_leaves_valid_bounds():
     problem = fwlab.Problem(X, Y, fwlab.MaxHinge(), C=50.0)
     W = np.ones((M, D))
     found, best = (fwlab.certify(problem, W, time_limit=limit) for limit in (0, None))
-    assert found.verdict is fwlab.Verdict.OPEN and "time limit" in found.message
+    assert found.status is fwlab.ExcessStatus.OPEN and "time limit" in found.message
     assert found.excess_low <= best.excess and best.excess_low <= found.excess
     assert found.distance >= np.linalg.norm(W - best.result.W) - best.result.distance
 
@@ -190,10 +190,10 @@ def test_ctrl_c_leaves_valid_bounds(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "end_if_known", interrupt)
+    monkeypatch.setattr(ExcessTest, "end_if_known", interrupt)
     found = fwlab.certify(fwlab.Problem(X, Y, fwlab.MaxHinge(), C=5.0), np.ones((M, D)))
     assert found.result.status is fwlab.Status.INTERRUPTED
-    assert found.verdict is fwlab.Verdict.OPEN and 0 < found.excess < np.inf
+    assert found.status is fwlab.ExcessStatus.OPEN and 0 < found.excess < np.inf
 
 
 @pytest.mark.wrong_gaps
@@ -206,7 +206,7 @@ def test_a_contradiction_certifies_nothing(monkeypatch):
     monkeypatch.setattr(certification, "certificate_of", wrong)
     W = np.random.default_rng(0).normal(size=(M, D))
     found = fwlab.certify(fwlab.Problem(X, Y, fwlab.MaxHinge(), C=5.0), W)
-    assert found.verdict is fwlab.Verdict.INCONSISTENT and "the loss is wrong." in found.message
+    assert found.status is fwlab.ExcessStatus.INCONSISTENT and "the loss is wrong." in found.message
     assert (found.excess, found.excess_low, found.distance) == (np.inf, 0.0, np.inf)
     assert not found.proved(X).any()
 

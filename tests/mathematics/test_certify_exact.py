@@ -85,9 +85,9 @@ def check(seed):
     assert found.excess_low <= primal[1] - exact.dual[0]
     assert np.abs(np.subtract(primal, found.primal)).max() <= found.gap_error
     low, high = found.excess_low, found.excess
-    if found.verdict is fwlab.Verdict.KNOWN:
+    if found.status is fwlab.ExcessStatus.KNOWN:
         assert 0 < high <= factor * low
-    elif found.verdict is fwlab.Verdict.NEGLIGIBLE:
+    elif found.status is fwlab.ExcessStatus.NEGLIGIBLE:
         assert high <= max(1e-12 * abs(found.primal), 2 * found.gap_error)
     else:
         # the excess is as small as the rounding of the optimum's own gap
@@ -101,13 +101,13 @@ def check(seed):
     y_new, k = rng.integers(0, problem.n_classes, 30), int(rng.integers(1, problem.n_classes + 1))
     (low, high), (least, most) = (c.proved_accuracy(X_new, y_new, k) for c in (found, best))
     assert low <= most and least <= high
-    return found.verdict, bool(proved.any())
+    return found.status, bool(proved.any())
 
 
 @pytest.mark.parametrize("first", range(0, RUNS, TOGETHER))
 def test_no_bound_is_on_the_wrong_side(first):
     outcomes = [check(seed) for seed in range(first, first + TOGETHER)]
-    known = [verdict is fwlab.Verdict.KNOWN for verdict, _ in outcomes]
+    known = [status is fwlab.ExcessStatus.KNOWN for status, _ in outcomes]
     assert sum(known) >= TOGETHER / 3
     assert sum(proved for _, proved in outcomes) >= TOGETHER / 3
 
