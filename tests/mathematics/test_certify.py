@@ -146,12 +146,12 @@ def test_rounding_counts_before_a_run_ends(monkeypatch):
         return Certificate(0.0, 0.0, 3.0 if W == "W" else 0.1, 0.0, gap_error=error)
 
     monkeypatch.setattr(ExcessTest, "certificate", certificate)
-    run = ExcessTest(None, "W", 3.0, 1.1)
+    run = ExcessTest(None, "W", 5.0, 1.1)
 
     def progress(gap):
-        return SimpleNamespace(A=None, W="best", dual=0.0, gap=gap)
+        return SimpleNamespace(A=None, W="best", dual=2.0, gap=gap)
 
-    for gap, count in ((2.0, 0), (0.2, 2), (0.15, 2), (0.1, 4)):
+    for gap, count in ((0.4, 0), (0.2, 2), (0.15, 2), (0.1, 4)):
         run.end_if_known(progress(gap))
         assert len(asked) == count
     error = 1e-3
@@ -209,6 +209,18 @@ def test_a_contradiction_certifies_nothing(monkeypatch):
     assert found.status is fwlab.ExcessStatus.INCONSISTENT and "the loss is wrong." in found.message
     assert (found.excess, found.excess_low, found.distance) == (np.inf, 0.0, np.inf)
     assert not found.proved(X).any()
+
+
+@pytest.mark.wrong_gaps
+def test_a_run_that_contradicts_itself_certifies_nothing(monkeypatch):
+    def contradicted(*arguments, **options):
+        result = fwlab.solve(*arguments, **options)
+        return replace(result, status=fwlab.Status.INCONSISTENT, message="The LMO is wrong.")
+
+    monkeypatch.setattr(certification, "solve", contradicted)
+    found = fwlab.certify(fwlab.Problem(X, Y, fwlab.MaxHinge(), C=5.0), np.ones((M, D)))
+    assert found.status is fwlab.ExcessStatus.INCONSISTENT
+    assert "The LMO is wrong." in found.message and found.excess == np.inf
 
 
 # ------------------------------------------------------------------ labels
