@@ -9,6 +9,7 @@ from fwlab import launch as launch
 
 # isort: split
 from fwlab import bounds, datasets, metrics, ranking, weights
+from fwlab.certification import Certification, ExcessStatus, certify
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
@@ -51,11 +52,13 @@ if TYPE_CHECKING:
 __all__ = [
     "AwayStep",
     "BlendedPairwise",
+    "Certification",
     "Comparison",
     "CrossEntropy",
     "CrossValidation",
     "Direction",
     "Enclosure",
+    "ExcessStatus",
     "FrankWolfe",
     "Loss",
     "LpNorm",
@@ -83,6 +86,7 @@ __all__ = [
     "WeightedTopK",
     "WeightedUsunier",
     "bounds",
+    "certify",
     "compare",
     "cross_validate",
     "datasets",

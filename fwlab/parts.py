@@ -1,6 +1,6 @@
 """Sums over the samples part by part: the values, and the bounds of their errors.
 
-fwlab.certify says what the parts are, and puts them together.
+fwlab.certificate says what the parts are, and puts them together.
 """
 
 from collections.abc import Iterable

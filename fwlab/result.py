@@ -43,6 +43,8 @@ class Certificate:
         A bound of the rounding error of the gap.
     distance : float
         A bound of |W - W*|, with W* the machine of the exact optimum.
+    link_error : float
+        A bound of |V - W(A')|, with V the computed link and A' the exact dual point.
 
     """
 
@@ -55,6 +57,7 @@ class Certificate:
     contradiction: str = ""
     gap_error: float = 0.0
     distance: float = np.inf
+    link_error: float = np.inf
 
     @property
     def proved_gap(self) -> float:
@@ -265,7 +268,7 @@ class Result:
         X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
         """
         machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
-        rows = _checked_rows(X_new, machine)
+        rows = checked_rows(X_new, machine)
         best: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
         return best if self.classes is None else np.asarray(self.classes[best])
 
@@ -329,13 +332,13 @@ class Result:
     def _machine_and_rows(self, name: str, X_new: Any) -> tuple[Floats, Any]:
         if self.W is None:
             raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
-        return self.W, _checked_rows(X_new, self.W)
+        return self.W, checked_rows(X_new, self.W)
 
     def _kernel_machine(self) -> Floats:
         return self.A if self.coefficients is None else self.coefficients
 
 
-def _checked_rows(X_new: Any, machine: Floats) -> Any:
+def checked_rows(X_new: Any, machine: Floats) -> Any:
     rows = as_features("X_new", X_new)
     if rows.shape[1] != machine.shape[1]:
         raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 import fwlab
-from fwlab.certify import certify
+from fwlab.certificate import certificate_of
 from fwlab.text import format_table
 
 NAMES = ("digits", "synthetic-a", "synthetic-b", "letter", "news20", "news20_svd1024")
@@ -38,7 +38,7 @@ def run(quick: bool) -> None:
         began = time.perf_counter()
         problem.certificate(result.A)
         judged = time.perf_counter()
-        certify(problem, result.A)
+        certificate_of(problem, result.A)
         ended = time.perf_counter()
         times = (f"{1e3 * (judged - began):.1f}", f"{1e3 * (ended - judged):.1f}")
         shape = f"{X.shape[0]} x {X.shape[1]} x {problem.n_classes}"

@@ -1,4 +1,4 @@
-"""The commands: fwlab compare | solve | predict | data | methods | losses | info | warmup.
+"""The commands of fwlab, by name.
 
 Reports go to stdout; with --json this is one JSON document and nothing else. Progress and errors go
 to stderr. The exit code is 0 if every run finished, 1 if one failed, 2 for bad input, 130 after
@@ -7,7 +7,7 @@ Ctrl-C, and 141 if nobody reads the report to its end.
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -17,13 +17,22 @@ import numpy as np
 
 from fwlab import datasets, metrics
 from fwlab.checks.arguments import as_integer
+from fwlab.cli.certify import certify
 from fwlab.cli.flags import BadInput, check_file
 from fwlab.cli.options import LOSSES, parse
 from fwlab.cli.out_of_core import refuse_own_flags, solve_out_of_core
 from fwlab.cli.output import bad_input, enough_memory, plain_warnings, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
-from fwlab.cli.reports import data_rows, installation, overview_text, warmup_rows
+from fwlab.cli.reports import (
+    data_rows,
+    installation,
+    overview_text,
+    parts_of,
+    print_report,
+    proved_report,
+    warmup_rows,
+)
 from fwlab.command import complain, run_command
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
 from fwlab.experiments.html_report import check_html_report
@@ -155,16 +164,14 @@ def _solve(options: Namespace) -> int:
     unsaved = _save(result, named, options)
     report = _report(result, named)
     if options.proved:
-        report |= _proved(result, named)
+        report |= proved_report(result, named)
     if options.verify:
         enclosure = verify(named.problem, result)
         report |= {f"verified_{name}": list(ends) for name, ends in asdict(enclosure).items()}
     if options.json:
         print_json(options=_shown(options), problem=named.as_dict(), result=report)
     else:
-        width = max(map(len, report))
-        for name, value in report.items():
-            print(f"{name.replace('_', ' '):<{width}}  {_shown_value(value)}")
+        print_report(report)
     if unsaved is not None:
         raise unsaved
     if result.status is Status.INTERRUPTED:
@@ -266,6 +273,7 @@ COMMANDS = {
     "compare": _compare,
     "solve": _solve,
     "predict": predict,
+    "certify": certify,
     "data": _data,
     "methods": _methods,
     "losses": _losses,
@@ -352,36 +360,9 @@ def _report(result: Result, named: NamedProblem) -> dict[str, Any]:
     }
     assert result.W is not None
     k = getattr(named.problem.loss, "k", 1)
-    for part, X, y in _parts(named.dataset):
+    for part, X, y in parts_of(named.dataset):
         scores = np.asarray(X @ result.W.T)
         report[f"{part}_error"] = 1 - metrics.topk_accuracy(y, scores, 1)
         if k > 1:
             report[f"{part}_top_{k}_error"] = 1 - metrics.topk_accuracy(y, scores, k)
     return report
-
-
-def _proved(result: Result, named: NamedProblem) -> dict[str, Any]:
-    """Return the share of labels that are proved to be the optimum's, and its accuracies."""
-    k = getattr(named.problem.loss, "k", 1)
-    report: dict[str, Any] = {}
-    for part, X, y in _parts(named.dataset):
-        report[f"{part}_labels_proved"] = float(result.proved(X).mean())
-        report[f"{part}_accuracy_of_the_optimum"] = list(result.proved_accuracy(X, y))
-        if k > 1:
-            name = f"{part}_top_{k}_accuracy_of_the_optimum"
-            report[name] = list(result.proved_accuracy(X, y, k))
-    return report
-
-
-def _parts(dataset: datasets.Dataset) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, samples and labels of the parts that a data set has."""
-    for part in ("train", "valid", "test"):
-        X, y = getattr(dataset, f"X_{part}"), getattr(dataset, f"y_{part}")
-        if y is not None:
-            yield part, X, y
-
-
-def _shown_value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(repr, value))}]"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -40,6 +40,7 @@ COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
     "predict": "label new samples with a stored model",
+    "certify": "prove how far a machine in a file is from the optimum",
     "data": "list the data sets, or describe one",
     "methods": "list the methods, each with a sentence",
     "losses": "list the losses, each with a sentence",
@@ -105,6 +106,7 @@ def _parser(version: str) -> tuple[CommandParser, dict[str, CommandParser]]:
     _add_compare(made["compare"])
     _add_solve(made["solve"])
     _add_predict(made["predict"])
+    _add_certify(made["certify"])
     _add_data(made["data"])
     return parser, made
 
@@ -143,7 +145,7 @@ def _add_compare(parser: CommandParser) -> None:
 
 
 def _add_solve(parser: CommandParser) -> None:
-    _add_problem(parser, many=False)
+    _add_problem(parser, path=True)
     option(parser, "method", "a name of `fwlab.methods()`")
     _add_run(parser)
     option(parser, "n-threads", "threads that share the work on rows", whole_number)
@@ -199,6 +201,21 @@ def _add_predict(parser: CommandParser) -> None:
     )
 
 
+def _add_certify(parser: CommandParser) -> None:
+    machine = parser.add_mutually_exclusive_group()
+    machine.add_argument("--model", metavar="FILE", help="what `fwlab solve --save FILE` wrote")
+    weights = "the machine, .npy of shape (m, d), a row per class in sorted order"
+    machine.add_argument("--weights", dest="machine", metavar="FILE", help=weights)
+    parser.add_argument("--intercept", metavar="FILE", help="the intercept, .npy of shape (m,)")
+    constant = "append a constant feature X to the data, so that the intercept is regularised"
+    parser.add_argument("--intercept-scaling", type=float, metavar="X", help=constant)
+    _add_problem(parser, decay="decay")
+    option(parser, "factor", "end when the upper bound is at most X times the lower one", float)
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for the whole call")
+    strict = "exit code 1 also if the excess is not known within the factor"
+    parser.add_argument("--strict", action="store_true", help=strict)
+
+
 def _add_data(parser: CommandParser) -> None:
     parser.add_argument("name", nargs="?", metavar="NAME|FILE", help="the data set to describe")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
@@ -210,7 +227,9 @@ def _add_index_base(parser: CommandParser, default: str) -> None:
     parser.add_argument("--index-base", type=whole_number, metavar="N", help=sentence)
 
 
-def _add_problem(parser: CommandParser, many: bool) -> None:
+def _add_problem(
+    parser: CommandParser, many: bool = False, path: bool = False, decay: str = "weights"
+) -> None:
     several = ", or several joined by commas" if many else ""
     option(parser, "data", f"a name of `fwlab data` or a file{several}")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
@@ -220,8 +239,8 @@ def _add_problem(parser: CommandParser, many: bool) -> None:
     parser.add_argument(
         "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
     )
-    decay = "decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)"
-    parser.add_argument("--weights", choices=WEIGHTS, help=decay)
+    sentence = "decay of the k weights (default: flat; linear for weighted-topk, weighted-usunier)"
+    parser.add_argument(f"--{decay}", dest="weights", choices=WEIGHTS, help=sentence)
     parser.add_argument(
         "--costs",
         metavar="FILE",
@@ -230,7 +249,7 @@ def _add_problem(parser: CommandParser, many: bool) -> None:
     option(parser, "smoothing", "constant of the Moreau envelope", float)
     choice(parser, "kernel", KERNELS, "work on the Gram matrix X X^T")
     scale = parser.add_mutually_exclusive_group()
-    if many:
+    if not path:
         option(scale, "C", "lam = 1/(C n)", float)
     else:
         option(scale, "C", "lam = 1/(C n); with --out-of-core several, joined by commas", reals)

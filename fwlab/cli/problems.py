@@ -76,6 +76,11 @@ def load_problems(options: Namespace) -> list[NamedProblem]:
     return problems
 
 
+def named_problem(options: Namespace, dataset: Dataset) -> NamedProblem:
+    """Return the problem of one data set and the one loss that the options name."""
+    return _named_problem(readable(dataset.name), _one_loss(options), dataset, options)
+
+
 def problem_flags(options: Namespace) -> dict[str, Any]:
     """Return the flags that name the problems, as a file of settings holds them."""
     names = ("normalize", "index_base", "k", "weights", "costs", "smoothing", "kernel")
@@ -143,10 +148,14 @@ def _listed(flag: str, text: str) -> list[str]:
 
 def loss_of(options: Namespace, m: int) -> Loss:
     """Return the one loss that the options name, for m classes."""
+    return _loss(_one_loss(options), m, options)
+
+
+def _one_loss(options: Namespace) -> str:
     names = _loss_names(options)
     if len(names) != 1:
         raise BadInput(f"--loss must be one name; got {options.loss!r}.")
-    return _loss(names[0], m, options)
+    return names[0]
 
 
 def _loss(name: str, m: int, options: Namespace) -> Loss:

@@ -1,9 +1,9 @@
-"""Collect what `fwlab data`, `fwlab info` and `fwlab warmup` print."""
+"""Collect what commands print: on data, on the installation, and on proved labels."""
 
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse
 
 from fwlab import datasets, projections
+from fwlab.certification import Certification
+from fwlab.cli.problems import NamedProblem
 from fwlab.datasets.files import FILE_SETS, cache_folder
 from fwlab.kernels._jit import cache_folder as kernel_folder
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
@@ -20,6 +22,7 @@ from fwlab.losses import TopK
 from fwlab.operators.features import SHORT_ROWS
 from fwlab.problem import Problem
 from fwlab.provenance import installed
+from fwlab.result import Result
 from fwlab.solvers.panel_groups import LEAST_CLASSES
 from fwlab.solvers.registry import build, names
 from fwlab.solvers.warm_up import warm_up
@@ -138,3 +141,37 @@ def _seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
+
+
+def proved_report(result: Result | Certification, named: NamedProblem) -> dict[str, Any]:
+    """Return the share of labels that are proved to be the optimum's, and its accuracies."""
+    k = getattr(named.problem.loss, "k", 1)
+    report: dict[str, Any] = {}
+    for part, X, y in parts_of(named.dataset):
+        report[f"{part}_labels_proved"] = float(result.proved(X).mean())
+        report[f"{part}_accuracy_of_the_optimum"] = list(result.proved_accuracy(X, y))
+        if k > 1:
+            name = f"{part}_top_{k}_accuracy_of_the_optimum"
+            report[name] = list(result.proved_accuracy(X, y, k))
+    return report
+
+
+def parts_of(dataset: datasets.Dataset) -> Iterator[tuple[str, Any, Any]]:
+    """Yield name, samples and labels of the parts that a data set has."""
+    for part in ("train", "valid", "test"):
+        X, y = getattr(dataset, f"X_{part}"), getattr(dataset, f"y_{part}")
+        if y is not None:
+            yield part, X, y
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """Print names and values as two columns."""
+    width = max(map(len, report))
+    for name, value in report.items():
+        print(f"{name.replace('_', ' '):<{width}}  {_shown_value(value)}")
+
+
+def _shown_value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(repr, value))}]"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from fwlab.arrays import Floats
-from fwlab.certify import certificate_of_parts, terms_of_part
+from fwlab.certificate import certificate_of_parts, terms_of_part
 from fwlab.distributed.checkpoint import Checkpoint, CheckpointFile
 from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.certify import certify
+from fwlab.certificate import certificate_of
 from fwlab.losses import Loss
 from fwlab.operators.given_domains import contradiction, outside
 from fwlab.operators.repair import repair_distances
@@ -305,11 +305,11 @@ class State(RunState):
         problem, scores = self.problem, self.scores if self.needs.scores else None
         if self.coefficients is not None:
             if problem.kernel == "precomputed":
-                return certify(problem, self.A, coefficients=self.coefficients, rho=rho)
-            return certify(problem, self.A, self.weights(), rho=rho)
+                return certificate_of(problem, self.A, coefficients=self.coefficients, rho=rho)
+            return certificate_of(problem, self.A, self.weights(), rho=rho)
         if self.needs.best_primal or self.needs.own_values:
-            return certify(problem, self.A, self.weights(), self.link, rho=rho)
-        return certify(problem, self.A, link=self.link, scores=scores, rho=rho)
+            return certificate_of(problem, self.A, self.weights(), self.link, rho=rho)
+        return certificate_of(problem, self.A, link=self.link, scores=scores, rho=rho)
 
     @property
     def checkpoint_cost(self) -> float:

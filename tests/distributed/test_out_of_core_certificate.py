@@ -13,7 +13,7 @@ from out_of_core import dense, out_of_core
 
 import fwlab
 from fwlab import distributed
-from fwlab.certify import certify
+from fwlab.certificate import certificate_of
 from fwlab.distributed import DriftError, OutOfCoreProblem
 
 M = 4
@@ -65,7 +65,7 @@ def test_the_exact_gap_lies_within_its_error(seed, kind, smoothing, scale, form,
     problem = drawn_problem(seed, kind, smoothing, scale, form)
     result = distributed.solve(out_of_core(problem, rows), method, tol=0.0, max_iter=2, rng=seed)
     assert_enclosed(problem, result)
-    inside = certify(problem, result.A.toarray(), result.W)
+    inside = certificate_of(problem, result.A.toarray(), result.W)
     assert result.gap_error <= 3 * inside.gap_error
     assert abs(result.gap - inside.gap) <= result.gap_error + inside.gap_error
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fwlab
-import fwlab.certify as module
-from fwlab.certify import certificate_of_parts, certify, terms_of_part
+import fwlab.certificate as module
+from fwlab.certificate import certificate_of, certificate_of_parts, terms_of_part
 from fwlab.operators.scores import score_parts
 from fwlab.parts import Errors, Terms, Whole, norms_of_rows, values_of_part, values_of_parts
 from fwlab.result import Certificate, Objectives
@@ -80,7 +80,7 @@ def test_parts_have_the_values_of_the_whole():
 
 
 def test_one_part_is_the_certificate_in_memory():
-    inside, found = certify(made(), A), of_parts([slice(0, N)])
+    inside, found = certificate_of(made(), A), of_parts([slice(0, N)])
     for name in ("primal", "dual", "gap", "augmented_gap", "gap_error", "distance"):
         assert getattr(found, name) == pytest.approx(getattr(inside, name), rel=1e-14)
 
@@ -89,7 +89,7 @@ def test_one_part_is_the_certificate_in_memory():
 def test_errors_of_parts_count_by_their_shares(given, name):
     """Errors that are the same for each row have the same mean, whatever the parts."""
     given(**{name: 0.1})
-    inside, found = certify(made(), A), of_parts()
+    inside, found = certificate_of(made(), A), of_parts()
     assert inside.gap_error > 0.1
     assert found.gap_error == pytest.approx(inside.gap_error, rel=1e-12)
     assert found.distance == pytest.approx(inside.distance, rel=1e-12)

@@ -8,13 +8,13 @@ from given_hinge import GivenHinge
 from numpy.testing import assert_allclose
 
 import fwlab
-import fwlab.certify as module
-from fwlab.certify import (
+import fwlab.certificate as module
+from fwlab.certificate import (
     _bounded,
     _is_feasible,
     _link_errors,
     _link_terms,
-    certify,
+    certificate_of,
     norms_of_rows,
 )
 from fwlab.losses import DOMAIN_TOLERANCE
@@ -63,7 +63,7 @@ def given(monkeypatch):
 
 def bound(problem, *arguments, **options):
     """Return gap_error without its margin of a hundredth."""
-    return certify(problem, *arguments, **options).gap_error / 1.01
+    return certificate_of(problem, *arguments, **options).gap_error / 1.01
 
 
 # ---------------------------------------------------------------- the last sums
@@ -212,7 +212,7 @@ def test_squares_of_a_block_norm_that_vanish():
     )
     W = np.full((8, 1), 2.0**-538)
     W[0] = 2.0**-500
-    found = certify(problem, np.zeros((1, 8)), W)
+    found = certificate_of(problem, np.zeros((1, 8)), W)
     exact = (Fraction(1, 2**500) + 7 * Fraction(1, 2**538)) ** 2 / 2
     error = exact - Fraction(found.primal)
     assert 1e3 * 2.0**-53 * found.primal < error <= found.gap_error
@@ -228,17 +228,21 @@ def test_given_scores_belong_to_the_link():
     problem, wrong = made(), np.full((N, M), 7.0)
     feasible = np.array([[0.5, -0.5, 0.0], [0.0, 0.0, 0.0]])
     for options in ({"W": W}, {"W": W, "link": problem.link(feasible)}):
-        assert certify(problem, feasible, scores=wrong, **options) == certify(problem, feasible, W)
-    read = certify(problem, feasible, scores=wrong)
+        assert certificate_of(problem, feasible, scores=wrong, **options) == certificate_of(
+            problem, feasible, W
+        )
+    read = certificate_of(problem, feasible, scores=wrong)
     assert read.primal == LAM / 2 * np.sum(problem.link(feasible) ** 2) + 1
     linear = made(kernel="linear")
-    assert certify(linear, feasible, link=wrong.T, scores=wrong) == certify(problem, feasible)
+    assert certificate_of(linear, feasible, link=wrong.T, scores=wrong) == certificate_of(
+        problem, feasible
+    )
     gram = fwlab.Problem(X @ X.T, Y, fwlab.TopK(1), LAM, kernel="precomputed", n_classes=M)
     for other in (0.5 * feasible, feasible.copy()):
-        found = certify(gram, feasible, scores=wrong, coefficients=other)
+        found = certificate_of(gram, feasible, scores=wrong, coefficients=other)
         assert found.primal == pytest.approx(problem.primal(problem.weights(other)))
-        assert found == certify(gram, feasible, coefficients=other)
-    assert certify(gram, feasible, scores=wrong).primal == pytest.approx(read.primal)
+        assert found == certificate_of(gram, feasible, coefficients=other)
+    assert certificate_of(gram, feasible, scores=wrong).primal == pytest.approx(read.primal)
 
 
 # ---------------------------------------------------------------- the distance
@@ -250,7 +254,7 @@ def test_the_distance_of_the_link(given, share):
     gap = made().gap(0 * A)
     eps = share * np.sqrt(gap / LAM)
     given(link=(0.0, eps))
-    certificate = certify(made(), 0 * A)
+    certificate = certificate_of(made(), 0 * A)
     largest = eps / 2 + np.sqrt(certificate.proved_gap / LAM - eps**2 / 4)
     assert largest <= certificate.distance <= 1.03 * largest
 
@@ -260,7 +264,7 @@ def test_the_distance_of_another_machine(given, p, W):
     """lam (p - 1) / 2 |W - W*|^2 <= gap, for 1 < p <= 2."""
     given(losses=1.0, link=(0.0, 0.1))
     link = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]])
-    certificate = certify(made(regularizer=fwlab.LpNorm(p)), 0 * A, W, link=link)
+    certificate = certificate_of(made(regularizer=fwlab.LpNorm(p)), 0 * A, W, link=link)
     if not 1 < p <= 2:
         assert certificate.distance == np.inf
         return
@@ -273,6 +277,6 @@ def test_the_distance_of_another_machine(given, p, W):
 def test_a_contradiction_has_no_distance():
     """A hinge that is a tenth of what its vertices attain has a gap below 0."""
     problem = fwlab.Problem(X / 1000, Y, GivenHinge(share=0.1), LAM, n_classes=M)
-    found = certify(problem, problem.loss.lmo(1.0 - np.eye(M)[Y], Y))
+    found = certificate_of(problem, problem.loss.lmo(1.0 - np.eye(M)[Y], Y))
     assert found.contradiction
     assert found.distance == np.inf

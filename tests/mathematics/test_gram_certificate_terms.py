@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import fwlab
-import fwlab.certify as module
-from fwlab.certify import _negative_curvature, _norm_error, _product_errors, certify
+import fwlab.certificate as module
+from fwlab.certificate import _negative_curvature, _norm_error, _product_errors, certificate_of
 from fwlab.operators.features import GramFeatures
 from fwlab.result import Certificate
 
@@ -62,7 +62,7 @@ def given(monkeypatch):
 
 def bound(problem, A=A, C=None):
     """Return gap_error without its margin of a hundredth."""
-    return certify(problem, A, coefficients=C).gap_error / 1.01
+    return certificate_of(problem, A, coefficients=C).gap_error / 1.01
 
 
 def norm_of(problem, A):
@@ -212,7 +212,7 @@ def test_a_matrix_that_is_not_semidefinite_is_a_contradiction():
     problem = made()
     problem.features = GramFeatures(np.diag([1.0, -0.5]))
     A = np.array([[0.0, 0.0, 0.0], [0.0, -1.0, 1.0]])
-    found = certify(problem, A)
+    found = certificate_of(problem, A)
     assert "not positive semidefinite" in found.contradiction
     assert found.distance == np.inf
 

@@ -9,7 +9,7 @@ from given_hinge import GivenHinge
 from loss_table import entries
 
 import fwlab
-from fwlab.certify import _link_errors, _link_terms, norms_of_rows
+from fwlab.certificate import _link_errors, _link_terms, norms_of_rows
 from fwlab.operators.features import features_of
 from fwlab.operators.scores import score_errors
 from fwlab.operators.sizes import row_sizes

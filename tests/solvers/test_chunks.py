@@ -7,7 +7,7 @@ from solvers.solver_table import GRID, M, random_feasible
 
 import fwlab.operators.scores
 import fwlab.primal_dual
-from fwlab.certify import certify
+from fwlab.certificate import certificate_of
 
 pytestmark = pytest.mark.small
 
@@ -23,7 +23,7 @@ def test_chunks_do_not_show(case, chunk, monkeypatch):
     wrong[-2] *= 3.0
 
     def values():
-        certificate, whole = problem.certificate(A), certify(problem, A)
+        certificate, whole = problem.certificate(A), certificate_of(problem, A)
         return [
             whole.primal,
             whole.augmented_gap,
@@ -38,12 +38,12 @@ def test_chunks_do_not_show(case, chunk, monkeypatch):
             problem.is_feasible(wrong),
         ]
 
-    whole, error = values(), certify(problem, A).gap_error
+    whole, error = values(), certificate_of(problem, A).gap_error
     monkeypatch.setattr(fwlab.primal_dual, "CHUNK", chunk)
     monkeypatch.setattr(fwlab.operators.scores, "ROWS", chunk)
     monkeypatch.setattr(fwlab.operators.scores, "ENTRIES", 1)
     assert_allclose(values(), whole, atol=1e-14)
     # the bound depends a little on the errors that it bounds
-    assert certify(problem, A).gap_error == pytest.approx(error, rel=0.01)
+    assert certificate_of(problem, A).gap_error == pytest.approx(error, rel=0.01)
     assert whole[-2:] == [True, False]
     assert whole[-3] > 0.1

@@ -10,7 +10,7 @@ from solvers.solver_table import Case
 
 import fwlab
 from fwlab import Status, ranking
-from fwlab.certify import certify
+from fwlab.certificate import certificate_of
 from fwlab.ranking.state import State as RankingState
 from fwlab.result import Certificate
 from fwlab.solvers import certificate_time, deadline
@@ -197,7 +197,11 @@ def test_some_samples_are_a_problem_of_their_own(form):
     A = alone.lowest(np.zeros((200, 4)))[0]
     dual = np.zeros((200, 4))
     A.add_to(dual, 0.5)
-    found, expected, gram = certify(part, dual), certify(alone, dual), form == "precomputed"
+    found, expected, gram = (
+        certificate_of(part, dual),
+        certificate_of(alone, dual),
+        form == "precomputed",
+    )
     assert found.gap == pytest.approx(expected.gap, rel=1e-6)
     # the whole Gram matrix allows a larger shift
     assert found.gap_error == pytest.approx(expected.gap_error, rel=10 if gram else 0.1)

@@ -8,7 +8,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 import fwlab
-from fwlab.certify import certify
+from fwlab.certificate import certificate_of
 from fwlab.operators import scores as module
 from fwlab.operators.features import DenseFeatures, GramFeatures, features_of
 from fwlab.operators.scores import score_parts
@@ -75,7 +75,7 @@ def test_a_certificate_makes_no_array_of_all_scores():
     problem.certificate(A)
     tracemalloc.start()
     try:
-        certificate, whole = problem.certificate(A), certify(problem, A)
+        certificate, whole = problem.certificate(A), certificate_of(problem, A)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -90,5 +90,5 @@ def test_with_another_norm_the_scores_of_the_link_are_not_taken():
     A = np.zeros((12, M))
     problem.lowest(rng.normal(size=(12, M)))[0].add_to(A, 1.0)
     link = problem.link(A)
-    found = certify(problem, A, link=link, scores=problem.features.scores(link))
-    assert found == certify(problem, A)
+    found = certificate_of(problem, A, link=link, scores=problem.features.scores(link))
+    assert found == certificate_of(problem, A)

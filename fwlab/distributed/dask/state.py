@@ -8,7 +8,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.certify import certificate_of_parts
+from fwlab.certificate import certificate_of_parts
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.driver import Driver
 from fwlab.distributed.dask.problem import DaskProblem

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
-from fwlab.certify import terms_of_part
+from fwlab.certificate import terms_of_part
 from fwlab.distributed.dask.proposals import Proposer
 from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem

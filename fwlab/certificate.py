@@ -64,7 +64,7 @@ from fwlab.result import Certificate, Objectives
 from fwlab.rounding import distances, dual_row_error, losses_with_error
 
 
-def certify(
+def certificate_of(
     problem: PrimalDual,
     A: Floats,
     W: Floats | None = None,
@@ -223,6 +223,7 @@ def _of_terms(
         E = total * m ** max(0.0, 1 / norm.q - 0.5)
         error += problem.lam * (np.sqrt(whole.dual_square) * E + E**2 / 2)
     certificate = _bounded(values, error, all(part.is_feasible for part in terms))
+    certificate = replace(certificate, link_error=float(total))
     if certificate.contradiction or not 1 < norm.p <= 2:
         return certificate
     root = np.sqrt(certificate.proved_gap) / np.sqrt(problem.lam * (norm.p - 1))
