@@ -46,7 +46,13 @@ from fwlab.versions import see_modules
 
 if TYPE_CHECKING:
     from fwlab import distributed, testing
-    from fwlab.estimators import PatMatClassifier, TopKSVC, TopKSVCCV, TopPushClassifier
+    from fwlab.estimators import (
+        PatMatClassifier,
+        TopKClassifier,
+        TopKSVC,
+        TopKSVCCV,
+        TopPushClassifier,
+    )
 
 __all__ = [
     "AwayStep",
@@ -75,6 +81,7 @@ __all__ = [
     "StepRule",
     "StructuredHinge",
     "TopK",
+    "TopKClassifier",
     "TopKSVC",
     "TopKSVCCV",
     "TopPushClassifier",
@@ -106,7 +113,7 @@ __all__ = [
 see_modules()
 
 ON_DEMAND = ("distributed", "testing")
-ESTIMATORS = ("PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")
+ESTIMATORS = ("PatMatClassifier", "TopKClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""TopKSVC with C chosen by cross-validation, along a path of warm starts on each fold."""
+"""TopKClassifier with C chosen by cross-validation, along a path of warm starts on each fold."""
 
 import warnings
 from copy import copy
@@ -15,7 +15,7 @@ from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.estimators.machine import TopKMachine
 from fwlab.estimators.named_losses import largest_k
-from fwlab.estimators.topk_svc import TopKSVC
+from fwlab.estimators.topk_classifier import TopKClassifier
 from fwlab.estimators.validation import training_samples
 
 OWN = ("Cs", "cv", "scoring")
@@ -34,7 +34,8 @@ class TopKSVCCV(TopKMachine):
         As everywhere in scikit-learn; None is the accuracy. `fwlab.metrics.make_topk_scorer(k)`
         counts a sample as right if its class is among the k best.
     loss, k, weights, .. storage
-        As for TopKSVC, which has C and warm_start besides.
+        As for TopKClassifier, which has C and warm_start besides. The cross-entropy needs
+        `loss="cross-entropy", method="auto"`; `scoring="neg_log_loss"` then judges probabilities.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class TopKSVCCV(TopKMachine):
         The values of C, ascending.
     scores_ : array (n_folds, n_Cs)
         The score of each fold at each C.
-    Others as for TopKSVC.
+    Others as for TopKClassifier.
     """
 
     def __init__(
@@ -131,10 +132,10 @@ class TopKSVCCV(TopKMachine):
         except ValueError as error:
             raise ValueError(f"fold {fold}, which trains on {m} classes: {error}") from error
 
-    def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKSVC:
+    def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKClassifier:
         """Return the machine that a fold trains, which may have only m of the classes."""
         shared = {name: value for name, value in self.get_params().items() if name not in OWN}
-        machine = TopKSVC(**shared)
+        machine = TopKClassifier(**shared)
         if isinstance(self.class_weight, dict):  # for the fold, a class that it lacks is unknown
             whole = {label: self.class_weight.get(label, 1.0) for label in classes.tolist()}
             machine.set_params(class_weight=whole)
