@@ -49,6 +49,7 @@ DEFAULTS: dict[str, Any] = {
     "model": None,
     "samples": None,
     "topk": 1,
+    "probabilities": False,
     "labels": None,
     "verify": False,
     "proved": False,

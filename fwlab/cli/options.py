@@ -35,7 +35,10 @@ LOSSES = {
     "weighted-topk": "topk with decaying weights (linear unless --weights says otherwise)",
     "weighted-usunier": "usunier with decaying weights (linear unless --weights says otherwise)",
     "structured": "the largest violation with a cost for each pair of classes (--costs)",
+    "cross-entropy": "multinomial logistic regression, with probabilities in `fwlab predict`",
 }
+# the losses of --loss all
+HINGES = tuple(name for name in LOSSES if name != "cross-entropy")
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
@@ -195,6 +198,11 @@ def _add_predict(parser: CommandParser) -> None:
     _add_index_base(parser, "default: as in the training file")
     option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
+        "--probabilities",
+        action="store_true",
+        help="add the probability of each label; for models of the cross-entropy",
+    )
+    parser.add_argument(
         "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
     )
 
@@ -215,7 +223,7 @@ def _add_problem(parser: CommandParser, many: bool) -> None:
     option(parser, "data", f"a name of `fwlab data` or a file{several}")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
     _add_index_base(parser, "default: 0 if any row has index 0, else 1")
-    all_losses = f"{several}, or all" if many else ""
+    all_losses = f"{several}, or all for all but cross-entropy" if many else ""
     option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
         "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
