@@ -23,7 +23,7 @@ from fwlab.cli.flags import (
     reals,
     whole_number,
 )
-from fwlab.experiments.record import FILE as RECORD
+from fwlab.provenance import installed
 from fwlab.text import did_you_mean
 from fwlab.toml_text import read_toml
 
@@ -65,12 +65,12 @@ EXIT_CODES = (
 )
 
 
-def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of one call. Flags override --config, which overrides DEFAULTS.
 
     Raises BadInput with one sentence. A call without arguments prints the help, as --help does.
     """
-    parser, commands = _parser(version)
+    parser, commands = _parser()
     argv = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     if argv[0].startswith("-") and argv[0] not in parser._option_string_actions:
         _refuse([argv[0]], parser)
@@ -96,13 +96,14 @@ def _refuse(unknown: list[str], parser: CommandParser) -> NoReturn:
     raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
 
 
-def _parser(version: str) -> tuple[CommandParser, dict[str, CommandParser]]:
+def _parser() -> tuple[CommandParser, dict[str, CommandParser]]:
     parser = CommandParser(
         prog="fwlab",
         description="Certified training of top-k and multi-class SVMs.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"fwlab {version}")
+    version = f"fwlab {installed('fwlab')}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(COMMANDS))
     made = {name: _command(commands, name, sentence) for name, sentence in COMMANDS.items()}
     _add_compare(made["compare"])
@@ -297,6 +298,9 @@ def _new_folder(again: str) -> Path:
 
 def _from_record(parser: CommandParser, flag: str, folder: str) -> dict[str, Any]:
     """Return the options in the record of a comparison that the command line made."""
+    # with all that a comparison needs
+    from fwlab.experiments.record import FILE as RECORD
+
     path = Path(folder) / RECORD
     if not path.is_file():
         raise BadInput(f"{flag} needs the folder of a comparison; {folder!r} holds no {RECORD}.")

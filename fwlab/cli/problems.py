@@ -142,7 +142,7 @@ def _listed(flag: str, text: str) -> list[str]:
     return names
 
 
-def loss_of(options: Namespace, m: int) -> Loss | CrossEntropy:
+def loss_of(options: Namespace, m: int) -> Any:
     """Return the one loss that the options name, for m classes."""
     names = _loss_names(options)
     if len(names) != 1:

@@ -22,6 +22,8 @@ NO_MATHEMATICS = {
     "checks.arguments": "checks of types and shapes",
     "command": "exit codes and sentences",
     "launch": "Ctrl-C",
+    "public": "names",
+    "cli.main": "the start of the command line",
     "streams": "stdout and stderr",
     "toml_text": "text in a file format",
     "kernels._jit": "how functions are compiled",
