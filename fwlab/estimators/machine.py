@@ -7,7 +7,9 @@ With C and the training set's omega (sample_weight times class_weight) it minimi
 which is n C times fwlab.Problem's objective with lam = 1 / (C n).
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.checks.labels import codes_of_rows, encoded_labels, one_column
+from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, as_result
 from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import has_probabilities, named_loss
@@ -77,7 +80,7 @@ def _gives_probabilities(machine: Any) -> bool:
 
 
 # sklearn has no type hints: its classes are Any
-class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: what a subclass trains with `_train`, and everything that a fitted one does.
 
     A subclass has TopKClassifier's parameters, without C and warm_start.
@@ -212,11 +215,14 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Return the loss that the parameters describe. Raises an error for bad ones."""
         return named_loss(self.loss, self.k, self.weights, n_classes)
 
-    def _train(self, training: TrainingProblem, A0: Floats | None) -> Floats:
+    def _train(
+        self, training: TrainingProblem, A0: Floats | None, task: FitTask | None = None
+    ) -> Floats:
         """Solve the problem, from the dual point A0 if it is feasible there, and return the last
-        dual point; keeps what a fitted estimator has."""
+        dual point; keeps what a fitted estimator has. The task tells callbacks of checkpoints."""
         problem = training.problem
         takes_direct = self.norm != 2 and self.method != "alternate" and not problem.has_entropy
+        attributes = partial(self._attributes, training)
         result = solve(
             problem,
             "direct" if takes_direct else self.method,
@@ -225,12 +231,19 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             A0=A0 if A0 is not None and may_start(problem, A0) else None,
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
+            callback=None if task is None else task.each_checkpoint(attributes),
         )
         self._keep(training, result)
         takes_auto = self.norm == 2 and self.method != "auto"
         advice = 'method="auto" is made for large C. ' if takes_auto else ""
         warn_if_unfinished(type(self).__name__, result, self.tol, advice)
         return result.A
+
+    def _attributes(self, training: TrainingProblem, progress: Any) -> dict[str, Any]:
+        """Return all attributes of the machine of a checkpoint."""
+        machine = copy(self)
+        machine._keep(training, as_result(progress))
+        return dict(vars(machine))
 
     def _keep(self, training: TrainingProblem, result: Result) -> None:
         """Set the attributes of a fitted estimator."""

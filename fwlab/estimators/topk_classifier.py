@@ -6,6 +6,7 @@ from typing import Any, Self
 from sklearn.base import clone
 
 from fwlab.checks.arguments import as_positive_reals
+from fwlab.estimators.callbacks import fit_task
 from fwlab.estimators.machine import TopKMachine
 from fwlab.estimators.validation import training_samples
 from fwlab.estimators.warm_starts import on_class_or_instance
@@ -147,8 +148,11 @@ class TopKClassifier(TopKMachine):
         fitted = copy(self)
         X, y = training_samples(fitted, X, y)
         training = fitted._training(X, y, sample_weight, self.C)
-        A = fitted._train(training, getattr(self, "_dual", None) if self.warm_start else None)
-        fitted._dual = A if self.warm_start else None
+        A0 = getattr(self, "_dual", None) if self.warm_start else None
+        with fit_task(self, X, y, sample_weight) as task:
+            A = fitted._train(training, A0, task)
+            fitted._dual = A if self.warm_start else None
+            task.end(vars(fitted))
         return self._become(fitted)
 
     @on_class_or_instance

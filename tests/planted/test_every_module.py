@@ -23,6 +23,7 @@ NO_MATHEMATICS = {
     "command": "exit codes and sentences",
     "launch": "Ctrl-C",
     "public": "names",
+    "estimators.callbacks": "tasks that callbacks of scikit-learn see",
     "cli.main": "the start of the command line",
     "streams": "stdout and stderr",
     "toml_text": "text in a file format",
