@@ -73,6 +73,10 @@ class Package(ModuleType):
         elif not _is_importing():
             import_module("fwlab.public")
 
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Be imported by worker processes, which get the functions of a user's script."""
+        return import_module, (self.__name__,)
+
 
 def _is_importing() -> bool:
     """Return whether a module of fwlab is being imported, so that others may be incomplete."""

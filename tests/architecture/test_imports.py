@@ -1,6 +1,7 @@
 """Who may import whom, read from the sources, and what `import fwlab` loads."""
 
 import ast
+import pickle
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -299,6 +300,10 @@ def test_a_part_brings_the_whole_package(first):
     """A program's changes count as its own code (fwlab.versions), and functions hide modules."""
     check = "from fwlab.versions import SEEN; assert {'fwlab.verify', 'fwlab.losses'} <= {*SEEN}"
     assert "fwlab.public" in loaded_after(f"{first}; {check}; import fwlab; fwlab.verify.__code__")
+
+
+def test_the_package_is_sent_to_other_processes_by_its_name():
+    assert pickle.loads(pickle.dumps(fwlab)) is fwlab
 
 
 def test_the_version_is_that_of_the_installed_package():
