@@ -1,121 +1,40 @@
-"""A laboratory for top-k and multi-class SVMs: dual solvers with certificates."""
+"""A laboratory for top-k and multi-class SVMs and softmax: dual solvers with certificates.
+
+`import fwlab` takes no time. The first use of a name, or of a module that computes, imports them
+all (fwlab.public), so that what a program changes later is seen as its own code (fwlab.versions).
+"""
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 # first, so that Ctrl-C during the imports below ends the command line with a sentence
 from fwlab import launch as launch
 
-# isort: split
-from fwlab import bounds, datasets, metrics, ranking, weights
-from fwlab.certification import Certification, ExcessStatus, certify
-from fwlab.cross_entropy import CrossEntropy
-from fwlab.experiments import Comparison, compare
-from fwlab.experiments.cross_validation import CrossValidation, cross_validate
-from fwlab.experiments.path import path
-from fwlab.losses import (
-    Loss,
-    MaxHinge,
-    PseudoTopK,
-    StructuredHinge,
-    TopK,
-    Usunier,
-    WeightedTopK,
-    WeightedUsunier,
-)
-from fwlab.lp_norm import LpNorm
-from fwlab.model import Model
-from fwlab.polytope_loss import PolytopeLoss
-from fwlab.problem import Problem
-from fwlab.projections import (
-    project_knapsack,
-    project_permutahedron,
-    project_topk_cone,
-    project_topk_simplex,
-)
-from fwlab.result import Result, Status, Trace
-from fwlab.solvers.away_steps import AwayStep, Pairwise
-from fwlab.solvers.blended_pairwise import BlendedPairwise
-from fwlab.solvers.frank_wolfe import FrankWolfe
-from fwlab.solvers.method import Method, Needs, State
-from fwlab.solvers.registry import methods, register_method
-from fwlab.solvers.solve import solve
-from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
-from fwlab.verify import Enclosure, verify
-from fwlab.versions import see_modules
-
 if TYPE_CHECKING:
-    from fwlab import distributed, testing
-    from fwlab.estimators import PatMatClassifier, TopKSVC, TopKSVCCV, TopPushClassifier
+    from fwlab.public import *  # noqa: F403
 
-__all__ = [
-    "AwayStep",
-    "BlendedPairwise",
-    "Certification",
-    "Comparison",
-    "CrossEntropy",
-    "CrossValidation",
-    "Direction",
-    "Enclosure",
-    "ExcessStatus",
-    "FrankWolfe",
-    "Loss",
-    "LpNorm",
-    "MaxHinge",
-    "Method",
-    "Model",
-    "Needs",
-    "OpenLoop",
-    "Pairwise",
+    __version__: str
+
+# modules that compute nothing, with which the command line starts
+LIGHT = {"cli", "command", "files", "launch", "provenance", "streams", "text", "toml_text"}
+ON_DEMAND = ("distributed", "testing")
+ESTIMATORS = (
     "PatMatClassifier",
-    "PolytopeLoss",
-    "Problem",
-    "PseudoTopK",
-    "Result",
-    "State",
-    "Status",
-    "StepRule",
-    "StructuredHinge",
-    "TopK",
+    "TopKClassifier",
     "TopKSVC",
     "TopKSVCCV",
     "TopPushClassifier",
-    "Trace",
-    "Usunier",
-    "WeightedTopK",
-    "WeightedUsunier",
-    "bounds",
-    "certify",
-    "compare",
-    "cross_validate",
-    "datasets",
-    "distributed",
-    "methods",
-    "metrics",
-    "path",
-    "project_knapsack",
-    "project_permutahedron",
-    "project_topk_cone",
-    "project_topk_simplex",
-    "ranking",
-    "register_method",
-    "solve",
-    "testing",
-    "verify",
-    "weights",
-]
-
-# what a program changes from here on is no longer fwlab's code
-see_modules()
-
-ON_DEMAND = ("distributed", "testing")
-ESTIMATORS = ("PatMatClassifier", "TopKSVC", "TopKSVCCV", "TopPushClassifier")
+)
 
 
 def __getattr__(name: str) -> Any:
-    """Import what few programs need, scikit-learn for one, when it is first named."""
-    if name in ON_DEMAND:
+    """Import what is first named; what few programs need, scikit-learn for one, on its own."""
+    if name == "__version__":
+        return import_module("fwlab.provenance").installed("fwlab")
+    if name in ON_DEMAND or (_is_importing() and find_spec(f"fwlab.{name}")):
         return import_module(f"fwlab.{name}")
     if name in ESTIMATORS:
         try:
@@ -125,11 +44,46 @@ def __getattr__(name: str) -> Any:
                 raise
             sentence = f"fwlab.{name} needs scikit-learn: pip install scikit-learn."
             raise ImportError(sentence) from error
+    this = sys.modules[__name__]
+    if not name.startswith("__") or name == "__all__":
+        public = import_module("fwlab.public")
+        if name in vars(this):
+            return vars(this)[name]
+        if name == "__all__":
+            return public.__all__
     # with both, Python's traceback suggests a name
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message, name=name, obj=sys.modules[__name__])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=this)
 
 
 def __dir__() -> list[str]:
     """List what is imported on demand, too, for completion in notebooks."""
-    return sorted({*globals(), *__all__})
+    public = import_module("fwlab.public")
+    return sorted({*globals(), *public.__all__, "__version__"})
+
+
+class Package(ModuleType):
+    """The package, which imports everything as soon as a module that computes is complete."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if not isinstance(value, ModuleType) or name in LIGHT:
+            return
+        if name == "public":  # fwlab.verify is a function there, not the module
+            vars(self).update({n: vars(value)[n] for n in value.__all__ if n in vars(value)})
+        elif not _is_importing():
+            import_module("fwlab.public")
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Be imported by worker processes, which get the functions of a user's script."""
+        return import_module, (self.__name__,)
+
+
+def _is_importing() -> bool:
+    """Return whether a module of fwlab is being imported, so that others may be incomplete."""
+    return any(
+        name.startswith("fwlab.") and getattr(module.__spec__, "_initializing", False)
+        for name, module in list(sys.modules.items())
+    )
+
+
+sys.modules[__name__].__class__ = Package

@@ -2,7 +2,7 @@
 
 import sys
 
-from fwlab.cli.commands import main
+from fwlab.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

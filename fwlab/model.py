@@ -18,6 +18,7 @@ from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import plain_labels
 from fwlab.datasets.normalize import Scaling
 from fwlab.npz import Saved, saved_arrays, write_arrays
+from fwlab.operators.softmax import log_probabilities
 from fwlab.provenance import provenance
 from fwlab.result import TEXT, Result, named_values, part_of
 from fwlab.text import in_brackets
@@ -41,6 +42,8 @@ MODEL = {
     **dict.fromkeys(("feature_names", "settings", "certificate", "made_by"), TEXT),
     **dict.fromkeys(LATER, TEXT._replace(required=False)),
 }
+# the setting `loss` of a run, and of an estimator
+CROSS_ENTROPY = ("CrossEntropy()", "'cross-entropy'")
 CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 
 
@@ -136,6 +139,18 @@ class Model:
         k = as_integer("k", k, low=1, high=len(self.classes))
         order = np.argsort(-self.scores(X), axis=1, kind="stable")
         return np.asarray(self.classes[order[:, :k]])
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the loss of the training run was the cross-entropy."""
+        return self.settings.get("loss") in CROSS_ENTROPY
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities (n, m) of the classes. Raises ValueError for another loss."""
+        if not self.has_probabilities:
+            loss = self.settings.get("loss", "an unknown loss")
+            raise ValueError(f"probabilities need a model of the cross-entropy; got {loss}.")
+        return np.asarray(np.exp(log_probabilities(self.scores(X))))
 
     def save(self, path: str | Path) -> None:
         """Write the model to an .npz file."""

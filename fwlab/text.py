@@ -15,8 +15,6 @@ from reprlib import recursive_repr
 from textwrap import shorten, wrap
 from typing import Any
 
-import numpy as np
-
 MOST_WEIGHTS = 5
 MOST_LETTERS = 100  # of one fact
 WIDTH = 88
@@ -179,6 +177,8 @@ def _html_row(tag: str, cells: Sequence[str]) -> str:
 
 
 def _short(value: Any) -> str:
+    import numpy as np  # the command line's help needs no numpy
+
     try:
         array = np.asarray(value)
     except ValueError:  # lists of different lengths

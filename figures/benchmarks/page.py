@@ -21,6 +21,7 @@ PAGE = (
     "projections",
     "linear_svc",
     "small_fits",
+    "logistic",
     "peer",
     "threads",
     "ranking_peers",

@@ -75,14 +75,35 @@ def as_floats(
 def as_array(name: str, value: Any, dtype: Any = None) -> NDArray[Any]:
     """Return `value` as a numpy array of this type, of any for None.
 
-    Raises TypeError for a masked array.
+    Raises TypeError for a masked array, and for a tensor that numpy cannot read.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array; got a masked array of shape {value.shape}.")
+    value = of_tensor(name, value)
     try:
         return np.asarray(value, dtype=dtype)
     except ValueError:
         raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
+
+
+def of_tensor(name: str, value: Any) -> Any:
+    """Return a tensor of torch as an array that shares its memory, and others as they are.
+
+    Raises TypeError if numpy cannot read it: it has a type that numpy lacks, such as bfloat16, lies
+    on another device, or requires its gradient.
+    """
+    if not hasattr(value, "detach"):
+        return value
+    try:
+        return np.asarray(value)
+    except (TypeError, RuntimeError):
+        facts = [f"{type(value).__name__} of {getattr(value, 'dtype', 'an unknown type')}"]
+        facts += [f"on {device}"] if str(device := getattr(value, "device", "cpu")) != "cpu" else []
+        facts += ["that requires its gradient"] if getattr(value, "requires_grad", False) else []
+        raise TypeError(
+            f"{name} must be an array, or a tensor that numpy can read; got a {' '.join(facts)}: "
+            f"pass {name}.detach().cpu().float().numpy()."
+        ) from None
 
 
 def require_finite(name: str, values: NDArray[Any], largest: float = LARGEST) -> None:

@@ -1,5 +1,5 @@
 """The command line: fwlab compare | solve | predict | data | methods | losses | info | warmup."""
 
-from fwlab.cli.commands import main
+from fwlab.cli.main import main
 
 __all__ = ["main"]

@@ -7,7 +7,6 @@ Ctrl-C, and 141 if nobody reads the report to its end.
 
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -19,9 +18,9 @@ from fwlab import datasets, metrics
 from fwlab.checks.arguments import as_integer
 from fwlab.cli.certify import certify
 from fwlab.cli.flags import BadInput, check_file
-from fwlab.cli.options import LOSSES, parse
+from fwlab.cli.options import LOSSES
 from fwlab.cli.out_of_core import refuse_own_flags, solve_out_of_core
-from fwlab.cli.output import bad_input, enough_memory, plain_warnings, print_json
+from fwlab.cli.output import bad_input, enough_memory, print_json
 from fwlab.cli.predict import predict
 from fwlab.cli.problems import NamedProblem, load, load_problems, problem_flags
 from fwlab.cli.reports import (
@@ -33,7 +32,7 @@ from fwlab.cli.reports import (
     proved_report,
     warmup_rows,
 )
-from fwlab.command import complain, run_command
+from fwlab.command import complain
 from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
 from fwlab.experiments.html_report import check_html_report
 from fwlab.experiments.lock import locked
@@ -42,9 +41,8 @@ from fwlab.experiments.record import FILE as RECORD
 from fwlab.experiments.record import Record
 from fwlab.experiments.runs import Settings
 from fwlab.files import write_text_atomically
-from fwlab.launch import INTERRUPTED, imported
+from fwlab.launch import INTERRUPTED
 from fwlab.model import Model
-from fwlab.provenance import installed
 from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import sigterm_interrupts
 from fwlab.solvers.registry import methods
@@ -55,21 +53,10 @@ from fwlab.verify import imported_flint, verify
 NO_FIGURE = "No figure was drawn because matplotlib is not installed: pip install 'fwlab[plot]'."
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
-    return run_command("fwlab", lambda: _run(argv))
-
-
-def _run(argv: Sequence[str] | None) -> int:
-    imported()
-    try:
-        with plain_warnings():
-            options = parse(argv, installed("fwlab"))
-            with sigterm_interrupts(), enough_memory(_data_of(options)):
-                return COMMANDS[options.command](options)
-    except BadInput as error:
-        complain(error)
-        return 2
+def run(options: Namespace) -> int:
+    """Run the command that the options name, and return its exit code."""
+    with sigterm_interrupts(), enough_memory(_data_of(options)):
+        return COMMANDS[options.command](options)
 
 
 def _data_of(options: Namespace) -> str:

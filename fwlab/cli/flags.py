@@ -53,6 +53,7 @@ DEFAULTS: dict[str, Any] = {
     "factor": 1.1,
     "samples": None,
     "topk": 1,
+    "probabilities": False,
     "labels": None,
     "verify": False,
     "proved": False,

@@ -23,7 +23,7 @@ from fwlab.cli.flags import (
     reals,
     whole_number,
 )
-from fwlab.experiments.record import FILE as RECORD
+from fwlab.provenance import installed
 from fwlab.text import did_you_mean
 from fwlab.toml_text import read_toml
 
@@ -35,7 +35,10 @@ LOSSES = {
     "weighted-topk": "topk with decaying weights (linear unless --weights says otherwise)",
     "weighted-usunier": "usunier with decaying weights (linear unless --weights says otherwise)",
     "structured": "the largest violation with a cost for each pair of classes (--costs)",
+    "cross-entropy": "multinomial logistic regression, with probabilities in `fwlab predict`",
 }
+# the losses of --loss all
+HINGES = tuple(name for name in LOSSES if name != "cross-entropy")
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
@@ -63,12 +66,12 @@ EXIT_CODES = (
 )
 
 
-def parse(argv: Sequence[str] | None, version: str) -> argparse.Namespace:
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of one call. Flags override --config, which overrides DEFAULTS.
 
     Raises BadInput with one sentence. A call without arguments prints the help, as --help does.
     """
-    parser, commands = _parser(version)
+    parser, commands = _parser()
     argv = list(sys.argv[1:] if argv is None else argv) or ["--help"]
     if argv[0].startswith("-") and argv[0] not in parser._option_string_actions:
         _refuse([argv[0]], parser)
@@ -94,13 +97,14 @@ def _refuse(unknown: list[str], parser: CommandParser) -> NoReturn:
     raise BadInput(f"unrecognized arguments: {' '.join(unknown)}.{guess}")
 
 
-def _parser(version: str) -> tuple[CommandParser, dict[str, CommandParser]]:
+def _parser() -> tuple[CommandParser, dict[str, CommandParser]]:
     parser = CommandParser(
         prog="fwlab",
         description="Certified training of top-k and multi-class SVMs.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"fwlab {version}")
+    version = f"fwlab {installed('fwlab')}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(COMMANDS))
     made = {name: _command(commands, name, sentence) for name, sentence in COMMANDS.items()}
     _add_compare(made["compare"])
@@ -197,6 +201,11 @@ def _add_predict(parser: CommandParser) -> None:
     _add_index_base(parser, "default: as in the training file")
     option(parser, "topk", "labels per sample, the best one first", whole_number)
     parser.add_argument(
+        "--probabilities",
+        action="store_true",
+        help="add the probability of each label; for models of the cross-entropy",
+    )
+    parser.add_argument(
         "--out", dest="labels", metavar="FILE", help="write the labels to a .csv file"
     )
 
@@ -234,7 +243,7 @@ def _add_problem(
     option(parser, "data", f"a name of `fwlab data` or a file{several}")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
     _add_index_base(parser, "default: 0 if any row has index 0, else 1")
-    all_losses = f"{several}, or all" if many else ""
+    all_losses = f"{several}, or all for all but cross-entropy" if many else ""
     option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
         "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"
@@ -308,6 +317,9 @@ def _new_folder(again: str) -> Path:
 
 def _from_record(parser: CommandParser, flag: str, folder: str) -> dict[str, Any]:
     """Return the options in the record of a comparison that the command line made."""
+    # with all that a comparison needs
+    from fwlab.experiments.record import FILE as RECORD
+
     path = Path(folder) / RECORD
     if not path.is_file():
         raise BadInput(f"{flag} needs the folder of a comparison; {folder!r} holds no {RECORD}.")

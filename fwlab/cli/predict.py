@@ -3,6 +3,7 @@
 import csv
 import io
 from argparse import Namespace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,20 @@ def predict(options: Namespace) -> int:
             model.label_name,
             model.index_base if options.index_base is None else options.index_base,
         )
-        best = model.predict_topk(X, k)
+        best, shares = model.predict_topk(X, k), None
+        if options.probabilities:
+            shares = -np.sort(-model.predict_proba(X), axis=1)[:, :k]
     report: dict[str, Any] = {"n": len(best)}
     if labels is not None:
         report |= accuracies(model, X, labels, k)
     if options.labels is not None:
-        write_text_atomically(Path(options.labels), as_csv(best))
+        write_text_atomically(Path(options.labels), as_csv(best, shares))
     if options.json:
+        if options.labels is None and shares is not None:
+            report["probabilities"] = shares.tolist()
         print_json(**report, predictions=best.tolist() if options.labels is None else None)
     elif options.labels is None:
-        print(as_csv(best), end="")
+        print(as_csv(best, shares), end="")
     else:
         shown = ", ".join(f"{name} = {value:.6g}" for name, value in report.items())
         print(f"{shown}; written: {options.labels}")
@@ -97,10 +102,14 @@ def _codes(labels: np.ndarray | list[str], classes: np.ndarray) -> Integers:
     return codes_of(texts, classes)
 
 
-def as_csv(best: np.ndarray) -> str:
-    """Return the predictions as text: one row per sample, the best label first."""
+def as_csv(best: np.ndarray, shares: np.ndarray | None = None) -> str:
+    """Return the predictions (n, k) as text: one row per sample, the best label first.
+
+    Their probabilities (n, k), if given, follow the labels.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([f"top{place + 1}" for place in range(best.shape[1])])
-    writer.writerows(best.tolist())
+    parts = {"top": best.tolist()} | ({} if shares is None else {"p": shares.tolist()})
+    writer.writerow([f"{name}{place + 1}" for name in parts for place in range(best.shape[1])])
+    writer.writerows(chain.from_iterable(row) for row in zip(*parts.values(), strict=True))
     return text.getvalue()

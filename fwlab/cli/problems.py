@@ -11,7 +11,8 @@ from fwlab import datasets, weights
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_real
 from fwlab.cli.flags import BadInput
-from fwlab.cli.options import LOSSES
+from fwlab.cli.options import HINGES, LOSSES
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.datasets.named import Dataset
 from fwlab.losses import (
     Loss,
@@ -119,7 +120,7 @@ def _named_problem(name: str, loss: str, dataset: Dataset, options: Namespace) -
 
 def _loss_names(options: Namespace) -> list[str]:
     if options.loss == "all":
-        return list(LOSSES)
+        return list(HINGES)
     names = _listed("loss", options.loss)
     for name in names:
         if name not in LOSSES:
@@ -146,7 +147,7 @@ def _listed(flag: str, text: str) -> list[str]:
     return names
 
 
-def loss_of(options: Namespace, m: int) -> Loss:
+def loss_of(options: Namespace, m: int) -> Any:
     """Return the one loss that the options name, for m classes."""
     return _loss(_one_loss(options), m, options)
 
@@ -158,8 +159,10 @@ def _one_loss(options: Namespace) -> str:
     return names[0]
 
 
-def _loss(name: str, m: int, options: Namespace) -> Loss:
+def _loss(name: str, m: int, options: Namespace) -> Loss | CrossEntropy:
     k, decay = options.k, options.weights
+    if name == "cross-entropy":
+        return CrossEntropy()
     if name == "max-hinge":
         return MaxHinge()
     if name == "pseudo-topk":

@@ -1,4 +1,4 @@
-"""A fitted multi-class machine: training, predictions, certificates; TopKSVC and TopKSVCCV are one.
+"""A fitted multi-class machine: training, predictions, certificates of the estimators.
 
 With C and the training set's omega (sample_weight times class_weight) it minimises
 
@@ -7,25 +7,30 @@ With C and the training set's omega (sample_weight times class_weight) it minimi
 which is n C times fwlab.Problem's objective with lam = 1 / (C n).
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_real
 from fwlab.checks.labels import codes_of_rows, encoded_labels, one_column
+from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, as_result
 from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
-from fwlab.estimators.named_losses import named_loss
+from fwlab.estimators.named_losses import has_probabilities, named_loss
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values
 from fwlab.estimators.validation import new_samples, parameters_of
 from fwlab.estimators.warm_starts import may_start, warn_if_unfinished
 from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
+from fwlab.operators.softmax import log_probabilities
 from fwlab.problem import Problem
 from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.result import Result
@@ -66,11 +71,19 @@ class TrainedMachine(Trained):
     distance: float
 
 
+def _gives_probabilities(machine: Any) -> bool:
+    """Return whether the loss of the fit, or before it of the next one, has probabilities."""
+    parameters = machine._trained.parameters if "_trained" in vars(machine) else vars(machine)
+    if not has_probabilities(loss := parameters["loss"]):
+        raise AttributeError(f'probabilities need loss="cross-entropy"; got {loss!r}.')
+    return True
+
+
 # sklearn has no type hints: its classes are Any
-class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: what a subclass trains with `_train`, and everything that a fitted one does.
 
-    A subclass has TopKSVC's parameters, without C and warm_start.
+    A subclass has TopKClassifier's parameters, without C and warm_start.
     """
 
     # the parameters that all subclasses have
@@ -92,6 +105,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     storage: Any
 
     _trained: TrainedMachine
+    _advice = "; fwlab.certify bounds the error of any weights W"
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores (n, n_classes); of two classes the second less the first, (n,)."""
@@ -111,6 +125,23 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         k = as_integer("k", k, low=1, high=scores.shape[1])
         order = np.argsort(-scores, axis=1, kind="stable")
         return np.asarray(self.classes_[order[:, :k]])
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithms of the probabilities (n, n_classes), in the order of classes_.
+
+        They are s_j - log sum_k exp(s_k) with the scores s of all classes; of two classes these are
+        0 and the decision function. Only with the cross-entropy.
+        """
+        return np.asarray(log_probabilities(self._scores(X)))
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities (n, n_classes) of the classes, in the order of classes_.
+
+        Only with the cross-entropy; `predict_log_proba` has the formula.
+        """
+        return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def proved(self, X: Any) -> np.ndarray:
         """Return whether each predicted label is certainly the exact optimum's, (n,) bool.
@@ -169,7 +200,7 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         problem = Problem(
             kernel.features(X),
             codes,
-            named_loss(self.loss, self.k, self.weights, m),
+            self._loss(m),
             lam=1 / (C * X.shape[0]),
             smoothing=self.smoothing,
             kernel=None if kernel.is_linear else "precomputed",
@@ -180,24 +211,39 @@ class TopKMachine(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         )
         return TrainingProblem(problem, kernel, classes)
 
-    def _train(self, training: TrainingProblem, A0: Floats | None) -> Floats:
+    def _loss(self, n_classes: int) -> Any:
+        """Return the loss that the parameters describe. Raises an error for bad ones."""
+        return named_loss(self.loss, self.k, self.weights, n_classes)
+
+    def _train(
+        self, training: TrainingProblem, A0: Floats | None, task: FitTask | None = None
+    ) -> Floats:
         """Solve the problem, from the dual point A0 if it is feasible there, and return the last
-        dual point; keeps what a fitted estimator has."""
+        dual point; keeps what a fitted estimator has. The task tells callbacks of checkpoints."""
         problem = training.problem
+        takes_direct = self.norm != 2 and self.method != "alternate" and not problem.has_entropy
+        attributes = partial(self._attributes, training)
         result = solve(
             problem,
-            self.method if self.norm == 2 or self.method == "alternate" else "direct",
+            "direct" if takes_direct else self.method,
             tol=self.tol,
             max_iter=self.max_iter,
             A0=A0 if A0 is not None and may_start(problem, A0) else None,
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
+            callback=None if task is None else task.each_checkpoint(attributes),
         )
         self._keep(training, result)
         takes_auto = self.norm == 2 and self.method != "auto"
         advice = 'method="auto" is made for large C. ' if takes_auto else ""
         warn_if_unfinished(type(self).__name__, result, self.tol, advice)
         return result.A
+
+    def _attributes(self, training: TrainingProblem, progress: Any) -> dict[str, Any]:
+        """Return all attributes of the machine of a checkpoint."""
+        machine = copy(self)
+        machine._keep(training, as_result(progress))
+        return dict(vars(machine))
 
     def _keep(self, training: TrainingProblem, result: Result) -> None:
         """Set the attributes of a fitted estimator."""

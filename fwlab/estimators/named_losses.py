@@ -5,6 +5,7 @@ from typing import Any
 
 from fwlab import weights as weight_vectors
 from fwlab.checks.arguments import as_integer, as_rho
+from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import (
     Loss,
     MaxHinge,
@@ -16,23 +17,26 @@ from fwlab.losses import (
 )
 from fwlab.polytope_loss import PolytopeLoss
 
-PLAIN: dict[str, Callable[[int], Loss]] = {
+PLAIN: dict[str, Callable[[int], Loss | CrossEntropy]] = {
     "topk": TopK,
     "usunier": Usunier,
     "max-hinge": lambda k: MaxHinge(),
     "pseudo-topk": PseudoTopK,
+    "cross-entropy": lambda k: CrossEntropy(),
 }
 WEIGHTED: dict[str, Callable[[Any], Loss]] = {"topk": WeightedTopK, "usunier": WeightedUsunier}
 SCHEMES = {"linear": weight_vectors.linear, "exponential": weight_vectors.exponential}
 
 
-def named_loss(loss: Any, k: Any, weights: Any, n_classes: int) -> Loss | PolytopeLoss:
+def named_loss(
+    loss: Any, k: Any, weights: Any, n_classes: int
+) -> Loss | PolytopeLoss | CrossEntropy:
     """Return the loss that an estimator's arguments describe; a loss object is returned as it is.
 
     Parameters
     ----------
-    loss : str, Loss or PolytopeLoss
-        One of "topk", "usunier", "max-hinge" and "pseudo-topk", or an object.
+    loss : str, Loss, PolytopeLoss or CrossEntropy
+        One of "topk", "usunier", "max-hinge", "pseudo-topk" and "cross-entropy", or an object.
     k : int
         At most n_classes, with "pseudo-topk" at most n_classes - 1.
     weights : str or array
@@ -44,7 +48,7 @@ def named_loss(loss: Any, k: Any, weights: Any, n_classes: int) -> Loss | Polyto
     TypeError, ValueError
         With one sentence, if an argument is not as described.
     """
-    if isinstance(loss, Loss | PolytopeLoss):
+    if isinstance(loss, Loss | PolytopeLoss | CrossEntropy):
         return loss
     if not isinstance(loss, str) or loss not in PLAIN:
         raise ValueError(
@@ -73,3 +77,8 @@ def largest_k(loss: Any, n_classes: int) -> int | None:
     if loss == "pseudo-topk":
         return n_classes - 1
     return n_classes if loss in ("topk", "usunier") else None
+
+
+def has_probabilities(loss: Any) -> bool:
+    """Return whether an estimator's loss, a name or an object, estimates probabilities."""
+    return isinstance(loss, CrossEntropy) or (isinstance(loss, str) and loss == "cross-entropy")

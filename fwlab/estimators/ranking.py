@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_real
 from fwlab.checks.labels import encoded_labels
+from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, fit_task
 from fwlab.estimators.kernels import NAMES, gamma_of
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values, shaped
 from fwlab.estimators.validation import new_samples, parameters_of, training_samples
@@ -39,7 +40,7 @@ class TrainedRanking(Trained):
 
 
 # sklearn has no type hints: its classes are Any
-class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class RankingClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Base class: everything but the constructor and the objective."""
 
     # the parameters that all subclasses have
@@ -64,7 +65,10 @@ class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ign
         positive, classes = two_classes(y)
         if not isinstance(self.kernel, str):
             raise ValueError(f"kernel must be one of {', '.join(NAMES)}; got {self.kernel!r}.")
-        fitted._train(X, positive, classes, gamma_of(self.kernel, self.gamma, X))
+        gamma = gamma_of(self.kernel, self.gamma, X)
+        with fit_task(self, X, y, None) as task:
+            fitted._train(X, positive, classes, gamma, task)
+            task.end(vars(fitted))
         return self._become(fitted)
 
     def decision_function(self, X: Any) -> Floats:
@@ -95,7 +99,9 @@ class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ign
     def _objective(self) -> Objective:
         """Return the objective that the parameters describe."""
 
-    def _train(self, X: Any, positive: Integers, classes: np.ndarray, gamma: float) -> None:
+    def _train(
+        self, X: Any, positive: Integers, classes: np.ndarray, gamma: float, task: FitTask
+    ) -> None:
         """Solve the problem, and set the attributes of a fitted estimator."""
         result: Result = solve(
             X,
@@ -109,6 +115,8 @@ class RankingClassifier(Certified, ClassifierMixin, BaseEstimator):  # type: ign
             max_iter=self.max_iter,
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
+            # callbacks get no machine before the last one
+            callback=task.each_checkpoint(lambda progress: None),
         )
         public = {"intercept_": np.array([-result.threshold])}
         if result.w is not None:

@@ -1,18 +1,15 @@
-"""The multi-class SVM with a top-k loss, as a scikit-learn classifier."""
+"""The multi-class SVM with a top-k loss: TopKClassifier with hinges alone."""
 
-from copy import copy
-from typing import Any, Self
+from typing import Any
 
-from sklearn.base import clone
-
-from fwlab.checks.arguments import as_positive_reals
-from fwlab.estimators.machine import TopKMachine
-from fwlab.estimators.validation import training_samples
-from fwlab.estimators.warm_starts import on_class_or_instance
+from fwlab.cross_entropy import CrossEntropy
+from fwlab.estimators.topk_classifier import TopKClassifier
 
 
-class TopKSVC(TopKMachine):
+class TopKSVC(TopKClassifier):
     """Support vector classifier that is right if the true class is among its k best.
+
+    It is TopKClassifier with hinges alone and other defaults: `loss="topk"` and `method="ascent"`.
 
     Parameters
     ----------
@@ -22,60 +19,8 @@ class TopKSVC(TopKMachine):
         are one loss.
     k : int
         From 1 to the number of classes.
-    weights : "flat", "linear", "exponential" or array
-        The weights of the k largest margins; an array stands for k, too.
-    C : float
-        The weight of the losses' sum against |W|^2 / 2.
-    smoothing : float
-        Constant of the loss's Moreau envelope; 0 for the loss itself.
-    kernel : "linear", "rbf", "precomputed" or callable
-        "precomputed" takes Gram matrices (n, n) for `fit` and (n_new, n) for predictions; a
-        callable takes two sets of samples and returns their Gram matrix.
-    gamma : "scale", "auto" or float
-        The rbf kernel is exp(-gamma |x - z|^2); "scale" is 1 / (n_features X.var()), "auto"
-        1 / n_features.
-    norm : float
-        p of the block norm |W|_{2,p} (Lei et al. 2015), p >= 1; other norms than 2 are trained with
-        `method="direct"` unless method is "alternate".
-    fit_intercept : bool
-        Whether to add a constant feature `intercept_scaling`, whose weight is regularised like any
-        other.
-    intercept_scaling : float
-    class_weight : dict, "balanced" or None
-        Factors of C per class; "balanced" gives all classes the same total of sample_weight.
-    warm_start : bool
-        Whether `fit` starts from the dual point of the last `fit`, if that is feasible.
-    method : str
-        One of `fwlab.methods()`.
-    tol : float
-        The duality gap of the mean objective, with its rounding error, at which `fit` stops.
-    max_iter : int
-    random_state : int, RandomState or None
-        Draws the order of the samples.
-    verbose : int
-        1 prints a line per second to stderr.
-    storage : None, "float64" or "float32"
-        The type in which `fit` holds X; None leaves float32 as it is and takes float64 for all
-        others. float32 takes half the memory. The certificate is about X as it is held. Kernels
-        other than the linear one take float64.
-
-    Attributes
-    ----------
-    classes_ : array (n_classes,)
-    coef_ : array (n_classes, n_features), of two classes (1, n_features)
-        Only with the linear kernel: the scores are X @ coef_.T + intercept_. Predictions follow
-        coef_ and intercept_ after they are assigned or changed in place.
-    intercept_ : array (n_classes,), of two classes with the linear kernel (1,)
-    dual_coef_ : array (n_classes, n_samples)
-        Only with another kernel: the scores are gram @ dual_coef_.T + intercept_.
-    n_iter_ : int
-    duality_gap_ : float
-        A certified bound of the suboptimality of the mean objective, up to gap_error_. It is about
-        the machine that `fit` left, and is refused after coef_, dual_coef_ or intercept_ change.
-    gap_error_ : float
-        A proved bound of the rounding error of duality_gap_.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+    weights, C, .. storage
+        As for TopKClassifier, which also names the attributes.
 
     Examples
     --------
@@ -108,53 +53,16 @@ class TopKSVC(TopKMachine):
         verbose: int = 0,
         storage: Any = None,
     ) -> None:
-        self.loss = loss
-        self.k = k
-        self.weights = weights
-        self.C = C
-        self.smoothing = smoothing
-        self.kernel = kernel
-        self.gamma = gamma
-        self.norm = norm
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.method = method
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
-        self.storage = storage
+        # in the order of the arguments
+        machine = loss, k, weights, C, smoothing, kernel, gamma, norm
+        data = fit_intercept, intercept_scaling, class_weight, warm_start
+        super().__init__(*machine, *data, method, tol, max_iter, random_state, verbose, storage)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on X (n, d), or a Gram matrix (n, n), with labels y (n,) of any kind.
-
-        sample_weight (n,) multiplies C per sample. Warns with ConvergenceWarning if max_iter ends
-        the training before its gap is at most tol.
-        """
-        fitted = copy(self)
-        X, y = training_samples(fitted, X, y)
-        training = fitted._training(X, y, sample_weight, self.C)
-        A = fitted._train(training, getattr(self, "_dual", None) if self.warm_start else None)
-        fitted._dual = A if self.warm_start else None
-        return self._become(fitted)
-
-    @on_class_or_instance
-    def path(
-        self, X: Any, y: Any, Cs: Any, sample_weight: Any = None, **parameters: Any
-    ) -> list[Self]:
-        """Return one fitted estimator for each C, in the order of Cs, by warm starts.
-
-        Called on an estimator it takes its arguments, called on the class the defaults; parameters
-        replace some of them: `TopKSVC.path(X, y, [0.1, 1.0], k=2)`. Ascending Cs gain most.
-        """
-        machine = clone(self).set_params(**parameters)
-        Cs = as_positive_reals("Cs", Cs)
-        X, y = training_samples(machine, X, y)
-        training = machine._training(X, y, sample_weight, max(Cs))
-        machines, A = [], None
-        for C in Cs:
-            machines.append(copy(machine).set_params(C=C))
-            A = machines[-1]._train(training.with_C(C), A)
-        return machines
+    def _loss(self, n_classes: int) -> Any:
+        loss = super()._loss(n_classes)
+        if isinstance(loss, CrossEntropy):
+            raise ValueError(
+                f"loss must be a hinge in TopKSVC; got {self.loss!r}, which fwlab.TopKClassifier "
+                "takes."
+            )
+        return loss

@@ -1,21 +1,31 @@
-"""TopKSVC with C chosen by cross-validation, along a path of warm starts on each fold."""
+"""TopKClassifier with C chosen by cross-validation, along a path of warm starts on each fold."""
 
 import warnings
 from copy import copy
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_method_params, _check_sample_weight
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_integer, as_positive_reals
+from fwlab.estimators.callbacks import fit_task
 from fwlab.estimators.machine import TopKMachine
 from fwlab.estimators.named_losses import largest_k
-from fwlab.estimators.topk_svc import TopKSVC
+from fwlab.estimators.topk_classifier import TopKClassifier
 from fwlab.estimators.validation import training_samples
 
 OWN = ("Cs", "cv", "scoring")
@@ -34,7 +44,8 @@ class TopKSVCCV(TopKMachine):
         As everywhere in scikit-learn; None is the accuracy. `fwlab.metrics.make_topk_scorer(k)`
         counts a sample as right if its class is among the k best.
     loss, k, weights, .. storage
-        As for TopKSVC, which has C and warm_start besides.
+        As for TopKClassifier, which has C and warm_start besides. The cross-entropy needs
+        `loss="cross-entropy", method="auto"`; `scoring="neg_log_loss"` then judges probabilities.
 
     Attributes
     ----------
@@ -44,7 +55,7 @@ class TopKSVCCV(TopKMachine):
         The values of C, ascending.
     scores_ : array (n_folds, n_Cs)
         The score of each fold at each C.
-    Others as for TopKSVC.
+    Others as for TopKClassifier.
     """
 
     def __init__(
@@ -87,11 +98,18 @@ class TopKSVCCV(TopKMachine):
         self.verbose = verbose
         self.storage = storage
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    # they are for the splitter alone
+    __metadata_request__fit = MappingProxyType({"groups": UNUSED})
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **params: Any
+    ) -> Self:
         """Choose C on folds of X (n, d) and y (n,), and train on all samples with it.
 
-        sample_weight (n,) multiplies C per sample; the scores of the folds do not use it. groups
-        (n,) are passed to the splitter. A fold without some of the classes is trained with the
+        sample_weight (n,) multiplies C per sample; the scores of the folds use it only if metadata
+        routing is enabled and the scorer requests it. groups (n,) are passed to the splitter.
+        params are what splitter and scorer request by metadata routing. Callbacks see each fold as
+        a part, and may stop after one. A fold without some of the classes is trained with the
         largest k, or the first of the weights, that its classes allow, and a warning says so. A C
         whose score is NaN is chosen by no fit. Warns with ConvergenceWarning if max_iter ends a
         training before its gap is at most tol. Raises ValueError if a fold cannot be trained or
@@ -102,14 +120,34 @@ class TopKSVCCV(TopKMachine):
         X, y = training_samples(fitted, X, y)
         training = fitted._training(X, y, sample_weight, Cs[-1])
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        splits = check_cv(self.cv, y, classifier=True).split(X, y, groups)
-        scores = np.array(
-            [self._scores_of(fold, X, y, omega, Cs, *rows) for fold, rows in enumerate(splits)]
-        )
-        best = best_mean(Cs, scores)
-        fitted.Cs_, fitted.scores_, fitted.C_ = Cs, scores, float(Cs[best])
-        fitted._train(training.with_C(fitted.C_), None)
+        given = routed(self, sample_weight, groups, params)
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **given.splitter.split))
+        scores = []
+        with fit_task(self, X, y, sample_weight, len(splits) + 1) as task:
+            for fold, rows in enumerate(splits):
+                part = task.part("fold")
+                scores.append(self._scores_of(fold, X, y, omega, Cs, rows, given.scorer.score))
+                if part.end():
+                    break
+            fitted.Cs_, fitted.scores_ = Cs, np.array(scores)
+            fitted.C_ = float(Cs[best_mean(Cs, fitted.scores_)])
+            refit = task.part("refit", None)
+            fitted._train(training.with_C(fitted.C_), None, refit)
+            refit.end(vars(fitted))
+            task.end(vars(fitted))
         return self._become(fitted)
+
+    def get_metadata_routing(self) -> Any:
+        """Return what scikit-learn's metadata routing passes to the splitter and to the scorer."""
+        fit = MethodMapping().add(caller="fit", callee="split")
+        score = MethodMapping().add(caller="fit", callee="score")
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(splitter=self.cv, method_mapping=fit)
+        return router.add(scorer=self._scorer(TopKClassifier()), method_mapping=score)
+
+    def _scorer(self, machine: Any) -> Any:
+        scoring = "accuracy" if self.scoring is None else self.scoring
+        return check_scoring(machine, scoring=scoring)
 
     def _given_Cs(self) -> Any:
         if isinstance(self.Cs, Integral):
@@ -117,24 +155,28 @@ class TopKSVCCV(TopKMachine):
         return self.Cs
 
     def _scores_of(
-        self, fold: int, X: Any, y: Any, omega: Floats, Cs: Floats, train: Any, test: Any
+        self, fold: int, X: Any, y: Any, omega: Floats, Cs: Floats, rows: Any, given: Any
     ) -> list[float]:
-        """Return the score of each C on the test rows of a fold."""
+        """Return the score of each C on a fold: rows to train on and to test.
+
+        `given` holds more arguments of the scorer.
+        """
+        train, test = rows
         classes, m = np.unique(y), len(np.unique(y[train]))
         machine = self._machine_of(fold, classes, m)
-        scorer = check_scoring(machine, scoring=self.scoring)
+        scorer, given = self._scorer(machine), _check_method_params(X, given, indices=test)
         X_train, y_train = _safe_split(machine, X, y, train)
         X_test, y_test = _safe_split(machine, X, y, test, train)
         try:
             path = machine.path(X_train, y_train, Cs, sample_weight=omega[train])
-            return [float(scorer(fitted, X_test, y_test)) for fitted in path]
+            return [float(scorer(fitted, X_test, y_test, **given)) for fitted in path]
         except ValueError as error:
             raise ValueError(f"fold {fold}, which trains on {m} classes: {error}") from error
 
-    def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKSVC:
+    def _machine_of(self, fold: int, classes: np.ndarray, m: int) -> TopKClassifier:
         """Return the machine that a fold trains, which may have only m of the classes."""
         shared = {name: value for name, value in self.get_params().items() if name not in OWN}
-        machine = TopKSVC(**shared)
+        machine = TopKClassifier(**shared)
         if isinstance(self.class_weight, dict):  # for the fold, a class that it lacks is unknown
             whole = {label: self.class_weight.get(label, 1.0) for label in classes.tolist()}
             machine.set_params(class_weight=whole)
@@ -152,6 +194,23 @@ class TopKSVCCV(TopKMachine):
             else:
                 machine.set_params(weights=np.asarray(self.weights)[:largest])
         return machine
+
+
+def routed(estimator: Any, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Any:
+    """Return what splitter.split and scorer.score get of the arguments of a fit.
+
+    Raises ValueError for params without metadata routing.
+    """
+    if not get_config()["enable_metadata_routing"]:
+        if params:
+            raise ValueError(
+                "params need sklearn.set_config(enable_metadata_routing=True); got "
+                f"{', '.join(params)}."
+            )
+        return Bunch(splitter=Bunch(split={"groups": groups}), scorer=Bunch(score={}))
+    params = {"sample_weight": sample_weight, "groups": groups, **params}
+    given = {name: value for name, value in params.items() if value is not None}
+    return process_routing(estimator, "fit", **given)
 
 
 def best_mean(Cs: Floats, scores: Floats) -> int:

@@ -43,6 +43,8 @@ class Certified:
     """Base class of estimators whose certificate ends when their public attributes change."""
 
     _trained: Trained
+    # what a refusal advises
+    _advice = ""
 
     @property
     def duality_gap_(self) -> float:
@@ -68,7 +70,7 @@ class Certified:
             if not np.array_equal(as_dense(attribute, getattr(self, attribute, np.nan)), fitted):
                 return (
                     f"{name} is about the machine that `fit` left, and {attribute} has changed "
-                    "since."
+                    f"since{self._advice}."
                 )
         return None
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from fwlab.checks.arguments import is_single
+from fwlab.checks.arguments import is_single, of_tensor
 from fwlab.checks.labels import one_column, plain_labels
 from fwlab.problem_input import STORAGES
 
@@ -27,10 +27,11 @@ def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     itself, because scikit-learn turns a list of strings and numbers into strings, and large
     integers beside floats into floats.
     """
+    X = of_tensor("X", X)
     is_gram = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
     single = _storage_of(estimator, X) == "float32" or (is_gram and is_single(X))
     dtype = np.float32 if single else np.float64
-    y = one_column(y)
+    y = one_column(of_tensor("y", y))
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
     # the check takes longer than all others; it refuses no such labels, and warns about many
     if checked.dtype.kind not in "iubU" or 2 * len(np.unique(checked)) > len(checked):
@@ -69,5 +70,6 @@ def _parameter_names(cls: Any) -> tuple[str, ...]:
 
 def new_samples(estimator: Any, X: Any, *, single: bool = False) -> Any:
     """Return the samples X of a prediction, as float64 or CSR; `single` leaves float32 alone."""
+    X = of_tensor("X", X)
     dtype = np.float32 if single and is_single(X) else np.float64
     return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)

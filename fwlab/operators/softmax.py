@@ -10,6 +10,10 @@ c is 0 unless a margin is above MOST, and then the largest margin, so that nothi
 loss and the dual row a = e_y - p of a sample that is almost certain keep all their digits, because
 1 - p_y is never computed as a difference.
 
+With the largest score s_b, z_j = s_j - s_b and rest the sum of exp(z_j) over the classes j != b,
+
+    log p_j = z_j - log(1 + rest).
+
 The functions use what the array API standard and the indexing by arrays of integers offer, so that
 they take arrays of other libraries than numpy, too.
 """
@@ -39,3 +43,16 @@ def cross_entropies(scores: Any, y: Any) -> tuple[Any, Any]:
     duals *= (-1.0 / total)[:, None]
     duals[rows, y] = rest / total
     return losses, duals
+
+
+def log_probabilities(scores: Any) -> Any:
+    """Return the logarithms of the probabilities (n, m) at scores (n, m).
+
+    The largest one keeps all its digits, because 1 - p is never computed as a difference.
+    """
+    xp = scores.__array_namespace__()
+    rows, best = xp.arange(len(scores), device=scores.device), xp.argmax(scores, axis=1)
+    logs = scores - scores[rows, best][:, None]
+    others = xp.exp(logs)
+    others[rows, best] = 0.0
+    return logs - xp.log1p(xp.sum(others, axis=1))[:, None]

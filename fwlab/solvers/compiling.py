@@ -1,5 +1,10 @@
-"""Show a clock on the terminal while numba compiles at its first use on a computer."""
+"""Say while numba compiles at its first use on a computer that it does, and on a terminal how long.
 
+The line goes to the logger `fwlab`, which a program may silence as any other. Python prints it to
+stderr by default.
+"""
+
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -14,15 +19,18 @@ from fwlab.streams import stderr
 SECONDS_UNSEEN = 1.0
 event: Any = numba.core.event
 
-LINE = "\rCompiling (about 10 s, once): {:.0f} s"
+TOLD = (
+    "fwlab compiles its kernels for this computer: about 10 s, once. `fwlab warmup` compiles all "
+    "in advance."
+)
+LINE = "\rCompiling: {:.0f} s"
+# a process tells it once
+told = threading.Event()
 
 
 @contextmanager
 def compiling_shown() -> Iterator[None]:
-    """Show a moving clock on stderr while something compiles, if stderr is a terminal."""
-    if not stderr().isatty():
-        yield
-        return
+    """Say once per process that something compiles, and show a clock if stderr is a terminal."""
     compiled = event.RecordingListener()
     done = threading.Event()
     clock = threading.Thread(target=_show, args=(compiled, done), daemon=True)
@@ -36,10 +44,15 @@ def compiling_shown() -> Iterator[None]:
 
 
 def _show(compiled: Any, done: threading.Event) -> None:
-    """Write the seconds since the start until `done`, once something is compiled; then clear."""
-    began, shown = time.monotonic(), ""
+    """Tell it, and write the seconds since the start until `done`, once something is compiled."""
+    began, shown, is_terminal = time.monotonic(), "", stderr().isatty()
     while not done.wait(SECONDS_UNSEEN):
-        if compiled.buffer:
+        if not compiled.buffer:
+            continue
+        if not told.is_set():
+            told.set()
+            logging.getLogger("fwlab").warning(TOLD)
+        if is_terminal:
             shown = LINE.format(time.monotonic() - began)
             print(shown, end="", file=stderr(), flush=True)
     if shown:

@@ -1,10 +1,12 @@
 """Who may import whom, read from the sources, and what `import fwlab` loads."""
 
 import ast
+import pickle
 import subprocess
 import sys
 from fnmatch import fnmatch
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -77,7 +79,7 @@ LAYERS = (
     ("fwlab.datasets*",),
     ("fwlab.model",),
     ("fwlab.experiments*", "fwlab.estimators*", "fwlab.distributed*"),
-    ("fwlab.cli*", "fwlab.__main__", "fwlab"),
+    ("fwlab.public", "fwlab.cli*", "fwlab.__main__", "fwlab"),
 )
 FORBIDDEN = {
     "cvxpy",
@@ -255,16 +257,58 @@ def test_files_are_short():
     assert len(long) > 30
 
 
-def test_import_is_light():
-    code = "import sys, fwlab; print(*sys.modules)"
+def loaded_after(code: str) -> set[str]:
+    """Return the names of all modules that a program has loaded at its end."""
     run = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    modules = set(run.stdout.split())
+    return set(run.stdout.splitlines()[-1].split())
+
+
+def test_import_is_light():
+    modules = loaded_after("import fwlab; fwlab.solve")
     assert not modules & SLOW
     loaded = {name.split(".")[0] for name in modules}
     assert {"fwlab", "numba", "numpy"} <= loaded
     assert not loaded & (LOADED_ON_DEMAND | FORBIDDEN)
+
+
+HELP = """
+import contextlib, io, runpy, sys
+sys.argv = ["fwlab", {!r}]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    runpy.run_module("fwlab", run_name="__main__")
+print(end="")"""
+
+
+@pytest.mark.parametrize(
+    "code", ["import fwlab; print(fwlab.__version__)", *map(HELP.format, ("--version", "--help"))]
+)
+def test_versions_and_help_wait_for_no_numbers(code):
+    """numpy takes a tenth of a second, numba half of one."""
+    loaded = {name.split(".")[0] for name in loaded_after(code)}
+    assert "fwlab" in loaded and not loaded & {"numpy", "scipy", "numba", *LOADED_ON_DEMAND}
+
+
+@pytest.mark.parametrize(
+    "first", ["import fwlab.verify", "from fwlab.solvers import ascent", "from fwlab import balls"]
+)
+def test_a_part_brings_the_whole_package(first):
+    """A program's changes count as its own code (fwlab.versions), and functions hide modules."""
+    check = "from fwlab.versions import SEEN; assert {'fwlab.verify', 'fwlab.losses'} <= {*SEEN}"
+    assert "fwlab.public" in loaded_after(f"{first}; {check}; import fwlab; fwlab.verify.__code__")
+
+
+def test_the_package_is_sent_to_other_processes_by_its_name():
+    assert pickle.loads(pickle.dumps(fwlab)) is fwlab
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert fwlab.__version__ == version("fwlab")
 
 
 def test_what_is_loaded_on_demand_is_there():

@@ -34,6 +34,8 @@ PAGE = Path(fwlab.__file__).parent / "docs" / "pages" / "estimator.md"
         fwlab.TopKSVC(),
         fwlab.TopKSVC(fit_intercept=True, loss="usunier"),
         fwlab.TopKSVCCV(Cs=[0.1, 1.0], cv=2, fit_intercept=True),
+        fwlab.TopKClassifier(),
+        fwlab.TopKClassifier(fit_intercept=True, loss="max-hinge"),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check, request):

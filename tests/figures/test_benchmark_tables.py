@@ -17,6 +17,7 @@ from figures.benchmarks import (
     first_call,
     growth,
     linear_svc,
+    logistic,
     lp_norm,
     packages,
     page,
@@ -60,6 +61,33 @@ def test_small_fits_table(monkeypatch, capsys):
     for row in rows[2:]:
         ours, peer, ratio = map(float, row[5:])
         assert ours > 0 and peer > 0 and ratio == pytest.approx(ours / peer, rel=0.1)
+
+
+def test_logistic_table(monkeypatch, capsys):
+    monkeypatch.setattr(logistic, "REPEATS", 1)
+    logistic.run(quick=True)
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]
+    assert [row[:4] for row in rows[2:]] == [
+        ["digits", "1347 x 64 x 10", "1", excess] for excess in ("0.001", "1e-05")
+    ]
+    for row in rows[2:]:
+        ours, certified, *peers, ratio, other = map(float, row[4:])
+        assert ratio == pytest.approx(min(peers) / ours, rel=0.1)
+        assert other == pytest.approx(min(peers) / certified, rel=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_logistic_row_takes_the_loosest_tolerance_that_reaches_the_excess(monkeypatch):
+    data = fwlab.datasets.synthetic(30, 3, 3, 1.0, rng=0)
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.CrossEntropy(), C=1.0)
+    best = fwlab.solve(problem, "lbfgs", tol=1e-12).dual
+    for name, solver in logistic.solvers(problem, 1.0, 1e-5).items():
+        found = logistic.loosest(problem, solver, best + 1e-5)
+        assert found is not None, name
+        looser = solver(1.0).set_params(tol=found[0].tol * 10**0.5)
+        assert problem.primal(looser.fit(problem.X, problem.y).coef_) > best + 1e-5
+    monkeypatch.setattr(logistic, "TRIES", 3)
+    assert logistic.loosest(problem, solver, best - 1.0) is None
 
 
 def test_package_table(monkeypatch, capsys):

@@ -124,22 +124,30 @@ def test_it_is_the_exact_projection(kind, sizes):
         assert abs(Fraction(found[y]) - sum(expected)) <= m * (lost + 2 * EPS * scale)
 
 
-def test_the_sum_of_many_entries_is_right():
+@pytest.mark.parametrize("k", [0, 27])
+def test_the_sum_of_many_entries_is_right(k):
     """A threshold from sums of large numbers is off by some eps b, as are all entries."""
     rng, m, n = np.random.default_rng(3), 300, 28
-    for k in (0, n - 1):
-        c = 20.0 + rng.random(m)
-        c[0] = 48.0
-        found = project(c, 0, equal_weights(m, n, k, 1.0))
-        b = [Fraction(c[0]) - Fraction(x) for x in c[1:]]
-        total = root(
-            lambda t: sum(min(max(x - t, 0), 1) for x in b) - min(t, n), min(b) - 1, max(b)
-        )
-        others = sum(Fraction(-x) for x in found[1:])
-        total = sum(min(max(x - total, Fraction(0)), Fraction(1)) for x in b)
-        assert k <= total < n
-        assert abs(Fraction(found[0]) - total) <= m / 8 * EPS * n
-        assert abs(Fraction(found[0]) - others) <= m / 8 * EPS * n
+    c = 20.0 + rng.random(m)
+    c[0] = 48.0
+    found = project(c, 0, equal_weights(m, n, k, 1.0))
+    b = [Fraction(c[0]) - Fraction(x) for x in c[1:]]
+
+    def total(t):
+        return sum(min(max(x - t, Fraction(0)), Fraction(1)) for x in b)
+
+    expected = total(root(lambda t: total(t) - min(t, n), min(b) - 1, max(b)))
+    assert k <= expected < n
+    assert abs(Fraction(found[0]) - expected) <= m / 8 * EPS * n
+    assert abs(Fraction(found[0]) + sum(Fraction(x) for x in found[1:])) <= m / 8 * EPS * n
+
+
+def test_entries_below_the_k_largest_count():
+    """Both entries of 1 are at s / 2, and pull 0.7 above 0."""
+    found = project(np.array([0.0, -1.0, -1.0, -0.7, -0.5]), 0, equal_weights(5, 2, 2, 1.0))
+    expected = exact_beta([Fraction(x) for x in (1.0, 1.0, 0.7, 0.5)], 2, 2, Fraction(1))
+    assert 0 < expected[2] < 0.05
+    assert abs(found[1:] + np.array([float(x) for x in expected])).max() <= 8 * float(EPS)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])

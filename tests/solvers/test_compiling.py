@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import threading
 import time
 
 import numba
@@ -41,16 +42,44 @@ def compile_something():
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing compiles")
 def test_a_clock_runs_while_something_compiles(monkeypatch):
     lines = shown_during(compile_something, Terminal(), monkeypatch).split("\r")
-    assert "Compiling (about 10 s, once): 0 s" in lines
+    assert "Compiling: 0 s" in lines
     assert lines[-1] == "" and set(lines[-2]) == {" "}
 
 
-def test_nothing_is_shown_where_nothing_compiles(monkeypatch):
-    assert shown_during(lambda: None, Terminal(), monkeypatch) == ""
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing compiles")
+def test_one_line_a_process_tells_that_something_compiles(monkeypatch, caplog):
+    monkeypatch.setattr(compiling, "told", threading.Event())
+    for _ in range(2):
+        # a pipe shows no clock
+        assert shown_during(compile_something, io.StringIO(), monkeypatch) == ""
+        (line,) = caplog.records
+        assert line.name == "fwlab" and line.getMessage() == compiling.TOLD
 
 
-def test_nothing_is_shown_in_a_pipe(monkeypatch):
-    assert shown_during(compile_something, io.StringIO(), monkeypatch) == ""
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_nothing_is_said_where_nothing_compiles(stream, monkeypatch, caplog):
+    monkeypatch.setattr(compiling, "told", threading.Event())
+    assert shown_during(lambda: None, stream(), monkeypatch) == "" and not caplog.records
+
+
+COMPILES = """
+import time, numba
+from fwlab.solvers import compiling
+compiling.SECONDS_UNSEEN = 0.01
+with compiling.compiling_shown():
+    numba.njit(lambda x: x + 1)(2)
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing compiles")
+@pytest.mark.parametrize("silent", [False, True])
+def test_the_line_is_on_stderr_unless_a_program_silences_its_logger(silent):
+    """In a new process, without the handlers of pytest."""
+    before = "import logging; logging.getLogger('fwlab').setLevel(logging.ERROR)" * silent
+    command = [sys.executable, "-c", before + COMPILES]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ("" if silent else f"{compiling.TOLD}\n")
 
 
 @pytest.mark.turns

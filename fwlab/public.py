@@ -1,0 +1,112 @@
+"""Everything that `import fwlab` offers; the first use of one of its names imports it."""
+
+from typing import TYPE_CHECKING
+
+from fwlab import bounds, datasets, metrics, ranking, weights
+from fwlab.certification import Certification, ExcessStatus, certify
+from fwlab.cross_entropy import CrossEntropy
+from fwlab.experiments import Comparison, compare
+from fwlab.experiments.cross_validation import CrossValidation, cross_validate
+from fwlab.experiments.path import path
+from fwlab.losses import (
+    Loss,
+    MaxHinge,
+    PseudoTopK,
+    StructuredHinge,
+    TopK,
+    Usunier,
+    WeightedTopK,
+    WeightedUsunier,
+)
+from fwlab.lp_norm import LpNorm
+from fwlab.model import Model
+from fwlab.polytope_loss import PolytopeLoss
+from fwlab.problem import Problem
+from fwlab.projections import (
+    project_knapsack,
+    project_permutahedron,
+    project_topk_cone,
+    project_topk_simplex,
+)
+from fwlab.result import Result, Status, Trace
+from fwlab.solvers.away_steps import AwayStep, Pairwise
+from fwlab.solvers.blended_pairwise import BlendedPairwise
+from fwlab.solvers.frank_wolfe import FrankWolfe
+from fwlab.solvers.method import Method, Needs, State
+from fwlab.solvers.registry import methods, register_method
+from fwlab.solvers.solve import solve
+from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
+from fwlab.verify import Enclosure, verify
+from fwlab.versions import see_modules
+
+if TYPE_CHECKING:
+    # what fwlab imports one by one
+    from fwlab import distributed, testing
+    from fwlab.estimators import (
+        PatMatClassifier,
+        TopKClassifier,
+        TopKSVC,
+        TopKSVCCV,
+        TopPushClassifier,
+    )
+
+__all__ = [
+    "AwayStep",
+    "BlendedPairwise",
+    "Certification",
+    "Comparison",
+    "CrossEntropy",
+    "CrossValidation",
+    "Direction",
+    "Enclosure",
+    "ExcessStatus",
+    "FrankWolfe",
+    "Loss",
+    "LpNorm",
+    "MaxHinge",
+    "Method",
+    "Model",
+    "Needs",
+    "OpenLoop",
+    "Pairwise",
+    "PatMatClassifier",
+    "PolytopeLoss",
+    "Problem",
+    "PseudoTopK",
+    "Result",
+    "State",
+    "Status",
+    "StepRule",
+    "StructuredHinge",
+    "TopK",
+    "TopKClassifier",
+    "TopKSVC",
+    "TopKSVCCV",
+    "TopPushClassifier",
+    "Trace",
+    "Usunier",
+    "WeightedTopK",
+    "WeightedUsunier",
+    "bounds",
+    "certify",
+    "compare",
+    "cross_validate",
+    "datasets",
+    "distributed",
+    "methods",
+    "metrics",
+    "path",
+    "project_knapsack",
+    "project_permutahedron",
+    "project_topk_cone",
+    "project_topk_simplex",
+    "ranking",
+    "register_method",
+    "solve",
+    "testing",
+    "verify",
+    "weights",
+]
+
+# what a program changes from here on is no longer fwlab's code
+see_modules()
