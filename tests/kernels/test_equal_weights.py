@@ -143,10 +143,11 @@ def test_the_sum_of_many_entries_is_right(k):
 
 
 def test_entries_below_the_k_largest_count():
-    """Both entries of 1 are at s / 2, and pull 0.7 above 0."""
-    found = project(np.array([0.0, -1.0, -1.0, -0.7, -0.5]), 0, equal_weights(5, 2, 2, 1.0))
-    expected = exact_beta([Fraction(x) for x in (1.0, 1.0, 0.7, 0.5)], 2, 2, Fraction(1))
-    assert 0 < expected[2] < 0.05
+    """An entry of 1 stays above t, although 1.875 is larger by half of itself."""
+    b = [1.875, 0.75, 0.0, -0.375, 1.0]
+    found = project(np.array([0.0, *np.negative(b)]), 0, equal_weights(6, 1, 1, 4.0))
+    expected = exact_beta([Fraction(x) for x in b], 1, 1, Fraction(4))
+    assert 0 < expected[-1] < 0.05
     assert abs(found[1:] + np.array([float(x) for x in expected])).max() <= 8 * float(EPS)
 
 
