@@ -26,10 +26,6 @@ class LongPolytopeWeights(PolytopeWeights):
     """PolytopeWeights that are worth more code: numba compiles it only where rows are long."""
 
 
-class EqualWeights(PolytopeWeights):
-    """PolytopeWeights whose non-zeros are all equal: rows are projected without a sort."""
-
-
 class ZetaRange(NamedTuple):
     """The zeta that a point of a polytope allows, and the bounds that end them.
 

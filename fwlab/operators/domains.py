@@ -17,12 +17,7 @@ from fwlab.kernels.domains.membership import in_domain_rows
 from fwlab.kernels.domains.projection import project_rows
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
-from fwlab.kernels.layouts import (
-    EqualWeights,
-    LongPolytopeWeights,
-    PolytopeWeights,
-    SamplePolytopes,
-)
+from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights, SamplePolytopes
 from fwlab.operators.sums import UNIT
 from fwlab.threads import for_rows
 
@@ -106,8 +101,6 @@ class RowPolytopes:
         upper, lower = self.upper, self.lower
         counts = self.support, int(np.count_nonzero(lower))
         kind = LongPolytopeWeights if len(upper) > COUNTING_LENGTH else PolytopeWeights
-        if self.has_equal_weights:
-            kind = EqualWeights
         return kind(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
 
     @cached_property
@@ -123,12 +116,6 @@ class RowPolytopes:
     def support(self) -> int:
         """Number of entries that a vertex touches, without the true class."""
         return int(np.count_nonzero(self.upper))
-
-    @property
-    def has_equal_weights(self) -> bool:
-        """Whether all non-zeros of the weights are equal."""
-        weights = np.concatenate([self.upper, self.lower])
-        return bool(np.all(weights[weights != 0] == self.upper[0]))
 
     @property
     def n_classes(self) -> int:

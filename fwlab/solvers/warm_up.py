@@ -9,7 +9,7 @@ import scipy.sparse
 
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
-from fwlab.losses import TopK, WeightedTopK
+from fwlab.losses import TopK
 from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
 from fwlab.operators.sizes import row_maxima, row_sizes
 from fwlab.primal_dual import PrimalDual
@@ -30,7 +30,6 @@ class Form(NamedTuple):
     storage: str
     smoothed: bool
     many_classes: bool
-    equal_weights: bool
     long_rows: bool
     long_rows_of_gram: bool
     scores_by_blas: bool
@@ -55,7 +54,6 @@ def warm_up(problem: PrimalDual, method: Method) -> None:
         storage=values.dtype.name,
         smoothed=problem.smoothing > 0,
         many_classes=m > COUNTING_LENGTH + 1,
-        equal_weights=not problem.in_family or problem.row_polytopes.has_equal_weights,
         long_rows=not sparse and kernel != "precomputed" and d >= SHORT_ROWS,
         long_rows_of_gram=kernel is not None and problem.n_samples >= SHORT_ROWS,
         scores_by_blas=m >= MANY_CLASSES and values.dtype == np.float64,
@@ -104,12 +102,11 @@ def _multiply_long_rows(form: Form, m: int) -> None:
 
 
 def _two_samples(form: Form) -> PrimalDual:
-    m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 3
+    m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 2
     m = COUNTING_LENGTH + 2 if form.many_classes else m
     d = SHORT_ROWS - 1 if form.many_unknowns else 2
     if form.in_groups:
         m, d = max(m, LEAST_CLASSES), SHORT_ROWS
-    loss: Any = TopK(1) if form.equal_weights else WeightedTopK((0.6, 0.4))
     X: Any = np.eye(2, d, dtype=form.storage)
     if form.indices is not None:
         places = np.arange(3, dtype=form.indices)
@@ -118,7 +115,7 @@ def _two_samples(form: Form) -> PrimalDual:
     return Problem(
         X,
         np.array([0, 1]),
-        CrossEntropy() if form.entropy else loss,
+        CrossEntropy() if form.entropy else TopK(1),
         1.0,
         smoothing=float(form.smoothed),
         kernel=form.kernel,

@@ -143,13 +143,12 @@ def test_a_crowd_gives_the_projection_of_the_sorted_row(loss, kind):
         rng = np.random.default_rng(seed)
         m = int(rng.choice([66, 70, 100, 300, 520, 1000]))
         c, y = rows_of(kind, rng, m)
-        expected = np.empty_like(c)
         polytope = loss.polytopes(y, m).weights
+        assert isinstance(polytope, LongPolytopeWeights)
+        found, expected = np.empty_like(c), np.empty_like(c)
+        project_rows(c, y, polytope, found)
         project_by_sorting(c, y, polytope, expected)
-        for weights_of_run in (polytope, LongPolytopeWeights(*polytope)):
-            found = np.empty_like(c)
-            project_rows(c, y, weights_of_run, found)
-            assert_near(found, expected, c, y)
+        assert_near(found, expected, c, y)
 
 
 @pytest.mark.turns
@@ -159,13 +158,11 @@ def test_the_lmo_certifies_a_crowd(loss, kind):
     """u is the projection if no v of the domain has <u - c, u - v> > 0."""
     rng = np.random.default_rng(1)
     c, y = rows_of(kind, rng, 600)
-    by_crowd = np.empty_like(c)
-    project_rows(c, y, LongPolytopeWeights(*loss.polytopes(y, 600).weights), by_crowd)
-    for u in (by_crowd, loss.project(c, y)):
-        assert loss.in_domain(-u, y, tol=600e-15).all()
-        excess = ((u - c) * (u - loss.lmo(u - c, y))).sum(axis=1)
-        # the weights of a loss sum to at most 30
-        assert (excess <= 8 * EPS * 600 * (abs(c).max(axis=1) + 30)).all()
+    u = loss.project(c, y)
+    assert loss.in_domain(-u, y, tol=600e-15).all()
+    excess = ((u - c) * (u - loss.lmo(u - c, y))).sum(axis=1)
+    # the weights of a loss sum to at most 30
+    assert (excess <= 8 * EPS * 600 * (abs(c).max(axis=1) + 30)).all()
 
 
 def test_the_largest_entry_left_out_may_exceed_v_y():
@@ -195,7 +192,7 @@ def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
     """They come and go with the rounding errors of the level."""
     m = 600
     rng, y, out = np.random.default_rng(0), np.array([0]), np.zeros(m)
-    polytope = LongPolytopeWeights(*loss.polytopes(y, m).weights)
+    polytope = loss.polytopes(y, m).weights
     tail = slice(polytope.n_upper + 1, m)
     for _ in range(100):
         c = np.zeros(m)
@@ -208,7 +205,7 @@ def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
 def test_a_row_far_below_the_true_class_is_not_sorted():
     c, out = 1e5 + np.arange(600.0) / 600, np.ones(600)
     c[0] = 0.0
-    polytope = LongPolytopeWeights(*fwlab.TopK(5).polytopes(np.array([0]), 600).weights)
+    polytope = fwlab.TopK(5).polytopes(np.array([0]), 600).weights
     scratch = make_projection_scratch(600)
     scratch.order[:] = -1
     project_row(c, 0, polytope, scratch, out)

@@ -7,7 +7,7 @@ import pytest
 
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
 from fwlab.kernels.domains.solid_simplex import project_on_solid_simplex
-from fwlab.kernels.layouts import EqualWeights
+from fwlab.kernels.layouts import PolytopeWeights
 
 pytestmark = pytest.mark.small
 EPS = 2.0**-52
@@ -96,7 +96,7 @@ def test_it_is_the_exact_projection(kind, m, u):
     rng = np.random.default_rng([KINDS.index(kind), m])
     weights = np.zeros(m - 1)
     weights[0] = u
-    polytope = EqualWeights(weights, np.zeros(m - 1), 1, 0, u, 0.0)
+    polytope = PolytopeWeights(weights, np.zeros(m - 1), 1, 0, u, 0.0)
     scratch, found = make_projection_scratch(m), np.full(m, np.nan)
     for _ in range(ROWS):
         c, y = kind(rng, m), int(rng.integers(m))

@@ -2,15 +2,13 @@
 
 kernels.domains.nearest_beta states the problem and solves it for the entries that can differ from
 0, sorted. Here they are found: in a short row by sorting, in a long one by selection, where a crowd
-of entries at the same level need not be sorted. Weights that are all equal need no order:
-kernels.domains.equal_weights.
+of entries at the same level need not be sorted.
 """
 
 import numpy as np
 
 from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
-from fwlab.kernels.domains.equal_weights import project_equal_weights
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.nearest_beta import (
     best_zeta,
@@ -28,7 +26,6 @@ from fwlab.kernels.domains.sorting import (
 )
 from fwlab.kernels.layouts import (
     Candidates,
-    EqualWeights,
     LongPolytopeWeights,
     PolytopeWeights,
     ProjectionScratch,
@@ -247,25 +244,24 @@ def _project_by_sorting(point, y, polytope, scratch, out):
 
 
 @compiled(inline=True)
-def _project_equal(point, y, polytope, scratch, out):
+def _project_short(point, y, polytope, scratch, out):
     if polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH:
         project_on_solid_simplex(point, y, polytope.upper[0], out)
     else:
-        subtract_from_true(point, y, scratch.beta)
-        project_equal_weights(y, polytope, scratch, out)
+        _project_by_sorting(point, y, polytope, scratch, out)
 
 
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
-    equal = isinstance(polytope, EqualWeights)
-    project = _project_equal if equal else _project_by_sorting
+    long = isinstance(polytope, LongPolytopeWeights)
+    project = _project_by_sorting if long else _project_short
     project(point, y, polytope, scratch, out)
 
 
 @chosen_by_type(project_row)
 def _projection_of_type(point, y, polytope, scratch, out):
-    equal = polytope.instance_class is EqualWeights
-    return _project_equal if equal else _project_by_sorting
+    long = polytope.instance_class is LongPolytopeWeights
+    return _project_by_sorting if long else _project_short
 
 
 @compiled(allocates=True)

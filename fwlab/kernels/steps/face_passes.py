@@ -13,13 +13,7 @@ import numpy as np
 from fwlab.kernels._jit import chosen_by_type, compiled, in_python
 from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
-from fwlab.kernels.layouts import (
-    Csr,
-    EqualWeights,
-    FaceScratch,
-    PolytopeWeights,
-    ProjectionScratch,
-)
+from fwlab.kernels.layouts import Csr, FaceScratch, PolytopeWeights, ProjectionScratch
 from fwlab.kernels.products.blocks import add_multiple, dot
 from fwlab.kernels.products.sparse import request_rows, row_scores
 from fwlab.kernels.steps.block import LEAST_WEIGHT
@@ -64,46 +58,25 @@ def make_face_scratch(m: int) -> FaceScratch:
     return FaceScratch(np.empty(m), np.empty(m), np.empty(m), np.empty(m), projection)
 
 
-def first_weights(polytope, count):
-    """Return the weights of the part of a polytope where all entries but `count` are 0."""
-    first = _first_equal if isinstance(polytope, EqualWeights) else _first
-    return first(polytope, count)
-
-
-def _first(polytope, count):
-    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
-    if count < n_upper:
-        n_upper, sum_upper = count, 0.0
-        for j in range(count):
-            sum_upper += upper[j]
-    return PolytopeWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
-
-
-def _first_equal(polytope, count):
-    upper, lower, n_upper, n_lower, _, sum_lower = polytope
-    n_upper = min(n_upper, count)
-    sum_upper = n_upper * upper[0]
-    return EqualWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
-
-
-@chosen_by_type(first_weights)
-def _first_of_type(polytope, count):
-    return _first_equal if polytope.instance_class is EqualWeights else _first
-
-
 @compiled(inline=True)
 def _project_on_face(point, polytope, scratch, out):
     """Project a row on the part of the negated domain where all but these classes hold 0.
 
     The true class comes first in `point`.
     """
+    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
     count = len(point) - 1
+    if count < n_upper:
+        n_upper, sum_upper = count, 0.0
+        for j in range(count):
+            sum_upper += upper[j]
+    weights = PolytopeWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
     fits = scratch.fit_upper, scratch.fit_lower
     sums = scratch.sums_upper, scratch.sums_lower
     sizes = scratch.sizes_upper, scratch.sizes_lower
     beta = scratch.beta[:count]
     projection = ProjectionScratch(*fits, *sums, *sizes, beta, scratch.candidates, scratch.order)
-    project_row(point, 0, first_weights(polytope, count), projection, out)
+    project_row(point, 0, weights, projection, out)
 
 
 @compiled(inline=True)
