@@ -1,6 +1,7 @@
 """No store answers for other code: it computes again, or refuses the folder."""
 
 import contextlib
+import io
 import warnings
 
 import numpy as np
@@ -8,9 +9,15 @@ import pytest
 from visiting import LOSS, problem_of
 
 import fwlab
+from figures.kit.study import Study
 from fwlab import distributed, versions
+from fwlab.distributed.dask import state as dask_state
 from fwlab.experiments import Cell, compare, run_cells
 from fwlab.experiments.store import NotStored
+from paper_checks import outcomes, run
+from paper_checks.ledger import CLAIMS, Case, Claim
+from paper_checks.modules import ClaimFile
+from tests.distributed.on_cluster import DriverHere, client_of, on_cluster
 
 FACTORS = """
 import os
@@ -40,13 +47,55 @@ def primal_of(loss):
     return fwlab.solve(problem_of(loss), "fw", max_iter=3).primal
 
 
-def in_a_cell(loss, folder):
+def answered_from(folder, value_of):
+    """Return a value, and whether files in the folder answered: none was written, none warned."""
     before = {file.stat().st_mtime_ns for file in folder.glob("*.json")}
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", NotStored)
-        value = run_cells([Cell("one", primal_of, {"loss": loss})], folder)["one"]
+        value = value_of()
     after = {file.stat().st_mtime_ns for file in folder.glob("*.json")}
     return value, bool(before) and before == after and not told
+
+
+def cells(loss):
+    return [Cell("one", primal_of, {"loss": loss})]
+
+
+def in_a_cell(loss, folder):
+    return answered_from(folder, lambda: run_cells(cells(loss), folder)["one"])
+
+
+def in_a_figure(loss, folder):
+    """Ask the cells of a figure; what `figures keep` copies has no key, and a replay judges it."""
+    study = Study("own", "quick", folder)
+
+    def computed():
+        study.compute(cells(loss))
+        return study.values["one"]
+
+    return answered_from(folder / "cells", computed)
+
+
+def in_the_ledger(loss, folder):
+    """Ask the kept record of a claim whose form trains with the loss."""
+    keep = folder / "records"
+    before = keep.read_bytes() if keep.exists() else None
+    told = io.StringIO()  # why the record is not kept
+    CLAIMS["Visitor-1"] = Claim(
+        "Visitor-1",
+        "(1)",
+        "The primal value is 0.",
+        lambda case: outcomes.equal(primal_of(loss), 0.0),
+        lambda rng, deep: [Case(kind="number", x=1)],
+    )
+    file = ClaimFile("", "visitor.losses", ("Visitor-1",))
+    try:
+        with contextlib.redirect_stderr(told):
+            (found,) = run.run(["Visitor-1"], keep=keep, files=[file])
+    finally:
+        del CLAIMS["Visitor-1"]
+    after = keep.read_bytes() if keep.exists() else None
+    return found["witness"], before is not None and before == after and not told.getvalue()
 
 
 def along_a_path(loss, folder):
@@ -56,14 +105,47 @@ def along_a_path(loss, folder):
     return point.result.primal, point.stored
 
 
+def resumed(problem, folder):
+    file = folder / "run.npz"
+    found = distributed.solve(problem, "fw", max_iter=3, tol=1e-5, checkpoint=file)
+    return found.primal, "Resumed" in found.message
+
+
 def from_a_checkpoint(loss, folder):
-    run = distributed.solve(
-        out_of_core(loss), "fw", max_iter=3, tol=1e-5, checkpoint=folder / "run.npz"
-    )
-    return run.primal, "Resumed" in run.message
+    return resumed(out_of_core(loss), folder)
 
 
-STORES = [compared, in_a_cell, along_a_path, from_a_checkpoint]
+def from_a_checkpoint_of_dask(loss, folder):
+    """Ask the checkpoint of a run on a cluster, which stores nothing else under a key."""
+    return resumed(on_cluster(problem_of(loss), CLIENTS[0], 2), folder)
+
+
+STORES = [
+    compared,
+    in_a_cell,
+    in_a_figure,
+    in_the_ledger,
+    along_a_path,
+    from_a_checkpoint,
+    from_a_checkpoint_of_dask,
+]
+CLIENTS = []
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Provide a client to the stores on a cluster."""
+    with client_of(1) as client:
+        CLIENTS.append(client)
+        yield
+        CLIENTS.clear()
+
+
+@pytest.fixture(autouse=True)
+def cluster_if_needed(request, monkeypatch):
+    if request.node.callspec.params["store"] is from_a_checkpoint_of_dask:
+        request.getfixturevalue("cluster")
+        monkeypatch.setattr(dask_state, "Driver", DriverHere)
 
 
 @pytest.fixture
@@ -122,8 +204,10 @@ def upgraded(visitor, patch):
 
 
 def fwlab_upgraded(visitor, patch):
+    read = versions.Path.read_bytes
     versions.part_version.cache_clear()
-    patch.setattr(versions.Path, "read_bytes", lambda file: b"later")
+    later = lambda file: b"later" if file.suffix == ".py" else read(file)  # noqa: E731
+    patch.setattr(versions.Path, "read_bytes", later)
 
 
 CHANGES = {
