@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fwlab import launch as launch
 
 if TYPE_CHECKING:
-    from fwlab.public import *  # noqa: F403
+    from fwlab.public import *  # noqa: F403 - type checkers see every name
 
     __version__: str
 

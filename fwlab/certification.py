@@ -224,7 +224,14 @@ def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
         raise ValueError(f"intercept must be (m,) = {(m,)}; got shape {b.shape}.")
     constant = _last_constant(problem) if rows.shape == (m, d - 1) else 0.0
     if constant:
-        return np.column_stack([rows, b / constant])
+        with np.errstate(over="ignore"):
+            weights = b / constant
+        if not np.isfinite(weights).all():
+            raise ValueError(
+                f"intercept must be at most the largest float times the constant {constant:.3g} of "
+                f"the last feature; got {np.abs(b).max():.3g}."
+            )
+        return np.column_stack([rows, weights])
     if rows.shape == (m, d) and not b.any():
         return rows
     raise ValueError(

@@ -34,7 +34,7 @@ MOST_VERTICES = 100_000
 
 
 class LossOfRows(ABC):
-    """What a loss does alike for one row (m,) and for many, through the domains of its dual rows.
+    """Value, membership and projection, of one row (m,) or many, by the domains of its dual rows.
 
     Its domains meet fwlab.operators.domains.Domains, and projection is defined on them.
     """

@@ -39,7 +39,7 @@ class Whole(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """Bounds of the errors of a part, whose sums bound those of the whole."""
+    """Bounds of the errors of a part; their sums bound the errors of the whole."""
 
     losses: float
     dual: float  # of the costs and the ridge

@@ -229,7 +229,7 @@ def of_columns(name: str, X: Any) -> NDArray[Any]:
 
 
 def of_frame(name: str, values: Any) -> Any:
-    """Return a frame's numbers as an array, those of nullable columns, too; others as they are."""
+    """Return a frame's numbers as an array, also from nullable columns; other values unchanged."""
     return of_columns(name, values) if hasattr(values, "dtypes") else values
 
 

@@ -211,7 +211,7 @@ def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
 
 
 class RowsToTake(list[csr_array]):
-    """A feasible start, chunk by chunk, whose entries a run replaces: no copy of it remains."""
+    """The chunks of a feasible start, which a run replaces one by one: no copy of them remains."""
 
 
 def rows_of_chunks(problem: ProblemInParts, A: csr_array) -> list[csr_array]:

@@ -27,7 +27,7 @@ from fwlab.streams import stderr
 from fwlab.text import duration
 
 SECONDS_BETWEEN_LINES = 5.0
-# a certificate takes up to so many times as long as a judgement
+# the time of a certificate in judgements, at most
 CERTIFICATE = 5.0
 COUNTERS = ("n_lmo", "n_steps", "active", "step")
 

@@ -14,7 +14,7 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # in older releases
         """Nothing: no callback can be set."""
 
     def with_callbacks(method: Any) -> Any:

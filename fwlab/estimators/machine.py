@@ -126,7 +126,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         order = np.argsort(-scores, axis=1, kind="stable")
         return np.asarray(self.classes_[order[:, :k]])
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # sklearn
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of the probabilities (n, n_classes), in the order of classes_.
 
@@ -135,7 +135,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         """
         return np.asarray(log_probabilities(self._scores(X)))
 
-    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # sklearn
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities (n, n_classes) of the classes, in the order of classes_.
 

@@ -31,7 +31,7 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     if isinstance(estimator, fwlab.TopKSVCCV):
         return dict.fromkeys(OF_WEIGHTS, OTHER_FOLDS)
     if isinstance(estimator, fwlab.TopKClassifier):
-        # of as many samples, L-BFGS makes the same steps up to rounding
+        # on equally many samples, L-BFGS makes the same steps up to rounding
         entropy = estimator.loss == "cross-entropy"
         of_weights = dict.fromkeys(OF_WEIGHTS[-1:] if entropy else OF_WEIGHTS, UP_TO_TOL)
         return of_weights if estimator.fit_intercept else {**of_weights, **THROUGH_ORIGIN}

@@ -250,7 +250,7 @@ def test_given_scores_belong_to_the_link():
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3])
 def test_the_distance_of_the_link(given, share):
-    """The largest a with a^2 + b^2 <= 2 g / lam and a - b <= eps, where b is that of W(A)."""
+    """The largest a with a^2 + b^2 <= 2 g / lam and a - b <= eps; b is the distance of W(A)."""
     gap = made().gap(0 * A)
     eps = share * np.sqrt(gap / LAM)
     given(link=(0.0, eps))

@@ -313,6 +313,14 @@ def test_bad_input_is_refused_before_any_work(monkeypatch):
         fwlab.certify(two, W[:1])
 
 
+@pytest.mark.parametrize("intercept", [1.0, 1e10])
+def test_an_intercept_beyond_all_floats_is_refused(intercept):
+    problem = fwlab.Problem(with_constant(1e-300), Y, fwlab.MaxHinge(), C=0.5)
+    W = np.zeros((3, problem.n_features - 1))
+    with pytest.raises(ValueError, match="^intercept must be at most"):
+        fwlab.certify(problem, W, intercept=[intercept * 1e9, 0.0, 0.0])
+
+
 def test_half_of_a_binary_vector_is_an_optimum_at_half_of_its_constant():
     y = (Y > 0).astype(int)
     w = LogisticRegression(C=3.0, fit_intercept=False, tol=1e-10).fit(X, y).coef_

@@ -90,7 +90,7 @@ def test_the_shift_of_a_gram_matrix_counts(given):
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize(("second", "rho"), [(3.0, (3.0, 4.0)), (1.0, (3.0, 0.0))])
 def test_moves_of_the_dual_point_count(given, norm, sign, second, rho):
-    """If row i moves by rho_i in any entry, the norm grows by no more, and at times by as much.
+    """If row i moves by rho_i in any entry, the norm grows by no more; this bound is reached.
 
     The samples have one direction and the lengths 3 and `second`.
     """
