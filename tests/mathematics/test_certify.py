@@ -252,6 +252,17 @@ def test_the_top_k_accuracy_of_the_optimum():
         found.proved(X[:, :2])
 
 
+def test_a_rounding_error_without_a_bound_certifies_nothing(monkeypatch):
+    honest = certification.certificate_of
+    monkeypatch.setattr(
+        certification, "certificate_of", lambda *pair: replace(honest(*pair), gap_error=np.inf)
+    )
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
+    found = fwlab.certify(problem, np.ones((M, D)), time_limit=0)
+    assert (found.excess, found.excess_low, found.distance) == (np.inf, 0.0, np.inf)
+    assert found.status is fwlab.ExcessStatus.OPEN
+
+
 # ------------------------------------------------------------------ intercepts
 
 
