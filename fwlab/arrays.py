@@ -1,7 +1,59 @@
-"""Names for array types in signatures."""
+"""Name array types for signatures, and find the library and the device of an array.
+
+A tensor here is an array of another library than numpy that follows the array API standard: torch,
+or array_api_strict, which tests use. No such library is imported unless one of its arrays came in.
+"""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+LIBRARIES = ("torch", "array_api_strict")
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether a value is an array of LIBRARIES."""
+    return type(value).__module__.partition(".")[0] in LIBRARIES and hasattr(value, "ndim")
+
+
+def namespace_of(array: Any) -> Any:
+    """Return the array API namespace of an array: numpy, or the one of a tensor."""
+    if isinstance(array, np.ndarray):
+        return np
+    try:
+        from array_api_compat import array_namespace
+    except ImportError:
+        raise ImportError(
+            'X must be an array unless array-api-compat is installed: pip install "fwlab[torch]".'
+        ) from None
+    return array_namespace(array)
+
+
+def on_host(array: Any) -> Any:
+    """Return a tensor as a numpy array, a copy if it lies on another device; others unchanged."""
+    if not is_tensor(array):
+        return array
+    from array_api_compat import to_device
+
+    plain = array.detach() if hasattr(array, "detach") else array
+    return np.asarray(to_device(plain, "cpu") if str(plain.device) != "cpu" else plain)
+
+
+def with_entries(matrix: Any, columns: Any, values: Any) -> Any:
+    """Return a matrix (n, m) with values (n,) in the given columns (n,), one entry per row.
+
+    The matrix itself is changed where its library allows that.
+    """
+    xp = namespace_of(matrix)
+    try:
+        matrix[xp.arange(matrix.shape[0], device=matrix.device), columns] = values
+    except IndexError:
+        # the standard itself has no such assignment
+        places = xp.arange(matrix.shape[1], device=matrix.device)[None, :] == columns[:, None]
+        values = values[:, None] if getattr(values, "ndim", 0) else values
+        matrix = xp.where(places, values, matrix)
+    return matrix

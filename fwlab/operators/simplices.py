@@ -30,16 +30,16 @@ The sum rest + e_y counts in full where margins are shifted; the loss is then at
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats, Integers, namespace_of, with_entries
 from fwlab.kernels.simplices.knapsack import project_knapsack_rows
 from fwlab.operators.scores import row_slices
 from fwlab.operators.sizes import row_maxima
 from fwlab.operators.softmax import cross_entropies
-from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts
+from fwlab.operators.sums import MARGIN, UNIT, gamma, gamma_in_parts, row_products
 
 # units in the last place to which exp, log and log1p are taken to be right, and below the normals
 LIBRARY, VANISHED = 8, 2.0**-1021
@@ -72,10 +72,12 @@ class Simplices:
         """Return the loss of every row, (n,)."""
         return self.losses_and_duals(scores)[0]
 
-    def losses_and_duals(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the losses (n,) and minus their gradients (n, m), points of the negated domain."""
-        losses, duals = cross_entropies(scores, self.y)
-        return losses, duals
+    def losses_and_duals(self, scores: Any) -> tuple[Any, Any]:
+        """Return the losses (n,) and minus their gradients (n, m), points of the negated domain.
+
+        The scores may be a tensor, if the labels y are one on its device.
+        """
+        return cross_entropies(scores, self.y)
 
     def lowest(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return the vertices U (n, m) that minimise <scores, U>, and minus the minima."""
@@ -90,9 +92,16 @@ class Simplices:
         """Return omega_i sum_j p_ij log p_ij, (n,), for the rows omega_i (e_y - p_i) of points."""
         terms = np.empty(len(points))
         for rows in row_slices(*points.shape):
-            rest, t = self.take(rows)._rest(points[rows], omega[rows])
-            terms[rows] = omega[rows] * _negated_entropies(rest, t)
+            terms[rows] = omega[rows] * self.take(rows).entropies(points[rows], omega[rows])[0]
         return terms
+
+    def entropies(self, points: Any, omega: Any) -> tuple[Any, Any]:
+        """Return sum_j p_ij log p_ij and the sums t_i, (n,) each; points may be a tensor."""
+        xp = namespace_of(points)
+        rest = xp.clip(points / -xp.where(omega > 0, omega, xp.inf)[:, None], 0.0, None)
+        rest = with_entries(rest, self.y, 0.0)
+        t = xp.sum(rest, axis=1)
+        return _negated_entropies(rest, t), t
 
     def cost_products(self, points: Floats) -> Floats:
         """Return zeros, (n,)."""
@@ -128,57 +137,64 @@ class Simplices:
         """Return bounds of the distances |a_i - a'_i|_1 to exact points of the domains, (n,)."""
         bounds = np.empty(len(points))
         for rows in row_slices(*points.shape):
-            bounds[rows] = self.take(rows)._distances(points[rows], omega[rows])
+            bounds[rows] = self.take(rows).distances_of_rows(points[rows], omega[rows])
         return bounds
 
-    def _distances(self, points: Floats, omega: Floats) -> Floats:
-        rest = np.maximum(points, 0.0)
-        rest[self._labels] = 0.0
-        wrong = rest.sum(axis=1)
-        rest = np.maximum(-points, 0.0)
-        rest[self._labels] = 0.0
-        sums, label = rest.sum(axis=1), points[self._labels]
-        rounding = gamma(self.n_classes + 3) * (sums + np.abs(label))
-        apart = np.abs(label - np.minimum(sums, omega)) + np.maximum(0.0, sums - omega)
-        return np.asarray(MARGIN * (wrong + apart + 2 * rounding))
+    def distances_of_rows(self, points: Any, omega: Any) -> Any:
+        """Return `distances`, of all rows at once; points may be a tensor."""
+        xp = namespace_of(points)
+        wrong = xp.sum(with_entries(xp.clip(points, 0.0, None), self.y, 0.0), axis=1)
+        sums = xp.sum(with_entries(xp.clip(-points, 0.0, None), self.y, 0.0), axis=1)
+        label = xp.take_along_axis(points, self.y[:, None], axis=1)[:, 0]
+        rounding = gamma(self.n_classes + 3) * (sums + xp.abs(label))
+        apart = xp.abs(label - xp.minimum(sums, omega)) + xp.clip(sums - omega, 0.0, None)
+        return MARGIN * (wrong + apart + 2 * rounding)
 
     def loss_errors(self, scores: Floats, e: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Return bounds of the errors of the losses at scores with the errors e, and their sizes.
 
         All arrays but the scores are (n,).
         """
-        d = 2 * e + 8 * UNIT * (row_maxima(scores) + e)
-        errors = d * np.minimum(1.0, values + d)
-        errors += gamma(self.n_classes + LIBRARY_UNITS + 2) * np.minimum(1.0, 2 * values)
-        errors += (LIBRARY_UNITS + 1) * UNIT * values + 2 * self.n_classes * VANISHED
-        return MARGIN * errors, values
+        return loss_errors(row_maxima(scores), e, values, self.n_classes), values
 
     def conjugate_error(self, points: Floats, omega: Floats) -> float:
         """Return a bound of the error of the mean of conjugate_terms, at points next to A'."""
-        h, t, m = *np.empty((2, len(points))), self.n_classes
+        h, t = np.empty((2, len(points)))
         for rows in row_slices(*points.shape):
-            rest, t[rows] = self.take(rows)._rest(points[rows], omega[rows])
-            h[rows] = np.abs(_negated_entropies(rest, t[rows]))
-        delta = gamma(m + 2) * t + m * VANISHED
-        left = 1.0 - t - delta
-        safe = np.where(left > 0, left, 1.0)
-        label = np.where(left > 0, delta * (1 - np.log(safe)), -4 * delta * np.log(2 * delta))
-        excess = np.maximum(0.0, -left)
-        errors = (gamma(m) + (LIBRARY_UNITS + 2) * UNIT) * h + 2 * UNIT * t + label
-        errors += excess * (h + 1) + 1024 * m * VANISHED
-        rows = omega * (errors + (2 * UNIT + gamma_in_parts(len(omega))) * h)
-        return MARGIN**2 * float(np.mean(rows))
-
-    def _rest(self, points: Floats, omega: Floats) -> tuple[Floats, Floats]:
-        """Return b (n, m), with 0 for the labels, and its row sums t (n,)."""
-        rest = np.maximum(points / -np.where(omega > 0, omega, np.inf)[:, None], 0.0)
-        rest[self._labels] = 0.0
-        return rest, rest.sum(axis=1)
+            h[rows], t[rows] = self.take(rows).entropies(points[rows], omega[rows])
+        return mean_conjugate_error(h, t, omega, self.n_classes)
 
 
-def _negated_entropies(rest: Floats, t: Floats) -> Floats:
+def loss_errors(largest: Any, e: Any, values: Any, m: int) -> Any:
+    """Return bounds of the errors of losses of m classes, (n,).
+
+    largest, e and values (n,) are the largest sizes of scores, their errors, and the losses.
+    """
+    d = 2 * e + 8 * UNIT * (largest + e)
+    errors = d * np.minimum(1.0, values + d)
+    errors += gamma(m + LIBRARY_UNITS + 2) * np.minimum(1.0, 2 * values)
+    errors += (LIBRARY_UNITS + 1) * UNIT * values + 2 * m * VANISHED
+    return MARGIN * errors
+
+
+def mean_conjugate_error(entropies: Floats, t: Floats, omega: Floats, m: int) -> float:
+    """Return a bound of the error of the mean conjugate, from what `entropies` returns."""
+    h, delta = np.abs(entropies), gamma(m + 2) * t + m * VANISHED
+    left = 1.0 - t - delta
+    safe = np.where(left > 0, left, 1.0)
+    label = np.where(left > 0, delta * (1 - np.log(safe)), -4 * delta * np.log(2 * delta))
+    excess = np.maximum(0.0, -left)
+    errors = (gamma(m) + (LIBRARY_UNITS + 2) * UNIT) * h + 2 * UNIT * t + label
+    errors += excess * (h + 1) + 1024 * m * VANISHED
+    rows = omega * (errors + (2 * UNIT + gamma_in_parts(len(omega))) * h)
+    return MARGIN**2 * float(np.mean(rows))
+
+
+def _negated_entropies(rest: Any, t: Any) -> Any:
     """Return sum_j b_j log b_j + (1 - t) log1p(-t), (n,), for b (n, m) and their sums t (n,)."""
-    terms = np.einsum("ij,ij->i", rest, np.log(np.where(rest > 0, rest, 1.0)))
-    inside = np.minimum(t, 1.0)
-    safe = np.where(inside < 1, inside, 0.0)
-    return np.asarray(terms + (1.0 - inside) * np.log1p(-safe))
+    xp = namespace_of(rest)
+    ones = xp.ones_like(rest)
+    terms = row_products(rest, xp.log(xp.where(rest > 0, rest, ones)))
+    inside = xp.clip(t, None, 1.0)
+    safe = xp.where(inside < 1, inside, 0.0 * t)
+    return terms + (1.0 - inside) * xp.log1p(-safe)

@@ -14,11 +14,12 @@ With the largest score s_b, z_j = s_j - s_b and rest the sum of exp(z_j) over th
 
     log p_j = z_j - log(1 + rest).
 
-The functions use what the array API standard and the indexing by arrays of integers offer, so that
-they take arrays of other libraries than numpy, too.
+The functions follow the array API standard, so that they take tensors of other libraries, too.
 """
 
 from typing import Any
+
+from fwlab.arrays import namespace_of, with_entries
 
 # exp of it is 10^217, far from the largest number
 MOST = 500.0
@@ -26,7 +27,7 @@ MOST = 500.0
 
 def cross_entropies(scores: Any, y: Any) -> tuple[Any, Any]:
     """Return the losses (n,) and minus their gradients (n, m) at scores (n, m), labels y (n,)."""
-    xp = scores.__array_namespace__()
+    xp = namespace_of(scores)
     n, m = scores.shape
     rows = xp.arange(n, device=scores.device)
     margins = scores - scores[rows, y][:, None]
@@ -35,14 +36,13 @@ def cross_entropies(scores: Any, y: Any) -> tuple[Any, Any]:
         largest = xp.max(margins, axis=1)
         shift = xp.where(largest > MOST, largest, shift)
         margins -= shift[:, None]
-    margins[rows, y] = -xp.inf
+    margins = with_entries(margins, y, -xp.inf)
     duals = xp.exp(margins)
     rest = duals @ xp.ones(m, dtype=scores.dtype, device=scores.device)
     total = rest + xp.exp(-shift)
     losses = xp.where(shift > 0, shift + xp.log(total), xp.log1p(rest))
     duals *= (-1.0 / total)[:, None]
-    duals[rows, y] = rest / total
-    return losses, duals
+    return losses, with_entries(duals, y, rest / total)
 
 
 def log_probabilities(scores: Any) -> Any:
@@ -50,9 +50,8 @@ def log_probabilities(scores: Any) -> Any:
 
     The largest one keeps all its digits, because 1 - p is never computed as a difference.
     """
-    xp = scores.__array_namespace__()
-    rows, best = xp.arange(len(scores), device=scores.device), xp.argmax(scores, axis=1)
+    xp = namespace_of(scores)
+    rows, best = xp.arange(scores.shape[0], device=scores.device), xp.argmax(scores, axis=1)
     logs = scores - scores[rows, best][:, None]
-    others = xp.exp(logs)
-    others[rows, best] = 0.0
+    others = with_entries(xp.exp(logs), best, 0.0)
     return logs - xp.log1p(xp.sum(others, axis=1))[:, None]

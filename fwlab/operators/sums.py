@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, namespace_of
 from fwlab.kernels.products.dense import SUMMED, dot_in_parts
 
 UNIT = 2.0**-53
@@ -40,6 +40,13 @@ def square_in_parts(W: Floats) -> float:
     """Return the squared norm of a matrix, summed in parts."""
     flat = W.ravel(order="K")
     return float(dot_in_parts(flat, flat))
+
+
+def row_products(left: Any, right: Any) -> Any:
+    """Return the inner products of the rows of two matrices, (n,), which may be tensors."""
+    if isinstance(left, np.ndarray):
+        return np.einsum("ij,ij->i", left, right)
+    return namespace_of(left).vecdot(left, right)
 
 
 def mean_in_parts(values: Floats) -> float:

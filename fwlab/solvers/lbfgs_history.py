@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from fwlab.arrays import Floats, namespace_of, on_host
+
 LENGTH = 10
 
 
@@ -33,7 +35,7 @@ class History:
     """
 
     def __init__(self, gradient: Any, image: Any, renewable: bool = False) -> None:
-        xp = gradient.__array_namespace__()
+        xp = namespace_of(gradient)
         shape, like = (LENGTH, gradient.shape[0]), gradient
         kept = (LENGTH if renewable else 0, gradient.shape[0])
         self.differences = xp.zeros(kept, dtype=like.dtype, device=like.device)
@@ -53,7 +55,7 @@ class History:
         """Return z; the step goes along -z."""
         if not self.order:
             return 1.0 * self.image
-        xp, used = self.gradient.__array_namespace__(), self.order
+        xp, used = namespace_of(self.gradient), self.order
         places = range(len(used))
         # plain numbers, because numpy takes longer for so few
         products, squares = (M[np.ix_(used, used)].tolist() for M in (self.products, self.squares))
@@ -75,7 +77,7 @@ class History:
 
     def add(self, change: Any, gradient: Any, image: Any) -> None:
         """Go to the point that is `change` away, with its gradient and B times the gradient."""
-        xp = gradient.__array_namespace__()
+        xp = namespace_of(gradient)
         y, image_of_y = gradient - self.gradient, image - self.image
         product, square = (float(xp.vecdot(y, other)) for other in (change, image_of_y))
         self.gradient, self.image = gradient, image
@@ -86,14 +88,17 @@ class History:
             self.changes[new, :], self.images[new, :] = change, image_of_y
             if self.differences.shape[0]:
                 self.differences[new, :] = y
-        by_changes, by_images = (
-            np.asarray(rows @ gradient, dtype=np.float64) for rows in (self.changes, self.images)
-        )
+        by_changes, by_images = self._products_with(gradient)
         if is_sound:
             self.products[:, new] = by_changes - self.by_changes
             self.squares[:, new] = self.squares[new, :] = by_images - self.by_images
             self.products[new, new], self.squares[new, new] = product, square
         self.by_changes, self.by_images = by_changes, by_images
+
+    def correct(self, gradient: Any, image: Any) -> None:
+        """Take another gradient, and B times it, at the present point; the pairs stay."""
+        self.gradient, self.image = gradient, image
+        self.by_changes, self.by_images = self._products_with(gradient)
 
     def renew(self, inverse: Callable[[Any], Any]) -> None:
         """Change B to the map `inverse` of vectors."""
@@ -102,6 +107,14 @@ class History:
             self.images[i, :] = inverse(self.differences[i, :])
         self.squares = np.array(self.images @ self.differences.T, dtype=np.float64)
         self.by_images = np.array(self.images @ self.gradient, dtype=np.float64)
+
+    def _products_with(self, gradient: Any) -> tuple[Floats, Floats]:
+        """Return <s_i, g> and <B y_i, g>, (LENGTH,) each."""
+        by_changes, by_images = (
+            np.asarray(on_host(rows @ gradient), dtype=np.float64)
+            for rows in (self.changes, self.images)
+        )
+        return by_changes, by_images
 
     def _free_place(self) -> int:
         place = len(self.order) if len(self.order) < LENGTH else self.order.pop(0)
