@@ -37,10 +37,8 @@ def on_host(array: Any) -> Any:
     """Return a tensor as a numpy array, a copy if it lies on another device; others unchanged."""
     if not is_tensor(array):
         return array
-    from array_api_compat import to_device
-
     plain = array.detach() if hasattr(array, "detach") else array
-    return np.asarray(to_device(plain, "cpu") if str(plain.device) != "cpu" else plain)
+    return np.asarray(plain.cpu() if hasattr(plain, "cpu") else plain)
 
 
 def with_entries(matrix: Any, columns: Any, values: Any) -> Any:

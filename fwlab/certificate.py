@@ -121,7 +121,7 @@ def _of_machine(
     square = dual_square if at_link else problem.square_norm_of(W)
     whole = Whole(problem.n_samples, 1, norms_of_rows(link), square, dual_square)
     terms = terms_of_part(problem, A, W, whole, scores if at_link else None, rho)
-    return _of_terms(problem, [terms], terms.values, whole, link.shape, at_link)
+    return certificate_of_terms(problem, [terms], terms.values, whole, link.shape, at_link)
 
 
 def terms_of_part(
@@ -166,7 +166,7 @@ def certificate_of_parts(problem: InParts, terms: Sequence[Terms], V: Floats) ->
     square = square_in_parts(V)
     whole = Whole(problem.n_samples, len(terms), norms_of_rows(V), square, square)
     values = values_of_parts(problem, (part.values for part in terms), V)
-    return _of_terms(problem, terms, values, whole, V.shape, at_link=True)
+    return certificate_of_terms(problem, terms, values, whole, V.shape, at_link=True)
 
 
 def _link_terms(
@@ -200,7 +200,7 @@ def _sum_error(terms: Sequence[Terms]) -> float:
     return float(gamma(4)) * sizes
 
 
-def _of_terms(
+def certificate_of_terms(
     problem: InParts,
     terms: Sequence[Terms],
     values: Objectives,

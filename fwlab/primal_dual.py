@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats, Integers, is_tensor
 from fwlab.checks.arguments import as_features, as_real
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
@@ -32,7 +32,13 @@ from fwlab.operators.simplices import Simplices
 from fwlab.operators.sums import mean_in_parts, square_in_parts
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
-from fwlab.problem_input import check_scales, checked_matrix, lacks, require_weights
+from fwlab.problem_input import (
+    check_scales,
+    checked_matrix,
+    lacks,
+    require_array,
+    require_weights,
+)
 from fwlab.result import Certificate, Objectives
 
 CHUNK = 1024
@@ -112,6 +118,11 @@ class PrimalDual:
         return isinstance(self.polytopes, Simplices)
 
     @property
+    def has_tensors(self) -> bool:
+        """Whether X is a tensor of another library, on any device."""
+        return is_tensor(self.X)
+
+    @property
     def row_polytopes(self) -> RowPolytopes:
         """The polytopes for compiled methods. Raises TypeError if the loss is not of the family."""
         if not isinstance(self.polytopes, RowPolytopes):
@@ -128,6 +139,7 @@ class PrimalDual:
     def primal(self, W: Any) -> float:
         """Return P(W) for W (m, d). Raises ValueError with a precomputed kernel."""
         require_weights(self.kernel, "primal")
+        require_array(self.X, "primal")
         W = checked_matrix("W", "(m, d)", W, (self.n_classes, self.n_features))
         losses = self.losses(score_parts(features_of(self.X, None), W))[0]
         return self.objective(losses, self.square_norm_of(W))
@@ -384,4 +396,5 @@ class PrimalDual:
         return squares / self.lam_n
 
     def _checked_dual(self, A: Any) -> Floats:
+        require_array(self.X, "a dual point A")
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))

@@ -5,11 +5,13 @@ fwlab.primal_dual has its equations.
 
 from typing import Any
 
+from fwlab.arrays import on_host
 from fwlab.checks.arguments import as_real, checked_sample_weight
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.features import features_of
+from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem_input import (
@@ -18,7 +20,9 @@ from fwlab.problem_input import (
     checked_data,
     checked_labels,
     checked_lam,
+    checked_tensor,
     conversion_notes,
+    keeps_tensor,
     shift_note,
 )
 from fwlab.text import in_brackets, problem_facts
@@ -31,7 +35,9 @@ class Problem(PrimalDual):
     ----------
     X : array or scipy.sparse matrix (n, d)
         The samples, not copied where that is avoidable: they must not change, and `solve` refuses a
-        row of another length. With kernel="precomputed" their Gram matrix (n, n), copied.
+        row of another length. With kernel="precomputed" their Gram matrix (n, n), copied. With
+        CrossEntropy a tensor on any device stays there and keeps its floating type, which counts as
+        exact; y and sample_weight may be tensors, too. "lbfgs" and "auto" take it.
     y : array (n,)
         Labels of any kind; `problem.classes` holds their distinct values in ascending order, and
         `problem.y` the index of each label in it.
@@ -78,15 +84,19 @@ class Problem(PrimalDual):
         self.regularizer = regularizer or LpNorm(2)
         self.kernel = kernel
         self.storage = storage
-        self.X, self.gram_shift = checked_data(X, kernel, storage)
-        self.notes = conversion_notes(X, storage) + shift_note(self.X, self.gram_shift)
+        if keeps_tensor(X, loss, kernel):
+            self.X, self.gram_shift, self.notes = checked_tensor(X), 0.0, ()
+        else:
+            self.X, self.gram_shift = checked_data(X, kernel, storage)
+            self.notes = conversion_notes(X, storage) + shift_note(self.X, self.gram_shift)
         self.y, self.classes = checked_labels(y, len_x=self.X.shape[0], n_classes=n_classes)
         self.lam = checked_lam(lam, C, self.n_samples)
         self.n_classes = len(self.classes)
-        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
-        self.polytopes = loss.polytopes(self.y, self.n_classes)
-        check_smoothing(loss, self.polytopes, self.smoothing)
+        self.sample_weight = checked_sample_weight(on_host(sample_weight), self.n_samples)
         self.features = features_of(self.X, kernel)
+        y_here = tensor_rows(self.features).here(self.y) if self.has_tensors else self.y
+        self.polytopes = loss.polytopes(y_here, self.n_classes)
+        check_smoothing(loss, self.polytopes, self.smoothing)
         self.curvatures = self._checked_curvatures()
 
     def __repr__(self) -> str:

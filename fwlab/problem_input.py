@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats, Integers, is_tensor, namespace_of, on_host
 from fwlab.checks.arguments import (
     LARGEST,
     as_features,
@@ -58,6 +58,27 @@ def checked_data(X: Any, kernel: str | None, storage: str) -> tuple[Any, float]:
     return as_features("X", X, np.float32 if storage == "float32" else np.float64), 0.0
 
 
+def keeps_tensor(X: Any, loss: Any, kernel: Any) -> bool:
+    """Return whether X is a tensor that the problem keeps; others become arrays of numpy."""
+    return kernel is None and isinstance(loss, CrossEntropy) and is_tensor(X)
+
+
+def checked_tensor(X: Any) -> Any:
+    """Return X (n, d), a tensor of a floating type, without its gradient.
+
+    Raises TypeError for other types and ValueError for another shape. Finite entries are checked
+    where their squares are summed.
+    """
+    xp, plain = namespace_of(X), X.detach() if hasattr(X, "detach") else X
+    if not xp.isdtype(plain.dtype, "real floating"):
+        raise TypeError(f"X must be a tensor of a floating type; got {plain.dtype}.")
+    if plain.ndim != 2 or 0 in plain.shape:
+        raise ValueError(
+            f"X must be 2-D with at least one row and one column; got shape {tuple(plain.shape)}."
+        )
+    return plain
+
+
 def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
     """Return one sentence for each conversion of X."""
     if storage == "float32":
@@ -78,7 +99,7 @@ def checked_labels(y: Any, len_x: int, n_classes: int | None) -> tuple[Integers,
     """Return y as classes 0 .. m-1, one per row of X, and the labels that they stand for."""
     if n_classes is not None:
         n_classes = as_integer("n_classes", n_classes, low=2)
-    codes, classes = encoded_labels(y, n_classes)
+    codes, classes = encoded_labels(on_host(y), n_classes)
     if len(codes) != len_x:
         raise ValueError(f"y must have one label per row of X, {len_x}; got {len(codes)}.")
     if len(classes) < 2:
@@ -125,6 +146,9 @@ def check_scales(square_norms: Floats, lam_n: float, omega: Floats, reach: float
     reach : float
         The size of the domains.
     """
+    if not np.isfinite(square_norms).all():
+        row = int(np.flatnonzero(~np.isfinite(square_norms))[0])
+        raise ValueError(f"X must be finite and at most {LARGEST:g} in size; row {row} is not.")
     norms = np.sqrt(square_norms)
     with np.errstate(over="ignore"):
         machine = reach * float(omega @ norms) / lam_n
@@ -149,3 +173,12 @@ def require_weights(kernel: str | None, name: str) -> None:
     """Raise ValueError with a precomputed kernel, which has no W."""
     if kernel == "precomputed":
         raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
+
+
+def require_array(X: Any, name: str) -> None:
+    """Raise TypeError if X is a tensor, for whose certificate a machine is enough."""
+    if is_tensor(X):
+        raise TypeError(
+            f"{name} needs X as an array of numpy; got a tensor on {X.device}: "
+            "fwlab.certify(problem, W) evaluates a machine there."
+        )

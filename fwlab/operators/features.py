@@ -5,13 +5,13 @@ Each kind also runs its own compiled passes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats, Integers, is_tensor
 from fwlab.kernels.layouts import AnyRows, BlockPaths, Csr, DenseBlocks, RowsToVisit
 from fwlab.kernels.products.dense import (
     SUMMED,
@@ -31,6 +31,7 @@ from fwlab.operators.features_interface import Features, ScoreWriter
 from fwlab.operators.scores import scores_of
 from fwlab.operators.sizes import row_maxima
 from fwlab.operators.sums import gamma, gamma_in_parts, norms_above, square_in_parts
+from fwlab.operators.tensor_rows import TensorRows
 from fwlab.threads import sum_of_parts, threads_in_blas
 
 # stand for the other kinds of X in a kernel that takes all of them
@@ -313,4 +314,6 @@ def features_of(X: Any, kernel: str | None) -> Features:
         with threads_in_blas():
             gram = X @ X.T
         return GramFeatures(gram.toarray() if scipy.sparse.issparse(gram) else gram)
+    if is_tensor(X):
+        return cast(Features, TensorRows(X))
     return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)

@@ -70,7 +70,7 @@ class Simplices:
 
     def values(self, scores: Floats) -> Floats:
         """Return the loss of every row, (n,)."""
-        return self.losses_and_duals(scores)[0]
+        return np.asarray(self.losses_and_duals(scores)[0])
 
     def losses_and_duals(self, scores: Any) -> tuple[Any, Any]:
         """Return the losses (n,) and minus their gradients (n, m), points of the negated domain.
@@ -155,39 +155,35 @@ class Simplices:
 
         All arrays but the scores are (n,).
         """
-        return loss_errors(row_maxima(scores), e, values, self.n_classes), values
+        return self.loss_errors_at(row_maxima(scores), e, values), values
+
+    def loss_errors_at(self, largest: Floats, e: Floats, values: Floats) -> Floats:
+        """Return bounds of the errors of losses, from the sizes of the largest scores, (n,)."""
+        d, m = 2 * e + 8 * UNIT * (largest + e), self.n_classes
+        errors = d * np.minimum(1.0, values + d)
+        errors += gamma(m + LIBRARY_UNITS + 2) * np.minimum(1.0, 2 * values)
+        errors += (LIBRARY_UNITS + 1) * UNIT * values + 2 * m * VANISHED
+        return np.asarray(MARGIN * errors)
 
     def conjugate_error(self, points: Floats, omega: Floats) -> float:
         """Return a bound of the error of the mean of conjugate_terms, at points next to A'."""
         h, t = np.empty((2, len(points)))
         for rows in row_slices(*points.shape):
             h[rows], t[rows] = self.take(rows).entropies(points[rows], omega[rows])
-        return mean_conjugate_error(h, t, omega, self.n_classes)
+        return self.mean_conjugate_error(h, t, omega)
 
-
-def loss_errors(largest: Any, e: Any, values: Any, m: int) -> Any:
-    """Return bounds of the errors of losses of m classes, (n,).
-
-    largest, e and values (n,) are the largest sizes of scores, their errors, and the losses.
-    """
-    d = 2 * e + 8 * UNIT * (largest + e)
-    errors = d * np.minimum(1.0, values + d)
-    errors += gamma(m + LIBRARY_UNITS + 2) * np.minimum(1.0, 2 * values)
-    errors += (LIBRARY_UNITS + 1) * UNIT * values + 2 * m * VANISHED
-    return MARGIN * errors
-
-
-def mean_conjugate_error(entropies: Floats, t: Floats, omega: Floats, m: int) -> float:
-    """Return a bound of the error of the mean conjugate, from what `entropies` returns."""
-    h, delta = np.abs(entropies), gamma(m + 2) * t + m * VANISHED
-    left = 1.0 - t - delta
-    safe = np.where(left > 0, left, 1.0)
-    label = np.where(left > 0, delta * (1 - np.log(safe)), -4 * delta * np.log(2 * delta))
-    excess = np.maximum(0.0, -left)
-    errors = (gamma(m) + (LIBRARY_UNITS + 2) * UNIT) * h + 2 * UNIT * t + label
-    errors += excess * (h + 1) + 1024 * m * VANISHED
-    rows = omega * (errors + (2 * UNIT + gamma_in_parts(len(omega))) * h)
-    return MARGIN**2 * float(np.mean(rows))
+    def mean_conjugate_error(self, entropies: Floats, t: Floats, omega: Floats) -> float:
+        """Return `conjugate_error`, from what `entropies` returns."""
+        h, m = np.abs(entropies), self.n_classes
+        delta = gamma(m + 2) * t + m * VANISHED
+        left = 1.0 - t - delta
+        safe = np.where(left > 0, left, 1.0)
+        label = np.where(left > 0, delta * (1 - np.log(safe)), -4 * delta * np.log(2 * delta))
+        excess = np.maximum(0.0, -left)
+        errors = (gamma(m) + (LIBRARY_UNITS + 2) * UNIT) * h + 2 * UNIT * t + label
+        errors += excess * (h + 1) + 1024 * m * VANISHED
+        rows = omega * (errors + (2 * UNIT + gamma_in_parts(len(omega))) * h)
+        return MARGIN**2 * float(np.mean(rows))
 
 
 def _negated_entropies(rest: Any, t: Any) -> Any:

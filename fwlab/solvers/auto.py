@@ -20,6 +20,7 @@ class Auto(Method):
 
     sentence = "Newton where there is a W, with a kernel block ascent; lbfgs for CrossEntropy."
     takes_entropy = True
+    takes_tensors = True
 
     def choice(self, problem: PrimalDual) -> Method:
         """Return the method for this problem."""

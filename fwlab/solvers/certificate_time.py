@@ -42,6 +42,18 @@ def some_samples(problem: PrimalDual, rows: Integers) -> PrimalDual:
     return other
 
 
+def first_samples(problem: PrimalDual, count: int) -> PrimalDual:
+    """Return the problem on its first samples, for a tensor X; lam n stays."""
+    other, rows = copy(problem), slice(0, count)
+    other.X = problem.X[rows, :]
+    other.features = features_of(other.X, None)
+    other.lam = problem.lam_n / count
+    other.y, other.sample_weight = problem.y[rows], problem.sample_weight[rows]
+    other.polytopes = problem.polytopes.take(rows)
+    other.curvatures = problem.curvatures[rows]
+    return other
+
+
 def shortest(work: Callable[[], Any]) -> float:
     """Return the seconds of the shorter of two calls: the first one may have to compile."""
     seconds = []

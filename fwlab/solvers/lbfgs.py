@@ -120,6 +120,7 @@ class Lbfgs(Method):
 
     sentence = "L-BFGS on the primal, preconditioned by blocks of the Hessian; CrossEntropy alone."
     takes_entropy = True
+    takes_tensors = True
 
     def refuses(self, problem: PrimalDual) -> str | None:
         if not problem.has_entropy:

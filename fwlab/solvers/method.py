@@ -98,11 +98,14 @@ class Method:
         returned. False by default.
     takes_entropy : bool
         Whether the method takes CrossEntropy, whose conjugate is not linear. False by default.
+    takes_tensors : bool
+        Whether the method takes a problem whose X is a tensor. False by default.
     """
 
     any_norm: bool = False
     any_loss: bool = False
     takes_entropy: bool = False
+    takes_tensors: bool = False
 
     @property
     def name(self) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
 from fwlab.result import Certificate, Status, Trace
 from fwlab.solvers.run_state import RunState
 from fwlab.solvers.time_left import TimeLeft
@@ -111,8 +110,10 @@ class Recorder:
         return row
 
 
-def read_only(array: Floats) -> Floats:
-    """Return a view that cannot be written to."""
+def read_only(array: Any) -> Any:
+    """Return a view that cannot be written to; a tensor, which has none, is returned itself."""
+    if not isinstance(array, np.ndarray):
+        return array
     view = array.view()
     view.setflags(write=False)
     return view

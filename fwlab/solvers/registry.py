@@ -174,6 +174,9 @@ def _refused_entropy(method: Method, problem: PrimalDual) -> str | None:
     if not method.takes_entropy:
         takers = ", ".join(_takers("takes_entropy"))
         return f"its loss must not be CrossEntropy() but for {takers}; use one of these."
+    if problem.has_tensors and not method.takes_tensors:
+        takers = ", ".join(_takers("takes_tensors"))
+        return f"its X must be an array of numpy but for {takers}; got a tensor."
     if problem.kernel is not None:
         return f"its kernel must be None with {problem.loss!r}; got {problem.kernel!r}."
     if not problem.regularizer.plain:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_gram_memory, as_integer
+from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
@@ -18,7 +19,9 @@ from fwlab.solvers.recorder import Progress, Recorder, read_only
 from fwlab.solvers.registry import build, label, require_taken
 from fwlab.solvers.run_arguments import checked_run
 from fwlab.solvers.same_data import require_same_data
+from fwlab.solvers.tensor_lbfgs import TensorLbfgs, TensorState
 from fwlab.solvers.warm_up import warm_up
+from fwlab.tensor_certificate import machine_of
 from fwlab.threads import run_threads
 
 MAX_GRAM_MEMORY = 2**30
@@ -127,14 +130,19 @@ def solve(
     solver, name = build(method, method_options), label(method)
     require_taken(name, solver, problem)
     require_same_data(problem)
-    A = _start(problem, A0)
+    start = _start_of_tensors(problem, A0) if problem.has_tensors else _start(problem, A0)
     reporter = run.reporter(name, TrainingProgress)
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with run_threads(n_threads):
         clock = time.perf_counter()
-        warm_up(problem, solver)
+        if not problem.has_tensors:
+            warm_up(problem, solver)
         began = called + (time.perf_counter() - clock)
-        state = State(problem, A, run.generator, solver.needs(problem), max_gram_memory)
+        state: State | TensorState
+        if problem.has_tensors:
+            solver, state = TensorLbfgs(), TensorState(problem=problem, W=start)
+        else:
+            state = State(problem, start, run.generator, solver.needs(problem), max_gram_memory)
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, run.limits, recorder, began, interrupt)
         return _result(name, state, end, recorder, called)
@@ -158,7 +166,16 @@ def _start(problem: Problem, A0: Any) -> Floats:
     return A
 
 
-def _result(name: str, state: State, end: End, recorder: Recorder, called: float) -> Result:
+def _start_of_tensors(problem: Problem, A0: Any) -> Any:
+    """Return the machine of the checked start, (m, d), or 0 without one."""
+    if A0 is not None:
+        return machine_of(problem, A0)
+    features = tensor_rows(problem.features)
+    shape = (problem.n_classes, problem.n_features)
+    return features.xp.zeros(shape, dtype=features.xp.float64, device=features.device)
+
+
+def _result(name: str, state: State | TensorState, end: End, recorder: Recorder, called: float) -> Result:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     precomputed = problem.kernel == "precomputed"
     if state.gram_problem is not None:

@@ -1,0 +1,46 @@
+"""Choose the types in which products with tensors are made, from the fastest one on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A floating type of the array API, and whether products may round float32 to fewer digits."""
+
+    dtype: str
+    rounds_products: bool = False
+
+
+# tf32 on NVIDIA's devices: factors of 11 bits, sums in float32
+TF32 = Precision("float32", rounds_products=True)
+SINGLE, DOUBLE = Precision("float32"), Precision("float64")
+
+
+def precisions_of(tensor: Any) -> tuple[Precision, ...]:
+    """Return the precisions for steps on a tensor's device, from the fastest to the most exact."""
+    on_cuda = getattr(tensor, "is_cuda", False)
+    return (TF32, SINGLE, DOUBLE) if on_cuda else (SINGLE, DOUBLE)
+
+
+@contextmanager
+def products_of(tensor: Any, precision: Precision) -> Iterator[None]:
+    """Make products of float32 tensors as the precision says; restore the library's setting."""
+    if not getattr(tensor, "is_cuda", False):
+        yield
+        return
+    import torch
+
+    settings = torch.backends.cuda.matmul
+    # releases of torch before 2.9 have a flag in its place
+    name = "fp32_precision" if hasattr(settings, "fp32_precision") else "allow_tf32"
+    as_text = name == "fp32_precision"
+    value: Any = precision.rounds_products
+    before = getattr(settings, name)
+    setattr(settings, name, ("tf32" if value else "ieee") if as_text else value)
+    try:
+        yield
+    finally:
+        setattr(settings, name, before)

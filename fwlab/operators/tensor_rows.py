@@ -1,0 +1,99 @@
+"""Hold the rows of X as a tensor of another library, on any device, and pass over them in parts.
+
+A part is small enough that its scores, and its rows in float64, take little memory beside X.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from fwlab.arrays import Floats, namespace_of, on_host
+from fwlab.operators.sums import gamma
+
+# entries of a part, of its rows or of its scores: on a processor they stay near its caches
+ENTRIES, ENTRIES_ON_HOST = 2**25, 2**20
+
+Part = tuple[slice, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class TensorRows:
+    """Rows of a tensor X (n, d) of a floating type; every sum is as exact as the type it is made in.
+
+    Only what the cross-entropy's methods need is offered: no compiled pass takes a tensor.
+    """
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.X.shape
+        return int(n), int(d)
+
+    @property
+    def row_length(self) -> float:
+        """The mean number of products in a score."""
+        return float(self.shape[1])
+
+    @property
+    def xp(self) -> Any:
+        """The namespace of the tensors."""
+        return namespace_of(self.X)
+
+    @property
+    def device(self) -> Any:
+        """The device on which products are made."""
+        return self.X.device
+
+    def here(self, values: Any, dtype: Any = None) -> Any:
+        """Return an array, or a tensor of another device, as a tensor of this device."""
+        return self.xp.asarray(on_host(values), dtype=dtype, device=self.device)
+
+    def part_length(self, n_classes: int) -> int:
+        """Return the number of rows of a part, for this number of scores in a row."""
+        entries = ENTRIES_ON_HOST if str(self.device) in ("cpu", "CPU_DEVICE") else ENTRIES
+        return max(1, entries // max(n_classes, self.shape[1]))
+
+    def slices(self, n_classes: int) -> list[slice]:
+        """Return the rows of each part."""
+        n, size = self.shape[0], self.part_length(n_classes)
+        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+    def parts(self, n_classes: int, dtype: Any) -> Iterator[Part]:
+        """Yield slices that are all rows together, each with its rows in a floating type."""
+        xp = self.xp
+        for rows in self.slices(n_classes):
+            yield rows, xp.astype(self.X[rows, :], dtype, copy=False)
+
+    def square_norms(self) -> Floats:
+        """Return |x_i|^2, (n,), as an array of numpy."""
+        return self._square_norms
+
+    @cached_property
+    def _square_norms(self) -> Floats:
+        xp, out = self.xp, np.empty(self.shape[0])
+        for rows, x in self.parts(1, xp.float64):
+            out[rows] = on_host(xp.vecdot(x, x))
+        return out
+
+    def row_terms(self) -> int:
+        """Return the number of products in a score."""
+        return self.shape[1]
+
+    def column_error_norms(self, norms: Floats, n_classes: int) -> Floats:
+        """Return gamma |x_i|, (n,), with the relative error gamma of the sums in A^T X.
+
+        norms (n,) are bounds of |x_i|. A part is summed in any order, and parts one by one.
+        """
+        slices = self.slices(n_classes)
+        return np.asarray(gamma(slices[0].stop + len(slices)) * norms)
+
+
+
+
+def tensor_rows(features: Any) -> TensorRows:
+    """Return the products with X, for a reader who knows that X is a tensor."""
+    return cast(TensorRows, features)

@@ -1,0 +1,53 @@
+"""Evaluate the primal of the cross-entropy on tensors, with its gradient, in any precision.
+
+With the link V of A(W), as in solvers.lbfgs,
+
+    grad P(W) = lam (W - V),    P(W) - D(A(W)) = lam/2 |W - V|^2.
+
+Sums over the samples are made part by part, and V of every part is added in the precision of the
+products. W, its gradient and everything that a step needs beside them are float64.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fwlab.operators.precision import Precision, products_of
+from fwlab.operators.tensor_rows import tensor_rows
+from fwlab.primal_dual import PrimalDual
+
+
+@dataclass(frozen=True, eq=False)
+class TensorPoint:
+    """A machine W (m, d) with P(W), grad P and the gap of (W, A(W)), as far as rounding allows."""
+
+    W: Any
+    primal: float
+    gradient: Any
+    gap: float
+
+    @classmethod
+    def at(cls, problem: PrimalDual, W: Any, precision: Precision) -> "TensorPoint":
+        """Return the point of W in this precision."""
+        xp, lam = tensor_rows(problem.features).xp, problem.lam
+        with products_of(W, precision):
+            loss, V = _mean_loss_and_link(problem, W, precision)
+        rest = W - V
+        square, squared_rest = (float(xp.sum(matrix * matrix)) for matrix in (W, rest))
+        return cls(W, lam / 2 * square + loss, lam * rest, lam / 2 * squared_rest)
+
+
+def _mean_loss_and_link(problem: PrimalDual, W: Any, precision: Precision) -> tuple[float, Any]:
+    features, omega = tensor_rows(problem.features), problem.sample_weight
+    xp = features.xp
+    dtype, is_weighted = getattr(xp, precision.dtype), bool((omega != 1.0).any())
+    weights = features.here(omega, dtype) if is_weighted else None
+    machine = xp.astype(W, dtype)
+    total, link = xp.zeros((), dtype=xp.float64, device=W.device), xp.zeros_like(machine)
+    for rows, X in features.parts(problem.n_classes, dtype):
+        losses, A = problem.polytopes.take(rows).losses_and_duals(X @ machine.T)
+        if weights is not None:
+            losses, A = weights[rows] * losses, weights[rows, None] * A
+        total += xp.sum(losses, dtype=xp.float64)
+        link += A.T @ X
+    n = problem.n_samples
+    return float(total) / n, xp.astype(link, xp.float64) / problem.lam_n

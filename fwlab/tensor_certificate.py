@@ -1,0 +1,184 @@
+"""Certify machines of the cross-entropy from one pass over tensors, on their own device.
+
+The dual point of a machine W is A(W), with the rows omega_i (e_y - p_i) of W's own scores. It is
+computed in float64 part by part and never held as a whole: a part of rows gives its scores, losses
+and rows of A, and adds its share of the link A^T X. So one pass gives all terms of P(W) and of
+D(A(W)) with the bounds of fwlab.rounding, and any two passes, of W and of another machine, give the
+certificate of the pair. Entries of X of a shorter type count as exact.
+
+The rounding model holds for every order of summation and for fused operations. exp, log and log1p
+are taken to be right to LIBRARY ulp (operators.simplices); CUDA's mathematical functions state 1
+ulp for each of them in float64. A product that emulates float64 by shorter types is none of this
+model: CUBLAS_EMULATE_DOUBLE_PRECISION must not be set.
+
+With r_j = sum_i gamma |x_i| |a_ij| and v_j = |v_j| the error of the norm, <|V|, |E|>, is a product
+of m numbers, so that no second pass is needed.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fwlab.arrays import Floats, on_host
+from fwlab.certificate import certificate_of_terms
+from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.operators.scores import score_errors
+from fwlab.operators.sums import (
+    MARGIN,
+    gamma_in_parts,
+    mean_in_parts,
+    norms_above,
+    row_products,
+    square_in_parts,
+)
+from fwlab.operators.tensor_rows import tensor_rows
+from fwlab.parts import Errors, Terms, Whole, norms_of_rows
+from fwlab.primal_dual import PrimalDual
+from fwlab.result import Certificate, Objectives
+
+
+@dataclass(frozen=True, eq=False)
+class MachineTerms:
+    """The terms of P(W) and of D(A(W)), with bounds of their errors.
+
+    Attributes
+    ----------
+    square, loss, loss_error : float
+        |W|^2, and the mean loss with a bound of its error.
+    V : array (m, d)
+        The computed link of A(W), an array of numpy.
+    conjugate, dual_error : float
+        The mean conjugate with a bound of its error.
+    inner, total : float
+        Bounds of lam |<V, E>| and of lam n |E|, with E the error of the link.
+    infeasibility : float
+        A bound of the distance |a_i - a'_i|_1 of a row of A(W) to a feasible point.
+    is_feasible : bool
+        Whether all rows are next to feasible points.
+    """
+
+    square: float
+    loss: float
+    loss_error: float
+    V: Floats
+    conjugate: float
+    dual_error: float
+    inner: float
+    total: float
+    infeasibility: float
+    is_feasible: bool
+
+    def dual(self, lam: float) -> float:
+        """Return D(A(W))."""
+        return -lam / 2 * square_in_parts(self.V) - self.conjugate
+
+
+def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
+    """Return the terms of a machine W (m, d), a tensor or an array, in one pass over X."""
+    features, omega = tensor_rows(problem.features), problem.sample_weight
+    machine = np.ascontiguousarray(on_host(W), dtype=np.float64)
+    vectors, sums, link = _pass(problem, features.here(machine))
+    x = norms_above(features.square_norms())
+    e = score_errors(features, x, machine)
+    losses = vectors.losses
+    errors = problem.polytopes.loss_errors_at(vectors.largest, e, losses)
+    rounding = gamma_in_parts(len(omega)) * float(np.mean(omega * losses))
+    V = link / problem.lam_n
+    rounded, rho = features.column_error_norms(x, len(V)), vectors.distances
+    v = norms_of_rows(V)
+    inner = float(sums @ v) / len(omega) + float(np.mean(rho * x)) * float(v.max())
+    scale = DOMAIN_TOLERANCE * problem.polytopes.scale
+    return MachineTerms(
+        square=square_in_parts(machine),
+        loss=mean_in_parts(omega * losses),
+        loss_error=MARGIN * (float(np.mean(omega * errors)) + rounding),
+        V=V,
+        conjugate=mean_in_parts(omega * vectors.entropies),
+        dual_error=problem.polytopes.mean_conjugate_error(vectors.entropies, vectors.t, omega),
+        inner=MARGIN * inner,
+        total=MARGIN * float((rounded * norms_above(vectors.squares) + rho * x).sum()),
+        infeasibility=float(rho.max()),
+        is_feasible=bool((rho <= scale * omega).all()),
+    )
+
+
+def certificate_of_machines(
+    problem: PrimalDual, primal: MachineTerms, dual: MachineTerms
+) -> Certificate:
+    """Return the certificate of the machine of one pass and the dual point of another."""
+    rows, dual_square = norms_of_rows(dual.V), square_in_parts(dual.V)
+    value = problem.lam / 2 * primal.square + primal.loss
+    values = Objectives(value, dual.dual(problem.lam), value)
+    errors = Errors(primal.loss_error, dual.dual_error, dual.inner, dual.total)
+    terms = Terms(values, errors, dual.is_feasible)
+    whole = Whole(problem.n_samples, 1, rows, primal.square, dual_square)
+    return certificate_of_terms(problem, [terms], values, whole, dual.V.shape, at_link=False)
+
+
+def dual_point(problem: PrimalDual, W: Any) -> Any:
+    """Return A(W), (n, m), a tensor of float64 on the device of X."""
+    features, polytopes = tensor_rows(problem.features), problem.polytopes
+    omega, machine = features.here(problem.sample_weight), features.here(W, features.xp.float64)
+    return features.xp.concat(
+        [
+            omega[rows, None] * polytopes.take(rows).losses_and_duals(X @ machine.T)[1]
+            for rows, X in features.parts(problem.n_classes, features.xp.float64)
+        ]
+    )
+
+
+def machine_of(problem: PrimalDual, A: Any) -> Any:
+    """Return the link (m, d) of a dual point (n, m) as a tensor.
+
+    Raises ValueError if A has another shape or is not feasible.
+    """
+    features, shape = tensor_rows(problem.features), (problem.n_samples, problem.n_classes)
+    xp, omega = features.xp, features.here(problem.sample_weight)
+    if tuple(A.shape) != shape:
+        raise ValueError(f"A0 must be (n, m) = {shape}; got shape {tuple(A.shape)}.")
+    points = features.here(A, xp.float64)
+    link = xp.zeros((shape[1], problem.n_features), dtype=xp.float64, device=features.device)
+    for rows, X in features.parts(shape[1], xp.float64):
+        part = points[rows, :]
+        distances = problem.polytopes.take(rows).distances_of_rows(part, omega[rows])
+        if not bool(xp.all(distances <= DOMAIN_TOLERANCE * omega[rows])):
+            raise ValueError(
+                f"A0 must be feasible; a row is {float(xp.max(distances)):.3g} away from its domain."
+            )
+        link += part.T @ X
+    return link / problem.lam_n
+
+
+@dataclass(frozen=True, eq=False)
+class _RowVectors:
+    """Numbers of each row, (n,) each: of its loss, of its row of A and of its conjugate."""
+
+    losses: Floats
+    largest: Floats
+    entropies: Floats
+    t: Floats
+    squares: Floats
+    distances: Floats
+
+
+def _pass(problem: PrimalDual, W: Any) -> tuple[_RowVectors, Floats, Floats]:
+    """Return numbers of each row, sum_i gamma |x_i| |a_ij| for each class, (m,), and A^T X."""
+    features, m = tensor_rows(problem.features), problem.n_classes
+    xp, polytopes, omega = features.xp, problem.polytopes, features.here(problem.sample_weight)
+    x = norms_above(features.square_norms())
+    gammas = features.here(features.column_error_norms(x, m))
+    link, sums = xp.zeros_like(W), xp.zeros_like(W[:, 0])
+    found: list[tuple[Any, ...]] = []
+    for rows, X in features.parts(m, xp.float64):
+        scores, part = X @ W.T, polytopes.take(rows)
+        losses, A = part.losses_and_duals(scores)
+        A = omega[rows, None] * A
+        link += A.T @ X
+        sums += gammas[rows] @ xp.abs(A)
+        entropies, t = part.entropies(A, omega[rows])
+        largest = xp.max(xp.abs(scores), axis=1)
+        distances = part.distances_of_rows(A, omega[rows])
+        found.append((losses, largest, entropies, t, row_products(A, A), distances))
+    vectors = (on_host(xp.concat(column)) for column in zip(*found, strict=True))
+    return _RowVectors(*vectors), on_host(sums), on_host(link)
