@@ -41,6 +41,13 @@ def on_host(array: Any) -> Any:
     return np.asarray(plain.cpu() if hasattr(plain, "cpu") else plain)
 
 
+def like(array: Floats, other: Any) -> Any:
+    """Return an array of numpy as a tensor beside another value, if that is a tensor."""
+    if not is_tensor(other):
+        return array
+    return namespace_of(other).asarray(array, device=other.device)
+
+
 def with_entries(matrix: Any, columns: Any, values: Any) -> Any:
     """Return a matrix (n, m) with values (n,) in the given columns (n,), one entry per row.
 

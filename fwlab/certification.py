@@ -17,49 +17,29 @@ import reprlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
-from math import fsum
 from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
-from fwlab.certificate import certificate_of
+from fwlab.arrays import Floats, like, on_host
 from fwlab.checks.arguments import as_floats, as_integer, as_real
 from fwlab.checks.labels import codes_of_rows
 from fwlab.enclosing_ball import Ball, ball_of_pair, smallest
+from fwlab.excess import ExcessStatus, ExcessTest, excess_bounds, excess_test
 from fwlab.other_constant import hint_of_constant
 from fwlab.problem import Problem
 from fwlab.problem_input import checked_matrix, require_weights
-from fwlab.proved import proved_accuracy, proved_labels
+from fwlab.proved import best_classes, proved_accuracy, proved_labels
 from fwlab.result import Certificate, Result, Status, checked_rows
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.registry import build, refusal, require_taken
-from fwlab.solvers.solve import TrainingProgress, solve
+from fwlab.solvers.solve import solve
 from fwlab.text import html_facts, in_brackets, named, size_of
 
-# of P(W): an excess below it is as good as none
-NEGLIGIBLE = 1e-12
-# the run judges a dual point that its last certificate may still move, and ends within this share
-CLEAR = 0.9
 # no limit of the iterations, and a gap relative to P that rounding hides
 ENDLESS, TINY = 10**12, 1e-16
 # the methods that run the dual: the first one that takes the problem
 METHODS = ("auto", "direct", "pfw")
-
-
-class ExcessStatus(Enum):
-    """Say how well the excess is known; the value is the sentence a user reads."""
-
-    KNOWN = "The excess is known within the factor."
-    NEGLIGIBLE = "The excess is too small to be told from 0: it is bounded from above alone."
-    OPEN = "The run ended before the excess was known within the factor; its bounds hold."
-    INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether a longer run is not asked for."""
-        return self in (ExcessStatus.KNOWN, ExcessStatus.NEGLIGIBLE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,15 +89,16 @@ class Certification:
     def _repr_html_(self) -> str:
         return html_facts("Certification", self._facts())
 
-    def proved(self, X_new: Any) -> np.ndarray:
+    def proved(self, X_new: Any) -> Any:
         """Return whether W and the exact optimum are proved to predict one label, (n_new,) bool.
 
-        X_new is (n_new, d).
+        X_new is (n_new, d); for a tensor the answer is one.
         """
-        rows = checked_rows(X_new, self.W)
-        own = proved_labels(self.W, 0.0, rows)
-        same = (rows @ self.W.T).argmax(axis=1) == (rows @ self.ball.centre.T).argmax(axis=1)
-        return np.asarray(own & same & proved_labels(self.ball.centre, self.ball.radius, rows))
+        W, centre = (like(M, X_new) for M in (self.W, self.ball.centre))
+        rows = checked_rows(X_new, W)
+        same = best_classes(W, rows) == best_classes(centre, rows)
+        own = proved_labels(W, 0.0, rows)
+        return own & same & proved_labels(centre, self.ball.radius, rows)
 
     def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.
@@ -125,10 +106,11 @@ class Certification:
         X_new is (n_new, d) and y (n_new,). fwlab.metrics.topk_accuracy defines the accuracy; a
         label that is no class counts as wrong. Raises ValueError if no label is a class.
         """
-        rows = checked_rows(X_new, self.W)
+        centre = like(self.ball.centre, X_new)
+        rows = checked_rows(X_new, centre)
         k = as_integer("k", k, low=1, high=len(self.W))
         codes = codes_of_rows(y, self.result.classes, rows.shape[0])
-        return proved_accuracy(self.ball.centre, self.ball.radius, rows, codes, k)
+        return proved_accuracy(centre, self.ball.radius, rows, codes, k)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -159,7 +141,7 @@ def certify(
         with C, lam = 1 / (C n), as LogisticRegression and LinearSVC count. kernel="precomputed" is
         refused, because it has no W.
     W : array (m, d)
-        The machine: one row per class, in the order of problem.classes.
+        The machine: one row per class, in the order of problem.classes; a tensor, too.
     intercept : array (m,), optional
         The intercept of a machine whose last feature in X is a constant c, which LinearSVC calls
         intercept_scaling. W then has d - 1 columns, and the last column of the machine is
@@ -193,7 +175,7 @@ def certify(
     if time_limit is not None:
         time_limit = as_real("time_limit", time_limit, positive=False)
     with deferred_interrupt() as interrupt:
-        test = ExcessTest(problem, machine, problem.primal(machine), factor)
+        test = excess_test(problem, machine, factor)
         if time_limit is not None:
             # the certificate of W follows the run
             time_limit = max(0.0, time_limit - 3 * (time.perf_counter() - began))
@@ -204,6 +186,7 @@ def certify(
             relative=True,
             max_iter=0 if interrupt.pressed else ENDLESS,
             time_limit=time_limit,
+            A0=test.start,
             callback=test.end_if_known,
         )
         return _certification(test, result)
@@ -211,7 +194,7 @@ def certify(
 
 def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
     """Return the machine (m, d) of W and an intercept. Raises ValueError or TypeError."""
-    rows, (m, d) = as_floats("W", W, ndims=(2,)), (problem.n_classes, problem.n_features)
+    rows, (m, d) = as_floats("W", on_host(W), ndims=(2,)), (problem.n_classes, problem.n_features)
     if len(rows) == 1 and m == 2:
         raise ValueError(
             f"W must be (m, d) = {(m, d)}; got shape {rows.shape}: a binary machine w has the rows "
@@ -219,7 +202,7 @@ def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
         )
     if intercept is None:
         return checked_matrix("W", "(m, d)", rows, (m, d))
-    b = as_floats("intercept", intercept, ndims=(1,))
+    b = as_floats("intercept", on_host(intercept), ndims=(1,))
     if b.shape != (m,):
         raise ValueError(f"intercept must be (m,) = {(m,)}; got shape {b.shape}.")
     constant = _last_constant(problem) if rows.shape == (m, d - 1) else 0.0
@@ -244,7 +227,7 @@ def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
 
 def _last_constant(problem: Problem) -> float:
     """Return the value of the last feature if that is constant, otherwise 0."""
-    column = problem.X[:, -1:]
+    column = on_host(problem.X[:, -1:])
     column = np.asarray(column.todense() if hasattr(column, "todense") else column)
     return float(column[0, 0]) if (column == column[0, 0]).all() else 0.0
 
@@ -258,63 +241,10 @@ def method_for(problem: Problem) -> str:
     raise AssertionError
 
 
-@dataclass(eq=False)
-class ExcessTest:
-    """The machine to certify, and the test that ends the run.
-
-    Attributes
-    ----------
-    primal : float
-        P(W), as computed.
-    tried : float
-        The gap of W+ at which the last test with rounding errors failed.
-    """
-
-    problem: Problem
-    W: Floats
-    primal: float
-    factor: float
-    tried: float = np.inf
-
-    def end_if_known(self, progress: TrainingProgress) -> None:
-        """Raise StopIteration if the excess is known; rounding errors count as soon as it may."""
-        high = self.primal - progress.dual
-        if self.status(high, high - progress.gap, 0.0) is ExcessStatus.OPEN:
-            return
-        if progress.gap > self.tried / 2:
-            return
-        own, other = (self.certificate(progress.A, W) for W in (self.W, progress.W))
-        high, low = excess_bounds(own, other)
-        if self.status(high, low, own.gap_error, CLEAR) is not ExcessStatus.OPEN:
-            raise StopIteration
-        self.tried = progress.gap
-
-    def certificate(self, A: Floats, W: Floats | None) -> Certificate:
-        """Return the certificate of a dual point and a machine."""
-        return certificate_of(self.problem, np.asarray(A), W)
-
-    def status(self, high: float, low: float, error: float, share: float = 1.0) -> ExcessStatus:
-        """Return the status for the bounds of the excess; `error` is the one of P(W) - D(A).
-
-        Only this share of the limits is allowed.
-        """
-        if high - low <= share * (self.factor - 1) * low:
-            return ExcessStatus.KNOWN
-        negligible = max(NEGLIGIBLE * abs(self.primal), 2 * error)
-        return ExcessStatus.NEGLIGIBLE if high <= share * negligible else ExcessStatus.OPEN
-
-
-def excess_bounds(own: Certificate, other: Certificate | Result) -> tuple[float, float]:
-    """Return the bounds of P(W) - P* from the certificates of W and of W+ at one dual point."""
-    high = fsum((own.gap, own.gap_error))
-    low = fsum((own.gap, -own.gap_error, -other.gap, -other.gap_error))
-    return float(np.nextafter(high, np.inf)), max(0.0, float(np.nextafter(low, -np.inf)))
-
-
 def _certification(test: ExcessTest, result: Result) -> Certification:
     """Return what a run has found out."""
     problem, W = test.problem, test.W
-    own = test.certificate(result.A, W)
+    own, V = test.outcome(result)
     found = own.contradiction or (result.status is Status.INCONSISTENT and result.message)
     if found or not np.isfinite(own.gap_error):
         (high, low), ball = (np.inf, 0.0), Ball(W, np.inf)
@@ -322,9 +252,9 @@ def _certification(test: ExcessTest, result: Result) -> Certification:
     else:
         high, low = excess_bounds(own, result)
         status = test.status(high, low, own.gap_error)
-        balls = list(_balls(problem, W, own, result))
+        balls = list(_balls(problem, W, V, own, result))
         ball, distance = smallest(balls), min(ball.distance(W) for ball in balls)
-    hint = hint_of_constant(problem, W)
+    hint = hint_of_constant(problem, W, test.link)
     why = "" if status.is_settled else str(found or result.message)
     return Certification(
         excess=high,
@@ -341,12 +271,13 @@ def _certification(test: ExcessTest, result: Result) -> Certification:
     )
 
 
-def _balls(problem: Problem, W: Floats, own: Certificate, result: Result) -> Iterator[Ball]:
-    """Yield balls that hold the optimal machine."""
-    assert result.W is not None
+def _balls(
+    problem: Problem, W: Floats, V: Floats, own: Certificate, result: Result
+) -> Iterator[Ball]:
+    """Yield balls that hold the optimal machine; V is the link of the run's dual point."""
+    better = on_host(result.W)
     yield Ball(W, own.distance)
-    yield Ball(result.W, result.distance)
+    yield Ball(better, result.distance)
     if problem.regularizer.plain:
-        V = problem.weights(result.A)
-        for machine, gap in ((W, own.proved_gap), (result.W, result.gap + result.gap_error)):
+        for machine, gap in ((W, own.proved_gap), (better, result.gap + result.gap_error)):
             yield ball_of_pair(machine, V, gap, problem.lam, own.link_error)

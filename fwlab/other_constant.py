@@ -32,9 +32,12 @@ EXPLANATIONS = {
 }
 
 
-def hint_of_constant(problem: PrimalDual, W: Floats) -> str:
-    """Return a sentence on the C for which W is about an optimum, "" if it is none or this one."""
-    rho = other_factor(problem, W)
+def hint_of_constant(problem: PrimalDual, W: Floats, V: Floats | None = None) -> str:
+    """Return a sentence on the C for which W is about an optimum, "" if it is none or this one.
+
+    V (m, d) is the link of the gradients at W, if the caller has it.
+    """
+    rho = other_factor(problem, W, V)
     if rho is None:
         return ""
     name, explanation = _convention(rho, problem.n_samples)
@@ -44,11 +47,11 @@ def hint_of_constant(problem: PrimalDual, W: Floats) -> str:
     )
 
 
-def other_factor(problem: PrimalDual, W: Floats) -> float | None:
+def other_factor(problem: PrimalDual, W: Floats, V: Floats | None = None) -> float | None:
     """Return rho if W is about an optimum for C / rho, and None if there is none but about 1."""
     if not problem.regularizer.plain or not (problem.has_entropy or problem.smoothing):
         return None
-    V, square = problem.link(_gradients(problem, W)), square_in_parts(W)
+    V, square = problem.link(_gradients(problem, W)) if V is None else V, square_in_parts(W)
     size = float(np.sqrt(square_in_parts(V)))
     rho = float(np.vdot(V, W)) / square if square > 0 else 0.0
     if rho <= 0 or 1 / NEAR <= rho <= NEAR:

@@ -13,25 +13,47 @@ from typing import Any, cast
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats, Integers, is_tensor, namespace_of, on_host
 from fwlab.operators.features import features_of
 from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.scores import score_errors
 from fwlab.operators.sums import norms_above
+from fwlab.operators.tensor_rows import tensor_rows
 
 
-def proved_labels(W: Floats, distance: float, X: Any) -> np.ndarray:
+def best_classes(W: Any, X: Any) -> Any:
+    """Return the class of the largest score, (n,); ties go to the lowest class."""
+    if is_tensor(X):
+        return namespace_of(X).argmax(tensor_rows(features_of(X, None)).scores(W), axis=1)
+    return np.asarray(X @ W.T).argmax(axis=1)
+
+
+def rows_beside(X: Any, W: Any) -> Any:
+    """Return X (n, d) as a tensor on the device of W.
+
+    Raises ValueError unless it is 2-D. Integers become float64.
+    """
+    xp = namespace_of(W)
+    rows = xp.asarray(X if is_tensor(X) else np.asarray(X), device=W.device)
+    if rows.ndim != 2:
+        raise ValueError(f"X_new must be 2-D; got shape {tuple(rows.shape)}.")
+    return rows if xp.isdtype(rows.dtype, "real floating") else xp.astype(rows, xp.float64)
+
+
+def proved_labels(W: Any, distance: float, X: Any) -> Any:
     """Return whether the exact optimum is proved to predict each label too, (n,) bool.
 
-    W (m, d) is the machine and `distance` a bound of |W - W*|_F.
+    W (m, d) is the machine and `distance` a bound of |W - W*|_F. X (n, d) may be a tensor, beside W
+    on one device.
     """
     scores, slack = _scores(W, distance, X)
-    lead = scores.max(axis=1, keepdims=True) - scores
-    return np.asarray((lead > slack[:, None]).sum(axis=1) == len(W) - 1)
+    xp = namespace_of(scores)
+    lead = xp.max(scores, axis=1, keepdims=True) - scores
+    return _count(xp, lead > slack[:, None]) == len(W) - 1
 
 
 def proved_accuracy(
-    W: Floats, distance: float, X: Any, codes: Integers, k: int
+    W: Any, distance: float, X: Any, codes: Integers, k: int
 ) -> tuple[float, float]:
     """Return an interval that holds the top-k accuracy of the exact optimum.
 
@@ -40,16 +62,26 @@ def proved_accuracy(
     codes (n,) holds the classes of the samples; one of -1, which is no class, counts as wrong.
     """
     scores, slack = _scores(W, distance, X)
-    lead = scores - np.take_along_axis(scores, codes[:, None], axis=1)
+    xp = namespace_of(scores)
+    codes_here = tensor_rows(features_of(X, None)).here(codes) if is_tensor(X) else codes
+    known = codes_here >= 0
+    places = xp.where(known, codes_here, xp.zeros_like(codes_here))
+    lead = scores - xp.take_along_axis(scores, places[:, None], axis=1)
     less, more = lead < -slack[:, None], lead > slack[:, None]
-    known = codes >= 0
-    right = known & ((~less).sum(axis=1) - 1 < k)
-    wrong = ~known | (more.sum(axis=1) >= k)
-    return float(right.mean()), float((~wrong).mean())
+    right = known & (len(W) - _count(xp, less) - 1 < k)
+    wrong = ~known | (_count(xp, more) >= k)
+    return float(on_host(right).mean()), float((~on_host(wrong)).mean())
 
 
-def _scores(W: Floats, distance: float, X: Any) -> tuple[Floats, Floats]:
+def _count(xp: Any, flags: Any) -> Any:
+    """Return the number of true entries of each row, (n,)."""
+    return xp.sum(xp.astype(flags, xp.int64), axis=1)
+
+
+def _scores(W: Any, distance: float, X: Any) -> tuple[Any, Any]:
     """Return the scores (n, m), and per row a bound (n,) of the error of a difference of two."""
     features = cast(DataFeatures, features_of(X, None))
     x = norms_above(features.square_norms())
-    return features.scores(W), np.sqrt(2) * x * distance + 2 * score_errors(features, x, W)
+    slack: Floats = np.sqrt(2) * x * distance + 2 * score_errors(features, x, on_host(W))
+    here = tensor_rows(features).here(slack) if is_tensor(X) else slack
+    return features.scores(W), here

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from fwlab import bounds, datasets, metrics, ranking, weights
-from fwlab.certification import Certification, ExcessStatus, certify
+from fwlab.certification import Certification, certify
 from fwlab.cross_entropy import CrossEntropy
+from fwlab.excess import ExcessStatus
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers
+from fwlab.arrays import Floats, Integers, is_tensor, namespace_of, on_host
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import codes_of_rows
 from fwlab.npz import Saved, saved_arrays, write_arrays
 from fwlab.plot import Gaps, plot_gaps
-from fwlab.proved import proved_accuracy, proved_labels
+from fwlab.proved import best_classes, proved_accuracy, proved_labels, rows_beside
 from fwlab.provenance import provenance
 from fwlab.text import html_facts, in_brackets, named, outcome_facts, size_of
 
@@ -194,7 +194,7 @@ RESULT = {
     **dict.fromkeys(("infeasibility", "lam_n"), NUMBER),
     "distance": NUMBER._replace(required=False),
     "W": Saved("f", ("m", "d"), finite=True, required=False),
-    "A": Saved("f", ("n", "m"), finite=True),
+    "A": Saved("f", ("n", "m"), finite=True, required=False),
     "coefficients": Saved("f", ("n", "m"), finite=True, required=False),
     "classes": Saved("biufUS", ("m",), required=False),
 }
@@ -206,12 +206,13 @@ class Result:
 
     Attributes
     ----------
-    W : array (m, d), or None
+    W : array (m, d), a tensor if X is one, or None
         The machine: problem.weights(A), with these exceptions. It is None with a precomputed
         kernel, the method's own iterate for `subgradient` and `alternate` and for `direct` below
         LpNorm(1.04), and the best primal point seen for `newton` and `auto`.
-    A : array (n, m)
-        The dual point.
+    A : array (n, m), a tensor if X is one, or None
+        The dual point. On tensors it is the A(W) of a machine of the run, and None if it has more
+        than 2^27 entries.
     primal, dual, gap : float
         P(W), D(A), and their difference. problem.gap(A) is the gap at weights(A) instead.
     infeasibility : float
@@ -235,8 +236,8 @@ class Result:
         Versions, commit, processor and date (`fwlab.provenance`).
     """
 
-    W: Floats | None
-    A: Floats
+    W: Any
+    A: Any
     primal: float
     dual: float
     gap: float
@@ -262,17 +263,23 @@ class Result:
     def _repr_html_(self) -> str:
         return html_facts("Result", self._facts())
 
-    def predict(self, X_new: Any) -> np.ndarray:
+    def predict(self, X_new: Any) -> Any:
         """Return the label of the largest score, (n_new,); ties go to the lowest class.
 
-        X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n).
+        X_new is (n_new, d), or with a precomputed kernel K_new (n_new, n). If W is a tensor, so are
+        the labels unless they are strings.
         """
         machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
         rows = checked_rows(X_new, machine)
-        best: Integers = np.asarray(rows @ machine.T).argmax(axis=1)
-        return best if self.classes is None else np.asarray(self.classes[best])
+        best = best_classes(machine, rows)
+        if self.classes is None:
+            return best
+        if is_tensor(best) and self.classes.dtype.kind in "biuf":
+            xp = namespace_of(best)
+            return xp.take(xp.asarray(self.classes, device=best.device), best)
+        return np.asarray(self.classes[on_host(best)])
 
-    def proved(self, X_new: Any) -> np.ndarray:
+    def proved(self, X_new: Any) -> Any:
         """Return whether the exact optimum is proved to predict each label too, (n_new,) bool.
 
         X_new is (n_new, d). fwlab.proved holds the derivation. With an LpNorm(p) of p > 2 or p = 1
@@ -303,7 +310,7 @@ class Result:
     def load(cls, path: str | Path) -> "Result":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
         with saved_arrays(path, "Result", RESULT) as stored:
-            return cls(**{"W": None, "made_by": {}, **stored_fields(stored)})
+            return cls(**{"W": None, "A": None, "made_by": {}, **stored_fields(stored)})
 
     def to_optimize_result(self) -> "OptimizeResult":
         """Return the result as scipy's OptimizeResult.
@@ -324,9 +331,8 @@ class Result:
         )
 
     def _facts(self) -> dict[str, str]:
-        sizes = {"A": size_of(self.A)}
-        if self.W is not None:
-            sizes = {"W": size_of(self.W), **sizes}
+        arrays = {"W": self.W, "A": self.A}
+        sizes = {name: size_of(array) for name, array in arrays.items() if array is not None}
         return outcome_facts(self) | sizes
 
     def _machine_and_rows(self, name: str, X_new: Any) -> tuple[Floats, Any]:
@@ -338,8 +344,12 @@ class Result:
         return self.A if self.coefficients is None else self.coefficients
 
 
-def checked_rows(X_new: Any, machine: Floats) -> Any:
-    rows = as_features("X_new", X_new)
+def checked_rows(X_new: Any, machine: Any) -> Any:
+    """Return X_new as rows (n_new, d) for a machine (m, d): tensors on its device if it is one."""
+    if is_tensor(machine):
+        rows = rows_beside(X_new, machine)
+    else:
+        rows = as_features("X_new", X_new)
     if rows.shape[1] != machine.shape[1]:
         raise ValueError(f"X_new must have {machine.shape[1]} columns; got {rows.shape[1]}.")
     return rows
@@ -353,7 +363,7 @@ def save_result(result: Any, path: str | Path, more: Mapping[str, Any] | None = 
     """
     arrays: dict[str, Any] = dict(more or {})
     for name in (column.name for column in fields(result)):
-        value = getattr(result, name)
+        value = on_host(getattr(result, name))
         if hasattr(value, "as_dict"):
             arrays |= {f"{name}_{part}": array for part, array in value.as_dict().items()}
         elif isinstance(value, Status):

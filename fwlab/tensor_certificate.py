@@ -129,24 +129,20 @@ def dual_point(problem: PrimalDual, W: Any) -> Any:
 
 
 def machine_of(problem: PrimalDual, A: Any) -> Any:
-    """Return the link (m, d) of a dual point (n, m) as a tensor.
+    """Return the link (m, d) of a dual point, a tensor (n, m) of float64.
 
-    Raises ValueError if A has another shape or is not feasible.
+    Raises ValueError if A is not feasible.
     """
-    features, shape = tensor_rows(problem.features), (problem.n_samples, problem.n_classes)
-    xp, omega = features.xp, features.here(problem.sample_weight)
-    if tuple(A.shape) != shape:
-        raise ValueError(f"A0 must be (n, m) = {shape}; got shape {tuple(A.shape)}.")
-    points = features.here(A, xp.float64)
-    link = xp.zeros((shape[1], problem.n_features), dtype=xp.float64, device=features.device)
-    for rows, X in features.parts(shape[1], xp.float64):
-        part = points[rows, :]
+    features, m = tensor_rows(problem.features), problem.n_classes
+    omega = features.here(problem.sample_weight)
+    link = 0.0
+    for rows, X in features.parts(m, features.xp.float64):
+        part = A[rows, :]
         distances = problem.polytopes.take(rows).distances_of_rows(part, omega[rows])
-        if not bool(xp.all(distances <= DOMAIN_TOLERANCE * omega[rows])):
-            raise ValueError(
-                f"A0 must be feasible; a row is {float(xp.max(distances)):.3g} away from its domain."
-            )
-        link += part.T @ X
+        if not bool(features.xp.all(distances <= DOMAIN_TOLERANCE * omega[rows])):
+            largest = float(features.xp.max(distances))
+            raise ValueError(f"A0 must be feasible; a row is {largest:.3g} away from its domain.")
+        link = link + part.T @ X
     return link / problem.lam_n
 
 

@@ -21,7 +21,7 @@ Part = tuple[slice, Any]
 
 @dataclass(frozen=True, eq=False)
 class TensorRows:
-    """Rows of a tensor X (n, d) of a floating type; every sum is as exact as the type it is made in.
+    """Rows of a tensor X (n, d) of a floating type, whose values count as exact.
 
     Only what the cross-entropy's methods need is offered: no compiled pass takes a tensor.
     """
@@ -68,6 +68,11 @@ class TensorRows:
         for rows in self.slices(n_classes):
             yield rows, xp.astype(self.X[rows, :], dtype, copy=False)
 
+    def scores(self, W: Any) -> Any:
+        """Return X W^T, (n, m), in float64, for a machine W (m, d) on the same device."""
+        parts = self.parts(W.shape[0], self.xp.float64)
+        return self.xp.concat([X @ W.T for _, X in parts])
+
     def square_norms(self) -> Floats:
         """Return |x_i|^2, (n,), as an array of numpy."""
         return self._square_norms
@@ -90,8 +95,6 @@ class TensorRows:
         """
         slices = self.slices(n_classes)
         return np.asarray(gamma(slices[0].stop + len(slices)) * norms)
-
-
 
 
 def tensor_rows(features: Any) -> TensorRows:

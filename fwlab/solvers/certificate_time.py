@@ -29,26 +29,14 @@ def seconds_to_certify(state: Any) -> float:
     return seconds * n / len(rows)
 
 
-def some_samples(problem: PrimalDual, rows: Integers) -> PrimalDual:
+def some_samples(problem: PrimalDual, rows: Integers | slice) -> PrimalDual:
     """Return the problem on some of the samples; lam n stays, and with it the curvatures."""
     other = copy(problem.at_data)
     gram = other.kernel == "precomputed"
-    other.X = problem.X[np.ix_(rows, rows)] if gram else problem.X[rows]
+    other.X = problem.X[np.ix_(rows, rows)] if gram else problem.X[rows, :]
     other.features = features_of(other.X, other.kernel)
-    other.lam = problem.lam_n / len(rows)
     other.y, other.sample_weight = problem.y[rows], problem.sample_weight[rows]
-    other.polytopes = problem.polytopes.take(rows)
-    other.curvatures = problem.curvatures[rows]
-    return other
-
-
-def first_samples(problem: PrimalDual, count: int) -> PrimalDual:
-    """Return the problem on its first samples, for a tensor X; lam n stays."""
-    other, rows = copy(problem), slice(0, count)
-    other.X = problem.X[rows, :]
-    other.features = features_of(other.X, None)
-    other.lam = problem.lam_n / count
-    other.y, other.sample_weight = problem.y[rows], problem.sample_weight[rows]
+    other.lam = problem.lam_n / len(other.y)
     other.polytopes = problem.polytopes.take(rows)
     other.curvatures = problem.curvatures[rows]
     return other

@@ -82,7 +82,7 @@ def solve(
         one iteration, or of the first one and the certificate.
     A0 : array (n, m), optional
         A feasible dual point to start from; by default zero, or a vertex if the domain of a
-        PolytopeLoss is not known to contain zero.
+        PolytopeLoss is not known to contain zero. If X is a tensor, it may be a machine (m, d).
     rng : int or numpy Generator
         The seed of all random choices.
     callback : callable, optional
@@ -130,16 +130,17 @@ def solve(
     solver, name = build(method, method_options), label(method)
     require_taken(name, solver, problem)
     require_same_data(problem)
-    start = _start_of_tensors(problem, A0) if problem.has_tensors else _start(problem, A0)
+    tensors = problem.has_tensors
+    start = _start_of_tensors(problem, A0) if tensors else _start(problem, A0)
     reporter = run.reporter(name, TrainingProgress)
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with run_threads(n_threads):
         clock = time.perf_counter()
-        if not problem.has_tensors:
+        if not tensors:
             warm_up(problem, solver)
         began = called + (time.perf_counter() - clock)
         state: State | TensorState
-        if problem.has_tensors:
+        if tensors:
             solver, state = TensorLbfgs(), TensorState(problem=problem, W=start)
         else:
             state = State(problem, start, run.generator, solver.needs(problem), max_gram_memory)
@@ -168,14 +169,24 @@ def _start(problem: Problem, A0: Any) -> Floats:
 
 def _start_of_tensors(problem: Problem, A0: Any) -> Any:
     """Return the machine of the checked start, (m, d), or 0 without one."""
-    if A0 is not None:
-        return machine_of(problem, A0)
-    features = tensor_rows(problem.features)
-    shape = (problem.n_classes, problem.n_features)
-    return features.xp.zeros(shape, dtype=features.xp.float64, device=features.device)
+    features, dual = tensor_rows(problem.features), (problem.n_samples, problem.n_classes)
+    machine, float64 = (problem.n_classes, problem.n_features), features.xp.float64
+    if A0 is None:
+        return features.xp.zeros(machine, dtype=float64, device=features.device)
+    shape = tuple(np.shape(A0))
+    if shape not in (dual, machine):
+        raise ValueError(
+            f"A0 must be (n, m) = {dual}, or a machine (m, d) = {machine}; got shape {shape}."
+        )
+    start = features.here(A0, float64)
+    if not bool(features.xp.all(features.xp.isfinite(start))):
+        raise ValueError("A0 must be finite; an entry is not.")
+    return machine_of(problem, start) if shape == dual else start
 
 
-def _result(name: str, state: State | TensorState, end: End, recorder: Recorder, called: float) -> Result:
+def _result(
+    name: str, state: State | TensorState, end: End, recorder: Recorder, called: float
+) -> Result:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     precomputed = problem.kernel == "precomputed"
     if state.gram_problem is not None:

@@ -22,7 +22,7 @@ from fwlab.operators.precision import SINGLE, Precision, precisions_of, products
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.primal_dual import PrimalDual
 from fwlab.result import Certificate, Objectives
-from fwlab.solvers.certificate_time import first_samples, shortest
+from fwlab.solvers.certificate_time import shortest, some_samples
 from fwlab.solvers.lbfgs import ARMIJO, MOST_HALVINGS, ROUNDING
 from fwlab.solvers.lbfgs_history import History
 from fwlab.solvers.method import Method
@@ -116,7 +116,7 @@ class TensorState(RunState):
     def seconds_to_certify(self, judgement: float) -> float:
         """Predict the seconds of `certify` from a certificate of the first part of the rows."""
         n, rows = self.problem.n_samples, tensor_rows(self.problem.features).slices(len(self.W))[0]
-        part = first_samples(self.problem, rows.stop)
+        part = some_samples(self.problem, rows)
         return shortest(lambda: machine_terms(part, self.point.W)) * n / rows.stop
 
 

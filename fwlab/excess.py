@@ -1,0 +1,158 @@
+"""Decide when a run has shown how far a machine is from the optimum (fwlab.certification)."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from fwlab.arrays import Floats
+from fwlab.certificate import certificate_of
+from fwlab.problem import Problem
+from fwlab.result import Certificate, Result
+from fwlab.solvers.solve import TrainingProgress
+from fwlab.solvers.tensor_lbfgs import TensorState
+from fwlab.tensor_certificate import MachineTerms, certificate_of_machines, machine_terms
+
+# of P(W): an excess below it is as good as none
+NEGLIGIBLE = 1e-12
+# the run judges a dual point that its last certificate may still move, and ends within this share
+CLEAR = 0.9
+
+
+class ExcessStatus(Enum):
+    """Say how well the excess is known; the value is the sentence a user reads."""
+
+    KNOWN = "The excess is known within the factor."
+    NEGLIGIBLE = "The excess is too small to be told from 0: it is bounded from above alone."
+    OPEN = "The run ended before the excess was known within the factor; its bounds hold."
+    INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a longer run is not asked for."""
+        return self in (ExcessStatus.KNOWN, ExcessStatus.NEGLIGIBLE)
+
+
+@dataclass(eq=False)
+class ExcessTest:
+    """The machine to certify, and the test that ends the run.
+
+    Attributes
+    ----------
+    primal : float
+        P(W), as computed.
+    tried : float
+        The gap of W+ at which the last test with rounding errors failed.
+    """
+
+    problem: Problem
+    W: Floats
+    primal: float
+    factor: float
+    tried: float = np.inf
+
+    @property
+    def start(self) -> Any:
+        """Where the run starts, as `solve` takes it."""
+        return None
+
+    @property
+    def link(self) -> Floats | None:
+        """The link of the gradients of the losses at W, if it is known."""
+        return None
+
+    def end_if_known(self, progress: TrainingProgress) -> None:
+        """Raise StopIteration if the excess is known; rounding errors count as soon as it may."""
+        high = self.primal - progress.dual
+        if self.status(high, high - progress.gap, 0.0) is ExcessStatus.OPEN:
+            return
+        if progress.gap > self.tried / 2:
+            return
+        own, other = self.certificates(progress)
+        high, low = excess_bounds(own, other)
+        if self.status(high, low, own.gap_error, CLEAR) is not ExcessStatus.OPEN:
+            raise StopIteration
+        self.tried = progress.gap
+
+    def certificate(self, A: Floats, W: Floats | None) -> Certificate:
+        """Return the certificate of a dual point and a machine."""
+        return certificate_of(self.problem, np.asarray(A), W)
+
+    def certificates(self, progress: TrainingProgress) -> tuple[Certificate, Certificate]:
+        """Return the certificates of W and of the run's machine at the run's dual point."""
+        own, other = (self.certificate(progress.A, W) for W in (self.W, progress.W))
+        return own, other
+
+    def outcome(self, result: Result) -> tuple[Certificate, Floats]:
+        """Return the certificate of W at the end of the run, and the link of its dual point."""
+        return self.certificate(result.A, self.W), self.problem.link(result.A)
+
+    def status(self, high: float, low: float, error: float, share: float = 1.0) -> ExcessStatus:
+        """Return the status for the bounds of the excess; `error` is the one of P(W) - D(A).
+
+        Only this share of the limits is allowed.
+        """
+        if high - low <= share * (self.factor - 1) * low:
+            return ExcessStatus.KNOWN
+        negligible = max(NEGLIGIBLE * abs(self.primal), 2 * error)
+        return ExcessStatus.NEGLIGIBLE if high <= share * negligible else ExcessStatus.OPEN
+
+
+@dataclass(eq=False)
+class TensorExcessTest(ExcessTest):
+    """The test of a machine whose problem has tensors; the run starts from the machine.
+
+    Attributes
+    ----------
+    terms : MachineTerms
+        The terms of W.
+    state : TensorState or None
+        The state of the run, which the first checkpoint brings.
+    """
+
+    terms: MachineTerms = field(kw_only=True)
+    state: TensorState | None = None
+
+    @property
+    def start(self) -> Any:
+        # a square one would be taken for a dual point
+        shapes = (self.problem.n_samples, self.problem.n_classes), self.W.shape
+        return None if shapes[0] == shapes[1] else self.W
+
+    @property
+    def link(self) -> Floats:
+        return self.terms.V
+
+    def end_if_known(self, progress: TrainingProgress) -> None:
+        self.state = progress.state
+        super().end_if_known(progress)
+
+    def certificates(self, progress: TrainingProgress) -> tuple[Certificate, Certificate]:
+        other = progress.state.certify()
+        return self._own(progress.state), other
+
+    def outcome(self, result: Result) -> tuple[Certificate, Floats]:
+        assert self.state is not None and self.state.dual_terms is not None
+        return self._own(self.state), self.state.dual_terms.V
+
+    def _own(self, state: TensorState) -> Certificate:
+        assert state.dual_terms is not None
+        return certificate_of_machines(self.problem, self.terms, state.dual_terms)
+
+
+def excess_test(problem: Problem, W: Floats, factor: float) -> ExcessTest:
+    """Return the test of a machine W (m, d)."""
+    if not problem.has_tensors:
+        return ExcessTest(problem, W, problem.primal(W), factor)
+    terms = machine_terms(problem, W)
+    primal = certificate_of_machines(problem, terms, terms).primal
+    return TensorExcessTest(problem, W, primal, factor, terms=terms)
+
+
+def excess_bounds(own: Certificate, other: Certificate | Result) -> tuple[float, float]:
+    """Return the bounds of P(W) - P* from the certificates of W and of W+ at one dual point."""
+    high = fsum((own.gap, own.gap_error))
+    low = fsum((own.gap, -own.gap_error, -other.gap, -other.gap_error))
+    return float(np.nextafter(high, np.inf)), max(0.0, float(np.nextafter(low, -np.inf)))
