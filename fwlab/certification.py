@@ -26,6 +26,7 @@ from fwlab.checks.arguments import as_floats, as_integer, as_real
 from fwlab.checks.labels import codes_of_rows
 from fwlab.enclosing_ball import Ball, ball_of_pair, smallest
 from fwlab.excess import ExcessStatus, ExcessTest, excess_bounds, excess_test
+from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.other_constant import hint_of_constant
 from fwlab.problem import Problem
 from fwlab.problem_input import checked_matrix, require_weights
@@ -227,7 +228,10 @@ def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
 
 def _last_constant(problem: Problem) -> float:
     """Return the value of the last feature if that is constant, otherwise 0."""
-    column = on_host(problem.X[:, -1:])
+    if problem.has_tensors:
+        column = tensor_rows(problem.features).last_column()
+    else:
+        column = problem.X[:, -1:]
     column = np.asarray(column.todense() if hasattr(column, "todense") else column)
     return float(column[0, 0]) if (column == column[0, 0]).all() else 0.0
 

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers, is_tensor
+from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_real
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
@@ -30,6 +30,7 @@ from fwlab.operators.features_interface import Features
 from fwlab.operators.scores import Part, score_parts
 from fwlab.operators.simplices import Simplices
 from fwlab.operators.sums import mean_in_parts, square_in_parts
+from fwlab.operators.tensor_rows import TensorRows
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem_input import (
@@ -120,7 +121,7 @@ class PrimalDual:
     @property
     def has_tensors(self) -> bool:
         """Whether X is a tensor of another library, on any device."""
-        return is_tensor(self.X)
+        return isinstance(self.features, TensorRows)
 
     @property
     def row_polytopes(self) -> RowPolytopes:

@@ -18,6 +18,7 @@ from fwlab.cross_entropy import CrossEntropy
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains
+from fwlab.operators.tensor_rows import TensorRows
 from fwlab.polytope_loss import PolytopeLoss
 
 KERNELS = (None, "linear", "precomputed")
@@ -60,7 +61,9 @@ def checked_data(X: Any, kernel: str | None, storage: str) -> tuple[Any, float]:
 
 def keeps_tensor(X: Any, loss: Any, kernel: Any) -> bool:
     """Return whether X is a tensor that the problem keeps; others become arrays of numpy."""
-    return kernel is None and isinstance(loss, CrossEntropy) and is_tensor(X)
+    return kernel is None and isinstance(loss, CrossEntropy) and (
+        isinstance(X, TensorRows) or is_tensor(X)
+    )
 
 
 def checked_tensor(X: Any) -> Any:
@@ -69,6 +72,9 @@ def checked_tensor(X: Any) -> Any:
     Raises TypeError for other types and ValueError for another shape. Finite entries are checked
     where their squares are summed.
     """
+    if isinstance(X, TensorRows):
+        checked_tensor(X[:1, :].X if isinstance(X.X, np.ndarray) else X.X)
+        return X
     xp, plain = namespace_of(X), X.detach() if hasattr(X, "detach") else X
     if not xp.isdtype(plain.dtype, "real floating"):
         raise TypeError(f"X must be a tensor of a floating type; got {plain.dtype}.")
@@ -177,7 +183,7 @@ def require_weights(kernel: str | None, name: str) -> None:
 
 def require_array(X: Any, name: str) -> None:
     """Raise TypeError if X is a tensor, for whose certificate a machine is enough."""
-    if is_tensor(X):
+    if isinstance(X, TensorRows) or is_tensor(X):
         raise TypeError(
             f"{name} needs X as an array of numpy; got a tensor on {X.device}: "
             "fwlab.certify(problem, W) evaluates a machine there."

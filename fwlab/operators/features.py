@@ -314,6 +314,6 @@ def features_of(X: Any, kernel: str | None) -> Features:
         with threads_in_blas():
             gram = X @ X.T
         return GramFeatures(gram.toarray() if scipy.sparse.issparse(gram) else gram)
-    if is_tensor(X):
-        return cast(Features, TensorRows(X))
+    if isinstance(X, TensorRows) or is_tensor(X):
+        return cast(Features, X if isinstance(X, TensorRows) else TensorRows(X))
     return SparseFeatures(X) if scipy.sparse.issparse(X) else DenseFeatures(X)

@@ -19,16 +19,15 @@ TF32 = Precision("float32", rounds_products=True)
 SINGLE, DOUBLE = Precision("float32"), Precision("float64")
 
 
-def precisions_of(tensor: Any) -> tuple[Precision, ...]:
-    """Return the precisions for steps on a tensor's device, from the fastest to the most exact."""
-    on_cuda = getattr(tensor, "is_cuda", False)
-    return (TF32, SINGLE, DOUBLE) if on_cuda else (SINGLE, DOUBLE)
+def precisions_of(device: Any) -> tuple[Precision, ...]:
+    """Return the precisions for steps on a device, from the fastest to the most exact."""
+    return (TF32, SINGLE, DOUBLE) if _is_cuda(device) else (SINGLE, DOUBLE)
 
 
 @contextmanager
-def products_of(tensor: Any, precision: Precision) -> Iterator[None]:
-    """Make products of float32 tensors as the precision says; restore the library's setting."""
-    if not getattr(tensor, "is_cuda", False):
+def products_of(device: Any, precision: Precision) -> Iterator[None]:
+    """Make products of float32 on a device as the precision says; restore torch's setting."""
+    if not _is_cuda(device):
         yield
         return
     import torch
@@ -44,3 +43,7 @@ def products_of(tensor: Any, precision: Precision) -> Iterator[None]:
         yield
     finally:
         setattr(settings, name, before)
+
+
+def _is_cuda(device: Any) -> bool:
+    return str(device).startswith("cuda")

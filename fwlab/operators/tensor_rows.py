@@ -68,6 +68,10 @@ class TensorRows:
         for rows in self.slices(n_classes):
             yield rows, xp.astype(self.X[rows, :], dtype, copy=False)
 
+    def last_column(self) -> Floats:
+        """Return the last column of X, (n, 1), as an array of numpy."""
+        return np.asarray(on_host(self.X[:, -1:]))
+
     def scores(self, W: Any) -> Any:
         """Return X W^T, (n, m), in float64, for a machine W (m, d) on the same device."""
         parts = self.parts(W.shape[0], self.xp.float64)

@@ -79,7 +79,7 @@ class TensorState(RunState):
     own_problem: None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.precisions = precisions_of(self.problem.X)
+        self.precisions = precisions_of(self.W.device)
         self.point = TensorPoint.at(self.problem, self.W, self.precisions[0])
 
     @property
@@ -184,7 +184,7 @@ def inverse_at_zero(problem: PrimalDual) -> Any:
     omega = features.here(problem.sample_weight, xp.float32)
     is_full = d <= min(n, MOST_FEATURES)
     M = xp.zeros((d, d) if is_full else (d,), dtype=xp.float32, device=features.device)
-    with products_of(problem.X, SINGLE):
+    with products_of(features.device, SINGLE):
         for rows, X in features.parts(m, xp.float32):
             weighed = omega[rows, None] * X
             M += weighed.T @ X if is_full else xp.sum(weighed * X, axis=0)

@@ -29,7 +29,7 @@ class TensorPoint:
     def at(cls, problem: PrimalDual, W: Any, precision: Precision) -> "TensorPoint":
         """Return the point of W in this precision."""
         xp, lam = tensor_rows(problem.features).xp, problem.lam
-        with products_of(W, precision):
+        with products_of(W.device, precision):
             loss, V = _mean_loss_and_link(problem, W, precision)
         rest = W - V
         square, squared_rest = (float(xp.sum(matrix * matrix)) for matrix in (W, rest))
