@@ -41,7 +41,7 @@ def on_host(array: Any) -> Any:
     return np.asarray(plain.cpu() if hasattr(plain, "cpu") else plain)
 
 
-def like(array: Floats, other: Any) -> Any:
+def like(array: np.ndarray, other: Any) -> Any:
     """Return an array of numpy as a tensor beside another value, if that is a tensor."""
     if not is_tensor(other):
         return array

@@ -139,8 +139,7 @@ class PrimalDual:
 
     def primal(self, W: Any) -> float:
         """Return P(W) for W (m, d). Raises ValueError with a precomputed kernel."""
-        require_weights(self.kernel, "primal")
-        require_array(self.X, "primal")
+        require_weights(self.kernel, "primal", self.X)
         W = checked_matrix("W", "(m, d)", W, (self.n_classes, self.n_features))
         losses = self.losses(score_parts(features_of(self.X, None), W))[0]
         return self.objective(losses, self.square_norm_of(W))
@@ -397,5 +396,5 @@ class PrimalDual:
         return squares / self.lam_n
 
     def _checked_dual(self, A: Any) -> Floats:
-        require_array(self.X, "a dual point A")
+        require_array("a dual point A", self.X)
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))

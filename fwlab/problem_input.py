@@ -61,8 +61,10 @@ def checked_data(X: Any, kernel: str | None, storage: str) -> tuple[Any, float]:
 
 def keeps_tensor(X: Any, loss: Any, kernel: Any) -> bool:
     """Return whether X is a tensor that the problem keeps; others become arrays of numpy."""
-    return kernel is None and isinstance(loss, CrossEntropy) and (
-        isinstance(X, TensorRows) or is_tensor(X)
+    return (
+        kernel is None
+        and isinstance(loss, CrossEntropy)
+        and (isinstance(X, TensorRows) or is_tensor(X))
     )
 
 
@@ -72,17 +74,14 @@ def checked_tensor(X: Any) -> Any:
     Raises TypeError for other types and ValueError for another shape. Finite entries are checked
     where their squares are summed.
     """
-    if isinstance(X, TensorRows):
-        checked_tensor(X[:1, :].X if isinstance(X.X, np.ndarray) else X.X)
-        return X
-    xp, plain = namespace_of(X), X.detach() if hasattr(X, "detach") else X
-    if not xp.isdtype(plain.dtype, "real floating"):
-        raise TypeError(f"X must be a tensor of a floating type; got {plain.dtype}.")
-    if plain.ndim != 2 or 0 in plain.shape:
+    rows = X.X if isinstance(X, TensorRows) else X
+    if not namespace_of(rows).isdtype(rows.dtype, "real floating"):
+        raise TypeError(f"X must be a tensor of a floating type; got {rows.dtype}.")
+    if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(
-            f"X must be 2-D with at least one row and one column; got shape {tuple(plain.shape)}."
+            f"X must be 2-D with at least one row and one column; got shape {tuple(rows.shape)}."
         )
-    return plain
+    return X.detach() if hasattr(X, "detach") else X
 
 
 def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
@@ -175,13 +174,14 @@ def lacks(loss: Any, function: str, purpose: str) -> NoReturn:
     )
 
 
-def require_weights(kernel: str | None, name: str) -> None:
-    """Raise ValueError with a precomputed kernel, which has no W."""
+def require_weights(kernel: str | None, name: str, X: Any = None) -> None:
+    """Raise ValueError with a precomputed kernel, which has no W, and TypeError for a tensor X."""
+    require_array(name, X)
     if kernel == "precomputed":
         raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
 
 
-def require_array(X: Any, name: str) -> None:
+def require_array(name: str, X: Any) -> None:
     """Raise TypeError if X is a tensor, for whose certificate a machine is enough."""
     if isinstance(X, TensorRows) or is_tensor(X):
         raise TypeError(

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers, is_tensor, namespace_of, on_host
+from fwlab.arrays import Floats, Integers, is_tensor, like, namespace_of, on_host
 from fwlab.operators.features import features_of
 from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.scores import score_errors
@@ -26,6 +26,13 @@ def best_classes(W: Any, X: Any) -> Any:
     if is_tensor(X):
         return namespace_of(X).argmax(tensor_rows(features_of(X, None)).scores(W), axis=1)
     return np.asarray(X @ W.T).argmax(axis=1)
+
+
+def labels_of(best: Any, classes: np.ndarray) -> Any:
+    """Return the labels of classes (n,), a tensor for a tensor unless they are strings."""
+    if is_tensor(best) and classes.dtype.kind in "biuf":
+        return namespace_of(best).take(like(classes, best), best)
+    return np.asarray(classes[on_host(best)])
 
 
 def rows_beside(X: Any, W: Any) -> Any:
@@ -63,7 +70,7 @@ def proved_accuracy(
     """
     scores, slack = _scores(W, distance, X)
     xp = namespace_of(scores)
-    codes_here = tensor_rows(features_of(X, None)).here(codes) if is_tensor(X) else codes
+    codes_here = like(codes, X)
     known = codes_here >= 0
     places = xp.where(known, codes_here, xp.zeros_like(codes_here))
     lead = scores - xp.take_along_axis(scores, places[:, None], axis=1)
@@ -75,7 +82,7 @@ def proved_accuracy(
 
 def _count(xp: Any, flags: Any) -> Any:
     """Return the number of true entries of each row, (n,)."""
-    return xp.sum(xp.astype(flags, xp.int64), axis=1)
+    return xp.count_nonzero(flags, axis=1)
 
 
 def _scores(W: Any, distance: float, X: Any) -> tuple[Any, Any]:
@@ -83,5 +90,4 @@ def _scores(W: Any, distance: float, X: Any) -> tuple[Any, Any]:
     features = cast(DataFeatures, features_of(X, None))
     x = norms_above(features.square_norms())
     slack: Floats = np.sqrt(2) * x * distance + 2 * score_errors(features, x, on_host(W))
-    here = tensor_rows(features).here(slack) if is_tensor(X) else slack
-    return features.scores(W), here
+    return features.scores(W), like(slack, X)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers, is_tensor, namespace_of, on_host
+from fwlab.arrays import Floats, Integers, is_tensor, on_host
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import codes_of_rows
 from fwlab.npz import Saved, saved_arrays, write_arrays
 from fwlab.plot import Gaps, plot_gaps
-from fwlab.proved import best_classes, proved_accuracy, proved_labels, rows_beside
+from fwlab.proved import best_classes, labels_of, proved_accuracy, proved_labels, rows_beside
 from fwlab.provenance import provenance
 from fwlab.text import html_facts, in_brackets, named, outcome_facts, size_of
 
@@ -272,12 +272,7 @@ class Result:
         machine = self._kernel_machine().T / self.lam_n if self.W is None else self.W
         rows = checked_rows(X_new, machine)
         best = best_classes(machine, rows)
-        if self.classes is None:
-            return best
-        if is_tensor(best) and self.classes.dtype.kind in "biuf":
-            xp = namespace_of(best)
-            return xp.take(xp.asarray(self.classes, device=best.device), best)
-        return np.asarray(self.classes[on_host(best)])
+        return best if self.classes is None else labels_of(best, self.classes)
 
     def proved(self, X_new: Any) -> Any:
         """Return whether the exact optimum is proved to predict each label too, (n_new,) bool.

@@ -16,14 +16,16 @@ of m numbers, so that no second pass is needed.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fwlab.arrays import Floats, on_host
 from fwlab.certificate import certificate_of_terms
 from fwlab.losses import DOMAIN_TOLERANCE
+from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.scores import score_errors
+from fwlab.operators.simplices import Simplices
 from fwlab.operators.sums import (
     MARGIN,
     gamma_in_parts,
@@ -77,25 +79,26 @@ class MachineTerms:
 def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
     """Return the terms of a machine W (m, d), a tensor or an array, in one pass over X."""
     features, omega = tensor_rows(problem.features), problem.sample_weight
+    polytopes = cast(Simplices, problem.polytopes)
     machine = np.ascontiguousarray(on_host(W), dtype=np.float64)
     vectors, sums, link = _pass(problem, features.here(machine))
     x = norms_above(features.square_norms())
-    e = score_errors(features, x, machine)
+    e = score_errors(cast(DataFeatures, features), x, machine)
     losses = vectors.losses
-    errors = problem.polytopes.loss_errors_at(vectors.largest, e, losses)
+    errors = polytopes.loss_errors_at(vectors.largest, e, losses)
     rounding = gamma_in_parts(len(omega)) * float(np.mean(omega * losses))
     V = link / problem.lam_n
     rounded, rho = features.column_error_norms(x, len(V)), vectors.distances
     v = norms_of_rows(V)
     inner = float(sums @ v) / len(omega) + float(np.mean(rho * x)) * float(v.max())
-    scale = DOMAIN_TOLERANCE * problem.polytopes.scale
+    scale = DOMAIN_TOLERANCE * polytopes.scale
     return MachineTerms(
         square=square_in_parts(machine),
         loss=mean_in_parts(omega * losses),
         loss_error=MARGIN * (float(np.mean(omega * errors)) + rounding),
         V=V,
         conjugate=mean_in_parts(omega * vectors.entropies),
-        dual_error=problem.polytopes.mean_conjugate_error(vectors.entropies, vectors.t, omega),
+        dual_error=polytopes.mean_conjugate_error(vectors.entropies, vectors.t, omega),
         inner=MARGIN * inner,
         total=MARGIN * float((rounded * norms_above(vectors.squares) + rho * x).sum()),
         infeasibility=float(rho.max()),
@@ -118,7 +121,7 @@ def certificate_of_machines(
 
 def dual_point(problem: PrimalDual, W: Any) -> Any:
     """Return A(W), (n, m), a tensor of float64 on the device of X."""
-    features, polytopes = tensor_rows(problem.features), problem.polytopes
+    features, polytopes = tensor_rows(problem.features), cast(Simplices, problem.polytopes)
     omega, machine = features.here(problem.sample_weight), features.here(W, features.xp.float64)
     return features.xp.concat(
         [
@@ -134,11 +137,11 @@ def machine_of(problem: PrimalDual, A: Any) -> Any:
     Raises ValueError if A is not feasible.
     """
     features, m = tensor_rows(problem.features), problem.n_classes
-    omega = features.here(problem.sample_weight)
+    polytopes, omega = cast(Simplices, problem.polytopes), features.here(problem.sample_weight)
     link = 0.0
     for rows, X in features.parts(m, features.xp.float64):
         part = A[rows, :]
-        distances = problem.polytopes.take(rows).distances_of_rows(part, omega[rows])
+        distances = polytopes.take(rows).distances_of_rows(part, omega[rows])
         if not bool(features.xp.all(distances <= DOMAIN_TOLERANCE * omega[rows])):
             largest = float(features.xp.max(distances))
             raise ValueError(f"A0 must be feasible; a row is {largest:.3g} away from its domain.")
@@ -161,7 +164,8 @@ class _RowVectors:
 def _pass(problem: PrimalDual, W: Any) -> tuple[_RowVectors, Floats, Floats]:
     """Return numbers of each row, sum_i gamma |x_i| |a_ij| for each class, (m,), and A^T X."""
     features, m = tensor_rows(problem.features), problem.n_classes
-    xp, polytopes, omega = features.xp, problem.polytopes, features.here(problem.sample_weight)
+    xp, polytopes = features.xp, cast(Simplices, problem.polytopes)
+    omega = features.here(problem.sample_weight)
     x = norms_above(features.square_norms())
     gammas = features.here(features.column_error_norms(x, m))
     link, sums = xp.zeros_like(W), xp.zeros_like(W[:, 0])

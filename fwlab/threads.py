@@ -57,6 +57,21 @@ def run_threads(n_threads: int) -> Iterator[None]:
             _threads.reset(token)
 
 
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """Give torch this number of threads, if it is loaded; restore its own number."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def _of_context() -> Threads | None:
     """Return the threads of this context; a forked process has none."""
     threads = _threads.get()

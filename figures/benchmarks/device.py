@@ -31,6 +31,7 @@ from figures.benchmarks.timing import print_line
 from fwlab.certificate import certificate_of
 from fwlab.operators.host_rows import HostRows
 from fwlab.operators.precision import SINGLE, TF32, Precision, precisions_of, products_of
+from fwlab.provenance import installed
 from fwlab.solvers.tensor_point import TensorPoint
 from fwlab.tensor_certificate import certificate_of_machines, dual_point, machine_terms
 
@@ -80,7 +81,7 @@ def machine(torch: Any, device: str) -> str:
     """Return a sentence about the device, the versions and the date."""
     cuda = device.startswith("cuda")
     name = torch.cuda.get_device_name(device) if cuda else platform.processor() or "CPU"
-    versions = f"torch {torch.__version__}, numpy {np.__version__}, fwlab {fwlab.__version__}"
+    versions = f"torch {torch.__version__}, numpy {np.__version__}, fwlab {installed('fwlab')}"
     return f"{name}; {versions}; {datetime.now(UTC):%Y-%m-%d}"
 
 
@@ -115,8 +116,8 @@ def rates(torch: Any, device: str, quick: bool) -> dict[str, float]:
     there = torch.empty(count, device=device)
     copies = {"device": lambda: there.clone(), "bus": lambda: there.copy_(host)}
     for name, copy in copies.items():
-        found[f"{name} GB/s"] = 4e-9 * count * (2 if name == "device" else 1) / seconds_of(
-            torch, copy
+        found[f"{name} GB/s"] = (
+            4e-9 * count * (2 if name == "device" else 1) / seconds_of(torch, copy)
         )
     return {name: float(f"{value:.3g}") for name, value in found.items()}
 
@@ -216,9 +217,7 @@ def head(torch: Any, X: Any, y: Any, C: float) -> dict[str, Any]:
 
     problem = fwlab.Problem(X, y, fwlab.CrossEntropy(), C=C)
     synchronize(torch)
-    result = fwlab.solve(
-        problem, "lbfgs", tol=TOL, relative=True, time_limit=LIMIT, callback=count
-    )
+    result = fwlab.solve(problem, "lbfgs", tol=TOL, relative=True, time_limit=LIMIT, callback=count)
     return {
         "wall": result.wall_seconds,
         "steps": result.seconds,
@@ -241,7 +240,9 @@ def streamed(torch: Any, X: Any, y: Any) -> dict[str, float]:
     }
     found["certificate"] = seconds_of(torch, lambda: machine_terms(problem, W), 1)
     n = min(len(X), 2**18)
-    part = fwlab.Problem(HostRows(X[:n].cpu().numpy(), device), y[:n], loss, C=1.0, n_classes=len(W))
+    part = fwlab.Problem(
+        HostRows(X[:n].cpu().numpy(), device), y[:n], loss, C=1.0, n_classes=len(W)
+    )
     found["from the host"] = seconds_of(torch, lambda: TensorPoint.at(part, W, SINGLE), 1)
     found["GB of it"] = 4e-9 * n * X.shape[1]
     return {name: float(f"{value:.3g}") for name, value in found.items()}

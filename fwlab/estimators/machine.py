@@ -150,7 +150,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         changed since the fit.
         """
         W, rows = self._certified_machine("proved", X)
-        return proved_labels(W, self._trained.distance, rows)
+        return np.asarray(proved_labels(W, self._trained.distance, rows))
 
     def proved_accuracy(self, X: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval that holds the top-k accuracy of the exact optimum.
@@ -237,7 +237,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         takes_auto = self.norm == 2 and self.method != "auto"
         advice = 'method="auto" is made for large C. ' if takes_auto else ""
         warn_if_unfinished(type(self).__name__, result, self.tol, advice)
-        return result.A
+        return np.asarray(result.A)
 
     def _attributes(self, training: TrainingProblem, progress: Any) -> dict[str, Any]:
         """Return all attributes of the machine of a checkpoint."""

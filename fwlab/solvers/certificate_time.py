@@ -29,8 +29,11 @@ def seconds_to_certify(state: Any) -> float:
     return seconds * n / len(rows)
 
 
-def some_samples(problem: PrimalDual, rows: Integers | slice) -> PrimalDual:
-    """Return the problem on some of the samples; lam n stays, and with it the curvatures."""
+def some_samples(problem: PrimalDual, rows: Any) -> PrimalDual:
+    """Return the problem on some of the samples, by their index or, without a Gram matrix, a slice.
+
+    lam n stays, and with it the curvatures.
+    """
     other = copy(problem.at_data)
     gram = other.kernel == "precomputed"
     other.X = problem.X[np.ix_(rows, rows)] if gram else problem.X[rows, :]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fwlab.arrays import Floats
 from fwlab.result import Certificate, Status, Trace
 from fwlab.solvers.run_state import RunState
 from fwlab.solvers.time_left import TimeLeft
@@ -110,7 +111,7 @@ class Recorder:
         return row
 
 
-def read_only(array: Any) -> Any:
+def read_only(array: Floats) -> Floats:
     """Return a view that cannot be written to; a tensor, which has none, is returned itself."""
     if not isinstance(array, np.ndarray):
         return array

@@ -2,7 +2,8 @@
 
 import reprlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats, as_gram_memory, as_integer
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.problem import Problem
-from fwlab.result import Result, Status
+from fwlab.result import Certificate, Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method, State
@@ -22,7 +23,7 @@ from fwlab.solvers.same_data import require_same_data
 from fwlab.solvers.tensor_lbfgs import TensorLbfgs, TensorState
 from fwlab.solvers.warm_up import warm_up
 from fwlab.tensor_certificate import machine_of
-from fwlab.threads import run_threads
+from fwlab.threads import run_threads, torch_threads
 
 MAX_GRAM_MEMORY = 2**30
 
@@ -134,7 +135,7 @@ def solve(
     start = _start_of_tensors(problem, A0) if tensors else _start(problem, A0)
     reporter = run.reporter(name, TrainingProgress)
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
-    with run_threads(n_threads):
+    with run_threads(n_threads), torch_threads(n_threads) if tensors else nullcontext():
         clock = time.perf_counter()
         if not tensors:
             warm_up(problem, solver)
@@ -189,11 +190,8 @@ def _result(
 ) -> Result:
     problem, certificate, notes = state.problem, end.certificate, state.problem.notes
     precomputed = problem.kernel == "precomputed"
-    if state.gram_problem is not None:
-        notes = ("Passes went over to the Gram matrix when it paid.", *notes)
-    if state.own_problem is not None:
-        loss, gap = state.own_problem.loss, certificate.own_gap
-        notes = (f"The dual that was maximised is that of {loss!r}; its gap is {gap:.3g}.", *notes)
+    if isinstance(state, State):
+        notes = (*_notes(state, certificate), *notes)
     W, infeasibility = None if precomputed else state.weights(), state.infeasibility
     return Result(
         W=W,
@@ -211,8 +209,17 @@ def _result(
         method=name,
         trace=recorder.trace(),
         lam_n=problem.lam_n,
-        coefficients=state.expansion() if precomputed else None,
+        coefficients=state.expansion() if isinstance(state, State) and precomputed else None,
         gap_error=certificate.gap_error,
         distance=certificate.distance,
         classes=problem.classes,
     )
+
+
+def _notes(state: State, certificate: Certificate) -> Iterator[str]:
+    """Yield one sentence on each other problem that the run solved."""
+    if state.own_problem is not None:
+        loss, gap = state.own_problem.loss, certificate.own_gap
+        yield f"The dual that was maximised is that of {loss!r}; its gap is {gap:.3g}."
+    if state.gram_problem is not None:
+        yield "Passes went over to the Gram matrix when it paid."

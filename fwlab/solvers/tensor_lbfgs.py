@@ -74,9 +74,6 @@ class TensorState(RunState):
     dual_machine: Any = field(init=False, default=None)
     primal_terms: MachineTerms | None = field(init=False, default=None)
     is_misled: bool = field(init=False, default=False)
-    # the result of a run on arrays has notes on these
-    gram_problem: None = field(init=False, default=None)
-    own_problem: None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.precisions = precisions_of(self.W.device)
@@ -117,7 +114,8 @@ class TensorState(RunState):
         """Predict the seconds of `certify` from a certificate of the first part of the rows."""
         n, rows = self.problem.n_samples, tensor_rows(self.problem.features).slices(len(self.W))[0]
         part = some_samples(self.problem, rows)
-        return shortest(lambda: machine_terms(part, self.point.W)) * n / rows.stop
+        seconds = shortest(lambda: machine_terms(part, self.point.W))
+        return float(seconds * n / rows.stop)
 
 
 @dataclass(eq=False)

@@ -9,9 +9,10 @@ products. W, its gradient and everything that a step needs beside them are float
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from fwlab.operators.precision import Precision, products_of
+from fwlab.operators.simplices import Simplices
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.primal_dual import PrimalDual
 
@@ -38,13 +39,14 @@ class TensorPoint:
 
 def _mean_loss_and_link(problem: PrimalDual, W: Any, precision: Precision) -> tuple[float, Any]:
     features, omega = tensor_rows(problem.features), problem.sample_weight
+    polytopes = cast(Simplices, problem.polytopes)
     xp = features.xp
     dtype, is_weighted = getattr(xp, precision.dtype), bool((omega != 1.0).any())
     weights = features.here(omega, dtype) if is_weighted else None
     machine = xp.astype(W, dtype)
     total, link = xp.zeros((), dtype=xp.float64, device=W.device), xp.zeros_like(machine)
     for rows, X in features.parts(problem.n_classes, dtype):
-        losses, A = problem.polytopes.take(rows).losses_and_duals(X @ machine.T)
+        losses, A = polytopes.take(rows).losses_and_duals(X @ machine.T)
         if weights is not None:
             losses, A = weights[rows] * losses, weights[rows, None] * A
         total += xp.sum(losses, dtype=xp.float64)

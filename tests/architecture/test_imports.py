@@ -71,10 +71,11 @@ LAYERS = (
     ),
     ("fwlab.primal_dual", "fwlab.problem", "fwlab.problem_input"),
     ("fwlab.rounding", "fwlab.parts", "fwlab.certificate", "fwlab.balls", "fwlab.entropy_balls"),
+    ("fwlab.tensor_certificate",),
     ("fwlab.enclosing_ball", "fwlab.other_constant"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
-    ("fwlab.verify", "fwlab.certification"),
+    ("fwlab.verify", "fwlab.excess", "fwlab.certification"),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
     ("fwlab.model",),
@@ -101,6 +102,8 @@ LOADED_ON_DEMAND = {
     "cvxpy",
     "flint",
     "filelock",
+    "array_api_compat",
+    "torch",
 }
 # together a third of what remains of the time of `import fwlab`
 SLOW = {
