@@ -88,7 +88,7 @@ def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:
     """Return one sentence for each conversion of X."""
     if storage == "float32":
         return ("X is stored as float32, and the certificate is that of the stored X.",)
-    if getattr(X, "dtype", None) == np.float32:
+    if not is_tensor(X) and getattr(X, "dtype", None) == np.float32:
         return ("X was converted from float32 to float64.",)
     return ()
 

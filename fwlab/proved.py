@@ -56,7 +56,7 @@ def proved_labels(W: Any, distance: float, X: Any) -> Any:
     scores, slack = _scores(W, distance, X)
     xp = namespace_of(scores)
     lead = xp.max(scores, axis=1, keepdims=True) - scores
-    return _count(xp, lead > slack[:, None]) == len(W) - 1
+    return _count(xp, lead > slack[:, None]) == W.shape[0] - 1
 
 
 def proved_accuracy(
@@ -75,7 +75,7 @@ def proved_accuracy(
     places = xp.where(known, codes_here, xp.zeros_like(codes_here))
     lead = scores - xp.take_along_axis(scores, places[:, None], axis=1)
     less, more = lead < -slack[:, None], lead > slack[:, None]
-    right = known & (len(W) - _count(xp, less) - 1 < k)
+    right = known & (W.shape[0] - _count(xp, less) - 1 < k)
     wrong = ~known | (_count(xp, more) >= k)
     return float(on_host(right).mean()), float((~on_host(wrong)).mean())
 

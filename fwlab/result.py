@@ -292,8 +292,8 @@ class Result:
         if no label is in `classes`, or if an argument is not as described.
         """
         W, rows = self._machine_and_rows("proved_accuracy", X_new)
-        k = as_integer("k", k, low=1, high=len(W))
-        classes = np.arange(len(W)) if self.classes is None else self.classes
+        k = as_integer("k", k, low=1, high=W.shape[0])
+        classes = np.arange(W.shape[0]) if self.classes is None else self.classes
         codes = codes_of_rows(y, classes, rows.shape[0])
         return proved_accuracy(W, self.distance, rows, codes, k)
 

@@ -12,6 +12,7 @@ from fwlab import ranking
 from fwlab.balls import PRECISION, Balls
 from fwlab.entropy_balls import EntropyBalls
 from fwlab.problem import Problem
+from fwlab.problem_input import require_array
 from fwlab.ranking.verify import enclose as enclose_ranking
 from fwlab.result import Result
 
@@ -82,6 +83,7 @@ def _check_training(problem: Any, result: Any) -> None:
         raise TypeError(f"problem must be a Problem or a ranking.Problem; got {problem!r}.")
     if not isinstance(result, Result):
         raise TypeError(f"result must be a fwlab.Result; got {type(result).__name__}.")
+    require_array("verify", problem.X)
     if not problem.polytopes.trusted:
         raise TypeError(
             f"loss must be a fwlab.Loss or CrossEntropy for verify; got {problem.loss!r}."

@@ -53,8 +53,9 @@ class HostRows(TensorRows):
             yield rows, self.xp.astype(part, dtype, copy=False)
 
     def _rows(self, rows: slice) -> Any:
+        """Return some rows as a tensor in the memory of the host; arrays are copied."""
         part = self.X[rows, :]
-        return part if is_tensor(part) else self.xp.asarray(np.ascontiguousarray(part))
+        return part if is_tensor(part) else self.xp.asarray(np.array(part))
 
     def _sent_ahead(self, slices: list[slice]) -> Iterator[Any]:
         """Yield the rows of each slice on the device, and send those of the next one meanwhile."""

@@ -6,7 +6,8 @@ the classes j != y,
     log sum_j exp(s_j - s_y) = c + log(rest + e_y)    if c > 0,    log(1 + rest)    if c = 0,
     a_j = -e_j / (rest + e_y),  j != y,               a_y = rest / (rest + e_y).
 
-c is 0 unless a margin is above MOST, and then the largest margin, so that nothing overflows. The
+c is 0 unless a margin is above MOST, and then the largest margin, so that nothing overflows; in
+float32 the limit is MOST_SINGLE. The
 loss and the dual row a = e_y - p of a sample that is almost certain keep all their digits, because
 1 - p_y is never computed as a difference.
 
@@ -21,8 +22,8 @@ from typing import Any
 
 from fwlab.arrays import namespace_of, with_entries
 
-# exp of it is 10^217, far from the largest number
-MOST = 500.0
+# exp of them is 10^217 and 10^28, far from the largest numbers
+MOST, MOST_SINGLE = 500.0, 64.0
 
 
 def cross_entropies(scores: Any, y: Any) -> tuple[Any, Any]:
@@ -32,9 +33,10 @@ def cross_entropies(scores: Any, y: Any) -> tuple[Any, Any]:
     rows = xp.arange(n, device=scores.device)
     margins = scores - scores[rows, y][:, None]
     shift = xp.zeros(n, dtype=scores.dtype, device=scores.device)
-    if n and xp.max(margins) > MOST:
+    most = MOST if scores.dtype == xp.float64 else MOST_SINGLE
+    if n and xp.max(margins) > most:
         largest = xp.max(margins, axis=1)
-        shift = xp.where(largest > MOST, largest, shift)
+        shift = xp.where(largest > most, largest, shift)
         margins -= shift[:, None]
     margins = with_entries(margins, y, -xp.inf)
     duals = xp.exp(margins)

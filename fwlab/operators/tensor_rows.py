@@ -54,7 +54,7 @@ class TensorRows:
 
     def part_length(self, n_classes: int) -> int:
         """Return the number of rows of a part, for this number of scores in a row."""
-        entries = ENTRIES_ON_HOST if str(self.device) in ("cpu", "CPU_DEVICE") else ENTRIES
+        entries = ENTRIES if str(self.device).startswith("cuda") else ENTRIES_ON_HOST
         return max(1, entries // max(n_classes, self.shape[1]))
 
     def slices(self, n_classes: int) -> list[slice]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Integers
 from fwlab.operators.features import features_of
 from fwlab.primal_dual import PrimalDual
 

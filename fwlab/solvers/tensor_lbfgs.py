@@ -4,7 +4,7 @@ The steps are those of solvers.lbfgs, with the Hessian at W = 0 as the precondit
 run. They begin with the fastest products that the device has, and go on with more exact ones when
 the run itself shows that rounding decides:
 
-    P(W + s) - P(W) > <grad P(W + s), s>     contradicts convexity, after a step that P refuses;
+    P(W + s) - P(W) > <grad P(W + s), s>     contradicts convexity, where P did not fall enough;
     the certified gap exceeds MISLED times the gap of the step's own numbers.
 
 Neither counts steps or reads a clock. W, the gradients and the pairs are float64 in all precisions.
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fwlab.arrays import namespace_of
-from fwlab.operators.precision import SINGLE, Precision, precisions_of, products_of
+from fwlab.operators.precision import DOUBLE, SINGLE, Precision, precisions_of, products_of
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.primal_dual import PrimalDual
 from fwlab.result import Certificate, Objectives
@@ -37,6 +37,8 @@ from fwlab.tensor_certificate import (
 
 # of the tracked gap: a certified one beyond it shows that rounding decides
 MISLED = 1.5
+# of a rise of P along a step, which rounding in tf32 leaves open
+SLACK = 2.0**-6
 # entries of the dual point that a result keeps
 MOST_KEPT = 2**27
 # X^T X and its inverse for up to so many features, and no more than there are samples
@@ -156,7 +158,7 @@ class TensorLbfgs(Method):
             if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
                 break
             rise = -step * float(xp.vecdot(xp.reshape(new.gradient, (-1,)), z))
-            if not new.primal - last.primal <= rise and len(state.precisions) > 1:
+            if contradicts(last.primal, new.primal, rise) and len(state.precisions) > 1:
                 return _sharpen(state, workspace)
             step /= 2
         else:
@@ -171,6 +173,15 @@ class TensorLbfgs(Method):
         return 0.0
 
 
+def contradicts(last: float, new: float, rise: float) -> bool:
+    """Return whether the values of P at both ends of a step s contradict its convexity.
+
+    rise is <grad P, s> at the new end. A share SLACK of it is allowed, because a long step ends
+    where P is nearly linear. Values beyond all floats contradict it, too.
+    """
+    return not new - last <= rise + SLACK * abs(rise)
+
+
 def inverse_at_zero(problem: PrimalDual) -> Any:
     """Return the inverse of lam I + X^T diag(omega) X (1/m) (1 - 1/m) / n, (d, d).
 
@@ -179,14 +190,11 @@ def inverse_at_zero(problem: PrimalDual) -> Any:
     """
     features, (n, d), m = tensor_rows(problem.features), problem.X.shape, problem.n_classes
     xp, weight = features.xp, (1.0 - 1.0 / m) / m / n
-    omega = features.here(problem.sample_weight, xp.float32)
     is_full = d <= min(n, MOST_FEATURES)
-    M = xp.zeros((d, d) if is_full else (d,), dtype=xp.float32, device=features.device)
-    with products_of(features.device, SINGLE):
-        for rows, X in features.parts(m, xp.float32):
-            weighed = omega[rows, None] * X
-            M += weighed.T @ X if is_full else xp.sum(weighed * X, axis=0)
-    M = weight * xp.astype(M, xp.float64)
+    for precision in (SINGLE, DOUBLE):
+        M = weight * _weighted_squares(problem, precision, is_full)
+        if bool(xp.all(xp.isfinite(M))):
+            break
     if not is_full:
         return 1.0 / (M + problem.lam)
     identity = xp.eye(d, dtype=xp.float64, device=features.device)
@@ -194,9 +202,22 @@ def inverse_at_zero(problem: PrimalDual) -> Any:
     return xp.linalg.inv(M + (problem.lam + JITTER * largest) * identity)
 
 
+def _weighted_squares(problem: PrimalDual, precision: Precision, is_full: bool) -> Any:
+    """Return X^T diag(omega) X, (d, d), or its diagonal, (d,), in float64."""
+    features, d = tensor_rows(problem.features), problem.n_features
+    xp, dtype = features.xp, getattr(features.xp, precision.dtype)
+    omega = features.here(problem.sample_weight, dtype)
+    M = xp.zeros((d, d) if is_full else (d,), dtype=dtype, device=features.device)
+    with products_of(features.device, precision):
+        for rows, X in features.parts(problem.n_classes, dtype):
+            weighed = omega[rows, None] * X
+            M += weighed.T @ X if is_full else xp.sum(weighed * X, axis=0)
+    return xp.astype(M, xp.float64)
+
+
 def _leave_what_overflows(state: TensorState) -> None:
     """Take more exact products while the start has values beyond their type."""
-    while not abs(state.point.primal) < float("inf") and len(state.precisions) > 1:
+    while not state.point.primal + state.point.gap < float("inf") and len(state.precisions) > 1:
         state.precisions = state.precisions[1:]
         state.point = TensorPoint.at(state.problem, state.W, state.precisions[0])
 

@@ -56,6 +56,21 @@ def test_a_pair_without_curvature_is_left_out():
     assert history.order == [0] and history.direction() == pytest.approx(other.direction())
 
 
+def test_another_gradient_at_the_present_point():
+    rng = np.random.default_rng(0)
+    g, s, t, other = rng.normal(size=(4, 5))
+    made_first = History(g, 2 * g)
+    made_first.add(s, g + s, 2 * (g + s))
+    made_first.add(t, g + s + t, 2 * (g + s + t))
+    made_first.correct(other, 2 * other)
+    # the same pairs, met from another gradient
+    shifted = other - (g + s + t) + g
+    history = History(shifted, 2 * shifted)
+    history.add(s, shifted + s, 2 * (shifted + s))
+    history.add(t, other, 2 * other)
+    assert made_first.direction() == pytest.approx(history.direction(), rel=1e-12)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_point_has_the_objective_the_gradient_and_the_gap(weighted):
     omega = np.linspace(0, 2, 60) if weighted else np.ones(60)

@@ -1,0 +1,52 @@
+"""The libraries whose tensors the tests use; torch only where it is installed."""
+
+import importlib.util
+from types import SimpleNamespace
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import fwlab
+
+LOSS = fwlab.CrossEntropy()
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed (extra torch)")
+
+
+def strict() -> SimpleNamespace:
+    """Return the functions of array_api_strict that the tests need."""
+    return SimpleNamespace(
+        name="array_api_strict", tensor=array_api_strict.asarray, kind=type(tensor_of_strict())
+    )
+
+
+def tensor_of_strict() -> Any:
+    """Return some tensor of array_api_strict."""
+    return array_api_strict.asarray([0.0])
+
+
+def torch() -> SimpleNamespace:
+    """Return the same functions of torch."""
+    import torch
+
+    return SimpleNamespace(
+        name="torch", tensor=lambda a: torch.asarray(np.ascontiguousarray(a)), kind=torch.Tensor
+    )
+
+
+LIBRARIES = [strict, pytest.param(torch, marks=needs_torch)]
+
+
+def data(seed=0, n=300, d=6, m=4, dtype="f8"):
+    rng = np.random.default_rng(seed)
+    means, y = rng.normal(size=(m, d)), rng.integers(0, m, n)
+    return (0.5 * means[y] + rng.normal(size=(n, d))).astype(dtype), y
+
+
+def both(library, X, y, **settings):
+    """Return the problem on tensors and the one on arrays."""
+    there = fwlab.Problem(library.tensor(X), library.tensor(y), LOSS, **settings)
+    return there, fwlab.Problem(X.astype(np.float64), y, LOSS, **settings)
