@@ -21,6 +21,7 @@ from fwlab.losses import (
 )
 from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
+from fwlab.operators.host_rows import HostRows
 from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
 from fwlab.projections import (
@@ -62,6 +63,7 @@ __all__ = [
     "Enclosure",
     "ExcessStatus",
     "FrankWolfe",
+    "HostRows",
     "Loss",
     "LpNorm",
     "MaxHinge",

@@ -100,7 +100,7 @@ def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
         conjugate=mean_in_parts(omega * vectors.entropies),
         dual_error=polytopes.mean_conjugate_error(vectors.entropies, vectors.t, omega),
         inner=MARGIN * inner,
-        total=MARGIN * float((rounded * norms_above(vectors.squares) + rho * x).sum()),
+        total=MARGIN * float((rounded * np.sqrt(vectors.squares) + rho * x).sum()),
         infeasibility=float(rho.max()),
         is_feasible=bool((rho <= scale * omega).all()),
     )

@@ -137,17 +137,24 @@ def solve(
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with run_threads(n_threads), torch_threads(n_threads) if tensors else nullcontext():
         clock = time.perf_counter()
-        if not tensors:
+        if tensors:
+            solver = TensorLbfgs()
+        else:
             warm_up(problem, solver)
         began = called + (time.perf_counter() - clock)
-        state: State | TensorState
-        if tensors:
-            solver, state = TensorLbfgs(), TensorState(problem=problem, W=start)
-        else:
-            state = State(problem, start, run.generator, solver.needs(problem), max_gram_memory)
+        state = _state(problem, start, run.generator, solver, max_gram_memory)
         with deferred_interrupt() as interrupt:
             end = run_loop(solver, state, run.limits, recorder, began, interrupt)
         return _result(name, state, end, recorder, called)
+
+
+def _state(
+    problem: Problem, start: Any, rng: np.random.Generator, solver: Method, max_gram_memory: int
+) -> State | TensorState:
+    """Return the state of a run from a dual point, or from a machine on tensors."""
+    if problem.has_tensors:
+        return TensorState(problem=problem, W=start)
+    return State(problem, start, rng, solver.needs(problem), max_gram_memory)
 
 
 def _start(problem: Problem, A0: Any) -> Floats:
