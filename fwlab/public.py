@@ -36,6 +36,7 @@ from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
+from fwlab.topk_entropy import TopKEntropy
 from fwlab.verify import Enclosure, verify
 from fwlab.versions import see_modules
 
@@ -80,6 +81,7 @@ __all__ = [
     "StructuredHinge",
     "TopK",
     "TopKClassifier",
+    "TopKEntropy",
     "TopKSVC",
     "TopKSVCCV",
     "TopPushClassifier",
