@@ -34,7 +34,7 @@ def verify(problem: Problem | ranking.Problem, result: Result | ranking.Result) 
     Parameters
     ----------
     problem : Problem or ranking.Problem
-        The problem that was solved. Its loss must be a fwlab.Loss or CrossEntropy.
+        The problem that was solved. Its loss must be a fwlab.Loss, CrossEntropy or TopKEntropy.
     result : Result or ranking.Result
         What `solve` returned or `load` read.
 
@@ -84,7 +84,7 @@ def _check_training(problem: Any, result: Any) -> None:
         raise TypeError(f"result must be a fwlab.Result; got {type(result).__name__}.")
     if not problem.polytopes.trusted:
         raise TypeError(
-            f"loss must be a fwlab.Loss or CrossEntropy for verify; got {problem.loss!r}."
+            f"loss must be a fwlab.Loss or an entropy for verify; got {problem.loss!r}."
         )
     shape = (problem.n_samples, problem.n_classes)
     if result.A.shape != shape:

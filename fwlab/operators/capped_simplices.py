@@ -95,7 +95,8 @@ class CappedSimplices(Simplices):
         top = largest_entries(rest, self.k)
         others = np.partition(rest, self.n_classes - self.k, axis=1)[:, : -self.k].sum(axis=1)
         low = (1.0 - gamma(self.n_classes + 8)) * cap_level(others, top) - 2 * UNDERFLOW
-        return MARGIN * np.maximum(0.0, rest - low[:, None]).sum(axis=1), low
+        excess = MARGIN * np.maximum(0.0, rest - low[:, None]).sum(axis=1)
+        return np.maximum(excess, VANISHED), low
 
     def loss_errors(self, scores: Floats, e: Floats, values: Floats) -> tuple[Floats, Floats]:
         """Return bounds of the errors of the losses at scores with the errors e, and their sizes.
@@ -121,5 +122,5 @@ class CappedSimplices(Simplices):
         rest, t = self._rest(points, omega)
         excess, low = self._excess(rest)
         label = np.maximum(excess, 1.0 - t - gamma(self.n_classes + 4) * t)
-        logs = np.log(self.k / np.maximum(excess, low)) - np.log(label)
+        logs = np.log(self.k) - np.log(np.maximum(excess, low)) - np.log(label)
         return np.asarray(excess * (2.0 + logs))
