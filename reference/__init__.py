@@ -34,8 +34,8 @@ from reference.lp_norm import BlockNormTraining as BlockNormTraining
 from reference.margin_losses import Logistic as Logistic
 from reference.margin_losses import MarginMachine as MarginMachine
 from reference.margin_losses import SquaredHinge as SquaredHinge
+from reference.topk_entropy import TopKLogistic as TopKLogistic
 from reference.training import Training as Training
 from reference.training import joint_features as joint_features
-from reference.topk_entropy import TopKLogistic as TopKLogistic
 from reference.training import linear_training as linear_training
 from reference.vertices import vertices as vertices

@@ -68,7 +68,7 @@ def shares(h: Sequence[Fraction], k: int) -> tuple[list[Fraction], Fraction]:
         if sum(min(cap, high * e) for e in terms) >= 1:
             break
         low = high
-    slope = sum(e for e in terms if low * e < cap)
+    slope = sum((e for e in terms if low * e < cap), Fraction())
     f = low + (1 - sum(min(cap, low * e) for e in terms)) / slope
     return [min(cap, f * e) for e in terms], f
 
