@@ -265,3 +265,14 @@ def test_certificates_hold_in_ball_arithmetic(seed):
     assert abs(result.gap - exact.gap[0]) <= result.gap_error
     assert abs(result.gap - exact.gap[1]) <= result.gap_error
     assert exact.primal[0] <= exact.primal[1] and exact.gap[1] >= 0
+
+
+def test_a_loss_in_balls_holds_all_scores_of_their_balls():
+    problem, result = made(0, k=2)
+    balls, scores, radius = Balls(flint, problem, result), np.array([1.0, -2.0, 3.0, 0.5]), 0.125
+    truth = reference.TopKLogistic(problem.X, problem.y, 4, 0.3, None, 2)
+    found = balls.loss([flint.arb(s, radius) for s in scores], 0)
+    for move in (-radius, radius):
+        moved = scores + move * np.array([-1.0, 1.0, 1.0, 1.0])
+        assert abs(truth.loss(moved, 0) - truth.loss(scores, 0)) > radius
+        assert found.contains(flint.arb(float(truth.loss(moved, 0))))
