@@ -55,7 +55,7 @@ class CappedSimplices(Simplices):
 
     @cached_property
     def _polytopes(self) -> RowPolytopes:
-        """The same domains as polytopes with two weight vectors."""
+        """Polytopes with two weight vectors, which are these domains."""
         weights = np.zeros(self.n_classes - 1)
         weights[: self.k] = 1.0 / self.k
         costs, rows = np.zeros((1, self.n_classes)), np.zeros(len(self.y), dtype=np.int64)
