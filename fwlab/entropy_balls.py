@@ -1,20 +1,25 @@
-"""Compute the certificate of a run with the cross-entropy in ball arithmetic.
+"""Compute the certificate of a run with an entropy in ball arithmetic.
 
 fwlab.balls does so for the losses of the other family, and has all products. The dual is taken at
-the exact point A' next to A that fwlab.operators.simplices defines, in fractions.
+the exact point A' next to A that fwlab.operators.simplices and fwlab.operators.capped_simplices
+define, in fractions.
 """
 
+from functools import reduce
 from typing import Any
 
 from fwlab.arrays import Floats
 from fwlab.balls import Balls
+from fwlab.operators.capped_simplices import CappedSimplices
 
 
 class EntropyBalls(Balls):
-    """The problem and the result in balls, for the cross-entropy."""
+    """The problem and the result in balls, for the cross-entropy and the top-k entropy loss."""
 
     def take_loss(self) -> None:
-        """Do nothing: the loss has no parameters."""
+        """Take the number k of guesses."""
+        polytopes = self.problem.polytopes
+        self.k = polytopes.k if isinstance(polytopes, CappedSimplices) else 1
 
     def repaired(self, a: Floats, y: int, omega: Any) -> list[Any]:
         """Return the point a' of omega times the negated domain, (m,) fractions."""
@@ -25,6 +30,10 @@ class EntropyBalls(Balls):
         total = sum(b, zero)
         if total > omega:
             b, total = [v * omega / total for v in b], omega
+        if self.k > 1:
+            level = min(self._levels(sorted(b)))
+            b = [min(v, level) for v in b]
+            total = sum(b, zero)
         row = [-v for v in b]
         row[y] = total
         return row
@@ -33,11 +42,40 @@ class EntropyBalls(Balls):
         """Return the loss of sample i at scores (m,)."""
         y = int(self.problem.y[i])
         margins = [s - scores[y] for j, s in enumerate(scores) if j != y]
+        if self.k > 1:
+            return self._capped_loss(margins)
         largest = self.arb(max(0.0, max(float(z) for z in margins)))
         rest = sum(((z - largest).exp() for z in margins), self.arb(0))
         if largest == 0:
             return rest.log1p()
         return largest + (rest + (-largest).exp()).log()
+
+    def _levels(self, ascending: list[Any]) -> list[Any]:
+        """Return the sums without the c largest entries, divided by k - c, for all c < k."""
+        rest = sum(ascending[: -self.k], 0 * ascending[0])
+        levels = []
+        for count, entry in enumerate(ascending[-self.k :], start=1):
+            rest += entry
+            levels.append(rest / count)
+        return levels
+
+    def _capped_loss(self, margins: list[Any]) -> Any:
+        """Return log(1 + exp(B)), for balls of the margins.
+
+        B moves no more than the largest of them. It is computed at their middles, whose order is
+        certain.
+        """
+        radius = max(float(h.rad()) for h in margins)
+        middles = sorted(h.mid() for h in margins)
+        kth = middles[-self.k]
+        # the exponential of a number far above their count counts like another one
+        most = self.arb(len(middles))
+        terms = [h.exp() if (h := v - kth) < most else most.exp() for v in middles]
+        log_level = reduce(self.arb.min, self._levels(terms)).log()
+        over = sum(((v - kth - log_level).max(self.arb(0)) for v in middles), self.arb(0))
+        bound = kth + self.arb(self.k).log() + log_level + over / self.k
+        bound += self.arb(0, 1.01 * radius)
+        return bound.max(self.arb(0)) + (-abs(bound)).exp().log1p()
 
     def conjugate_terms(self) -> Any:
         """Return (1/n) sum_i omega_i sum_j p_ij log p_ij."""

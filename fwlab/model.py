@@ -43,7 +43,7 @@ MODEL = {
     **dict.fromkeys(LATER, TEXT._replace(required=False)),
 }
 # the setting `loss` of a run, and of an estimator
-CROSS_ENTROPY = ("CrossEntropy()", "'cross-entropy'")
+CROSS_ENTROPY = ("CrossEntropy()", "TopKEntropy(k=1)", "'cross-entropy'")
 CERTIFICATE = ("primal", "dual", "gap", "gap_error", "distance")
 
 
@@ -143,7 +143,9 @@ class Model:
     @property
     def has_probabilities(self) -> bool:
         """Whether the loss of the training run was the cross-entropy."""
-        return self.settings.get("loss") in CROSS_ENTROPY
+        loss = self.settings.get("loss")
+        is_named = loss == "'topk-entropy'" and self.settings.get("k") == "1"
+        return is_named or loss in CROSS_ENTROPY
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities (n, m) of the classes. Raises ValueError for another loss."""

@@ -9,7 +9,7 @@ lam, and W is the optimum for C / rho. This tells conventions apart: a mean of l
 lam |W|^2 or lam/2 |W|^2.
 
 A loss with kinks has no unique A(W), and samples at a kink, of any share, would decide about rho.
-So only smooth losses are recognised: the cross-entropy, and all others with smoothing.
+So only smooth losses are recognised: the entropies, and all others with smoothing.
 """
 
 import numpy as np

@@ -21,7 +21,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_real
-from fwlab.cross_entropy import CrossEntropy
+from fwlab.cross_entropy import EntropyLoss
 from fwlab.losses import DOMAIN_TOLERANCE, Loss, moreau_envelope
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains, RowPolytopes
@@ -58,7 +58,7 @@ class PrimalDual:
         The index of each label in `classes`.
     classes : array (m,)
     n_classes : int
-    loss : Loss, PolytopeLoss or CrossEntropy
+    loss : Loss, PolytopeLoss or EntropyLoss
     lam, smoothing : float
     regularizer : LpNorm
     kernel : None, "linear" or "precomputed"
@@ -80,7 +80,7 @@ class PrimalDual:
     y: Integers
     classes: np.ndarray
     n_classes: int
-    loss: Loss | PolytopeLoss | CrossEntropy
+    loss: Loss | PolytopeLoss | EntropyLoss
     lam: float
     smoothing: float
     regularizer: LpNorm
@@ -115,7 +115,7 @@ class PrimalDual:
 
     @property
     def has_entropy(self) -> bool:
-        """Whether the loss is the cross-entropy, whose conjugate is not linear on its domain."""
+        """Whether the conjugate of the loss is an entropy, which is not linear on its domain."""
         return isinstance(self.polytopes, Simplices)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from fwlab.arrays import on_host
 from fwlab.checks.arguments import as_real, checked_sample_weight
-from fwlab.cross_entropy import CrossEntropy
+from fwlab.cross_entropy import EntropyLoss
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.features import features_of
@@ -41,12 +41,12 @@ class Problem(PrimalDual):
     y : array (n,)
         Labels of any kind; `problem.classes` holds their distinct values in ascending order, and
         `problem.y` the index of each label in it.
-    loss : Loss, PolytopeLoss or CrossEntropy
+    loss : Loss, PolytopeLoss, CrossEntropy or TopKEntropy
         One of fwlab's losses, or your own.
     lam, C : float
         The regularisation constant, positive. C may be given instead: lam = 1 / (C n).
     smoothing : float
-        Constant of the Moreau envelope, at least 0; 0 for CrossEntropy, which is smooth.
+        Constant of the Moreau envelope, at least 0; 0 for CrossEntropy and TopKEntropy.
     kernel : None, "linear" or "precomputed"
         "linear" works on the Gram matrix X X^T.
     n_classes : int, optional
@@ -68,7 +68,7 @@ class Problem(PrimalDual):
         self,
         X: Any,
         y: Any,
-        loss: Loss | PolytopeLoss | CrossEntropy,
+        loss: Loss | PolytopeLoss | EntropyLoss,
         lam: float | None = None,
         smoothing: float = 0.0,
         kernel: str | None = None,

@@ -14,7 +14,7 @@ from fwlab.checks.arguments import (
 )
 from fwlab.checks.gram import checked_gram
 from fwlab.checks.labels import encoded_labels
-from fwlab.cross_entropy import CrossEntropy
+from fwlab.cross_entropy import EntropyLoss
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
 from fwlab.operators.domains import Domains
@@ -27,7 +27,7 @@ STORAGES = ("float64", "float32")
 
 def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
     """Raise TypeError or ValueError unless the choices exist and are compatible."""
-    if not isinstance(loss, Loss | PolytopeLoss | CrossEntropy):
+    if not isinstance(loss, Loss | PolytopeLoss | EntropyLoss):
         raise TypeError(
             f"loss must be one of fwlab's losses or a Loss or PolytopeLoss of yours; got {loss!r}."
         )
@@ -43,8 +43,9 @@ def check_kinds(loss: Any, kernel: Any, regularizer: Any, storage: Any) -> None:
 
 def check_smoothing(loss: Any, polytopes: Domains, smoothing: float) -> None:
     """Raise ValueError if the loss has no Moreau envelope here."""
-    if smoothing and isinstance(loss, CrossEntropy):
-        raise ValueError(f"smoothing must be 0 with CrossEntropy, a smooth loss; got {smoothing}.")
+    if smoothing and isinstance(loss, EntropyLoss):
+        name = type(loss).__name__
+        raise ValueError(f"smoothing must be 0 with {name}, a smooth loss; got {smoothing}.")
     if smoothing and not polytopes.projects:
         lacks(loss, "project", "smoothing")
 
@@ -63,7 +64,7 @@ def keeps_tensor(X: Any, loss: Any, kernel: Any) -> bool:
     """Return whether X is a tensor that the problem keeps; others become arrays of numpy."""
     return (
         kernel is None
-        and isinstance(loss, CrossEntropy)
+        and isinstance(loss, EntropyLoss)
         and (isinstance(X, TensorRows) or is_tensor(X))
     )
 

@@ -38,6 +38,7 @@ from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
+from fwlab.topk_entropy import TopKEntropy
 from fwlab.verify import Enclosure, verify
 from fwlab.versions import see_modules
 
@@ -83,6 +84,7 @@ __all__ = [
     "StructuredHinge",
     "TopK",
     "TopKClassifier",
+    "TopKEntropy",
     "TopKSVC",
     "TopKSVCCV",
     "TopPushClassifier",

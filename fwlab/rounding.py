@@ -31,7 +31,8 @@ its entries. The envelope is computed at z = s - smoothing g, where the value is
 envelope for any g. The value <s + delta, g> - smoothing/2 |g|^2 is never above the envelope for g
 in the domain. The difference of the two counts as an error.
 
-The cross-entropy has a domain, a repair and bounds of its own (fwlab.operators.simplices).
+The entropies have domains, repairs and bounds of their own (fwlab.operators.simplices,
+fwlab.operators.capped_simplices).
 
 The weights of the loss, lam, the smoothing, the costs and X count as exact, as they are stored. For
 a PolytopeLoss this is no proof, because its functions are its author's: they are taken to be right

@@ -98,7 +98,7 @@ def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
         loss_error=MARGIN * (float(np.mean(omega * errors)) + rounding),
         V=V,
         conjugate=mean_in_parts(omega * vectors.entropies),
-        dual_error=polytopes.mean_conjugate_error(vectors.entropies, vectors.t, omega),
+        dual_error=MARGIN**2 * float(np.mean(vectors.conjugate_errors)),
         inner=MARGIN * inner,
         total=MARGIN * float((rounded * np.sqrt(vectors.squares) + rho * x).sum()),
         infeasibility=float(rho.max()),
@@ -156,7 +156,7 @@ class _RowVectors:
     losses: Floats
     largest: Floats
     entropies: Floats
-    t: Floats
+    conjugate_errors: Floats
     squares: Floats
     distances: Floats
 
@@ -176,9 +176,9 @@ def _pass(problem: PrimalDual, W: Any) -> tuple[_RowVectors, Floats, Floats]:
         A = omega[rows, None] * A
         link += A.T @ X
         sums += gammas[rows] @ xp.abs(A)
-        entropies, t = part.entropies(A, omega[rows])
+        conjugates = part.entropies_with_errors(A, omega[rows], problem.n_samples)
         largest = xp.max(xp.abs(scores), axis=1)
         distances = part.distances_of_rows(A, omega[rows])
-        found.append((losses, largest, entropies, t, row_products(A, A), distances))
+        found.append((losses, largest, *conjugates, row_products(A, A), distances))
     vectors = (on_host(xp.concat(column)) for column in zip(*found, strict=True))
     return _RowVectors(*vectors), on_host(sums), on_host(link)

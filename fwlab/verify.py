@@ -35,7 +35,7 @@ def verify(problem: Problem | ranking.Problem, result: Result | ranking.Result) 
     Parameters
     ----------
     problem : Problem or ranking.Problem
-        The problem that was solved. Its loss must be a fwlab.Loss or CrossEntropy.
+        The problem that was solved. Its loss must be a fwlab.Loss, CrossEntropy or TopKEntropy.
     result : Result or ranking.Result
         What `solve` returned or `load` read.
 
@@ -86,7 +86,7 @@ def _check_training(problem: Any, result: Any) -> None:
     require_array("verify", problem.X)
     if not problem.polytopes.trusted:
         raise TypeError(
-            f"loss must be a fwlab.Loss or CrossEntropy for verify; got {problem.loss!r}."
+            f"loss must be a fwlab.Loss or an entropy for verify; got {problem.loss!r}."
         )
     shape = (problem.n_samples, problem.n_classes)
     if result.A.shape != shape:

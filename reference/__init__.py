@@ -3,12 +3,12 @@
 A loss (reference.losses) is its formula, linear rows for t >= loss, and a finite set of weightings.
 From the rows follow linear programs (lp: conjugate, domain, LMO), certified quadratic programs (qp:
 projection, Moreau envelope) and certified training problems (training, fixation, and lp_norm;
-margin_losses has the problems with differentiable losses of the margin, cross_entropy those with
-the loss whose conjugate is an entropy, in decimals). From the weightings follow the exact rational
-versions (exact, vertices, counterexamples). The polytopes that the papers derive
-(derived_polytopes) are separate, to be compared with them, and so are the projections of L15 onto
-some of them in fractions (exact_projection). Everything works on one row of scores, with labels
-that count from 0. Nothing here imports or copies the library under test.
+margin_losses has the problems with differentiable losses of the margin, cross_entropy and
+topk_entropy those with losses whose conjugates are entropies, in decimals). From the weightings
+follow the exact rational versions (exact, vertices, counterexamples). The polytopes that the papers
+derive (derived_polytopes) are separate, to be compared with them, and so are the projections of L15
+onto some of them in fractions (exact_projection). Everything works on one row of scores, with
+labels that count from 0. Nothing here imports or copies the library under test.
 """
 
 from reference import counterexamples as counterexamples
@@ -18,6 +18,7 @@ from reference import exact as exact
 from reference import exact_projection as exact_projection
 from reference import lp as lp
 from reference import qp as qp
+from reference import topk_entropy as topk_entropy
 from reference.certificate import Certified as Certified
 from reference.cross_entropy import LogisticRegression as LogisticRegression
 from reference.fixation import OtherDual as OtherDual
@@ -33,6 +34,7 @@ from reference.lp_norm import BlockNormTraining as BlockNormTraining
 from reference.margin_losses import Logistic as Logistic
 from reference.margin_losses import MarginMachine as MarginMachine
 from reference.margin_losses import SquaredHinge as SquaredHinge
+from reference.topk_entropy import TopKLogistic as TopKLogistic
 from reference.training import Training as Training
 from reference.training import joint_features as joint_features
 from reference.training import linear_training as linear_training

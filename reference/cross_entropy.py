@@ -7,8 +7,8 @@
 
 Floats count as exact numbers. Sums and products are fractions; exp and log are those of the module
 decimal, which rounds them correctly. The optimum comes from an interior-point method on exponential
-cones (cvxpy), which is only a suggestion: P there and D at the softmax of its scores are the ends
-of the interval.
+cones (cvxpy), which is only a suggestion: P there and D at the gradients there are the ends of
+the interval.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -100,6 +101,22 @@ class LogisticRegression:
     lam: float
     sample_weight: np.ndarray | None = None
 
+    def loss(self, scores: Scores, y: int) -> Fraction:
+        """Return Phi(scores; y)."""
+        return value(scores, y)
+
+    def conjugate(self, v: Sequence[Fraction], y: int) -> Fraction | float:
+        """Return Phi*(v; y)."""
+        return conjugate(v, y)
+
+    def gradient(self, scores: Scores, y: int) -> list[Fraction]:
+        """Return a point exactly in the domain, close to the gradient of Phi(.; y)."""
+        return [p - (j == y) for j, p in enumerate(softmax(scores))]
+
+    def modelled(self, scores: Any, y: int) -> Any:
+        """Return Phi(scores; y) for an expression of cvxpy."""
+        return cp.log_sum_exp(scores) - scores[y]
+
     @property
     def omega(self) -> list[Fraction]:
         weights = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
@@ -110,7 +127,7 @@ class LogisticRegression:
         rows, X = fractions(np.asarray(W)), fractions(self.X)
         losses = sum(
             (
-                omega * value([inner(w, x) for w in rows], int(label))
+                omega * self.loss([inner(w, x) for w in rows], int(label))
                 for omega, x, label in zip(self.omega, X, self.y, strict=True)
             ),
             Fraction(),
@@ -124,7 +141,7 @@ class LogisticRegression:
             if omega == 0 and any(a):
                 return -float("inf")
             if omega > 0:
-                term = conjugate([-share / omega for share in a], int(label))
+                term = self.conjugate([-share / omega for share in a], int(label))
                 if isinstance(term, float):
                     return -term
                 terms += omega * term
@@ -136,11 +153,11 @@ class LogisticRegression:
         X, lam_n = fractions(self.X), Fraction(self.lam) * len(self.y)
         return np.array([[inner(a, x) / lam_n for x in X.T] for a in A.T])
 
-    def at_softmax(self, W: ArrayLike) -> np.ndarray:
-        """Return omega_i (e_y - softmax of W x_i), (n, m), in fractions."""
+    def at_gradients(self, W: ArrayLike) -> np.ndarray:
+        """Return minus omega_i times the gradients of the losses at W x_i, (n, m), in fractions."""
         rows, X = fractions(np.asarray(W)), fractions(self.X)
         A = [
-            [omega * ((j == label) - p) for j, p in enumerate(softmax([inner(w, x) for w in rows]))]
+            [-omega * v for v in self.gradient([inner(w, x) for w in rows], int(label))]
             for omega, x, label in zip(self.omega, X, self.y, strict=True)
         ]
         return np.array(A)
@@ -151,10 +168,9 @@ class LogisticRegression:
         weights = [float(omega) for omega in self.omega]
         objective = self.lam / 2 * cp.sum_squares(W)
         for omega, x, label in zip(weights, self.X, self.y, strict=True):
-            scores = W @ x
-            objective += omega / n * (cp.log_sum_exp(scores) - scores[int(label)])
+            objective += omega / n * self.modelled(W @ x, int(label))
         status = run(cp.Problem(cp.Minimize(objective)), "CLARABEL")
-        upper, lower = self.primal(found(W)), self.dual(self.at_softmax(found(W)))
+        upper, lower = self.primal(found(W)), self.dual(self.at_gradients(found(W)))
         assert isinstance(lower, Fraction)
         slack = SAFETY * (1 + abs(upper) + abs(lower))
         return proved(lower - slack, upper + slack, found(W), status)

@@ -36,9 +36,11 @@ LOSSES = {
     "weighted-usunier": "usunier with decaying weights (linear unless --weights says otherwise)",
     "structured": "the largest violation with a cost for each pair of classes (--costs)",
     "cross-entropy": "multinomial logistic regression, with probabilities in `fwlab predict`",
+    "topk-entropy": "cross-entropy that is lenient with k guesses; cross-entropy itself for k = 1",
 }
+ENTROPIES = ("cross-entropy", "topk-entropy")
 # the losses of --loss all
-HINGES = tuple(name for name in LOSSES if name != "cross-entropy")
+HINGES = tuple(name for name in LOSSES if name not in ENTROPIES)
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
@@ -243,7 +245,7 @@ def _add_problem(
     option(parser, "data", f"a name of `fwlab data` or a file{several}")
     choice(parser, "normalize", NORMALIZATIONS, "rows of length 1, or features of variance 1")
     _add_index_base(parser, "default: 0 if any row has index 0, else 1")
-    all_losses = f"{several}, or all for all but cross-entropy" if many else ""
+    all_losses = f"{several}, or all for all but the entropies" if many else ""
     option(parser, "loss", f"one of {', '.join(LOSSES)}{all_losses}")
     parser.add_argument(
         "-k", "--k", type=whole_number, help=f"k of the top-k losses (default: {DEFAULTS['k']})"

@@ -12,7 +12,7 @@ from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_real
 from fwlab.cli.flags import BadInput
 from fwlab.cli.options import HINGES, LOSSES
-from fwlab.cross_entropy import CrossEntropy
+from fwlab.cross_entropy import CrossEntropy, EntropyLoss
 from fwlab.datasets.named import Dataset
 from fwlab.losses import (
     Loss,
@@ -27,6 +27,7 @@ from fwlab.losses import (
 from fwlab.npz import UnreadableFile, read_npy
 from fwlab.problem import Problem
 from fwlab.text import describe, describe_problem, did_you_mean, readable
+from fwlab.topk_entropy import TopKEntropy
 
 WITH_WEIGHTS = ("topk", "usunier", "weighted-topk", "weighted-usunier")
 
@@ -159,10 +160,12 @@ def _one_loss(options: Namespace) -> str:
     return names[0]
 
 
-def _loss(name: str, m: int, options: Namespace) -> Loss | CrossEntropy:
+def _loss(name: str, m: int, options: Namespace) -> Loss | EntropyLoss:
     k, decay = options.k, options.weights
     if name == "cross-entropy":
         return CrossEntropy()
+    if name == "topk-entropy":
+        return TopKEntropy(k)
     if name == "max-hinge":
         return MaxHinge()
     if name == "pseudo-topk":

@@ -24,7 +24,7 @@ from fwlab.checks.labels import codes_of_rows, encoded_labels, one_column
 from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, as_result
 from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
-from fwlab.estimators.named_losses import has_probabilities, named_loss
+from fwlab.estimators.named_losses import named_loss, no_probabilities
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values
 from fwlab.estimators.validation import new_samples, parameters_of
 from fwlab.estimators.warm_starts import may_start, warn_if_unfinished
@@ -74,8 +74,8 @@ class TrainedMachine(Trained):
 def _gives_probabilities(machine: Any) -> bool:
     """Return whether the loss of the fit, or before it of the next one, has probabilities."""
     parameters = machine._trained.parameters if "_trained" in vars(machine) else vars(machine)
-    if not has_probabilities(loss := parameters["loss"]):
-        raise AttributeError(f'probabilities need loss="cross-entropy"; got {loss!r}.')
+    if reason := no_probabilities(parameters["loss"], parameters["k"]):
+        raise AttributeError(reason)
     return True
 
 

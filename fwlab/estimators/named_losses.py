@@ -5,7 +5,7 @@ from typing import Any
 
 from fwlab import weights as weight_vectors
 from fwlab.checks.arguments import as_integer, as_rho
-from fwlab.cross_entropy import CrossEntropy
+from fwlab.cross_entropy import CrossEntropy, EntropyLoss
 from fwlab.losses import (
     Loss,
     MaxHinge,
@@ -16,13 +16,15 @@ from fwlab.losses import (
     WeightedUsunier,
 )
 from fwlab.polytope_loss import PolytopeLoss
+from fwlab.topk_entropy import TopKEntropy
 
-PLAIN: dict[str, Callable[[int], Loss | CrossEntropy]] = {
+PLAIN: dict[str, Callable[[int], Loss | EntropyLoss]] = {
     "topk": TopK,
     "usunier": Usunier,
     "max-hinge": lambda k: MaxHinge(),
     "pseudo-topk": PseudoTopK,
     "cross-entropy": lambda k: CrossEntropy(),
+    "topk-entropy": TopKEntropy,
 }
 WEIGHTED: dict[str, Callable[[Any], Loss]] = {"topk": WeightedTopK, "usunier": WeightedUsunier}
 SCHEMES = {"linear": weight_vectors.linear, "exponential": weight_vectors.exponential}
@@ -30,15 +32,16 @@ SCHEMES = {"linear": weight_vectors.linear, "exponential": weight_vectors.expone
 
 def named_loss(
     loss: Any, k: Any, weights: Any, n_classes: int
-) -> Loss | PolytopeLoss | CrossEntropy:
+) -> Loss | PolytopeLoss | EntropyLoss:
     """Return the loss that an estimator's arguments describe; a loss object is returned as it is.
 
     Parameters
     ----------
-    loss : str, Loss, PolytopeLoss or CrossEntropy
-        One of "topk", "usunier", "max-hinge", "pseudo-topk" and "cross-entropy", or an object.
+    loss : str, Loss, PolytopeLoss, CrossEntropy or TopKEntropy
+        One of "topk", "usunier", "max-hinge", "pseudo-topk", "cross-entropy" and "topk-entropy", or
+        an object.
     k : int
-        At most n_classes, with "pseudo-topk" at most n_classes - 1.
+        At most n_classes, with "pseudo-topk" and "topk-entropy" at most n_classes - 1.
     weights : str or array
         "flat", "linear" or "exponential" weights of k entries, or the weight vector rho, which then
         stands for k, too.
@@ -48,7 +51,7 @@ def named_loss(
     TypeError, ValueError
         With one sentence, if an argument is not as described.
     """
-    if isinstance(loss, Loss | PolytopeLoss | CrossEntropy):
+    if isinstance(loss, Loss | PolytopeLoss | EntropyLoss):
         return loss
     if not isinstance(loss, str) or loss not in PLAIN:
         raise ValueError(
@@ -74,11 +77,17 @@ def named_loss(
 
 def largest_k(loss: Any, n_classes: int) -> int | None:
     """Return the largest k of an estimator's named loss; None if the loss has no k of that name."""
-    if loss == "pseudo-topk":
+    if loss in ("pseudo-topk", "topk-entropy"):
         return n_classes - 1
     return n_classes if loss in ("topk", "usunier") else None
 
 
-def has_probabilities(loss: Any) -> bool:
-    """Return whether an estimator's loss, a name or an object, estimates probabilities."""
-    return isinstance(loss, CrossEntropy) or (isinstance(loss, str) and loss == "cross-entropy")
+def no_probabilities(loss: Any, k: Any) -> str:
+    """Return why an estimator's loss, a name or an object, has no probabilities, or ""."""
+    if isinstance(loss, TopKEntropy) or (isinstance(loss, str) and loss == "topk-entropy"):
+        k = loss.k if isinstance(loss, TopKEntropy) else k
+        many = "the shares of the classes in a top-k entropy depend on the label for k > 1"
+        return "" if k == 1 else f'probabilities need loss="cross-entropy": {many}; got k = {k!r}.'
+    if isinstance(loss, CrossEntropy) or (isinstance(loss, str) and loss == "cross-entropy"):
+        return ""
+    return f'probabilities need loss="cross-entropy"; got {loss!r}.'

@@ -22,31 +22,32 @@ class TopKClassifier(TopKMachine):
 
     Parameters
     ----------
-    loss : str, or a fwlab.Loss, PolytopeLoss or CrossEntropy
+    loss : str, or a fwlab.Loss, PolytopeLoss, CrossEntropy or TopKEntropy
         "cross-entropy", the loss of multinomial logistic regression; "topk", the top-k hinge (Kato
         & Hirohashi 2019, (3)); "usunier", its entrywise version (Lapin et al. 2015, (5));
-        "max-hinge", Crammer and Singer's hinge; or "pseudo-topk", the top-k hinge of the other
-        classes. For k = 1 the hinges are one loss. An object may have costs:
+        "max-hinge", Crammer and Singer's hinge; "pseudo-topk", the top-k hinge of the other
+        classes; or "topk-entropy", a cross-entropy that is lenient with k guesses. For k = 1 the
+        hinges are one loss, and so are the two entropies. An object may have costs:
         `fwlab.StructuredHinge(costs)`, with classes in the order of classes_.
     k : int
-        From 1 to the number of classes. With losses that have no k, only the default of
-        `predict_topk`.
+        From 1 to the number of classes, less one for "pseudo-topk" and "topk-entropy". With losses
+        that have no k, only the default of `predict_topk`.
     weights : "flat", "linear", "exponential" or array
         The weights of the k largest margins; an array stands for k, too.
     C : float
         The weight of the losses' sum against |W|^2 / 2, as in LogisticRegression and LinearSVC.
     smoothing : float
-        Constant of the loss's Moreau envelope; 0 for the loss itself. 0 for the cross-entropy.
+        Constant of the loss's Moreau envelope; 0 for the loss itself, and for the entropies.
     kernel : "linear", "rbf", "precomputed" or callable
         "precomputed" takes Gram matrices (n, n) for `fit` and (n_new, n) for predictions; a
-        callable takes two sets of samples and returns their Gram matrix. The cross-entropy takes
-        the linear kernel alone.
+        callable takes two sets of samples and returns their Gram matrix. The entropies take the
+        linear kernel alone.
     gamma : "scale", "auto" or float
         The rbf kernel is exp(-gamma |x - z|^2); "scale" is 1 / (n_features X.var()), "auto"
         1 / n_features.
     norm : float
         p of the block norm |W|_{2,p} (Lei et al. 2015), p >= 1; other norms than 2 are trained with
-        `method="direct"` unless method is "alternate". The cross-entropy takes 2 alone.
+        `method="direct"` unless method is "alternate". The entropies take 2 alone.
     fit_intercept : bool
         Whether to add a constant feature `intercept_scaling`, whose weight is regularised like any
         other, as in LinearSVC; LogisticRegression does not regularise its intercept. The larger
@@ -57,8 +58,8 @@ class TopKClassifier(TopKMachine):
     warm_start : bool
         Whether `fit` starts from the dual point of the last `fit`, if that is feasible.
     method : str
-        One of `fwlab.methods()`. "auto" is L-BFGS for the cross-entropy, Newton's method for
-        hinges, and block ascent for hinges with a kernel.
+        One of `fwlab.methods()`. "auto" is L-BFGS for the entropies, Newton's method for hinges,
+        and block ascent for hinges with a kernel.
     tol : float
         The duality gap of the mean objective, with its rounding error, at which `fit` stops.
     max_iter : int

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fwlab.cross_entropy import CrossEntropy
+from fwlab.cross_entropy import EntropyLoss
 from fwlab.estimators.topk_classifier import TopKClassifier
 
 
@@ -60,7 +60,7 @@ class TopKSVC(TopKClassifier):
 
     def _loss(self, n_classes: int) -> Any:
         loss = super()._loss(n_classes)
-        if isinstance(loss, CrossEntropy):
+        if isinstance(loss, EntropyLoss):
             raise ValueError(
                 f"loss must be a hinge in TopKSVC; got {self.loss!r}, which fwlab.TopKClassifier "
                 "takes."

@@ -97,11 +97,15 @@ class Simplices:
 
     def entropies(self, points: Any, omega: Any) -> tuple[Any, Any]:
         """Return sum_j p_ij log p_ij and the sums t_i, (n,) each; points may be a tensor."""
+        rest, t = self._rest(points, omega)
+        return _negated_entropies(rest, t), t
+
+    def _rest(self, points: Any, omega: Any) -> tuple[Any, Any]:
+        """Return b (n, m), with 0 for the labels, and its row sums t (n,)."""
         xp = namespace_of(points)
         rest = xp.clip(points / -xp.where(omega > 0, omega, xp.inf)[:, None], 0.0, None)
         rest = with_entries(rest, self.y, 0.0)
-        t = xp.sum(rest, axis=1)
-        return _negated_entropies(rest, t), t
+        return rest, xp.sum(rest, axis=1)
 
     def cost_products(self, points: Floats) -> Floats:
         """Return zeros, (n,)."""
@@ -167,23 +171,24 @@ class Simplices:
 
     def conjugate_error(self, points: Floats, omega: Floats) -> float:
         """Return a bound of the error of the mean of conjugate_terms, at points next to A'."""
-        h, t = np.empty((2, len(points)))
+        errors, n = np.empty(len(points)), len(points)
         for rows in row_slices(*points.shape):
-            h[rows], t[rows] = self.take(rows).entropies(points[rows], omega[rows])
-        return self.mean_conjugate_error(h, t, omega)
+            part = points[rows], omega[rows]
+            errors[rows] = self.take(rows).entropies_with_errors(*part, n)[1]
+        return MARGIN**2 * float(np.mean(errors))
 
-    def mean_conjugate_error(self, entropies: Floats, t: Floats, omega: Floats) -> float:
-        """Return `conjugate_error`, from what `entropies` returns."""
-        h, m = np.abs(entropies), self.n_classes
-        delta = gamma(m + 2) * t + m * VANISHED
+    def entropies_with_errors(self, points: Any, omega: Any, n: int) -> tuple[Any, Any]:
+        """Return `entropies` of rows, and bounds of the errors of conjugate_terms among n, (n,)."""
+        xp, m = namespace_of(points), self.n_classes
+        entropies, t = self.entropies(points, omega)
+        h, delta = xp.abs(entropies), gamma(m + 2) * t + m * VANISHED
         left = 1.0 - t - delta
-        safe = np.where(left > 0, left, 1.0)
-        label = np.where(left > 0, delta * (1 - np.log(safe)), -4 * delta * np.log(2 * delta))
-        excess = np.maximum(0.0, -left)
+        safe = xp.where(left > 0, left, 1.0)
+        label = xp.where(left > 0, delta * (1 - xp.log(safe)), -4 * delta * xp.log(2 * delta))
+        excess = xp.clip(-left, 0.0, None)
         errors = (gamma(m) + (LIBRARY_UNITS + 2) * UNIT) * h + 2 * UNIT * t + label
         errors += excess * (h + 1) + 1024 * m * VANISHED
-        rows = omega * (errors + (2 * UNIT + gamma_in_parts(len(omega))) * h)
-        return MARGIN**2 * float(np.mean(rows))
+        return entropies, omega * (errors + (2 * UNIT + gamma_in_parts(n)) * h)
 
 
 def _negated_entropies(rest: Any, t: Any) -> Any:

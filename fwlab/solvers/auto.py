@@ -13,12 +13,12 @@ from fwlab.solvers.newton import Newton
 
 @dataclass(frozen=True)
 class Auto(Method):
-    """Newton's method, or with a kernel block ascent; for CrossEntropy L-BFGS.
+    """Newton's method, or with a kernel block ascent; for CrossEntropy and TopKEntropy L-BFGS.
 
     The first phase of Newton's method is block ascent, and lasts while that gains enough.
     """
 
-    sentence = "Newton where there is a W, with a kernel block ascent; lbfgs for CrossEntropy."
+    sentence = "Newton where there is a W, with a kernel block ascent; lbfgs for entropies."
     takes_entropy = True
     takes_tensors = True
 

@@ -118,15 +118,14 @@ class LbfgsWorkspace:
 class Lbfgs(Method):
     """One L-BFGS step with 10 pairs, halved from 1 until P falls enough; W is its own iterate."""
 
-    sentence = "L-BFGS on the primal, preconditioned by blocks of the Hessian; CrossEntropy alone."
+    sentence = "L-BFGS on the primal, preconditioned by blocks of the Hessian; for entropies alone."
     takes_entropy = True
     takes_tensors = True
 
     def refuses(self, problem: PrimalDual) -> str | None:
         if not problem.has_entropy:
-            return (
-                f'its loss must be CrossEntropy(); use "auto" for a {type(problem.loss).__name__}.'
-            )
+            given = type(problem.loss).__name__
+            return f'its loss must be CrossEntropy() or TopKEntropy(k); use "auto" for a {given}.'
         return None
 
     def needs(self, problem: PrimalDual) -> Needs:

@@ -97,7 +97,8 @@ class Method:
         state.A stays a convex combination of the start and of vertices that `Problem.lowest`
         returned. False by default.
     takes_entropy : bool
-        Whether the method takes CrossEntropy, whose conjugate is not linear. False by default.
+        Whether the method takes CrossEntropy and TopKEntropy, whose conjugates are not linear.
+        False by default.
     takes_tensors : bool
         Whether the method takes a problem whose X is a tensor. False by default.
     """

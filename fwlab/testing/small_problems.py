@@ -14,6 +14,7 @@ from fwlab.polytope_loss import PolytopeLoss
 from fwlab.problem import Problem
 from fwlab.solvers.method import Method
 from fwlab.testing.shrinking import text_of
+from fwlab.topk_entropy import TopKEntropy
 
 # samples, classes, features
 SIZES = ((1, 2, 1), (2, 3, 2), (6, 4, 3))
@@ -129,6 +130,8 @@ def _of_size(n: int, m: int, d: int, method: Method) -> Iterator[SmallProblem]:
     if method.takes_entropy:
         entropy = replace(plain, loss=CrossEntropy())
         kinds += [entropy, replace(entropy, sample_weight=omega)]
+        if m > 2:
+            kinds.append(replace(entropy, loss=TopKEntropy(2), sample_weight=omega))
     if method.any_loss:
         kinds += [
             replace(plain, loss=BoxLoss()),

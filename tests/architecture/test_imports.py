@@ -64,6 +64,7 @@ LAYERS = (
     (
         "fwlab.losses",
         "fwlab.cross_entropy",
+        "fwlab.topk_entropy",
         "fwlab.polytope_loss",
         "fwlab.lp_norm",
         "fwlab.projections",

@@ -66,3 +66,23 @@ def test_an_estimator_of_the_cross_entropy_hands_its_probabilities_on():
         machine = fwlab.TopKClassifier(**options).fit(X, Y)
         found = machine.to_model().predict_proba(X)
         np.testing.assert_allclose(found, machine.predict_proba(X), rtol=1e-12)
+
+
+def test_a_top_k_entropy_runs_and_has_no_probabilities(folder, capsys, undrawn):
+    options = ["--data", "four.npz", "--loss", "topk-entropy", "-k", "2"]
+    method = ["--method", "auto", "--save"]
+    assert main(["solve", *options, *method, "model.npz", "--json"]) == 0
+    data = fwlab.datasets.load("four.npz")
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopKEntropy(2), C=1.0)
+    result = fwlab.solve(problem, "auto")
+    assert fwlab.Model.load("model.npz").certificate["primal"] == result.primal
+    capsys.readouterr()
+    call = ["--model", "model.npz", "--data", "four.npz", "--probabilities"]
+    assert main(["predict", *call]) == 2
+    err = capsys.readouterr().err
+    assert err == "fwlab: probabilities need a model of the cross-entropy; got TopKEntropy(k=2).\n"
+    assert main(["certify", *options, "--model", "model.npz", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["certification"]
+    assert found["excess"] < 1e-4
+    assert main(["solve", *options[:-1], "1", *method, "one.npz"]) == 0
+    assert fwlab.Model.load("one.npz").has_probabilities

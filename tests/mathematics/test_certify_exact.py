@@ -29,8 +29,9 @@ def drawn_loss(rng, m):
         fwlab.WeightedUsunier(np.sort(rng.random(k))[::-1]),
         fwlab.StructuredHinge(costs),
     ]
-    # every other run has the cross-entropy
-    return losses[int(rng.integers(len(losses)))] if rng.random() < 0.5 else fwlab.CrossEntropy()
+    # every other run has an entropy, of one guess or of more
+    entropy = fwlab.TopKEntropy(min(k, m - 1)) if k > 1 else fwlab.CrossEntropy()
+    return losses[int(rng.integers(len(losses)))] if rng.random() < 0.5 else entropy
 
 
 def drawn_problem(rng):
@@ -38,7 +39,7 @@ def drawn_problem(rng):
     n, m, d = int(rng.integers(2, 20)), int(rng.integers(2, M + 1)), int(rng.integers(1, D + 1))
     X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-2, 2) + rng.choice([0.0, 0.0, 10.0])
     loss, form = drawn_loss(rng, m), {}
-    if not isinstance(loss, fwlab.CrossEntropy):
+    if not isinstance(loss, fwlab.CrossEntropy | fwlab.TopKEntropy):
         if rng.random() < 0.3:
             form["smoothing"] = 10.0 ** rng.uniform(-3, 1)
         elif rng.random() < 0.2:

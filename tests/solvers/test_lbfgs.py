@@ -346,7 +346,9 @@ def test_what_lbfgs_does_not_take_is_refused(method):
 
 def test_lbfgs_is_for_the_cross_entropy_alone():
     X, y = data()
-    with pytest.raises(ValueError, match=r'CrossEntropy\(\); use "auto" for a TopK\.'):
+    with pytest.raises(
+        ValueError, match=r'CrossEntropy\(\) or TopKEntropy\(k\); use "auto" for a TopK\.'
+    ):
         fwlab.solve(fwlab.Problem(X, y, fwlab.TopK(2), C=1.0), "lbfgs")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import fwlab
+from fwlab.losses import LossOfRows
 from sweep.arrays import hostile_features
 
 Generator = np.random.Generator
@@ -62,7 +63,7 @@ def _training(rng: Generator, ordinary: bool) -> Case:
         problem["kernel"], problem["X"] = "precomputed", problem["X"] @ problem["X"].T
     elif rng.random() < 0.2:
         problem["storage"] = "float32"
-    if isinstance(problem["loss"], fwlab.CrossEntropy):
+    if isinstance(problem["loss"], fwlab.CrossEntropy | fwlab.TopKEntropy):
         problem.pop("smoothing", None)
         methods = ["lbfgs", "auto"]
     method = str(rng.choice(methods))
@@ -113,11 +114,11 @@ def _sample_weight(rng: Generator, n: int, ordinary: bool) -> np.ndarray:
     return weights
 
 
-def _loss(rng: Generator, m: int) -> fwlab.Loss | fwlab.CrossEntropy:
+def _loss(rng: Generator, m: int) -> LossOfRows:
     k = int(rng.integers(1, m + 1))
     rho = np.sort(rng.random(k))[::-1] * 10.0 ** rng.uniform(-3, 3)
     costs = rng.random((m, m)) * (1 - np.eye(m))
-    losses: list[Callable[[], fwlab.Loss | fwlab.CrossEntropy]] = [
+    losses: list[Callable[[], LossOfRows]] = [
         fwlab.MaxHinge,
         lambda: fwlab.StructuredHinge(costs),
         lambda: fwlab.TopK(k),
@@ -126,6 +127,7 @@ def _loss(rng: Generator, m: int) -> fwlab.Loss | fwlab.CrossEntropy:
         lambda: fwlab.WeightedTopK(rho),
         lambda: fwlab.WeightedUsunier(rho),
         fwlab.CrossEntropy,
+        lambda: fwlab.TopKEntropy(min(k, m - 1)),
     ]
     return losses[int(rng.integers(len(losses)))]()
 
