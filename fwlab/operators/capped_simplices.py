@@ -35,6 +35,7 @@ t_max <= min(1, loss + d), because the derivative t by B is at most the loss, -l
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 from typing import Any
 
 import numpy as np
@@ -121,5 +122,5 @@ class CappedSimplices(Simplices):
         xp, (rest, t) = namespace_of(points), self._rest(points, omega)
         excess, low = self._excess(rest)
         label = xp.maximum(excess, 1.0 - t - gamma(self.n_classes + 4) * t)
-        logs = np.log(self.k) - xp.log(xp.maximum(excess, low)) - xp.log(label)
+        logs = log(self.k) - xp.log(xp.maximum(excess, low)) - xp.log(label)
         return excess * (2.0 + logs)

@@ -46,7 +46,7 @@ def data(seed=0, n=300, d=6, m=4, dtype="f8"):
     return (0.5 * means[y] + rng.normal(size=(n, d))).astype(dtype), y
 
 
-def both(library, X, y, **settings):
+def both(library, X, y, loss=LOSS, **settings):
     """Return the problem on tensors and the one on arrays."""
-    there = fwlab.Problem(library.tensor(X), library.tensor(y), LOSS, **settings)
-    return there, fwlab.Problem(X.astype(np.float64), y, LOSS, **settings)
+    there = fwlab.Problem(library.tensor(X), library.tensor(y), loss, **settings)
+    return there, fwlab.Problem(X.astype(np.float64), y, loss, **settings)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from solvers.tensor_libraries import LIBRARIES, both, data
+from solvers.tensor_libraries import LIBRARIES, LOSS, both, data
 
 import fwlab
 from fwlab.arrays import on_host
@@ -38,7 +38,9 @@ def test_certificates_are_those_of_numpy_within_both_errors(library, seed):
     rng = np.random.default_rng(seed)
     for _ in range(40):
         X, y, settings, W = hostile(rng)
-        there, here = both(library, X, y, **settings)
+        k = int(rng.integers(1, settings["n_classes"]))
+        loss = LOSS if rng.random() < 0.5 else fwlab.TopKEntropy(k)
+        there, here = both(library, X, y, loss, **settings)
         terms, other = (machine_terms(there, M) for M in (W, 0.5 * W))
         A = on_host(dual_point(there, W))
         for found, machine in (
