@@ -39,6 +39,9 @@ from fwlab.parts import Errors, Terms, Whole, norms_of_rows
 from fwlab.primal_dual import PrimalDual
 from fwlab.result import Certificate, Objectives
 
+# a distance that rows without weight, which are 0, may have by their bound
+NOTHING = 2.0**-900
+
 
 @dataclass(frozen=True, eq=False)
 class MachineTerms:
@@ -102,7 +105,7 @@ def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
         inner=MARGIN * inner,
         total=MARGIN * float((rounded * np.sqrt(vectors.squares) + rho * x).sum()),
         infeasibility=float(rho.max()),
-        is_feasible=bool((rho <= scale * omega).all()),
+        is_feasible=bool((rho <= scale * omega + NOTHING).all()),
     )
 
 
@@ -142,7 +145,7 @@ def machine_of(problem: PrimalDual, A: Any) -> Any:
     for rows, X in features.parts(m, features.xp.float64):
         part = A[rows, :]
         distances = polytopes.take(rows).distances_of_rows(part, omega[rows])
-        if not bool(features.xp.all(distances <= DOMAIN_TOLERANCE * omega[rows])):
+        if not bool(features.xp.all(distances <= DOMAIN_TOLERANCE * omega[rows] + NOTHING)):
             largest = float(features.xp.max(distances))
             raise ValueError(f"A0 must be feasible; a row is {largest:.3g} away from its domain.")
         link = link + part.T @ X
