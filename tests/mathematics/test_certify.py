@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import LinearSVC
 
 import fwlab
-from fwlab import certification
+from fwlab import certification, excess
 from fwlab.certification import ExcessTest, excess_bounds
 from fwlab.result import Certificate
 
@@ -198,12 +198,12 @@ def test_ctrl_c_leaves_valid_bounds(monkeypatch):
 
 @pytest.mark.wrong_gaps
 def test_a_contradiction_certifies_nothing(monkeypatch):
-    own = certification.certificate_of
+    own = excess.certificate_of
 
     def wrong(*arguments):
         return own(*arguments).contradicted("the loss is wrong.")
 
-    monkeypatch.setattr(certification, "certificate_of", wrong)
+    monkeypatch.setattr(excess, "certificate_of", wrong)
     W = np.random.default_rng(0).normal(size=(M, D))
     found = fwlab.certify(fwlab.Problem(X, Y, fwlab.MaxHinge(), C=5.0), W)
     assert found.status is fwlab.ExcessStatus.INCONSISTENT and "the loss is wrong." in found.message
@@ -253,9 +253,9 @@ def test_the_top_k_accuracy_of_the_optimum():
 
 
 def test_a_rounding_error_without_a_bound_certifies_nothing(monkeypatch):
-    honest = certification.certificate_of
+    honest = excess.certificate_of
     monkeypatch.setattr(
-        certification, "certificate_of", lambda *pair: replace(honest(*pair), gap_error=np.inf)
+        excess, "certificate_of", lambda *pair: replace(honest(*pair), gap_error=np.inf)
     )
     problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=0.5)
     found = fwlab.certify(problem, np.ones((M, D)), time_limit=0)
@@ -357,7 +357,7 @@ def test_the_balls_of_both_pairs(monkeypatch):
     own = Certificate(9.0, 4.0, 5.0, 5.0, gap_error=0.5, distance=8.0, link_error=0.0)
     given = []
     monkeypatch.setattr(certification, "ball_of_pair", lambda *pair: given.append(pair))
-    balls = list(certification._balls(problem, W, own, best))
+    balls = list(certification._balls(problem, W, problem.weights(best.A), own, best))
     assert [(ball.centre is W, ball.radius) for ball in balls[:2]] == [(True, 8.0), (False, 7.0)]
     assert [(pair[0] is W, *pair[2:]) for pair in given] == [
         (True, 5.5, problem.lam, 0.0),
