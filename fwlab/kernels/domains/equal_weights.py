@@ -31,6 +31,12 @@ from fwlab.kernels.simplices.topk_simplex import newton_thresholds
 EPS = 2.0**-52
 # a search ends after 3 to 6 steps; halvings from 1e308 down to two neighbouring floats take more
 STEPS = 1200
+# a rounded threshold is this much nearer to the exact one than to 0
+ROUNDING = 16.0 * EPS
+# thresholds this many times as large as N w lose digits of it
+FAR = 4.0
+# fewer entries than one of so many are collected
+SPARSE = 8
 # lanes take less time than the row itself beyond this length, while they say enough
 LONG, MOST_LANES = 128, 48
 
@@ -44,6 +50,15 @@ def _extremes(b):
         other_low, other_high = min(other_low, b[j + 1]), max(other_high, b[j + 1])
     last = b[len(b) - 1]
     return min(min(low, other_low), last), max(max(high, other_high), last)
+
+
+@compiled
+def _count_from(b, bound):
+    """Return the number of entries from the bound on."""
+    count = 0
+    for j in range(len(b)):
+        count += b[j] >= bound
+    return count
 
 
 @compiled(fastmath=True)
@@ -99,24 +114,25 @@ def capped_threshold(values, shift, low, high, polytope):
 
 
 @compiled
-def _near_threshold(values, low, high, polytope):
+def _near_threshold(values, below, high, polytope):
     """Return shift, t - shift and whether the cap is w; t - shift has no more digits than w."""
-    t, capped = capped_threshold(values, 0.0, low, high, polytope)
-    if not capped or t <= 4.0 * polytope.sum_upper:
-        return 0.0, t, capped
-    around = 16.0 * EPS * t
-    rest, _ = capped_threshold(values, t, -around, around, polytope)
-    return t, rest, True
+    t, capped = capped_threshold(values, below, 0.0, high - below, polytope)
+    if not capped or t <= FAR * polytope.sum_upper:
+        return below, t, capped
+    shift = below + t
+    around = ROUNDING * shift
+    t, _ = capped_threshold(values, shift, -around, around, polytope)
+    return shift, t, True
 
 
 @compiled
-def _thresholds(values, low, high, reached, polytope):
+def _thresholds(values, below, high, reached, polytope):
     """Return shift, t - shift, u, s and whether they are right; entries below t may be missing.
 
-    low is at least K w and at most t, if the cap is w; K entries are known to reach `reached`.
+    `below` is at least K w and at most t, if the cap is w; K entries are known to reach `reached`.
     """
     cap, k = polytope.upper[0], polytope.n_lower
-    shift, t, capped = _near_threshold(values, low, high, polytope)
+    shift, t, capped = _near_threshold(values, below, high, polytope)
     if capped:
         return shift, t, cap, min(shift + t, polytope.n_upper * cap), True
     if reached == -np.inf:
@@ -130,18 +146,17 @@ def _thresholds(values, low, high, reached, polytope):
 
 
 @compiled
-def _collect(b, top, lanes, polytope, scratch):
-    """Copy the entries of a long row that may exceed t to scratch.candidates.
+def _bounds(lanes, below, high, polytope):
+    """Return a number not above t and one that K entries reach, -inf if the cap is w.
 
-    Returns their number, a number in [K w, t], if the cap is w, and one that K entries reach.
+    `lanes` holds the largest entries of 64 parts of the row; its own t is not below `below`.
     """
-    least, reached = polytope.n_lower * polytope.upper[0], -np.inf
-    bound, capped = capped_threshold(lanes, 0.0, least, top, polytope)
-    if not capped:
-        reached, _ = reached_by(lanes, polytope.n_upper)
-        bound = reached - min(polytope.upper[0], top / (1.0 + polytope.n_lower))
-    found = collect_from(b, bound, scratch.order, scratch.candidates)
-    return found, max(least, bound), reached
+    least = max(polytope.n_lower * polytope.upper[0], below)
+    t, capped = capped_threshold(lanes, least, 0.0, high - least, polytope)
+    if capped:
+        return (least + t) * (1.0 - ROUNDING), -np.inf
+    reached, _ = reached_by(lanes, polytope.n_upper)
+    return reached - min(polytope.upper[0], high / (1.0 + polytope.n_lower)), reached
 
 
 @compiled(inline=True)
@@ -193,26 +208,30 @@ def project_without_sort(y, polytope, scratch, out):
     It is not if b is too large for the top-k simplex, or if Newton's method does not end there.
     """
     b, lanes = scratch.beta, scratch.fit_lower[:LANES]
-    long = len(b) > LONG
-    if long:
+    by_lanes = len(b) > LONG and polytope.n_upper <= MOST_LANES
+    if by_lanes:
         lane_maxima(b, np.inf, lanes)
-    lowest, top = _extremes(lanes if long else b)
+    lowest, top = _extremes(lanes if by_lanes else b)
     if not top < np.inf:
         return False
     if top <= 0.0:
         for j in range(len(out)):
             out[j] = 0.0
         return True
-    if long and polytope.n_upper <= MOST_LANES:
-        found, low, reached = _collect(b, top, lanes, polytope, scratch)
+    cap, reached, found = polytope.upper[0], -np.inf, len(b)
+    below = lowest - 2.0 * cap - ROUNDING * abs(lowest)
+    if by_lanes:
+        below, reached = _bounds(lanes, below, top, polytope)
+        found = _count_from(b, below)
+    least = max(polytope.n_lower * cap, below)
+    if SPARSE * found <= len(b):
+        found = collect_from(b, below, scratch.order, scratch.candidates)
         values = scratch.candidates[:found]
-        shift, t, u, total, right = _thresholds(values, low, top, reached, polytope)
+        shift, t, u, total, right = _thresholds(values, least, top, reached, polytope)
         if right:
             _write_found(values, scratch.order, y, (shift, t, u, total), out)
-        return right
-    cap = polytope.upper[0]
-    low = polytope.n_lower * cap if long else max(polytope.n_lower * cap, lowest - cap)
-    shift, t, u, total, right = _thresholds(b, low, top, -np.inf, polytope)
-    if right:
-        _write_all(b, y, (shift, t, u, total), out)
+    else:
+        shift, t, u, total, right = _thresholds(b, least, top, reached, polytope)
+        if right:
+            _write_all(b, y, (shift, t, u, total), out)
     return right
