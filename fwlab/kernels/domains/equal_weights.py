@@ -33,8 +33,8 @@ EPS = 2.0**-52
 STEPS = 1200
 # a rounded threshold is this much nearer to the exact one than to 0
 ROUNDING = 16.0 * EPS
-# thresholds this many times as large as N w lose digits of it
-FAR = 4.0
+# differences this many times as large as N w lose digits of it; the second shift is usually near
+FAR, SHIFTS = 4.0, 4
 # fewer entries than one of so many are collected
 SPARSE = 8
 # lanes take less time than the row itself beyond this length, while they say enough
@@ -76,16 +76,16 @@ def capped_sums(values, shift, t, cap):
 
 
 @compiled
-def capped_threshold(values, shift, low, high, polytope):
+def capped_threshold(values, shift, start, low, high, polytope):
     """Return (t - shift, True) for the cap w; the last entry is False if s is less than K w.
 
-    t - shift is known to lie in [low, high], and low >= K w if shift is 0. Newton's method goes
+    t - shift is known to lie in [low, high]; the search begins at `start`. Newton's method goes
     from piece to piece: a piece is known by its numbers of entries at the cap and between. Its root
     is the larger one of the roots of g(t) = t and g(t) = N w, and the solution if it has the same
     numbers. A step that leaves the bracket of the solution is replaced by a halving.
     """
     cap, most = polytope.upper[0], polytope.n_upper * polytope.upper[0]
-    t, last_full, last_moving = low, -1, -1
+    t, last_full, last_moving = start, -1, -1
     for _ in range(STEPS):
         full, moving, rest = capped_sums(values, shift, t, cap)
         total = full * cap + rest
@@ -115,14 +115,19 @@ def capped_threshold(values, shift, low, high, polytope):
 
 @compiled
 def _near_threshold(values, below, high, polytope):
-    """Return shift, t - shift and whether the cap is w; t - shift has no more digits than w."""
-    t, capped = capped_threshold(values, below, 0.0, high - below, polytope)
-    if not capped or t <= FAR * polytope.sum_upper:
-        return below, t, capped
-    shift = below + t
-    around = ROUNDING * shift
-    t, _ = capped_threshold(values, shift, -around, around, polytope)
-    return shift, t, True
+    """Return shift, t - shift and whether the cap is w.
+
+    t - shift has about as many digits as w, because the shift comes near to t.
+    """
+    shift = below
+    t, capped = capped_threshold(values, shift, 0.0, 0.0, high - below, polytope)
+    for _ in range(SHIFTS):
+        if not capped or abs(t) <= FAR * polytope.sum_upper:
+            break
+        around = ROUNDING * (abs(shift) + abs(t))
+        shift += t
+        t, _ = capped_threshold(values, shift, 0.0, -around, around, polytope)
+    return shift, t, capped
 
 
 @compiled
@@ -152,7 +157,7 @@ def _bounds(lanes, below, high, polytope):
     `lanes` holds the largest entries of 64 parts of the row; its own t is not below `below`.
     """
     least = max(polytope.n_lower * polytope.upper[0], below)
-    t, capped = capped_threshold(lanes, least, 0.0, high - least, polytope)
+    t, capped = capped_threshold(lanes, least, 0.0, 0.0, high - least, polytope)
     if capped:
         return (least + t) * (1.0 - ROUNDING), -np.inf
     reached, _ = reached_by(lanes, polytope.n_upper)
@@ -203,7 +208,7 @@ def _write_found(values, index, y, thresholds, out):
 
 @compiled
 def project_without_sort(y, polytope, scratch, out):
-    """Write the projection of the row b in scratch.beta to `out`, with entry y; return whether it is.
+    """Write the projection of the row b in scratch.beta to `out`; return whether it is there.
 
     It is not if b is too large for the top-k simplex, or if Newton's method does not end there.
     """
