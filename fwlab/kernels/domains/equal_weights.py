@@ -99,16 +99,16 @@ def capped_threshold(values, shift, start, low, high, polytope):
         else:
             high = t
         last_full, last_moving = full, moving
-        step = (total - (shift + t)) / (moving + 1.0)
+        # from far away a difference to t would lose the digits of the root total - shift
+        new = total - shift
         if moving > 0:
-            step = max(step, (total - most) / moving)
-        new = t + step
+            new = t + max((total - (shift + t)) / (moving + 1.0), (total - most) / moving)
+        if new == t:
+            break
         if (moving == 0 and full > polytope.n_upper) or not low < new < high:
             new, last_full = 0.5 * low + 0.5 * high, -1
             if not low < new < high:
                 return low, True
-        if abs(new - t) <= 4.0 * EPS * (abs(t) + cap):
-            return new, True
         t = new
     return t, True
 
