@@ -103,9 +103,10 @@ def capped_threshold(values, shift, start, low, high, polytope):
         new = total - shift
         if moving > 0:
             new = t + max((total - (shift + t)) / (moving + 1.0), (total - most) / moving)
-        if new == t:
+        rootless = moving == 0 and full > polytope.n_upper
+        if new == t and not rootless:
             break
-        if (moving == 0 and full > polytope.n_upper) or not low < new < high:
+        if rootless or not low < new < high:
             new, last_full = 0.5 * low + 0.5 * high, -1
             if not low < new < high:
                 return low, True
