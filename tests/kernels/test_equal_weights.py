@@ -249,6 +249,37 @@ def test_only_differences_count_far_above_the_weights(far, m):
         np.testing.assert_allclose(found, expected, atol=4 * EPS)
 
 
+def test_a_gap_above_the_sum_has_no_root():
+    """At the first halving t, four entries are at the cap, and t is their sum, but not N w = 2."""
+    weights = equal_weights(8, 2, 0, 1.0)
+    c = np.array([0.0, *[-7.5] * 4, *[3.0] * 3])
+    for top in (7.0, 7.5, 8.0, 8.5, 9.0):
+        c[1] = -top
+        u = projected(c[None], np.array([0]), weights)
+        assert u[0, 0] == pytest.approx(2.0, rel=8 * EPS)
+
+
+def test_a_root_is_not_taken_from_far_away():
+    """The search halves from 1e30, and a difference to t there is no number near t."""
+    m, c = 60, np.zeros(60)
+    c[1:27], c[27:] = -1e30, -50.0
+    c[-6:] = 1e30
+    weights = equal_weights(m, 49, 49, 1.0)
+    u = projected(c[None], np.array([0]), weights)
+    assert u[0, 0] == pytest.approx(49.0, rel=8 * EPS)
+    np.testing.assert_allclose(u[0, 27:-6], -23.0 / 27.0, rtol=64 * EPS)
+
+
+def test_rounding_is_spread():
+    """Entries of some hundred w, all moving, sum to N w."""
+    rng, weights = np.random.default_rng(0), equal_weights(100, 5, 4, 0.2)
+    for far in (3.0, 3.9):
+        c = -far - 0.01 * rng.random((20, 100))
+        c[:, 0] = 0.0
+        u = projected(c, np.zeros(20, dtype=np.int64), weights)
+        np.testing.assert_allclose(-u[:, 1:].sum(axis=1), 1.0, rtol=4 * EPS)
+
+
 def test_all_entries_at_the_cap_sum_to_their_number():
     n_upper = 3000
     weights = equal_weights(n_upper + 1, n_upper, n_upper - 1, 0.1)
