@@ -33,9 +33,9 @@ EPS = 2.0**-52
 STEPS = 1200
 # a rounded threshold is this much nearer to the exact one than to 0
 ROUNDING = 16.0 * EPS
-# differences this many times as large as N w lose digits of it; the second shift is usually near
+# larger differences, in units of N w, lose digits of it; the second shift is usually near
 FAR, SHIFTS = 4.0, 4
-# fewer entries than one of so many are collected
+# entries are collected if so few, times this number, are not more than the row has
 SPARSE = 8
 # lanes take less time than the row itself beyond this length, while they say enough
 LONG, MOST_LANES = 128, 48
@@ -118,7 +118,7 @@ def capped_threshold(values, shift, start, low, high, polytope):
 def _near_threshold(values, below, high, polytope):
     """Return shift, t - shift and whether the cap is w.
 
-    t - shift has about as many digits as w, because the shift comes near to t.
+    t - shift is not much larger than w, because the shift comes near to t.
     """
     shift = below
     t, capped = capped_threshold(values, shift, 0.0, 0.0, high - below, polytope)
