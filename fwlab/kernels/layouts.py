@@ -26,6 +26,10 @@ class LongPolytopeWeights(PolytopeWeights):
     """PolytopeWeights that are worth more code: numba compiles it only where rows are long."""
 
 
+class EqualWeights(PolytopeWeights):
+    """PolytopeWeights whose non-zero weights are all equal (kernels.domains.equal_weights)."""
+
+
 class ZetaRange(NamedTuple):
     """The zeta that a point of a polytope allows, and the bounds that end them.
 

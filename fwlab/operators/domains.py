@@ -17,7 +17,12 @@ from fwlab.kernels.domains.membership import in_domain_rows
 from fwlab.kernels.domains.projection import project_rows
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
 from fwlab.kernels.domains.vertices import cost_products_rows, values_rows, vertex_rows
-from fwlab.kernels.layouts import LongPolytopeWeights, PolytopeWeights, SamplePolytopes
+from fwlab.kernels.layouts import (
+    EqualWeights,
+    LongPolytopeWeights,
+    PolytopeWeights,
+    SamplePolytopes,
+)
 from fwlab.operators.sums import UNIT
 from fwlab.threads import for_rows
 
@@ -100,7 +105,9 @@ class RowPolytopes:
         """The weights of the polytopes, counted and summed for the kernels."""
         upper, lower = self.upper, self.lower
         counts = self.support, int(np.count_nonzero(lower))
-        kind = LongPolytopeWeights if len(upper) > COUNTING_LENGTH else PolytopeWeights
+        equal = set(upper[upper > 0.0]) == {upper[0]} >= set(lower[lower > 0.0])
+        unequal = LongPolytopeWeights if len(upper) > COUNTING_LENGTH else PolytopeWeights
+        kind = EqualWeights if equal else unequal
         return kind(upper, lower, *counts, float(upper.sum()), float(lower.sum()))
 
     @cached_property

@@ -9,7 +9,8 @@ import scipy.sparse
 
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.kernels.domains.sorting import COUNTING_LENGTH
-from fwlab.losses import TopK
+from fwlab.kernels.layouts import EqualWeights
+from fwlab.losses import TopK, WeightedTopK
 from fwlab.operators.features import MANY_CLASSES, SHORT_ROWS, DenseFeatures
 from fwlab.operators.sizes import row_maxima, row_sizes
 from fwlab.primal_dual import PrimalDual
@@ -36,6 +37,7 @@ class Form(NamedTuple):
     many_unknowns: bool
     in_groups: bool
     entropy: bool
+    equal_weights: bool
 
 
 def warm_up(problem: PrimalDual, method: Method) -> None:
@@ -60,6 +62,7 @@ def warm_up(problem: PrimalDual, method: Method) -> None:
         many_unknowns=kernel is None and m * d > MOST_UNKNOWNS,
         in_groups=suits_groups(problem),
         entropy=problem.has_entropy,
+        equal_weights=problem.in_family and isinstance(problem.row_polytopes.weights, EqualWeights),
     )
     try:
         _iterate_once_per_form(method, form)
@@ -102,7 +105,7 @@ def _multiply_long_rows(form: Form, m: int) -> None:
 
 
 def _two_samples(form: Form) -> PrimalDual:
-    m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 2
+    m = MOST_UNKNOWNS // SHORT_ROWS + 2 if form.many_unknowns else 2 + (not form.equal_weights)
     m = COUNTING_LENGTH + 2 if form.many_classes else m
     d = SHORT_ROWS - 1 if form.many_unknowns else 2
     if form.in_groups:
@@ -112,10 +115,13 @@ def _two_samples(form: Form) -> PrimalDual:
         places = np.arange(3, dtype=form.indices)
         X = scipy.sparse.csr_matrix((np.ones(2, form.storage), places[:2], places), shape=(2, d))
     (X if form.indices is None else X.data).flags.writeable = form.writeable
+    loss: Any = TopK(1) if form.equal_weights else WeightedTopK((0.6, 0.4))
+    if form.entropy:
+        loss = CrossEntropy()
     return Problem(
         X,
         np.array([0, 1]),
-        CrossEntropy() if form.entropy else TopK(1),
+        loss,
         1.0,
         smoothing=float(form.smoothed),
         kernel=form.kernel,

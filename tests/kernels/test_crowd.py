@@ -48,6 +48,18 @@ def project_by_sorting(points, y, polytope, out):
     project_rows(points, y, PolytopeWeights(*polytope), out)
 
 
+def long_weights(loss, y, m):
+    """Return the weights of a loss for the code of long rows, equal or not."""
+    return LongPolytopeWeights(*loss.polytopes(y, m).weights)
+
+
+def projected(loss, c, y):
+    """Return the projection of every row by this code."""
+    out = np.empty_like(c)
+    project_rows(c, y, long_weights(loss, y, c.shape[1]), out)
+    return out
+
+
 def normal(rng, m):
     return rng.normal(size=(ROWS, m))
 
@@ -143,10 +155,8 @@ def test_a_crowd_gives_the_projection_of_the_sorted_row(loss, kind):
         rng = np.random.default_rng(seed)
         m = int(rng.choice([66, 70, 100, 300, 520, 1000]))
         c, y = rows_of(kind, rng, m)
-        polytope = loss.polytopes(y, m).weights
-        assert isinstance(polytope, LongPolytopeWeights)
-        found, expected = np.empty_like(c), np.empty_like(c)
-        project_rows(c, y, polytope, found)
+        polytope = long_weights(loss, y, m)
+        found, expected = projected(loss, c, y), np.empty_like(c)
         project_by_sorting(c, y, polytope, expected)
         assert_near(found, expected, c, y)
 
@@ -158,7 +168,7 @@ def test_the_lmo_certifies_a_crowd(loss, kind):
     """u is the projection if no v of the domain has <u - c, u - v> > 0."""
     rng = np.random.default_rng(1)
     c, y = rows_of(kind, rng, 600)
-    u = loss.project(c, y)
+    u = projected(loss, c, y)
     assert loss.in_domain(-u, y, tol=600e-15).all()
     excess = ((u - c) * (u - loss.lmo(u - c, y))).sum(axis=1)
     # the weights of a loss sum to at most 30
@@ -169,7 +179,7 @@ def test_the_largest_entry_left_out_may_exceed_v_y():
     """With TopK(3), the 98 equal classes take part, although v_y is larger than their entries."""
     c = np.full((1, 100), -0.25)
     c[0, :2] = 0.0, -2.0
-    u = fwlab.TopK(3).project(c, np.array([0]))
+    u = projected(fwlab.TopK(3), c, np.array([0]))
     assert (u[0, 1:] < 0).all()
     assert ((u - c) ** 2).sum() < 9.1818
 
@@ -192,7 +202,7 @@ def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
     """They come and go with the rounding errors of the level."""
     m = 600
     rng, y, out = np.random.default_rng(0), np.array([0]), np.zeros(m)
-    polytope = loss.polytopes(y, m).weights
+    polytope = long_weights(loss, y, m)
     tail = slice(polytope.n_upper + 1, m)
     for _ in range(100):
         c = np.zeros(m)
@@ -205,7 +215,7 @@ def test_ties_with_the_level_do_not_keep_a_crowd_from_settling(loss):
 def test_a_row_far_below_the_true_class_is_not_sorted():
     c, out = 1e5 + np.arange(600.0) / 600, np.ones(600)
     c[0] = 0.0
-    polytope = fwlab.TopK(5).polytopes(np.array([0]), 600).weights
+    polytope = long_weights(fwlab.TopK(5), np.array([0]), 600)
     scratch = make_projection_scratch(600)
     scratch.order[:] = -1
     project_row(c, 0, polytope, scratch, out)

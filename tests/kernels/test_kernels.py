@@ -133,7 +133,7 @@ def use_losses(rng):
     entry.loss.moreau(scores, y, 0.5)
     entry.loss.projection_jacobian(scores, y)
     above_all = np.append(9.0, rng.standard_normal(79))  # all others take part
-    fwlab.Usunier(70).project(above_all, 0)
+    fwlab.WeightedUsunier(np.linspace(2.0, 1.0, 70)).project(above_all, 0)
 
 
 def use_long_rows(rng):
@@ -141,6 +141,7 @@ def use_long_rows(rng):
     for scale in (0.02, 1.0):
         scores = scale * rng.standard_normal((2, 600))
         fwlab.TopK(int(rng.integers(1, 6))).project(scores, y)
+        fwlab.WeightedTopK(fwlab.weights.linear(int(rng.integers(2, 6)))).project(scores, y)
         fwlab.TopK(INSERTION_LENGTH + 1).value(scores, y)
 
 

@@ -2,13 +2,15 @@
 
 kernels.domains.nearest_beta states the problem and solves it for the entries that can differ from
 0, sorted. Here they are found: in a short row by sorting, in a long one by selection, where a crowd
-of entries at the same level need not be sorted.
+of entries at the same level need not be sorted. Where the weights of a loss are equal, a row is
+projected without a sort (kernels.domains.equal_weights), but for few classes or large numbers.
 """
 
 import numpy as np
 
 from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.crowd import FEW, SHORT, crowd_from, sort_crowd, sum_entries, take_head
+from fwlab.kernels.domains.equal_weights import project_without_sort
 from fwlab.kernels.domains.large_entries import LARGE, shorten_gaps
 from fwlab.kernels.domains.nearest_beta import (
     best_zeta,
@@ -26,6 +28,7 @@ from fwlab.kernels.domains.sorting import (
 )
 from fwlab.kernels.layouts import (
     Candidates,
+    EqualWeights,
     LongPolytopeWeights,
     PolytopeWeights,
     ProjectionScratch,
@@ -33,6 +36,8 @@ from fwlab.kernels.layouts import (
 
 # a crowd usually reproduces itself after 1 to 6 attempts
 ATTEMPTS = 40
+# shorter rows take less time when they are sorted
+SORTED = 6
 EPS = 2.0**-52
 
 
@@ -251,17 +256,32 @@ def _project_short(point, y, polytope, scratch, out):
         _project_by_sorting(point, y, polytope, scratch, out)
 
 
+@compiled(inline=True)
+def _project_equal(point, y, polytope, scratch, out):
+    simplex = polytope.n_upper == 1 and polytope.n_lower == 0 and len(out) <= COUNTING_LENGTH
+    if len(out) > SORTED and not simplex:
+        subtract_from_true(point, y, scratch.beta)
+        if project_without_sort(y, polytope, scratch, out):
+            return
+    _project_short(point, y, PolytopeWeights(*polytope), scratch, out)
+
+
 def project_row(point, y, polytope, scratch, out):
     """Write the point of the negated domain nearest to `point` into `out`."""
-    long = isinstance(polytope, LongPolytopeWeights)
-    project = _project_by_sorting if long else _project_short
+    if isinstance(polytope, EqualWeights):
+        project = _project_equal
+    else:
+        long = isinstance(polytope, LongPolytopeWeights)
+        project = _project_by_sorting if long else _project_short
     project(point, y, polytope, scratch, out)
 
 
 @chosen_by_type(project_row)
 def _projection_of_type(point, y, polytope, scratch, out):
-    long = polytope.instance_class is LongPolytopeWeights
-    return _project_by_sorting if long else _project_short
+    kind = polytope.instance_class
+    if kind is EqualWeights:
+        return _project_equal
+    return _project_by_sorting if kind is LongPolytopeWeights else _project_short
 
 
 @compiled(allocates=True)

@@ -13,7 +13,13 @@ import numpy as np
 from fwlab.kernels._jit import chosen_by_type, compiled, in_python
 from fwlab.kernels._prefetch import prefetch
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
-from fwlab.kernels.layouts import Csr, FaceScratch, PolytopeWeights, ProjectionScratch
+from fwlab.kernels.layouts import (
+    Csr,
+    EqualWeights,
+    FaceScratch,
+    PolytopeWeights,
+    ProjectionScratch,
+)
 from fwlab.kernels.products.blocks import add_multiple, dot
 from fwlab.kernels.products.sparse import request_rows, row_scores
 from fwlab.kernels.steps.block import LEAST_WEIGHT
@@ -59,18 +65,42 @@ def make_face_scratch(m: int) -> FaceScratch:
 
 
 @compiled(inline=True)
+def _parts_of_first(count, polytope):
+    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
+    if count < n_upper:
+        n_upper, sum_upper = count, 0.0
+        for j in range(count):
+            sum_upper += upper[j]
+    return upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower
+
+
+def first_weights(count, polytope):
+    """Return the polytope of the first `count` weights, at least n_lower of them."""
+    equal = isinstance(polytope, EqualWeights)
+    return (_first_equal if equal else _first_unequal)(count, polytope)
+
+
+def _first_equal(count, polytope):
+    return EqualWeights(*_parts_of_first(count, polytope))
+
+
+def _first_unequal(count, polytope):
+    return PolytopeWeights(*_parts_of_first(count, polytope))
+
+
+@chosen_by_type(first_weights)
+def _first_of_type(count, polytope):
+    return _first_equal if polytope.instance_class is EqualWeights else _first_unequal
+
+
+@compiled(inline=True)
 def _project_on_face(point, polytope, scratch, out):
     """Project a row on the part of the negated domain where all but these classes hold 0.
 
     The true class comes first in `point`.
     """
-    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
     count = len(point) - 1
-    if count < n_upper:
-        n_upper, sum_upper = count, 0.0
-        for j in range(count):
-            sum_upper += upper[j]
-    weights = PolytopeWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
+    weights = first_weights(count, polytope)
     fits = scratch.fit_upper, scratch.fit_lower
     sums = scratch.sums_upper, scratch.sums_lower
     sizes = scratch.sizes_upper, scratch.sizes_lower
