@@ -5,7 +5,7 @@ import pytest
 
 from fwlab import Status, datasets, ranking
 from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT
-from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding
+from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding, verify
 from fwlab.ranking.problem import Point
 from fwlab.ranking.registry import METHODS
 from fwlab.ranking.start import inner_point
@@ -187,6 +187,24 @@ def test_the_bound_is_useful_on_data(name, objective, kernel, sigma):
     arguments = (data.X_train, data.y_train, objective, 1.0, kernel, sigma)
     result = ranking.solve(*arguments, tol=1e-6, max_iter=200)
     assert result.success and 0 < result.gap_error <= 1e-10 * result.primal
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "repaired_alpha", "repaired_beta"),
+    [
+        # beta is halved to (3, 1/2, 1/2); then 3/5 of the mean 4/3 brings it below half its sum
+        ([2.0, 2.0], [6.0, 1.0, 1.0], [2.0, 2.0], [2.0, 1.0, 1.0]),
+        ([4.0, 4.0], [1.0, 1.0, 2.0], [2.0, 2.0], [1.0, 1.0, 2.0]),
+        # no entry of alpha is above C = 9
+        ([12.0, 1.0], [5.0, 5.0, 0.0], [9.0, 1.0], [5.0, 5.0, 0.0]),
+    ],
+)
+def test_the_judge_repairs_points_by_hand(flint, alpha, beta, repaired_alpha, repaired_beta):
+    problem = Problem(np.eye(5), [1, 1, 0, 0, 0], TopPushK(2, "hinge"), 9.0)
+    point = [[flint.arb(v) for v in values] for values in (alpha, beta)]
+    found = verify._repaired(flint.arb, problem, *point, None)
+    for values, right in zip(found, (repaired_alpha, repaired_beta), strict=False):
+        assert [float(v) for v in values] == pytest.approx(right, rel=1e-14)
 
 
 def test_without_flint_the_judge_says_what_to_install(monkeypatch):
