@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fwlab
+from fwlab.balls import Balls
 
 flint = pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
 
@@ -41,6 +42,18 @@ def test_an_exact_case():
     for ends, value in ((enclosure.primal, 1), (enclosure.dual, 0), (enclosure.gap, 1)):
         assert ends[0] < value < ends[1]
         assert ends[1] - ends[0] < 1e-15
+
+
+def test_the_zeta_that_entries_allow_by_hand():
+    """4, 2, 1 need zeta 2 by 4/2 and 6/3, and allow 12/5 by 3/(5/4)."""
+    problem, result = problem_and_result()
+    judge = Balls(flint, problem, result)
+    judge.upper, judge.lower = (list(map(flint.fmpq, w)) for w in ([2, 1, 1], [1, 1, 0]))
+    judge.lower[-1] = flint.fmpq(1, 4)
+    entries = list(map(flint.fmpq, [1, 4, 2]))
+    assert judge._range_of_zeta(entries) == (2, flint.fmpq(12, 5))
+    judge.lower = [flint.fmpq(0)] * 3
+    assert judge._range_of_zeta(entries) == (2, None)
 
 
 def test_sums_that_cancel_between_weights_of_all_sizes_are_enclosed():
