@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fwlab import Status, datasets, ranking
-from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT
+from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma
 from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding, verify
 from fwlab.ranking.problem import Point
 from fwlab.ranking.registry import METHODS
@@ -248,7 +248,9 @@ def test_terms_of_the_constraints_by_hand():
     none = np.zeros(3)
     assert rounding._square_error(none, none) == 3 * UNDERFLOW
     feasible = Point(np.ones(2), np.ones(2), 3.0)
-    assert rounding.repair_moves(problem, feasible).alpha.max() < 1e-14
+    # each sum of two numbers 1 may be off by gamma(4) times 2, and alpha has half of both errors
+    moves = rounding.repair_moves(problem, feasible)
+    assert moves.alpha == pytest.approx(np.full(2, 2 * gamma(4) * MARGIN), rel=1e-12, abs=0)
 
 
 @pytest.mark.small
