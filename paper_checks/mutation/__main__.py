@@ -15,7 +15,6 @@ from fwlab.experiments import sigterm_interrupts
 from fwlab.files import append_entry, entries, write_text_atomically
 from fwlab.identity import identity
 from fwlab.say import say
-from fwlab.versions import Unidentifiable
 from paper_checks.__main__ import why_not_a_file
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS, claims
@@ -180,7 +179,7 @@ def store_in(path: Path | None) -> Store:
     if path is not None:
         try:
             return Store(path, identity(rows_of))
-        except Unidentifiable as error:
+        except Exception as error:
             say(f"nothing is kept in {path}: {error}.")
     return Store(None, "")
 
