@@ -1,7 +1,13 @@
-"""Write files whole, or line by line; nothing else in the library opens a file for writing.
+"""Write files whole, or line by line. Only the cache of machine code is written elsewhere.
 
 A file is written beside its place and then moved there. If a run is killed or the disk is full, the
-old file remains, or no file if there was none.
+old file remains, or no file if there was none. Every file that is read again has one of four
+forms:
+
+- arrays in an .npz file, which npz.py writes, reads and checks: results, models, checkpoints;
+- a record in JSON: a finished cell (experiments/store.py), or all cells of a figure;
+- records in JSON, one per line, which `entries` reads: what the ledger keeps of a killed run;
+- settings in TOML, which toml_text.py writes and reads: comparison.toml, path.toml.
 """
 
 import errno

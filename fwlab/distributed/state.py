@@ -1,10 +1,10 @@
 """Hold the state of a run out of core: W, and A packed chunk by chunk."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -32,6 +32,20 @@ CERTIFICATE = 5.0
 COUNTERS = ("n_lmo", "n_steps", "active", "step")
 
 
+class Rounding(NamedTuple):
+    """How far rows of A are from their domain once rounding errors were taken out of them."""
+
+    infeasibility: float
+    changed: bool
+    moved: float  # sum_i |d_i| |x_i| for the changes d_i of the rows
+
+    @classmethod
+    def of_all(cls, roundings: Iterable["Rounding"]) -> "Rounding":
+        """Return the rounding of all rows from the roundings of their parts."""
+        off, changed, moved = zip(*roundings, strict=True)
+        return cls(max(off), any(changed), sum(moved))
+
+
 @dataclass(eq=False)
 class ChunkState(State):
     """The state of a method on one chunk. Its link is the whole link, which is not recomputed."""
@@ -40,6 +54,15 @@ class ChunkState(State):
 
     def refresh(self) -> None:
         self.link = self.whole_link
+
+    def put_back(self) -> Rounding:
+        """Project the rows of A that miss the domain by rounding errors that show."""
+        before, part = self.A.copy(), self.problem
+        self.round_to_domain()
+        change = np.linalg.norm(self.A - before, axis=1)
+        moved = float(change @ np.sqrt(part.curvatures * part.lam_n))
+        off = part.infeasibility(self.A) if self.infeasibility is None else self.infeasibility
+        return Rounding(off, bool(change.any()), moved)
 
 
 @dataclass(eq=False)
@@ -255,19 +278,18 @@ class OutOfCoreState(RunState):
 
         Returns a bound of the change of W.
         """
-        worst = moved = 0.0
+        roundings = []
         for place, part in enumerate(self.problem.parts):
             state = self.chunk_state(place, part)
-            before = state.A.copy()
-            state.round_to_domain()
-            change = np.linalg.norm(state.A - before, axis=1)
-            if change.any():
-                moved += float(change @ np.sqrt(part.curvatures / part.lam_n))
+            roundings.append(state.put_back())
+            if roundings[-1].changed:
                 self.pack(place, state.A)
-            off = state.infeasibility
-            worst = max(worst, part.infeasibility(state.A) if off is None else off)
-        self.infeasibility = worst
-        return moved
+        return self._after(roundings)
+
+    def _after(self, roundings: Iterable[Rounding]) -> float:
+        """Note how far A is from its domain; return a bound of the change of W."""
+        self.infeasibility, _, moved = Rounding.of_all(roundings)
+        return moved / self.problem.lam_n
 
     def _link_of_zero(self) -> Floats:
         """Return 0, (m, d), stored by rows for a dense X and by columns for a sparse one."""

@@ -5,7 +5,7 @@ so, one exact line search moves A towards U. The scores are computed from W in e
 (n, m) numbers would not fit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
 from fwlab.distributed.packed import significant
-from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
+from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.kernels.steps.exact_step import exact_step
 from fwlab.operators.sums import square_in_parts
@@ -72,19 +72,26 @@ class WholeSteps(Method):
         direction /= problem.lam_n
         direction -= state.link
         last.gap = fsum(vertex.n_gap for vertex in vertices) / problem.n_samples
-        ridge = max(0.0, fsum(vertex.ridge for vertex in vertices)) / problem.n_samples
-        curvature = problem.lam * square_in_parts(direction) + ridge
-        step = exact_step(last.gap, curvature, 1.0)
+        ridges = [vertex.ridge for vertex in vertices]
+        state.step = step = step_along(problem, direction, last.gap, ridges)
         for place, vertex in enumerate(vertices):
             rows = (1.0 - step) * state.packed[place] + step * vertex.rows
             state.packed[place] = significant(rows)
         state.link += step * direction
-        state.step = step
         state.n_steps += 1
         state.n_lmo += problem.n_samples
 
     def progress(self, state: OutOfCoreState, last: LastGap) -> float | None:
         return last.gap if np.isfinite(last.gap) else None
+
+
+def step_along(
+    problem: ProblemInParts, direction: Floats, slope: float, ridges: Iterable[float]
+) -> float:
+    """Return the exact step along a direction of W, at most 1; `ridges` has a term per part."""
+    ridge = max(0.0, fsum(ridges)) / problem.n_samples
+    curvature = problem.lam * square_in_parts(direction) + ridge
+    return float(exact_step(slope, curvature, 1.0))
 
 
 def chunk_vertex(part: ChunkProblem, A: Floats, scores: Floats) -> ChunkVertex:

@@ -67,10 +67,6 @@ def is_zero(x: tuple[Real, ...]) -> Truth:
     return all_of(*(equals(entry, 0) for entry in x))
 
 
-def has_positive_entries(case: Case) -> Truth:
-    return negation(is_zero(projection_with_sets(case)[0]))
-
-
 def clipped(a: tuple[Real, ...], t: Real, u: Real) -> tuple[Real, ...]:
     """Return min(max(0, a - t), u)."""
     return tuple(minimum(maximum(ZERO, entry - t), u) for entry in a)

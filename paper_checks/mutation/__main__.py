@@ -14,6 +14,7 @@ from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
 from fwlab.files import append_entry, entries, write_text_atomically
 from fwlab.identity import identity
+from fwlab.say import say
 from paper_checks.__main__ import why_not_a_file
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import PAPERS, claims
@@ -111,7 +112,7 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 
 def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored:
     """Trace the rows of a paper, choose changes and judge them; finished work is read again."""
-    store = Store(options.keep, identity(rows_of))
+    store = store_in(options.keep)
     known = store.read("row", row_of)
     missing = [id for id in ids if id not in known]
     for row in shown(rows_of(missing, options.jobs), len(missing), f"{paper} rows"):
@@ -171,6 +172,16 @@ class Store:
         if self.path is not None:
             entry = {"kind": kind, "code": self.code, "name": name, "content": asdict(content)}
             append_entry(self.path, entry)
+
+
+def store_in(path: Path | None) -> Store:
+    """Return the store in a file; without one, or code that it cannot depend on, keep nothing."""
+    if path is not None:
+        try:
+            return Store(path, identity(rows_of))
+        except Exception as error:
+            say(f"nothing is kept in {path}: {error}.")
+    return Store(None, "")
 
 
 if __name__ == "__main__":

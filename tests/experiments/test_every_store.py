@@ -17,6 +17,8 @@ from fwlab.experiments.store import NotStored
 from paper_checks import outcomes, run
 from paper_checks.ledger import CLAIMS, Case, Claim
 from paper_checks.modules import ClaimFile
+from paper_checks.mutation import __main__ as mutation
+from paper_checks.mutation.judging import MutantResult
 from tests.distributed.on_cluster import DriverHere, client_of, on_cluster
 
 FACTORS = """
@@ -143,7 +145,7 @@ def cluster():
 
 @pytest.fixture(autouse=True)
 def cluster_if_needed(request, monkeypatch):
-    if request.node.callspec.params["store"] is from_a_checkpoint_of_dask:
+    if request.node.callspec.params.get("store") is from_a_checkpoint_of_dask:
         request.getfixturevalue("cluster")
         monkeypatch.setattr(dask_state, "Driver", DriverHere)
 
@@ -268,3 +270,22 @@ def test_what_code_does_not_reach_changes_nothing(edited, store):
     edited.edit("factors", "UNRELATED = 1", "UNRELATED = 2  # and a comment")
     edited.edit("losses", "UNUSED = 1", "UNUSED = (i for i in range(3))")
     assert asked(store, edited.imported().Mine(), edited.folder) == (first, True)
+
+
+@pytest.mark.parametrize("change", [of_fwlab, upgraded, fwlab_upgraded])
+def test_scores_of_mutation_are_kept_for_the_same_code_alone(tmp_path, monkeypatch, capsys, change):
+    """They judge the rows of the papers, so that nothing of a visitor enters."""
+    file, result = tmp_path / "scores", MutantResult("a change", ("a row",), "a row")
+
+    def kept():
+        return mutation.store_in(file).read("change", mutation.result_of)
+
+    mutation.store_in(file).add("change", result.key, result)
+    assert kept() == {result.key: result}
+    with monkeypatch.context() as patch:
+        change(None, patch)
+        mutation.store_in(file).add("change", "another change", result)
+        assert result.key not in kept()
+        assert ("nothing is kept" in capsys.readouterr().err) == (change is of_fwlab)
+    versions.part_version.cache_clear()
+    assert kept() == {result.key: result}

@@ -108,6 +108,16 @@ def test_many_classes(loss):
         assert_nearest(loss, c, 7)
 
 
+@pytest.mark.parametrize("far", [100.0, 1e5, 1e15])
+def test_entries_at_the_longest_gap_keep_weights_of_their_own(far):
+    """R is 14. No gap is cut below 4 R = 56: that would pool the entry there with the far one."""
+    loss = fwlab.WeightedTopK([5.0, 4.0, 3.0, 2.0, 1.0])
+    below = loss.project(np.array([0.0, -1e20, -0.5, 56.0, far]), 0)
+    assert below.tolist() == [11.0, -5.0, -3.0, -2.0, -1.0]
+    above = loss.project(np.array([0.0, 3.0, -0.5, -56.0, -far]), 0)
+    assert above.tolist() == [12.0, -1.0, -2.0, -4.0, -5.0]
+
+
 @pytest.mark.parametrize("d", [2, 3, 6])
 def test_permutahedron(d):
     for seed in range(20):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fwlab
+from fwlab.balls import Balls
 
 flint = pytest.importorskip("flint", reason="python-flint, the extra verify, is not installed")
 
@@ -41,6 +42,33 @@ def test_an_exact_case():
     for ends, value in ((enclosure.primal, 1), (enclosure.dual, 0), (enclosure.gap, 1)):
         assert ends[0] < value < ends[1]
         assert ends[1] - ends[0] < 1e-15
+
+
+def fractions(*numbers):
+    return [flint.fmpq(round(4 * number), 4) for number in numbers]
+
+
+def judge_with(upper, lower):
+    judge = Balls(flint, *problem_and_result())
+    judge.upper, judge.lower = fractions(*upper), fractions(*lower)
+    return judge
+
+
+def test_the_zeta_that_entries_allow_by_hand():
+    """4, 2, 1 need zeta 2 by 4/2 and 6/3, and allow 12/5 by 3/(5/4)."""
+    entries, judge = fractions(1, 4, 2), judge_with([2, 1, 1], [1, 1, 0.25])
+    assert judge._range_of_zeta(entries) == (2, flint.fmpq(12, 5))
+    assert judge._belongs(entries, 2) and not judge._belongs(entries, 1)
+    assert judge_with([2, 1, 1], [0, 0, 0])._range_of_zeta(entries) == (2, None)
+
+
+def test_the_share_of_the_mean_by_hand():
+    """The mean of 4, 0, 0 is 4/3: a quarter of the rest and 3/4 of the mean are 2, 1, 1."""
+    entries, total = fractions(4, 0, 0), flint.fmpq(4)
+    assert judge_with([2, 1, 1], [2, 1, 1])._share_of_mean(entries, total) == flint.fmpq(3, 4)
+    # the entries need zeta 4/3 and allow 0, their mean needs 2/3 and allows 16/9
+    share = judge_with([3, 2, 1], [1, 1, 0.25])._share_of_mean(entries, total)
+    assert share == flint.fmpq(6, 11)
 
 
 def test_sums_that_cancel_between_weights_of_all_sizes_are_enclosed():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fwlab import Status, datasets, ranking
-from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT
-from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding
+from fwlab.operators.sums import MARGIN, UNDERFLOW, UNIT, gamma
+from fwlab.ranking import PatMat, Problem, TopPush, TopPushK, gram, rounding, verify
 from fwlab.ranking.problem import Point
 from fwlab.ranking.registry import METHODS
 from fwlab.ranking.start import inner_point
@@ -189,6 +189,24 @@ def test_the_bound_is_useful_on_data(name, objective, kernel, sigma):
     assert result.success and 0 < result.gap_error <= 1e-10 * result.primal
 
 
+@pytest.mark.parametrize(
+    ("alpha", "beta", "repaired_alpha", "repaired_beta"),
+    [
+        # beta is halved to (3, 1/2, 1/2); then 3/5 of the mean 4/3 brings it below half its sum
+        ([2.0, 2.0], [6.0, 1.0, 1.0], [2.0, 2.0], [2.0, 1.0, 1.0]),
+        ([4.0, 4.0], [1.0, 1.0, 2.0], [2.0, 2.0], [1.0, 1.0, 2.0]),
+        # no entry of alpha is above C = 9
+        ([12.0, 1.0], [5.0, 5.0, 0.0], [9.0, 1.0], [5.0, 5.0, 0.0]),
+    ],
+)
+def test_the_judge_repairs_points_by_hand(flint, alpha, beta, repaired_alpha, repaired_beta):
+    problem = Problem(np.eye(5), [1, 1, 0, 0, 0], TopPushK(2, "hinge"), 9.0)
+    point = [[flint.arb(v) for v in values] for values in (alpha, beta)]
+    found = verify._repaired(flint.arb, problem, *point, None)
+    for values, right in zip(found, (repaired_alpha, repaired_beta), strict=False):
+        assert [float(v) for v in values] == pytest.approx(right, rel=1e-14)
+
+
 def test_without_flint_the_judge_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "flint", None)
     problem = Problem(np.eye(2), [1, 0], TopPush(), 1.0)
@@ -230,7 +248,9 @@ def test_terms_of_the_constraints_by_hand():
     none = np.zeros(3)
     assert rounding._square_error(none, none) == 3 * UNDERFLOW
     feasible = Point(np.ones(2), np.ones(2), 3.0)
-    assert rounding.repair_moves(problem, feasible).alpha.max() < 1e-14
+    # each sum of two numbers 1 may be off by gamma(4) times 2, and alpha has half of both errors
+    moves = rounding.repair_moves(problem, feasible)
+    assert moves.alpha == pytest.approx(np.full(2, 2 * gamma(4) * MARGIN), rel=1e-12, abs=0)
 
 
 @pytest.mark.small

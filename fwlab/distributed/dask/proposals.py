@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from fwlab.arrays import Floats, Integers
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem
-from fwlab.distributed.state import ChunkState
+from fwlab.distributed.state import ChunkState, Rounding
 from fwlab.distributed.whole_steps import chunk_vertex
 from fwlab.kernels.layouts import StepRecord
 from fwlab.kernels.steps.rules import EXACT
@@ -135,29 +135,14 @@ def _pass(
     return target, moves
 
 
-class Rounding(NamedTuple):
-    """How the rows of one partition miss the domain, and how far W moves if they are projected."""
-
-    infeasibility: float
-    changed: bool
-    moved: float  # sum_i |d_i| |x_i|
-
-
 @dataclass(frozen=True)
 class NearestRows:
     """The rows of A, projected where they miss the domain by rounding errors that show."""
 
     def __call__(self, partition: PartitionView, W: Floats) -> tuple[list[csr_array], Rounding]:
-        targets, worst, moved, changed = [], 0.0, 0.0, False
+        targets, roundings = [], []
         for part, rows in partition.pieces():
             state = ChunkState(part, rows.toarray(), np.random.default_rng(), whole_link=W)
-            state.round_to_domain()
-            change = np.linalg.norm(state.A - rows.toarray(), axis=1)
-            if change.any():
-                changed = True
-                moved += float(change @ np.sqrt(part.curvatures * part.lam_n))
-                rows = packed(state.A)
-            targets.append(rows)
-            off = state.infeasibility
-            worst = max(worst, part.infeasibility(state.A) if off is None else off)
-        return targets, Rounding(worst, changed, moved)
+            roundings.append(state.put_back())
+            targets.append(packed(state.A) if roundings[-1].changed else rows)
+        return targets, Rounding.of_all(roundings)

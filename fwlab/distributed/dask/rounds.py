@@ -15,9 +15,7 @@ import numpy as np
 from fwlab.arrays import Floats
 from fwlab.distributed.dask.proposals import ROUNDS_PER_PASS, Proposal, QuarterPass, Vertices
 from fwlab.distributed.dask.state import DaskState
-from fwlab.distributed.whole_steps import LastGap
-from fwlab.kernels.steps.exact_step import exact_step
-from fwlab.operators.sums import square_in_parts
+from fwlab.distributed.whole_steps import LastGap, step_along
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.method import Method
@@ -35,8 +33,9 @@ class VertexRounds(Method):
         direction = product_of(proposals) / state.problem.lam_n - state.link
         last.gap = fsum(proposal.slope for proposal in proposals) / state.problem.n_samples
         last.passes += 1
-        step = step_along(state, direction, last.gap, proposals)
-        state.move(Vertices(), direction, step)
+        ridges = [part.ridge for part in proposals]
+        state.step = step_along(state.problem, direction, last.gap, ridges)
+        state.move(Vertices(), direction, state.step)
         state.n_steps += 1
         state.n_lmo += state.problem.n_samples
 
@@ -86,8 +85,8 @@ class PassRounds(Method):
         direction = product_of(proposals) / problem.lam_n
         slope = fsum(proposal.slope for proposal in proposals) / problem.n_samples
         slope -= problem.lam * float(np.vdot(state.link, direction))
-        step = step_along(state, direction, slope, proposals)
-        state.move(proposer, direction, step)
+        state.step = step_along(problem, direction, slope, [part.ridge for part in proposals])
+        state.move(proposer, direction, state.step)
         state.n_steps += sum(proposal.n_rows for proposal in proposals)
         turns.turn += 1
         turns.progress.append(fsum(proposal.progress for proposal in proposals))
@@ -115,13 +114,3 @@ def product_of(proposals: Sequence[Proposal]) -> Floats:
     for proposal in proposals[1:]:
         total += proposal.product
     return total
-
-
-def step_along(
-    state: DaskState, direction: Floats, slope: float, proposals: Sequence[Proposal]
-) -> float:
-    """Return the exact step along a direction of W, at most 1."""
-    ridge = max(0.0, fsum(proposal.ridge for proposal in proposals)) / state.problem.n_samples
-    curvature = state.problem.lam * square_in_parts(direction) + ridge
-    state.step = float(exact_step(slope, curvature, 1.0))
-    return state.step

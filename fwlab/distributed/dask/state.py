@@ -117,11 +117,9 @@ class DaskState(OutOfCoreState):
 
     def _round_to_domain(self) -> float:
         roundings = self.propose(NearestRows())
-        self.infeasibility = max(rounding.infeasibility for rounding in roundings)
-        if not any(rounding.changed for rounding in roundings):
-            return 0.0
-        self.move(NearestRows(), self._link_of_zero(), 1.0)
-        return float(sum(rounding.moved for rounding in roundings)) / self.problem.lam_n
+        if any(rounding.changed for rounding in roundings):
+            self.move(NearestRows(), self._link_of_zero(), 1.0)
+        return self._after(roundings)
 
     def _link_from_scratch(self) -> Floats:
         link = self._link_of_zero()
