@@ -111,16 +111,21 @@ class Choice(NamedTuple):
     seconds: float
 
 
-def choose(make: Callable[[float, int], Any], data: Parts, ks: Iterable[int]) -> Choice:
+def choose(
+    make: Callable[[float, int], Any],
+    data: Parts,
+    ks: Iterable[int],
+    Cs: Iterable[float] = CS,
+) -> Choice:
     """Return the choice of C on the validation part, for the top-k accuracy of each k.
 
-    C ascends through CS until two in a row are worse than the best one for each k, or until a fit
+    C ascends through Cs until two in a row are worse than the best one for each k, or until a fit
     is LONG. Heads with `warm_start` begin where the last one ended.
     """
-    ks, n = list(ks), len(data.y_train)
+    ks, Cs, n = list(ks), list(Cs), len(data.y_train)
     began = time.process_time()
-    head, found = make(CS[0], n), dict[float, list[float]]()
-    for C in CS:
+    head, found = make(Cs[0], n), dict[float, list[float]]()
+    for C in Cs:
         start = time.process_time()
         head.set_params(**make(C, n).get_params())
         fitted(head, data.X_train, data.y_train)
@@ -130,5 +135,5 @@ def choose(make: Callable[[float, int], Any], data: Parts, ks: Iterable[int]) ->
         if long or (len(rows) > 2 and (rows[-2:] < rows.max(axis=0)).all()):
             break
     # of equal ones the smallest
-    best = [CS[i] for i in rows.argmax(axis=0)]
+    best = [Cs[i] for i in rows.argmax(axis=0)]
     return Choice(best, found, time.process_time() - began)

@@ -155,7 +155,9 @@ def _add_compare(parser: CommandParser) -> None:
 
 def _add_solve(parser: CommandParser) -> None:
     _add_problem(parser, path=True)
-    option(parser, "method", "a name of `fwlab.methods()` (default: ascent; lbfgs for cross-entropy)")
+    option(
+        parser, "method", "a name of `fwlab.methods()` (default: ascent; lbfgs for cross-entropy)"
+    )
     _add_run(parser)
     option(parser, "n-threads", "threads that share the work on rows", whole_number)
     option(
