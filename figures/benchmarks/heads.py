@@ -15,7 +15,7 @@ with one thread, after a small fit that loads compiled code. Each head has a for
 memory.
 
 digits and letter are standardised; the other sets have rows of length 1. letter, news20_svd1024 and
-fashion_mnist are cut to their first 6000 rows; a fifth of the rows validates, but caltech101 has
+fashion_mnist have 6000 rows, drawn within each class; a fifth of the rows validates, but caltech101 has
 a part of its own for that. hard, middling and easy are synthetic: 4000 x 128 with 50 classes,
 whose means are 0.2, 0.35 and 0.6 N(0, I) under noise of N(0, I).
 """
