@@ -79,17 +79,30 @@ def shape(data: Parts) -> str:
     return f"{data.X_train.shape[0]} x {data.X_train.shape[1]} x {len(np.unique(data.y_train))}"
 
 
+KS = (1, 5, 10)
+
+
+def topk_svc(k: int) -> Callable[[float, int], Any]:
+    """Return a function of C and the number of rows that makes a TopKSVC."""
+    options: dict[str, Any] = {"fit_intercept": True, "warm_start": True, "method": "auto"}
+    return lambda C, n: fwlab.TopKSVC(k=k, C=C, **options)
+
+
 # a head for C and the number of rows
 HEADS: dict[str, Callable[[float, int], Any]] = {
-    "TopKSVC, k = 1": lambda C, n: fwlab.TopKSVC(k=1, C=C, fit_intercept=True, warm_start=True),
-    "TopKSVC, k = 5": lambda C, n: fwlab.TopKSVC(k=5, C=C, fit_intercept=True, warm_start=True),
-    "TopKSVC, k = 10": lambda C, n: fwlab.TopKSVC(k=10, C=C, fit_intercept=True, warm_start=True),
+    **{f"TopKSVC, k = {k}": topk_svc(k) for k in KS},
     "TopKClassifier": lambda C, n: fwlab.TopKClassifier(C=C, fit_intercept=True, warm_start=True),
     "LogisticRegression": lambda C, n: LogisticRegression(C=C, max_iter=1000, warm_start=True),
     "LinearSVC": lambda C, n: LinearSVC(C=C),
     "RidgeClassifier": lambda C, n: RidgeClassifier(alpha=1 / (2 * C)),
     "SGDClassifier": lambda C, n: SGDClassifier(alpha=1 / (C * n), average=True, random_state=0),
 }
+
+
+def heads(data: Parts) -> list[str]:
+    """Return the names of the heads for a set: k is smaller than the number of classes."""
+    least = {f"TopKSVC, k = {k}": k + 1 for k in KS}
+    return [name for name in HEADS if least.get(name, 2) <= len(np.unique(data.y_train))]
 
 
 def accuracies(head: Any, X: Any, y: np.ndarray, ks: Iterable[int]) -> list[float]:

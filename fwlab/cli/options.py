@@ -37,10 +37,9 @@ LOSSES = {
     "structured": "the largest violation with a cost for each pair of classes (--costs)",
     "cross-entropy": "multinomial logistic regression, with probabilities in `fwlab predict`",
 }
-# losses that ascent refuses
-SMOOTH = ("cross-entropy",)
+ENTROPIES = ("cross-entropy",)
 # the losses of --loss all
-HINGES = tuple(name for name in LOSSES if name not in SMOOTH)
+HINGES = tuple(name for name in LOSSES if name not in ENTROPIES)
 COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
@@ -89,7 +88,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     defaults = {name: value for name, value in DEFAULTS.items() if name in names}
     options = argparse.Namespace(**{**defaults, **stored, **given})
     if "method" in names and options.method is None:
-        options.method = "lbfgs" if options.loss in SMOOTH else "ascent"
+        options.method = "lbfgs" if options.loss in ENTROPIES else "ascent"
     return options
 
 
