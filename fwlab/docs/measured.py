@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from fwlab.docs.findings import page
 from fwlab.docs.markdown import table, write
@@ -18,7 +19,8 @@ def write_pages(source: Path) -> None:
     write(
         source / "defaults.md",
         "defaults.md",
-        tol=tol_table(tol),
+        tol=tol_table(tol[1:]),
+        facts=tol_facts(tol[1:]),
         intercept=table(intercept[0], intercept[1:]),
         k=k_table(k),
     )
@@ -98,14 +100,31 @@ def shapes(rows: Sequence[Sequence[str]]) -> str:
 
 
 def tol_table(rows: list[list[str]]) -> str:
-    """Return a table with a row per set and head, and seconds, accuracy and proof per tol."""
-    _, *lines = rows
-    tols = list(dict.fromkeys(row[3] for row in lines))
+    """Return a table with a row per set and head: seconds, accuracy and proved share per tol."""
+    tols = list(dict.fromkeys(row[3] for row in rows))
     found: dict[tuple[str, str], list[str]] = {}
-    for data, head, _, _, seconds, accuracy, proved in lines:
+    for data, head, _, _, *measured in rows:
         cells = found.setdefault((data, head), [data, f"`{head}`"])
-        cells.append(f"{seconds}<br>{accuracy}<br>{proved}")
+        cells.append("<br>".join(measured))
     return table(["data", "head", *tols], found.values())
+
+
+def tol_facts(rows: list[list[str]]) -> str:
+    """Return a table with a row per tol: medians over sets and heads, beside the smallest tol."""
+    values = {(row[0], row[1], row[3]): [float(x.rstrip("*")) for x in row[4:]] for row in rows}
+    cases = list(dict.fromkeys(key[:2] for key in values))
+    tols = list(dict.fromkeys(key[2] for key in values))
+    lines = []
+    for tol in tols:
+        pairs = [(values[*case, tol], values[*case, tols[-1]]) for case in cases]
+        cells = [
+            median(own[0] / last[0] for own, last in pairs),
+            100 * max(abs(own[1] - last[1]) for own, last in pairs),
+            100 * median(own[2] for own, _ in pairs),
+        ]
+        lines.append([tol, *(f"{cell:.2f}" for cell in cells[:2]), f"{cells[2]:.0f} %"])
+    differs = "largest difference of accuracies, points"
+    return table(["tol", f"seconds / those of {tols[-1]}", differs, "labels proved"], lines)
 
 
 def k_table(rows: list[list[str]]) -> str:
