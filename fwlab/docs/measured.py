@@ -57,13 +57,21 @@ def heads() -> dict[str, str]:
 
 def pivot(cells: Cells, best: bool) -> str:
     """Return a table with a row per head and a column per set; the best ones may be bold."""
-    names, sets = (list(dict.fromkeys(key[side] for key in cells)) for side in (0, 1))
+    sets = list(dict.fromkeys(one for _, one in cells))
     close = near_best(cells) if best else set()
     rows = []
-    for name in names:
+    for name in names_of(cells):
         found = [(cells.get((name, one), ""), (name, one) in close) for one in sets]
         rows.append([f"`{name}`", *(f"**{text}**" if bold else text for text, bold in found)])
     return table(["", *sets], rows)
+
+
+def names_of(cells: Cells) -> list[str]:
+    """Return the heads, in the order of the set that has most of them."""
+    by_set: dict[str, list[str]] = {}
+    for name, one in cells:
+        by_set.setdefault(one, []).append(name)
+    return max(by_set.values(), key=len)
 
 
 def near_best(cells: Cells) -> set[tuple[str, str]]:
@@ -79,7 +87,7 @@ def summary(cells: dict[str, Cells]) -> str:
     near = {name: near_best(cells[name]) for name in ("top1", "top5")}
     sets = {one for _, one in cells["top1"]}
     rows = []
-    for name in dict.fromkeys(head for head, _ in cells["top1"]):
+    for name in names_of(cells["top1"]):
         own = [one for one in sets if (name, one) in cells["top1"]]
         counts = [f"{sum((name, one) in near[top] for one in own)} of {len(own)}" for top in near]
         ratios = [

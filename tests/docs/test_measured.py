@@ -25,12 +25,12 @@ def test_a_section_has_its_tables_in_order(monkeypatch):
 
 def test_what_is_near_the_best_is_bold():
     cells = {("one", "a"): "0.9000", ("two", "a"): "0.8960", ("three", "a"): "0.8940"}
-    cells |= {("one", "b"): "0.1000", ("two", "b"): "0.5000"}
+    cells = {("one", "b"): "0.1000", ("two", "b"): "0.5000"} | cells
     text = measured.pivot(cells, best=True)
     assert text.splitlines()[2:] == [
-        "| `one` | **0.9000** | 0.1000 |",
-        "| `two` | **0.8960** | **0.5000** |",
-        "| `three` | 0.8940 |  |",
+        "| `one` | 0.1000 | **0.9000** |",
+        "| `two` | **0.5000** | **0.8960** |",
+        "| `three` |  | 0.8940 |",
     ]
     assert "**" not in measured.pivot(cells, best=False)
 
