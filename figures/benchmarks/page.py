@@ -22,6 +22,8 @@ PAGE = (
     "linear_svc",
     "small_fits",
     "logistic",
+    "heads",
+    "defaults",
     "peer",
     "threads",
     "ranking_peers",

@@ -25,7 +25,7 @@ DEFAULTS: dict[str, Any] = {
     "C": 1.0,
     "lam": None,
     "methods": "all",
-    "method": "ascent",
+    "method": None,  # by the loss
     "tol": 1e-5,
     "relative": False,
     "max_iter": 1000,

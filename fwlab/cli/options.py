@@ -87,7 +87,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
     names = {action.dest for action in command._actions} & set(DEFAULTS)
     defaults = {name: value for name, value in DEFAULTS.items() if name in names}
-    return argparse.Namespace(**{**defaults, **stored, **given})
+    options = argparse.Namespace(**{**defaults, **stored, **given})
+    if "method" in names and options.method is None:
+        options.method = "lbfgs" if options.loss in ENTROPIES else "ascent"
+    return options
 
 
 def _refuse(unknown: list[str], parser: CommandParser) -> NoReturn:
@@ -152,7 +155,9 @@ def _add_compare(parser: CommandParser) -> None:
 
 def _add_solve(parser: CommandParser) -> None:
     _add_problem(parser, path=True)
-    option(parser, "method", "a name of `fwlab.methods()`")
+    option(
+        parser, "method", "a name of `fwlab.methods()` (default: ascent; lbfgs for cross-entropy)"
+    )
     _add_run(parser)
     option(parser, "n-threads", "threads that share the work on rows", whole_number)
     option(

@@ -89,7 +89,10 @@ class ProblemInParts:
     def _take_loss(self, loss: Any, smoothing: Any) -> None:
         """Check the loss and its smoothing constant."""
         if not isinstance(loss, Loss):
-            raise TypeError(f"loss must be a fwlab.Loss; got {loss!r}.")
+            raise TypeError(
+                "loss must be a fwlab.Loss where block and Frank-Wolfe steps read X in parts; got "
+                f"{loss!r}."
+            )
         self.loss, self.smoothing = loss, as_real("smoothing", smoothing, positive=False)
 
     def _take_lam(self, lam: float) -> None:

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from fwlab.docs import api, choose, claims, figure_links, index, sources, tested
+from fwlab.docs import api, choose, claims, figure_links, index, measured, sources, tested
 from fwlab.docs.records import Records, read_records
 
 HERE = Path(__file__).parent
@@ -46,6 +46,7 @@ def write_sources(source: Path, records: Records) -> None:
     shutil.copytree(HERE / "static", source / "static")
     index.write_pages(source, records)
     choose.write_page(source)
+    measured.write_pages(source)
     claims.write_pages(source, records)
     api.write_pages(source, records)
     figure_links.write_page(source, records)

@@ -34,6 +34,7 @@ from fwlab.operators.softmax import log_probabilities
 from fwlab.problem import Problem
 from fwlab.proved import proved_accuracy, proved_labels
 from fwlab.result import Result
+from fwlab.solvers.along_C import start_after
 from fwlab.solvers.solve import solve
 
 
@@ -216,11 +217,17 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         return named_loss(self.loss, self.k, self.weights, n_classes)
 
     def _train(
-        self, training: TrainingProblem, A0: Floats | None, task: FitTask | None = None
+        self,
+        training: TrainingProblem,
+        A0: Floats | None,
+        task: FitTask | None = None,
+        growth: float = 1.0,
     ) -> Floats:
         """Solve the problem, from the dual point A0 if it is feasible there, and return the last
-        dual point; keeps what a fitted estimator has. The task tells callbacks of checkpoints."""
+        dual point; keeps what a fitted estimator has. The task tells callbacks of checkpoints, and
+        C has grown by `growth` since A0."""
         problem = training.problem
+        may_begin = A0 is not None and may_start(problem, A0)
         takes_direct = self.norm != 2 and self.method != "alternate" and not problem.has_entropy
         attributes = partial(self._attributes, training)
         result = solve(
@@ -228,7 +235,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             "direct" if takes_direct else self.method,
             tol=self.tol,
             max_iter=self.max_iter,
-            A0=A0 if A0 is not None and may_start(problem, A0) else None,
+            A0=start_after(problem, A0, growth) if may_begin else None,
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
             callback=None if task is None else task.each_checkpoint(attributes),

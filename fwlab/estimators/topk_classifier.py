@@ -150,8 +150,9 @@ class TopKClassifier(TopKMachine):
         X, y = training_samples(fitted, X, y)
         training = fitted._training(X, y, sample_weight, self.C)
         A0 = getattr(self, "_dual", None) if self.warm_start else None
+        growth = 1.0 if A0 is None else self.C / self._trained.parameters["C"]
         with fit_task(self, X, y, sample_weight) as task:
-            A = fitted._train(training, A0, task)
+            A = fitted._train(training, A0, task, growth)
             fitted._dual = A if self.warm_start else None
             task.end(vars(fitted))
         return self._become(fitted)
@@ -170,7 +171,7 @@ class TopKClassifier(TopKMachine):
         X, y = training_samples(machine, X, y)
         training = machine._training(X, y, sample_weight, max(Cs))
         machines, A = [], None
-        for C in Cs:
+        for last, C in zip([Cs[0], *Cs], Cs, strict=False):
             machines.append(copy(machine).set_params(C=C))
-            A = machines[-1]._train(training.with_C(C), A)
+            A = machines[-1]._train(training.with_C(C), A, growth=C / last)
         return machines

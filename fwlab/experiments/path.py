@@ -6,6 +6,7 @@ from typing import Any
 from fwlab.checks.arguments import as_positive_reals
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
+from fwlab.solvers.along_C import start_after
 from fwlab.solvers.solve import solve
 from fwlab.text import format_table
 
@@ -33,7 +34,8 @@ def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> PathRes
     """Return one result for each C, in the order of Cs, as a list.
 
     The domain of the dual does not depend on lam, so the A of one C is a feasible start for the
-    next one. Ascending Cs gain most. A PolytopeLoss without `contains` allows no start, and each of
+    next one; for the cross-entropy it is scaled so that W stays. Ascending Cs gain most. A
+    PolytopeLoss without `contains` allows no start, and each of
     its runs begins anew. solve_options go to `solve`; A0 starts the first run. Ctrl-C
     ends the path, and the last result is then the interrupted one.
 
@@ -45,6 +47,8 @@ def path(problem: Problem, Cs: Iterable[float], **solve_options: Any) -> PathRes
     A0 = solve_options.pop("A0", None)
     for C in as_positive_reals("Cs", Cs):
         other = problem.with_lam(1.0 / (C * problem.n_samples))
+        if A0 is not None and results:
+            A0 = start_after(other, A0, results[-1].lam_n / other.lam_n)
         results.append(solve(other, A0=A0, **solve_options))
         if results[-1].status is Status.INTERRUPTED:
             break

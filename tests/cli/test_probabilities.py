@@ -2,13 +2,16 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
+import pytest
 from command_line import compared
 from sklearn.datasets import load_iris
 
 import fwlab
 from fwlab.cli import main
+from fwlab.cli.options import parse
 
 X, Y = load_iris(return_X_y=True)
 
@@ -34,8 +37,25 @@ def test_a_method_that_does_not_take_it_names_those_that_do(folder, capsys):
     assert "its loss must not be CrossEntropy() but for" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("loss", "method"), [("topk", "ascent"), ("all", "ascent"), ("cross-entropy", "lbfgs")]
+)
+def test_the_default_method_takes_the_loss(loss, method):
+    assert parse(["solve", "--loss", loss]).method == method
+    assert parse(["solve", "--loss", loss, "--method", "fw"]).method == "fw"
+
+
+def test_cross_entropy_needs_no_method(folder, capsys):
+    Path("run.toml").write_text('loss = "cross-entropy"\n')
+    for options in (["--loss", "cross-entropy"], ["--config", "run.toml"]):
+        assert main(["solve", "--data", "four.npz", "--json", *options]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["result"]["method"] == document["options"]["method"] == "lbfgs"
+        assert document["result"]["success"]
+
+
 def test_probabilities_follow_the_labels(folder, capsys):
-    options = ["--loss", "cross-entropy", "--method", "lbfgs", "--save", "model.npz"]
+    options = ["--loss", "cross-entropy", "--save", "model.npz"]
     assert main(["solve", "--data", "two.csv", *options]) == 0
     np.savetxt("new.csv", X := np.random.default_rng(0).normal(size=(6, 5)), delimiter=",")
     model, call = fwlab.Model.load("model.npz"), ["--model", "model.npz", "--data", "new.csv"]

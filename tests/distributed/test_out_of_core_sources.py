@@ -1,5 +1,6 @@
 """X in files, in memory and in iterables gives the same rows; what cannot be read is named."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -197,9 +198,11 @@ def test_labels_must_fit_the_chunks_of_an_iterable():
         made(RowChunks(X64, 4), np.arange(12) % 3)
 
 
-def test_a_loss_must_be_of_the_family():
-    with pytest.raises(TypeError, match=r"loss must be a fwlab.Loss; got 'topk'"):
-        OutOfCoreProblem(X64, Y, "topk", 0.1)
+@pytest.mark.parametrize("loss", ["topk", fwlab.CrossEntropy()])
+def test_a_loss_must_be_of_the_family(loss):
+    sentence = rf"loss must be a fwlab\.Loss where .* read X in parts; got {re.escape(repr(loss))}"
+    with pytest.raises(TypeError, match=sentence):
+        OutOfCoreProblem(X64, Y, loss, 0.1)
 
 
 def test_numbers_beyond_float64_are_refused():

@@ -328,7 +328,8 @@ def test_auto_is_lbfgs():
 
 @pytest.mark.parametrize("method", sorted(set(fwlab.methods()) - {"lbfgs", "auto"}))
 def test_the_other_methods_say_what_to_use(method):
-    with pytest.raises(ValueError, match=r"CrossEntropy\(\) but for lbfgs, auto") as caught:
+    sentence = r"CrossEntropy\(\) but for lbfgs, auto: the dual of an entropy is not quadratic"
+    with pytest.raises(ValueError, match=sentence) as caught:
         fwlab.solve(made(), method)
     assert method in str(caught.value) and str(caught.value).endswith(".")
 
