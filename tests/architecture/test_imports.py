@@ -76,6 +76,7 @@ LAYERS = (
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
     ("fwlab.verify", "fwlab.certification"),
+    ("fwlab.torch_projection", "fwlab.torch_losses"),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
     ("fwlab.model",),
@@ -102,6 +103,8 @@ LOADED_ON_DEMAND = {
     "cvxpy",
     "flint",
     "filelock",
+    "array_api_compat",
+    "torch",
 }
 # together a third of what remains of the time of `import fwlab`
 SLOW = {
