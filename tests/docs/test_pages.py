@@ -32,10 +32,10 @@ def test_code_is_found_in_pages():
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda page: page.stem)
 def test_code_of_a_page_runs(page, monkeypatch, tmp_path):
-    if any("import torch" in code for code in blocks(page)):
-        pytest.importorskip("torch", reason="torch, the extra torch, is not installed")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
+    if any("import torch" in code for code in blocks(page)):
+        pytest.importorskip("torch", reason="torch is not installed (extra torch)")
     for code in blocks(page):
         exec(compile(code, str(page), "exec"), names)
 
