@@ -19,6 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from fwlab.checks.arguments import as_real, require_finite
 from fwlab.losses import Loss, MaxHinge, PseudoTopK, TopK, Usunier, moreau_envelope
+from fwlab.operators.domains import FARTHEST
 from fwlab.torch_projection import nearest_points
 
 TYPES = (torch.float32, torch.float64)
@@ -53,7 +54,7 @@ def losses(loss: Loss, scores: Any, y: Any, smoothing: float = 0.0) -> Any:
     """
     smoothing = as_real("smoothing", smoothing, positive=False)
     _check(loss, scores, y)
-    return _Envelope.apply(scores, y, loss, smoothing)
+    return _Envelope.apply(scores, y.to(torch.int64), loss, smoothing)
 
 
 def project(loss: Loss, c: Any, y: Any) -> Any:
@@ -66,10 +67,10 @@ def project(loss: Loss, c: Any, y: Any) -> Any:
     k, r = _bounds(loss, c.shape[1])
     if not bool(torch.isfinite(c).all()):
         raise ValueError("c must be finite.")
-    return nearest_points(c, y, k, r)
+    return nearest_points(c, y.to(torch.int64), k, r)
 
 
-class _Envelope(torch.autograd.Function):
+class _Envelope(torch.autograd.Function):  # type: ignore[misc]  # untyped
     """The loss or its envelope; the gradient is found together with the value."""
 
     @staticmethod
@@ -89,7 +90,7 @@ class _Envelope(torch.autograd.Function):
 
 def _by_kernels(loss: Loss, scores: Any, y: Any, smoothing: float) -> tuple[Any, Any]:
     """Return values (n,) and gradients (n, m) of the compiled kernels."""
-    rows, labels = np.ascontiguousarray(scores.numpy()), y.to(torch.int64).numpy()
+    rows, labels = np.ascontiguousarray(scores.numpy()), y.numpy()
     if not smoothing:
         found = loss.value(rows, labels), loss.subgradient(rows, labels)
     else:
@@ -107,7 +108,9 @@ def _by_tensors(loss: Loss, scores: Any, y: Any, smoothing: float) -> tuple[Any,
     shifted = torch.where(labels, 0.0, scores + 1.0 - own)
     if not smoothing:
         return _hinges(shifted, labels, k, r)
-    u = nearest_points(shifted / -smoothing, y, k, r)
+    # as in fwlab.operators.domains.nearest_to_scores
+    least = shifted.abs().amax(dim=1, keepdim=True) / FARTHEST
+    u = nearest_points(shifted / -torch.clamp(least, min=smoothing), y, k, r)
     values = (shifted * -u).sum(dim=1) - smoothing / 2 * (u * u).sum(dim=1)
     return values, -u
 

@@ -30,7 +30,7 @@ import torch
 # bisections of an interval of length 1 down to the digits of float64, and some Newton steps
 MOST_STEPS = 80
 
-Values = Callable[[Any], tuple[Any, Any]]
+Values = Callable[[Any, Any], tuple[Any, Any]]
 
 
 def nearest_points(c: Any, y: Any, k: int, r: int) -> Any:
