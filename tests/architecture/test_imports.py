@@ -79,6 +79,7 @@ LAYERS = (
     ("fwlab.verify", "fwlab.excess", "fwlab.certification"),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
+    ("fwlab.torch_projection", "fwlab.torch_losses"),
     ("fwlab.model",),
     ("fwlab.experiments*", "fwlab.estimators*", "fwlab.distributed*"),
     ("fwlab.public", "fwlab.cli*", "fwlab.__main__", "fwlab"),

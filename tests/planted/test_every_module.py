@@ -23,6 +23,8 @@ NO_MATHEMATICS = {
     "command": "exit codes and sentences",
     "launch": "Ctrl-C",
     "public": "names",
+    "torch_losses": "torch, which the planted runs lack; tests/mathematics/test_torch_losses.py",
+    "torch_projection": "torch, which the planted runs lack",
     "estimators.callbacks": "tasks that callbacks of scikit-learn see",
     "cli.main": "the start of the command line",
     "streams": "stdout and stderr",
