@@ -227,7 +227,9 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         dual point; keeps what a fitted estimator has. The task tells callbacks of checkpoints, and
         C has grown by `growth` since A0."""
         problem = training.problem
-        may_begin = A0 is not None and may_start(problem, A0)
+        start = None
+        if A0 is not None and may_start(problem, A0):
+            start = start_after(problem, A0, growth)
         takes_direct = self.norm != 2 and self.method != "alternate" and not problem.has_entropy
         attributes = partial(self._attributes, training)
         result = solve(
@@ -235,7 +237,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             "direct" if takes_direct else self.method,
             tol=self.tol,
             max_iter=self.max_iter,
-            A0=start_after(problem, A0, growth) if may_begin else None,
+            A0=start,
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
             callback=None if task is None else task.each_checkpoint(attributes),
