@@ -312,7 +312,7 @@ def without_sort(c, y, weights):
     return project_without_sort(y, weights, scratch, out)
 
 
-def test_large_rows_of_the_cone_are_sorted():
+def test_large_rows_are_sorted():
     weights, c = equal_weights(9, 3, 2, 1.0), np.full(9, 3001.0)
     c[0], c[1] = 0.0, -3072.0
     assert without_sort(c, 0, weights)
@@ -322,8 +322,6 @@ def test_large_rows_of_the_cone_are_sorted():
     assert not without_sort(c, 0, weights)
     c[2] = 3072.0
     assert not without_sort(c, 0, weights)
-    c[2] = -3.0
-    assert without_sort(1e6 * c, 0, weights)
 
 
 def test_few_rows_are_sorted():

@@ -211,14 +211,15 @@ def _write_found(values, index, y, thresholds, out):
 def project_without_sort(y, polytope, scratch, out):
     """Write the projection of the row b in scratch.beta to `out`; return whether it is there.
 
-    It is not if b is too large for the top-k simplex, or if Newton's method does not end there.
+    It is not if an entry of b is too large for differences to keep the digits of w, or if Newton's
+    method does not end.
     """
     b, lanes = scratch.beta, scratch.fit_lower[:LANES]
     by_lanes = len(b) > LONG and polytope.n_upper <= MOST_LANES
     if by_lanes:
         lane_maxima(b, np.inf, lanes)
     lowest, top = _extremes(lanes if by_lanes else b)
-    if not top < np.inf:
+    if not top <= LARGE * polytope.sum_upper:
         return False
     if top <= 0.0:
         for j in range(len(out)):
