@@ -1,9 +1,9 @@
 """Defaults of `TopKSVC` and `TopKClassifier`: tol, fit_intercept, and k in training.
 
-The sets are those of the table heads, and C is chosen as there, at the default tol. All fits have
-method="auto". Accuracies are those of the test part after a fit on the training part; seconds are
-CPU seconds of one thread. "proved" is the share of the test part's labels that are certainly the
-exact optimum's. max_iter is 10,000, and a star marks a fit that it ended.
+The sets and the choice of C, at the default tol, are as in the table heads. All fits have
+method="auto". Accuracies are measured on the test part after a fit on the training part. Seconds
+are CPU seconds of one thread, and "proved" is the share of the test part's labels that are
+certainly the exact optimum's. max_iter is 10,000, and a star marks a fit that it ended.
 
 The second table has digits, letter and caltech101_sil28 as they come ("raw", with C between 1e-6
 and 1) and standardised, each without an intercept and with one. "choice" is the time of the choice.

@@ -1,6 +1,6 @@
 """Linear heads side by side: accuracy, CPU seconds and memory, with C chosen on a validation part.
 
-Each head has an intercept, and the defaults of its library but for `method="auto"` of TopKSVC and
+Each head has an intercept, and the defaults of its library, except `method="auto"` of TopKSVC and
 up to 1000 iterations of LogisticRegression. C is one of 1e-3, 1e-2, .., 1e3 and multiplies a sum of
 losses: RidgeClassifier has alpha = 1 / (2 C), and SGDClassifier, which averages its weights, alpha
 = 1 / (C n). C ascends until two in a row are worse on the validation part than the best one, in
