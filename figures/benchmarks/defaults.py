@@ -40,7 +40,7 @@ def maker(head: Callable[..., Any], **parameters: Any) -> Make:
     return lambda C, n: head(C=C, warm_start=True, method="auto", **parameters)
 
 
-def tol_rows(data: choice.Parts) -> Iterator[list[str]]:
+def tol_rows(data: choice.ThreeParts) -> Iterator[list[str]]:
     """Yield a line per head and tol: C, seconds, test accuracy, share of proved labels."""
     for name, head in HEADS.items():
         (C,) = choice.choose(maker(head), data, [1]).C
@@ -57,7 +57,7 @@ def tol_rows(data: choice.Parts) -> Iterator[list[str]]:
 
 
 def chosen(
-    make: Make, data: choice.Parts, ks: Iterable[int], Cs: Iterable[float] = choice.CS
+    make: Make, data: choice.ThreeParts, ks: Iterable[int], Cs: Iterable[float] = choice.CS
 ) -> tuple[list[float], list[float], float]:
     """Return the best C and the test accuracy for each k, and the seconds of the choice."""
     ks, n = list(ks), len(data.y_train)
@@ -82,7 +82,7 @@ def intercept_rows(name: str) -> Iterator[list[str]]:
             yield cells
 
 
-def k_rows(data: choice.Parts) -> Iterator[list[str]]:
+def k_rows(data: choice.ThreeParts) -> Iterator[list[str]]:
     """Yield a line per k of the fit: the test accuracy at each k of the test."""
     m = len(np.unique(data.y_train))
     for k in (k for k in TRAINED if k < m):

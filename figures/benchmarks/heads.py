@@ -52,7 +52,7 @@ class Measured(NamedTuple):
         return [*tops, f"{self.choice:.2f}", f"{self.fit:.2f}", f"{self.megabytes:.0f}"]
 
 
-def measured(data: choice.Parts, name: str) -> Measured:
+def measured(data: choice.ThreeParts, name: str) -> Measured:
     """Return what the choice of C for a head and its final fits give and take."""
     make = choice.HEADS[name]
     choice.fitted(make(choice.CS[0], FEW), data.X_train[:FEW], data.y_train[:FEW])
@@ -68,7 +68,7 @@ def measured(data: choice.Parts, name: str) -> Measured:
     return Measured(chosen.C, found, chosen.seconds, seconds[0], peak_megabytes() - before)
 
 
-def in_own_process(data: choice.Parts, name: str) -> Measured:
+def in_own_process(data: choice.ThreeParts, name: str) -> Measured:
     """Return what `measured` returns in a forked process, which shares the data."""
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
