@@ -1,4 +1,4 @@
-"""ThreeParts of the tables about linear heads: sets in three parts, the heads, and the choice of C."""
+"""Parts of the tables about linear heads: sets in three parts, the heads, and the choice of C."""
 
 import time
 import warnings
