@@ -30,7 +30,7 @@ CS = tuple(10.0**e for e in range(-3, 4))
 LONG = 10.0
 
 
-class Parts(NamedTuple):
+class ThreeParts(NamedTuple):
     """Samples and labels to train on, to validate on and to test on."""
 
     X_train: Any
@@ -41,7 +41,7 @@ class Parts(NamedTuple):
     y_test: np.ndarray
 
 
-def parts(name: str, normalize: str | None) -> Parts:
+def parts(name: str, normalize: str | None) -> ThreeParts:
     """Return a set in three parts, with at most MOST_ROWS rows in the first two.
 
     A fifth of its training part validates, if it has no part of its own for that. Raises
@@ -58,14 +58,14 @@ def parts(name: str, normalize: str | None) -> Parts:
         X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=0)
     if data.X_valid is not None:
         valid = data.X_valid, data.y_valid
-        return Parts(X, y, *valid, data.X_test, data.y_test)
+        return ThreeParts(X, y, *valid, data.X_test, data.y_test)
     X_train, X_valid, y_train, y_valid = train_test_split(
         X, y, test_size=0.2, stratify=y, random_state=0
     )
-    return Parts(X_train, y_train, X_valid, y_valid, data.X_test, data.y_test)
+    return ThreeParts(X_train, y_train, X_valid, y_valid, data.X_test, data.y_test)
 
 
-def data_sets(names: Iterable[str]) -> Iterator[tuple[str, Parts]]:
+def data_sets(names: Iterable[str]) -> Iterator[tuple[str, ThreeParts]]:
     """Yield the named sets that are here, in three parts."""
     for name in names:
         try:
@@ -74,7 +74,7 @@ def data_sets(names: Iterable[str]) -> Iterator[tuple[str, Parts]]:
             continue
 
 
-def shape(data: Parts) -> str:
+def shape(data: ThreeParts) -> str:
     """Return the sizes of the part to train on: rows, features and classes."""
     return f"{data.X_train.shape[0]} x {data.X_train.shape[1]} x {len(np.unique(data.y_train))}"
 
@@ -99,7 +99,7 @@ HEADS: dict[str, Callable[[float, int], Any]] = {
 }
 
 
-def heads(data: Parts) -> list[str]:
+def heads(data: ThreeParts) -> list[str]:
     """Return the names of the heads for a set: k is smaller than the number of classes."""
     least = {f"TopKSVC, k = {k}": k + 1 for k in KS}
     return [name for name in HEADS if least.get(name, 2) <= len(np.unique(data.y_train))]
@@ -128,7 +128,7 @@ class Choice(NamedTuple):
 
 def choose(
     make: Callable[[float, int], Any],
-    data: Parts,
+    data: ThreeParts,
     ks: Iterable[int],
     Cs: Iterable[float] = CS,
 ) -> Choice:

@@ -1,9 +1,9 @@
 """Defaults of `TopKSVC` and `TopKClassifier`: tol, fit_intercept, and k in training.
 
-The sets are those of the table heads, and C is chosen as there, at the default tol. All fits have
-method="auto". Accuracies are those of the test part after a fit on the training part; seconds are
-CPU seconds of one thread. "proved" is the share of the test part's labels that are certainly the
-exact optimum's. max_iter is 10,000, and a star marks a fit that it ended.
+The sets and the choice of C, at the default tol, are as in the table heads. All fits have
+method="auto". Accuracies are measured on the test part after a fit on the training part. Seconds
+are CPU seconds of one thread, and "proved" is the share of the test part's labels that are
+certainly the exact optimum's. max_iter is 10,000, and a star marks a fit that it ended.
 
 The second table has digits, letter and caltech101_sil28 as they come ("raw", with C between 1e-6
 and 1) and standardised, each without an intercept and with one. "choice" is the time of the choice.
@@ -40,7 +40,7 @@ def maker(head: Callable[..., Any], **parameters: Any) -> Make:
     return lambda C, n: head(C=C, warm_start=True, method="auto", **parameters)
 
 
-def tol_rows(data: choice.Parts) -> Iterator[list[str]]:
+def tol_rows(data: choice.ThreeParts) -> Iterator[list[str]]:
     """Yield a line per head and tol: C, seconds, test accuracy, share of proved labels."""
     for name, head in HEADS.items():
         (C,) = choice.choose(maker(head), data, [1]).C
@@ -57,7 +57,7 @@ def tol_rows(data: choice.Parts) -> Iterator[list[str]]:
 
 
 def chosen(
-    make: Make, data: choice.Parts, ks: Iterable[int], Cs: Iterable[float] = choice.CS
+    make: Make, data: choice.ThreeParts, ks: Iterable[int], Cs: Iterable[float] = choice.CS
 ) -> tuple[list[float], list[float], float]:
     """Return the best C and the test accuracy for each k, and the seconds of the choice."""
     ks, n = list(ks), len(data.y_train)
@@ -82,7 +82,7 @@ def intercept_rows(name: str) -> Iterator[list[str]]:
             yield cells
 
 
-def k_rows(data: choice.Parts) -> Iterator[list[str]]:
+def k_rows(data: choice.ThreeParts) -> Iterator[list[str]]:
     """Yield a line per k of the fit: the test accuracy at each k of the test."""
     m = len(np.unique(data.y_train))
     for k in (k for k in TRAINED if k < m):

@@ -1,6 +1,6 @@
 """Linear heads side by side: accuracy, CPU seconds and memory, with C chosen on a validation part.
 
-Each head has an intercept, and the defaults of its library but for `method="auto"` of TopKSVC and
+Each head has an intercept, and the defaults of its library, except `method="auto"` of TopKSVC and
 up to 1000 iterations of LogisticRegression. C is one of 1e-3, 1e-2, .., 1e3 and multiplies a sum of
 losses: RidgeClassifier has alpha = 1 / (2 C), and SGDClassifier, which averages its weights, alpha
 = 1 / (C n). C ascends until two in a row are worse on the validation part than the best one, in
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
         return [*tops, f"{self.choice:.2f}", f"{self.fit:.2f}", f"{self.megabytes:.0f}"]
 
 
-def measured(data: choice.Parts, name: str) -> Measured:
+def measured(data: choice.ThreeParts, name: str) -> Measured:
     """Return what the choice of C for a head and its final fits give and take."""
     make = choice.HEADS[name]
     choice.fitted(make(choice.CS[0], FEW), data.X_train[:FEW], data.y_train[:FEW])
@@ -68,7 +68,7 @@ def measured(data: choice.Parts, name: str) -> Measured:
     return Measured(chosen.C, found, chosen.seconds, seconds[0], peak_megabytes() - before)
 
 
-def in_own_process(data: choice.Parts, name: str) -> Measured:
+def in_own_process(data: choice.ThreeParts, name: str) -> Measured:
     """Return what `measured` returns in a forked process, which shares the data."""
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)

@@ -13,7 +13,7 @@ from figures.benchmarks import choice, defaults, heads
 def small_parts(name, normalize):
     data = fwlab.datasets.synthetic(120, 5, 4, 1.0, rng=0, n_test=40)
     X, y = data.X_train, data.y_train
-    return choice.Parts(X[:80], y[:80], X[80:], y[80:], data.X_test, data.y_test)
+    return choice.ThreeParts(X[:80], y[:80], X[80:], y[80:], data.X_test, data.y_test)
 
 
 def cells(printed):
@@ -56,7 +56,7 @@ class Scripted:
 
 def test_C_ascends_until_two_in_a_row_are_worse_for_each_k():
     X, y = np.zeros((4, 1)), np.zeros(4, int)
-    data = choice.Parts(X, y, X, y, X, y)
+    data = choice.ThreeParts(X, y, X, y, X, y)
     found = choice.choose(lambda C, n: Scripted(C), data, (1, 2), list(Scripted.right))
     # the fourth C is as good as the second for top-1
     assert found.C == [1e4, 10.0] and list(found.accuracies) == list(Scripted.right)
