@@ -322,6 +322,10 @@ def test_large_rows_are_sorted():
     assert not without_sort(c, 0, weights)
     c[2] = 3072.0
     assert not without_sort(c, 0, weights)
+    # of the cap
+    for largest in (3072.0, 3073.0):
+        c = np.array([0.0, -largest, *[-1.0] * 7])
+        assert without_sort(c, 0, equal_weights(9, 3, 0, 1.0)) == (largest == 3072.0)
 
 
 def test_few_rows_are_sorted():

@@ -6,7 +6,6 @@ from planted_defects import ROOT, read_defects
 
 # patterns of modules without mathematics, each with what they hold instead
 NO_MATHEMATICS = {
-    "arrays": "names of types",
     "text": "sentences",
     "files": "files written atomically",
     "npz": "arrays in files",
@@ -25,6 +24,8 @@ NO_MATHEMATICS = {
     "public": "names",
     "torch_losses": "torch, which the planted runs lack; tests/mathematics/test_torch_losses.py",
     "torch_projection": "torch, which the planted runs lack",
+    "operators.host_rows": "torch, which the planted runs lack; tests/solvers/test_host_rows.py",
+    "operators.precision": "settings of torch",
     "estimators.callbacks": "tasks that callbacks of scikit-learn see",
     "cli.main": "the start of the command line",
     "streams": "stdout and stderr",

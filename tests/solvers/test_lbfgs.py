@@ -57,18 +57,19 @@ def test_a_pair_without_curvature_is_left_out():
 
 
 def test_another_gradient_at_the_present_point():
-    rng = np.random.default_rng(0)
+    rng, curvatures = np.random.default_rng(0), np.arange(1.0, 6.0)
     g, s, t, other = rng.normal(size=(4, 5))
-    made_first = History(g, 2 * g)
-    made_first.add(s, g + s, 2 * (g + s))
-    made_first.add(t, g + s + t, 2 * (g + s + t))
-    made_first.correct(other, 2 * other)
+    moved = [g, g + curvatures * s, g + curvatures * (s + t)]
+    found = History(g, 2 * g)
+    for step, gradient in ((s, moved[1]), (t, moved[2])):
+        found.add(step, gradient, 2 * gradient)
+    found.correct(other, 2 * other)
     # the same pairs, met from another gradient
-    shifted = other - (g + s + t) + g
-    history = History(shifted, 2 * shifted)
-    history.add(s, shifted + s, 2 * (shifted + s))
-    history.add(t, other, 2 * other)
-    assert made_first.direction() == pytest.approx(history.direction(), rel=1e-12)
+    first, second, third = (gradient + other - moved[2] for gradient in moved)
+    expected = History(first, 2 * first)
+    for step, gradient in ((s, second), (t, third)):
+        expected.add(step, gradient, 2 * gradient)
+    assert found.direction() == pytest.approx(expected.direction(), rel=1e-10)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

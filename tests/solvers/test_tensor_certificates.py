@@ -34,7 +34,7 @@ def hostile(rng):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_certificates_are_those_of_numpy_within_both_errors(library, seed):
+def test_gaps_are_those_of_numpy_within_both_errors(library, seed):
     rng = np.random.default_rng(seed)
     for _ in range(40):
         X, y, settings, W = hostile(rng)
@@ -131,7 +131,7 @@ def test_an_infeasible_dual_point_certifies_nothing(library):
     assert certificate_of_machines(there, terms, terms).dual == -np.inf
 
 
-def test_certificates_hold_in_ball_arithmetic(library):
+def test_gaps_hold_in_ball_arithmetic(library):
     pytest.importorskip("flint", reason="python-flint is not installed (extra verify)")
     rng = np.random.default_rng(7)
     for _ in range(25):

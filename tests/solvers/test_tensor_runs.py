@@ -1,6 +1,7 @@
 """The cross-entropy on tensors: steps, certificates and results beside those on arrays of numpy."""
 
 from dataclasses import replace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,10 +10,12 @@ from solvers.tensor_libraries import LIBRARIES, LOSS, both, data
 import fwlab
 from fwlab.arrays import on_host
 from fwlab.certificate import certificate_of
+from fwlab.excess import excess_test
 from fwlab.operators import tensor_rows
 from fwlab.operators.precision import DOUBLE, SINGLE, TF32, precisions_of, products_of
 from fwlab.solvers import tensor_lbfgs
 from fwlab.solvers.lbfgs import SmoothPoint
+from fwlab.solvers.tensor_lbfgs import TensorState
 from fwlab.solvers.tensor_point import TensorPoint
 
 
@@ -109,9 +112,7 @@ def test_a_start_beyond_float32_begins_in_float64(library):
 
 def test_a_certificate_shows_that_rounding_decides(library):
     X, y = data(dtype="f4")
-    state = tensor_lbfgs.TensorState(
-        problem=both(library, X, y, C=1.0)[0], W=library.tensor(np.zeros((4, 6)))
-    )
+    state = TensorState(problem=both(library, X, y, C=1.0)[0], W=library.tensor(np.zeros((4, 6))))
     state.certify()
     assert not state.is_misled
     state.point = replace(state.point, gap=state.point.gap / 1.4)
@@ -125,7 +126,7 @@ def test_a_certificate_shows_that_rounding_decides(library):
 def test_a_step_that_contradicts_convexity_sharpens(library, monkeypatch):
     X, y = data(dtype="f4")
     problem = both(library, X, y, C=1.0)[0]
-    state = tensor_lbfgs.TensorState(problem=problem, W=library.tensor(np.zeros((4, 6))))
+    state = TensorState(problem=problem, W=library.tensor(np.zeros((4, 6))))
     method = tensor_lbfgs.TensorLbfgs()
     workspace = method.start(state)
     at = TensorPoint.at
@@ -145,7 +146,7 @@ def test_a_long_step_is_halved(library):
     """P rises along the step, as a convex function may."""
     X, y = data(dtype="f4")
     problem = both(library, X, y, C=1.0)[0]
-    state = tensor_lbfgs.TensorState(problem=problem, W=library.tensor(np.zeros((4, 6))))
+    state = TensorState(problem=problem, W=library.tensor(np.zeros((4, 6))))
     method = tensor_lbfgs.TensorLbfgs()
     workspace = method.start(state)
     workspace.history.image = 64.0 * workspace.history.image
@@ -249,6 +250,17 @@ def test_certify(library, scale):
     assert found.proved_accuracy(library.tensor(X), y) == found.proved_accuracy(X, y)
 
 
+def test_the_test_of_the_excess_certifies_both_machines(library):
+    X, y = data()
+    there, here = both(library, X, y, C=1.0)
+    W = np.random.default_rng(0).normal(size=(4, 6))
+    test, state = excess_test(there, W, 1.1), TensorState(problem=there, W=library.tensor(0.1 * W))
+    own, other = test.certificates(SimpleNamespace(state=state))
+    assert own.primal == pytest.approx(here.primal(W), rel=1e-13)
+    assert other.primal == pytest.approx(here.primal(0.1 * W), rel=1e-13)
+    assert own.dual == other.dual > -np.inf
+
+
 def test_certify_names_another_constant(library):
     X, y = data()
     there, here = both(library, X, y, C=1.0)
@@ -333,8 +345,6 @@ def test_precisions_of_devices():
 
 @pytest.mark.parametrize(("name", "values"), [("fp32_precision", ("tf32", "ieee"))])
 def test_products_restore_the_setting(name, values, monkeypatch):
-    from types import ModuleType, SimpleNamespace
-
     settings = SimpleNamespace(**{name: "none"})
     torch = ModuleType("torch")
     torch.backends = SimpleNamespace(cuda=SimpleNamespace(matmul=settings))
