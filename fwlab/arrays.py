@@ -38,7 +38,12 @@ def on_host(array: Any) -> Any:
     if not is_tensor(array):
         return array
     plain = array.detach() if hasattr(array, "detach") else array
-    return np.asarray(plain.cpu() if hasattr(plain, "cpu") else plain)
+    plain = plain.cpu() if hasattr(plain, "cpu") else plain
+    try:
+        return np.asarray(plain)
+    except TypeError:  # numpy lacks bfloat16
+        xp = namespace_of(plain)
+        return np.asarray(xp.astype(plain, xp.float64))
 
 
 def like(array: np.ndarray, other: Any) -> Any:

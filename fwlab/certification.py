@@ -195,7 +195,10 @@ def certify(
 
 def checked_machine(problem: Problem, W: Any, intercept: Any) -> Floats:
     """Return the machine (m, d) of W and an intercept. Raises ValueError or TypeError."""
-    rows, (m, d) = as_floats("W", on_host(W), ndims=(2,)), (problem.n_classes, problem.n_features)
+    rows, (m, d) = (
+        as_floats("W", on_host(W), ndims=(2,)).copy(),
+        (problem.n_classes, problem.n_features),
+    )
     if len(rows) == 1 and m == 2:
         raise ValueError(
             f"W must be (m, d) = {(m, d)}; got shape {rows.shape}: a binary machine w has the rows "

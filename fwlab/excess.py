@@ -9,10 +9,13 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.certificate import certificate_of
+from fwlab.operators.precision import precisions_of
+from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.problem import Problem
 from fwlab.result import Certificate, Result
 from fwlab.solvers.solve import TrainingProgress
 from fwlab.solvers.tensor_lbfgs import TensorState
+from fwlab.solvers.tensor_point import TensorPoint
 from fwlab.tensor_certificate import MachineTerms, certificate_of_machines, machine_terms
 
 # of P(W): an excess below it is as good as none
@@ -102,7 +105,9 @@ class ExcessTest:
 
 @dataclass(eq=False)
 class TensorExcessTest(ExcessTest):
-    """The test of a machine whose problem has tensors; the run starts from the machine.
+    """The test of a machine whose problem has tensors.
+
+    The run starts from the machine if that is better than W = 0.
 
     Attributes
     ----------
@@ -117,9 +122,11 @@ class TensorExcessTest(ExcessTest):
 
     @property
     def start(self) -> Any:
-        # a square one would be taken for a dual point
-        shapes = (self.problem.n_samples, self.problem.n_classes), self.W.shape
-        return None if shapes[0] == shapes[1] else self.W
+        features, n_m = tensor_rows(self.problem.features), (self.problem.n_samples, len(self.W))
+        zero = features.here(np.zeros(self.W.shape))
+        at_zero = TensorPoint.at(self.problem, zero, precisions_of(zero.device)[0]).primal
+        # a square machine would be taken for a dual point
+        return self.W if self.primal < at_zero and self.W.shape != n_m else None
 
     @property
     def link(self) -> Floats:
@@ -134,11 +141,10 @@ class TensorExcessTest(ExcessTest):
         return self._own(progress.state), other
 
     def outcome(self, result: Result) -> tuple[Certificate, Floats]:
-        assert self.state is not None and self.state.dual_terms is not None
+        assert self.state is not None
         return self._own(self.state), self.state.dual_terms.V
 
     def _own(self, state: TensorState) -> Certificate:
-        assert state.dual_terms is not None
         return certificate_of_machines(self.problem, self.terms, state.dual_terms)
 
 

@@ -76,6 +76,8 @@ def checked_tensor(X: Any) -> Any:
     where their squares are summed.
     """
     rows = X.X if isinstance(X, TensorRows) else X
+    if "sparse" in str(getattr(rows, "layout", "")):
+        raise TypeError(f"X must be a dense tensor; got layout {rows.layout}.")
     if not namespace_of(rows).isdtype(rows.dtype, "real floating"):
         raise TypeError(f"X must be a tensor of a floating type; got {rows.dtype}.")
     if rows.ndim != 2 or 0 in rows.shape:

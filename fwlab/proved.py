@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from fwlab.arrays import Floats, Integers, is_tensor, like, namespace_of, on_host
+from fwlab.checks.arguments import as_features
 from fwlab.operators.features import features_of
 from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.scores import score_errors
@@ -30,21 +31,29 @@ def best_classes(W: Any, X: Any) -> Any:
 
 def labels_of(best: Any, classes: np.ndarray) -> Any:
     """Return the labels of classes (n,), a tensor for a tensor unless they are strings."""
-    if is_tensor(best) and classes.dtype.kind in "biuf":
-        return namespace_of(best).take(like(classes, best), best)
-    return np.asarray(classes[on_host(best)])
+    labels = np.asarray(classes[on_host(best)])
+    types = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
+    if not is_tensor(best) or classes.dtype.kind not in types:
+        return labels
+    return like(labels.astype(types[classes.dtype.kind]), best)
 
 
 def rows_beside(X: Any, W: Any) -> Any:
-    """Return X (n, d) as a tensor on the device of W.
+    """Return X (n, d) as a tensor on the device of W; all but floating types become float64.
 
-    Raises ValueError unless it is 2-D. Integers become float64.
+    Raises ValueError or TypeError unless it is 2-D, not empty, and holds finite real numbers.
     """
-    xp = namespace_of(W)
-    rows = xp.asarray(X if is_tensor(X) else np.asarray(X), device=W.device)
-    if rows.ndim != 2:
-        raise ValueError(f"X_new must be 2-D; got shape {tuple(rows.shape)}.")
-    return rows if xp.isdtype(rows.dtype, "real floating") else xp.astype(rows, xp.float64)
+    xp, given = namespace_of(W), X if is_tensor(X) else np.array(as_features("X_new", X))
+    rows = xp.asarray(given.detach() if hasattr(given, "detach") else given, device=W.device)
+    if rows.ndim != 2 or 0 in rows.shape:
+        shape = tuple(rows.shape)
+        raise ValueError(f"X_new must be 2-D with at least one row; got shape {shape}.")
+    if xp.isdtype(rows.dtype, "complex floating"):
+        raise TypeError(f"X_new must hold real numbers; got {rows.dtype}.")
+    rows = rows if xp.isdtype(rows.dtype, "real floating") else xp.astype(rows, xp.float64)
+    if not bool(xp.all(xp.isfinite(rows))):
+        raise ValueError("X_new must be finite; an entry is not.")
+    return rows
 
 
 def proved_labels(W: Any, distance: float, X: Any) -> Any:

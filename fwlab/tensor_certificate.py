@@ -24,6 +24,7 @@ from fwlab.arrays import Floats, on_host
 from fwlab.certificate import certificate_of_terms
 from fwlab.losses import DOMAIN_TOLERANCE
 from fwlab.operators.features_interface import DataFeatures
+from fwlab.operators.precision import require_subnormals
 from fwlab.operators.scores import score_errors
 from fwlab.operators.simplices import Simplices
 from fwlab.operators.sums import (
@@ -79,10 +80,17 @@ class MachineTerms:
         return -lam / 2 * square_in_parts(self.V) - self.conjugate
 
 
+def terms_of_zero(problem: PrimalDual) -> MachineTerms:
+    """Return the terms of the dual point A = 0, where D is 0 without an error."""
+    V, zero = np.zeros((problem.n_classes, problem.n_features)), 0.0
+    return MachineTerms(zero, np.inf, zero, V, zero, zero, zero, zero, zero, True)
+
+
 def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
     """Return the terms of a machine W (m, d), a tensor or an array, in one pass over X."""
     features, omega = tensor_rows(problem.features), problem.sample_weight
     polytopes = cast(Simplices, problem.polytopes)
+    require_subnormals(features.xp, features.device)
     machine = np.ascontiguousarray(on_host(W), dtype=np.float64)
     vectors, sums, link = _pass(problem, features.here(machine))
     x = norms_above(features.square_norms())

@@ -30,6 +30,18 @@ class HostRows(TensorRows):
 
     target: Any = "cuda"
 
+    def __post_init__(self) -> None:
+        is_array = isinstance(self.X, np.ndarray) and self.X.dtype.isnative
+        if not (is_array or hasattr(self.X, "detach")):
+            kind = type(self.X).__name__
+            raise TypeError(f"X must be an array, a memory map or a torch tensor; got {kind}.")
+        if not is_array:
+            object.__setattr__(self, "X", self.X.detach())
+        try:
+            self.device  # noqa: B018  # torch checks its name
+        except (RuntimeError, TypeError, ValueError):
+            raise ValueError(f"target must name a device of torch; got {self.target!r}.") from None
+
     @property
     def xp(self) -> Any:
         import array_api_compat.torch

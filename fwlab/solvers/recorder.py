@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, is_tensor, namespace_of
 from fwlab.result import Certificate, Status, Trace
 from fwlab.solvers.run_state import RunState
 from fwlab.solvers.time_left import TimeLeft
@@ -112,8 +112,11 @@ class Recorder:
 
 
 def read_only(array: Floats) -> Floats:
-    """Return a view that cannot be written to; a tensor, which has none, is returned itself."""
-    if not isinstance(array, np.ndarray):
+    """Return a view that cannot be written to; a copy of a tensor, which has none."""
+    if is_tensor(array):
+        copy: Floats = namespace_of(array).asarray(array, copy=True)
+        return copy
+    if array is None:
         return array
     view = array.view()
     view.setflags(write=False)

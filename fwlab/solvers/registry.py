@@ -171,13 +171,13 @@ def refusal(method: Method, problem: PrimalDual) -> str | None:
 
 
 def _refused_entropy(method: Method, problem: PrimalDual) -> str | None:
+    if problem.has_tensors and not method.takes_tensors:
+        takers = ", ".join(_takers("takes_tensors"))
+        return f"its X must be an array of numpy but for {takers}; got a tensor."
     if not method.takes_entropy:
         takers = ", ".join(_takers("takes_entropy"))
         why = "the dual of an entropy is not quadratic, and its curvature has no bound at vertices"
         return f"its loss must not be {problem.loss!r} but for {takers}: {why}."
-    if problem.has_tensors and not method.takes_tensors:
-        takers = ", ".join(_takers("takes_tensors"))
-        return f"its X must be an array of numpy but for {takers}; got a tensor."
     if problem.kernel is not None:
         return f"its kernel must be None with {problem.loss!r}; got {problem.kernel!r}."
     if not problem.regularizer.plain:

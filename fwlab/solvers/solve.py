@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_floats, as_gram_memory, as_integer
+from fwlab.arrays import Floats, is_tensor
+from fwlab.checks.arguments import LARGEST, as_floats, as_gram_memory, as_integer
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.problem import Problem
 from fwlab.result import Certificate, Result, Status
@@ -181,14 +181,17 @@ def _start_of_tensors(problem: Problem, A0: Any) -> Any:
     machine, float64 = (problem.n_classes, problem.n_features), features.xp.float64
     if A0 is None:
         return features.xp.zeros(machine, dtype=float64, device=features.device)
-    shape = tuple(np.shape(A0))
+    given = A0 if is_tensor(A0) else features.xp.asarray(as_floats("A0", A0, ndims=(2,)))
+    shape = tuple(given.shape)
     if shape not in (dual, machine):
         raise ValueError(
             f"A0 must be (n, m) = {dual}, or a machine (m, d) = {machine}; got shape {shape}."
         )
-    start = features.here(A0, float64)
-    if not bool(features.xp.all(features.xp.isfinite(start))):
-        raise ValueError("A0 must be finite; an entry is not.")
+    if not features.xp.isdtype(given.dtype, "real floating"):
+        raise TypeError(f"A0 must be a tensor of a floating type; got {given.dtype}.")
+    start = features.xp.asarray(features.here(given, float64), copy=True)
+    if not bool(features.xp.all(features.xp.abs(start) <= LARGEST)):
+        raise ValueError(f"A0 must be finite and at most {LARGEST:g} in size; an entry is not.")
     return machine_of(problem, start) if shape == dual else start
 
 

@@ -8,10 +8,12 @@ the run itself shows that rounding decides:
     the certified gap exceeds MISLED times the gap of the step's own numbers.
 
 Neither counts steps or reads a clock. W, the gradients and the pairs are float64 in all precisions.
-Measured and left out, on 6000 to 24000 rows: renewing the preconditioner from the weights p(1 - p),
-in the basis of X^T X with a spectrum for each class, saved at most 15 % of the evaluations for C =
-1e4 and cost as much; a history of 20 or 40 pairs saved nothing; starting on a quarter or a
-sixteenth of the rows cost more evaluations than it saved; so did a path over smaller C.
+Measured and left out, on 6000 to 24000 rows of length 1: renewing the preconditioner from the
+weights p(1 - p), in the basis of X^T X with a spectrum for each class, saved at most 15 % of the
+evaluations for C = 1e4 and cost as much; a history of 20 or 40 pairs saved nothing; starting on a
+quarter or a sixteenth of the rows cost more evaluations than it saved; so did a path over smaller
+C. Where rows have lengths of several orders, or X has few features and a large mean, the renewals
+by class of solvers.lbfgs save half of the steps or more, and are not here yet.
 """
 
 from dataclasses import dataclass, field
@@ -33,6 +35,7 @@ from fwlab.tensor_certificate import (
     certificate_of_machines,
     dual_point,
     machine_terms,
+    terms_of_zero,
 )
 
 # of the tracked gap: a certified one beyond it shows that rounding decides
@@ -60,10 +63,8 @@ class TensorState(RunState):
         The present point.
     precisions : tuple of Precision
         The precisions that are left; the first one is used.
-    dual_terms, dual_machine : MachineTerms or None, tensor (m, d)
-        The best dual point that was certified: A(W) of this machine.
-    primal_terms : MachineTerms or None
-        The terms of the present point, once it has been certified.
+    dual_terms, dual_machine : MachineTerms, tensor (m, d) or None
+        The best dual point that was certified: A(W) of this machine, or 0 for None.
     is_misled : bool
         Whether the last certificate showed that rounding decides.
     """
@@ -72,26 +73,29 @@ class TensorState(RunState):
     W: Any
     point: TensorPoint = field(init=False)
     precisions: tuple[Precision, ...] = field(init=False)
-    dual_terms: MachineTerms | None = field(init=False, default=None)
+    dual_terms: MachineTerms = field(init=False)
     dual_machine: Any = field(init=False, default=None)
-    primal_terms: MachineTerms | None = field(init=False, default=None)
     is_misled: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        self.precisions = precisions_of(self.W.device)
+        self.precisions, self.dual_terms = precisions_of(self.W.device), terms_of_zero(self.problem)
         self.point = TensorPoint.at(self.problem, self.W, self.precisions[0])
 
     @property
     def A(self) -> Any:
         """The dual point, (n, m), or None if it has more than MOST_KEPT entries."""
-        if self.problem.n_samples * self.problem.n_classes > MOST_KEPT:
+        shape = self.problem.n_samples, self.problem.n_classes
+        if shape[0] * shape[1] > MOST_KEPT:
             return None
-        return dual_point(self.problem, self.W if self.dual_terms is None else self.dual_machine)
+        if self.dual_machine is None:
+            xp = namespace_of(self.W)
+            return xp.zeros(shape, dtype=xp.float64, device=self.W.device)
+        return dual_point(self.problem, self.dual_machine)
 
     @property
     def infeasibility(self) -> float:
         """A bound of the distance of a row of the dual point to a feasible one."""
-        return 0.0 if self.dual_terms is None else self.dual_terms.infeasibility
+        return self.dual_terms.infeasibility
 
     def weights(self) -> Any:
         """Return the primal point, (m, d)."""
@@ -105,8 +109,7 @@ class TensorState(RunState):
     def certify(self) -> Certificate:
         """Return the certificate of the present machine and of the best dual point."""
         terms, lam = machine_terms(self.problem, self.point.W), self.problem.lam
-        self.primal_terms = terms
-        if self.dual_terms is None or terms.dual(lam) > self.dual_terms.dual(lam):
+        if terms.dual(lam) > self.dual_terms.dual(lam):
             self.dual_terms, self.dual_machine = terms, self.point.W
         own = certificate_of_machines(self.problem, terms, terms)
         self.is_misled = own.gap > MISLED * self.point.gap + own.gap_error
@@ -165,8 +168,7 @@ class TensorLbfgs(Method):
             workspace.is_stuck = not history.order
             return history.clear()
         history.add(-step * z, *_gradient_and_image(new, workspace.inverse))
-        state.point, state.primal_terms = new, None
-        state.step, state.n_steps = step, state.n_steps + 1
+        state.point, state.step, state.n_steps = new, step, state.n_steps + 1
 
     def progress(self, state: TensorState, workspace: TensorWorkspace) -> float:
         """Return 0: the state keeps the values, so that every step is judged."""

@@ -331,11 +331,11 @@ def test_large_rows_are_sorted():
 def test_few_rows_are_sorted():
     rng = np.random.default_rng(0)
     for m in (8, 20, 100, 200, 1000):
-        for scale in (0.1, 1.0, 3.0, 1e6, 1e17):
+        for scale in (0.1, 1.0, 3.0, 100.0):
             for c in scale * rng.standard_normal((20, m)):
                 for n_upper, n_lower in [(5, 0), (5, 4)]:
                     weights = equal_weights(m, n_upper, n_lower, 1.0 / n_upper)
-                    assert without_sort(c, 0, weights) or (n_lower > 0 and scale > 1e3)
+                    assert without_sort(c, 0, weights)
 
 
 def test_short_rows_are_sorted():

@@ -43,3 +43,27 @@ def test_an_intercept_is_found():
 def test_integers_are_refused():
     with pytest.raises(TypeError, match=r"X must be a tensor of a floating type; got int64"):
         fwlab.Problem(HostRows(np.ones((4, 2), dtype=int), "cpu"), [0, 1, 0, 1], LOSS, C=1.0)
+
+
+def test_bad_rows_and_devices_are_refused():
+    with pytest.raises(TypeError, match=r"X must be an array, a memory map or a torch tensor; got"):
+        HostRows([[1.0]], "cpu")
+    with pytest.raises(ValueError, match=r"target must name a device of torch; got 'nonsense'"):
+        HostRows(np.ones((2, 2)), "nonsense")
+
+
+def test_torch_s_own_kinds(monkeypatch):
+    import torch
+
+    X, y = torch.ones(4, 2), [0, 1, 0, 1]
+    with pytest.raises(TypeError, match=r"X must be a dense tensor; got layout torch.sparse_coo"):
+        fwlab.Problem(X.to_sparse(), y, LOSS, C=1.0)
+    problem = fwlab.Problem(torch.randn(4, 2).to(torch.bfloat16), y, LOSS, C=1.0)
+    head = torch.nn.Linear(2, 2, bias=False).to(torch.bfloat16)
+    assert fwlab.certify(problem, head.weight).status is fwlab.ExcessStatus.KNOWN
+    torch.set_flush_denormal(True)
+    try:
+        with pytest.raises(RuntimeError, match=r"torch.set_flush_denormal\(False\)"):
+            fwlab.certify(problem, head.weight)
+    finally:
+        torch.set_flush_denormal(False)

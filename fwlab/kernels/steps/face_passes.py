@@ -65,13 +65,14 @@ def make_face_scratch(m: int) -> FaceScratch:
 
 
 @compiled(inline=True)
-def _parts_of_first(count, polytope):
-    upper, lower, n_upper, n_lower, sum_upper, sum_lower = polytope
-    if count < n_upper:
-        n_upper, sum_upper = count, 0.0
-        for j in range(count):
-            sum_upper += upper[j]
-    return upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower
+def _sum_of_first(count, polytope):
+    """Return the number of the first `count` upper weights that are not 0, and their sum."""
+    if count >= polytope.n_upper:
+        return polytope.n_upper, polytope.sum_upper
+    total = 0.0
+    for j in range(count):
+        total += polytope.upper[j]
+    return count, total
 
 
 def first_weights(count, polytope):
@@ -81,11 +82,15 @@ def first_weights(count, polytope):
 
 
 def _first_equal(count, polytope):
-    return EqualWeights(*_parts_of_first(count, polytope))
+    upper, lower, _, n_lower, _, sum_lower = polytope
+    n_upper, sum_upper = _sum_of_first(count, polytope)
+    return EqualWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
 
 
 def _first_unequal(count, polytope):
-    return PolytopeWeights(*_parts_of_first(count, polytope))
+    upper, lower, _, n_lower, _, sum_lower = polytope
+    n_upper, sum_upper = _sum_of_first(count, polytope)
+    return PolytopeWeights(upper[:count], lower[:count], n_upper, n_lower, sum_upper, sum_lower)
 
 
 @chosen_by_type(first_weights)
