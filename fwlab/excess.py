@@ -58,7 +58,7 @@ class ExcessTest:
 
     @property
     def start(self) -> Any:
-        """Where the run starts, as `solve` takes it."""
+        """The start of the run, as `solve` takes it."""
         return None
 
     @property

@@ -4,8 +4,8 @@ The features are synthetic: class means SEPARATION N(0, I) plus N(0, I), float32
 A line is one run to a certified relative gap of 1e-4. "steps" are the seconds of the method, with
 X^T X and its inverse, "certificates" the rest of the call; "at most" are the iterations that
 each precision made. Every certificate is made in float64. Beside the table stand the rates of the
-device, the errors of its exp, log and log1p against ball arithmetic, certificates beside those of
-numpy, and X in the memory of the host.
+device, the errors of its exp, log and log1p against ball arithmetic, certificates beside
+numpy's, and X in the memory of the host.
 
     python -m figures.benchmarks.device [--quick] [--out RECORD.json]
 
@@ -153,7 +153,7 @@ def ulps(torch: Any, device: str, name: str, points: np.ndarray, flint: Any) -> 
 
 
 def small_runs(torch: Any, device: str, quick: bool) -> str:
-    """Compare certificates of random machines with those of numpy, at the same dual point."""
+    """Compare certificates of random machines with numpy's, at the same dual point."""
     rng, worst = np.random.default_rng(1), 0.0
     count = 20 if quick else SMALL_RUNS
     for _ in range(count):

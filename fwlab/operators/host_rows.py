@@ -70,7 +70,7 @@ class HostRows(TensorRows):
         return part if is_tensor(part) else self.xp.asarray(np.array(part))
 
     def _sent_ahead(self, slices: list[slice]) -> Iterator[Any]:
-        """Yield the rows of each slice on the device, and send those of the next one meanwhile."""
+        """Yield the rows of each slice on the device, and send the next rows meanwhile."""
         torch, device = self.xp, self.device
         stream, length = torch.cuda.Stream(device), slices[0].stop
         kinds = self._rows(slice(0, 1)).dtype

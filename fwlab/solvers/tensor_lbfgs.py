@@ -1,6 +1,6 @@
 """Minimise the primal of the cross-entropy on tensors by L-BFGS, from fast products to exact ones.
 
-The steps are those of solvers.lbfgs, with the Hessian at W = 0 as the preconditioner of the whole
+The method is the one of solvers.lbfgs, with the Hessian at W = 0 as the preconditioner of the whole
 run. They begin with the fastest products that the device has, and go on with more exact ones when
 the run itself shows that rounding decides:
 
@@ -187,8 +187,7 @@ def contradicts(last: float, new: float, rise: float) -> bool:
 def inverse_at_zero(problem: PrimalDual) -> Any:
     """Return the inverse of lam I + X^T diag(omega) X (1/m) (1 - 1/m) / n, (d, d).
 
-    Where there are more features than samples or than MOST_FEATURES, return the inverse of its
-    diagonal, (d,).
+    With more features than samples or than MOST_FEATURES, return the inverse of its diagonal, (d,).
     """
     features, (n, d), m = tensor_rows(problem.features), problem.X.shape, problem.n_classes
     xp, weight = features.xp, (1.0 - 1.0 / m) / m / n

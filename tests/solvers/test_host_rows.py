@@ -1,4 +1,4 @@
-"""X in the memory of the host: the run is that of the same X as a tensor."""
+"""X in the memory of the host: the run equals the run on a tensor."""
 
 import numpy as np
 import pytest
