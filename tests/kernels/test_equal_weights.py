@@ -174,7 +174,8 @@ def assert_feasible(u, y, weights):
     beta[labels] = 0.0
     total, slack = u[labels], 2.0 * m * EPS * weights.sum_upper
     assert (abs(u.sum(axis=1)) <= slack).all()
-    assert (beta >= 0.0).all() and (beta <= w).all()
+    # the sorting way, which large rows go, rounds a mean of weights
+    assert (beta >= 0.0).all() and (beta <= w * (1 + 4 * EPS)).all()
     assert (total <= weights.sum_upper + slack).all()
     if k > 0:
         assert (beta.max(axis=1) <= total / k + slack / k).all()
