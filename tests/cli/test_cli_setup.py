@@ -32,8 +32,10 @@ ROOT = Path(__file__).parents[2]
 
 def test_defaults_are_those_of_the_functions():
     parameters = signature(fwlab.solve).parameters
-    for name in ("method", "tol", "relative", "max_iter", "time_limit", "rng", "n_threads"):
+    for name in ("tol", "relative", "max_iter", "time_limit", "rng", "n_threads"):
         assert DEFAULTS[name] == parameters[name].default, name
+    # the method follows the loss
+    assert DEFAULTS["method"] is None and parameters["method"].default == "ascent"
     assert DEFAULTS["jobs"] == signature(fwlab.compare).parameters["n_jobs"].default
 
 
