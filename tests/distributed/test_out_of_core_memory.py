@@ -35,6 +35,7 @@ def files(tmp_path_factory):
 
 def peak_of(run):
     """Return the result and the most bytes that numpy and Python took at once."""
+    gc.collect()  # so that cycles of the run are collected when they are in a new process
     tracemalloc.start()
     try:
         return run(), tracemalloc.get_traced_memory()[1]
