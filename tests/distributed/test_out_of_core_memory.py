@@ -70,7 +70,8 @@ def test_the_least_memory_is_enough_and_kept(kind, method, files):
     result, peak = peak_of(run)
     # the result joins the packed chunks, as the vertices do in a step of fw
     packed = packed_bytes(result.A)
-    assert peak <= limit + 2 * packed, (peak, limit, packed)
+    # the limit counts arrays; Python's own objects of a run take some ten thousand bytes
+    assert peak <= limit + 2 * packed + 2**16, (peak, limit, packed)
     assert peak > limit / 4  # the plan is no excuse to take little
 
 
