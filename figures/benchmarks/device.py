@@ -56,10 +56,20 @@ def main() -> int:
     return 0
 
 
-def measured(quick: bool, device: str | None = None) -> dict[str, Any]:
-    """Return the record of all parts, each printed as soon as it is there."""
-    import torch
+def run(quick: bool) -> None:
+    """Print the tables."""
+    measured(quick)
 
+
+def measured(quick: bool, device: str | None = None) -> dict[str, Any]:
+    """Return the record of all parts, each printed as soon as it is there.
+
+    Raises ImportError without torch.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise ImportError("device needs torch: pip install 'fwlab[torch]'.") from None
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     began, record = time.perf_counter(), {"machine": machine(torch, device)}
     print(f"{record['machine']}\n", flush=True)
@@ -209,7 +219,7 @@ def heads(torch: Any, device: str, sizes: Any) -> list[dict[str, Any]]:
 
 
 def head(torch: Any, X: Any, y: Any, C: float) -> dict[str, Any]:
-    """Return the seconds of a run to TOL, and the iterations in each precision."""
+    """Return what a run to TOL took, and its iterations in each precision."""
     used: Counter[str] = Counter()
 
     def count(progress: Any) -> None:

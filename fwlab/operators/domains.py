@@ -105,7 +105,8 @@ class RowPolytopes:
         """The weights of the polytopes, counted and summed for the kernels."""
         upper, lower = self.upper, self.lower
         counts = self.support, int(np.count_nonzero(lower))
-        equal = set(upper[upper > 0.0]) == {upper[0]} >= set(lower[lower > 0.0])
+        weights = np.concatenate([upper, lower])
+        equal = bool((weights[weights != 0.0] == upper[0]).all())
         unequal = LongPolytopeWeights if len(upper) > COUNTING_LENGTH else PolytopeWeights
         kind = EqualWeights if equal else unequal
         return kind(upper, lower, *counts, float(upper.sum()), float(lower.sum()))

@@ -44,7 +44,7 @@ MISLED = 1.5
 SLACK = 2.0**-6
 # entries of the dual point that a result keeps
 MOST_KEPT = 2**27
-# X^T X and its inverse for up to so many features, and no more than there are samples
+# the largest number of features for X^T X and its inverse, which samples must not fall below
 MOST_FEATURES = 8192
 # of the largest entry of the diagonal, so that rounding in float32 leaves it positive definite
 JITTER = 2.0**-22

@@ -70,8 +70,8 @@ def test_the_least_memory_is_enough_and_kept(kind, method, files):
     result, peak = peak_of(run)
     # the result joins the packed chunks, as the vertices do in a step of fw
     packed = packed_bytes(result.A)
-    # the limit counts arrays; Python's own objects of a run take some ten thousand bytes
-    assert peak <= limit + 2 * packed + 2**16, (peak, limit, packed)
+    # how far the reader of the next chunk is at the peak differs from run to run by up to 70 kB
+    assert peak <= limit + 2 * packed + 2**17, (peak, limit, packed)
     assert peak > limit / 4  # the plan is no excuse to take little
 
 

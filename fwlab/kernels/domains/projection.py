@@ -2,7 +2,7 @@
 
 kernels.domains.nearest_beta states the problem and solves it for the entries that can differ from
 0, sorted. Here they are found: in a short row by sorting, in a long one by selection, where a crowd
-of entries at the same level need not be sorted. Where the weights of a loss are equal, a row is
+of entries at the same level need not be sorted. A row of a loss with equal weights is
 projected without a sort (kernels.domains.equal_weights), but for few classes or large numbers.
 """
 
