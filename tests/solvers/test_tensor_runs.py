@@ -18,6 +18,7 @@ from fwlab.operators.precision import (
     precisions_of,
     products_of,
 )
+from fwlab.result import Certificate
 from fwlab.solvers import tensor_lbfgs
 from fwlab.solvers.lbfgs import SmoothPoint
 from fwlab.solvers.tensor_lbfgs import TensorState
@@ -78,6 +79,17 @@ def test_the_preconditioner_is_the_inverse_hessian_at_zero(library):
     assert on_host(tensor_lbfgs.inverse_at_zero(wide)) == pytest.approx(1 / diagonal, rel=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_a_singular_preconditioner_is_lifted(library, scale):
+    X = scale * np.outer(np.linspace(1, 2, 300), [1.0, 2.0, 2.0])
+    there, here = both(library, X, np.arange(300) % 2, C=1e30)
+    M = 0.25 * X.T @ X / 300
+    M += (here.lam + tensor_lbfgs.JITTER * M.max()) * np.eye(3)
+    found, along = on_host(tensor_lbfgs.inverse_at_zero(there)), np.array([0.0, 1.0, -1.0])
+    # the entries of M are float32, with errors of a quarter of what lifts it
+    assert (found @ along)[1:] == pytest.approx(np.linalg.solve(M, along)[1:], rel=0.5, abs=0)
+
+
 def test_a_run_without_a_factorisation(library, monkeypatch):
     monkeypatch.setattr(tensor_lbfgs, "MOST_FEATURES", 3)
     X, y = data()
@@ -115,9 +127,14 @@ def test_a_start_beyond_float32_begins_in_float64(library):
     assert result.success and set(seen) == {DOUBLE}
 
 
+def state_at_zero(library, X, y):
+    """Return the state of a run that starts from W = 0."""
+    return TensorState(problem=both(library, X, y, C=1.0)[0], W=library.tensor(np.zeros((4, 6))))
+
+
 def test_a_certificate_shows_that_rounding_decides(library):
     X, y = data(dtype="f4")
-    state = TensorState(problem=both(library, X, y, C=1.0)[0], W=library.tensor(np.zeros((4, 6))))
+    state = state_at_zero(library, X, y)
     state.certify()
     assert not state.is_misled
     state.point = replace(state.point, gap=state.point.gap / 1.4)
@@ -128,10 +145,51 @@ def test_a_certificate_shows_that_rounding_decides(library):
     assert state.is_misled
 
 
+def test_rounding_of_the_certificate_does_not_mislead(library, monkeypatch):
+    X, y = data()
+    state = state_at_zero(library, X, y)
+    state.point = replace(state.point, gap=0.0)
+    for error, is_misled in ((2e-3, False), (0.5e-3, True)):
+        found = Certificate(1.0, 0.999, 1e-3, 1e-3, gap_error=error)
+        monkeypatch.setattr(tensor_lbfgs, "certificate_of_machines", lambda *_, c=found: c)
+        state.certify()
+        assert state.is_misled is is_misled
+    # there is nothing more exact than float64
+    state.precisions = (DOUBLE,)
+    method = tensor_lbfgs.TensorLbfgs()
+    method.iterate(state, method.start(state))
+    assert state.precisions == (DOUBLE,) and state.n_steps == 1
+
+
+def test_a_step_may_rise_by_rounding(library, monkeypatch):
+    X, y = data()
+    state, method = state_at_zero(library, X, y), tensor_lbfgs.TensorLbfgs()
+    state.precisions = (DOUBLE,)
+    workspace = method.start(state)
+    workspace.history.image = 0.0 * workspace.history.image
+    at, rise = TensorPoint.at, 0.5 * tensor_lbfgs.ROUNDING * state.point.primal
+
+    def rounded(problem, W, precision):
+        point = at(problem, W, precision)
+        return replace(point, primal=point.primal + rise)
+
+    monkeypatch.setattr(TensorPoint, "at", rounded)
+    method.iterate(state, workspace)
+    assert state.n_steps == 1
+
+
+def test_the_seconds_of_a_certificate_are_predicted(library, monkeypatch):
+    X, y = data()
+    state = state_at_zero(library, X, y)
+    monkeypatch.setattr(tensor_lbfgs, "shortest", lambda work: work() and 3.0)
+    assert state.seconds_to_certify(0.0) == 3.0
+    monkeypatch.setattr(tensor_rows, "ENTRIES_ON_HOST", 6 * 100)
+    assert state.seconds_to_certify(0.0) == 9.0
+
+
 def test_a_step_that_contradicts_convexity_sharpens(library, monkeypatch):
     X, y = data(dtype="f4")
-    problem = both(library, X, y, C=1.0)[0]
-    state = TensorState(problem=problem, W=library.tensor(np.zeros((4, 6))))
+    state = state_at_zero(library, X, y)
     method = tensor_lbfgs.TensorLbfgs()
     workspace = method.start(state)
     at = TensorPoint.at
@@ -150,8 +208,7 @@ def test_a_step_that_contradicts_convexity_sharpens(library, monkeypatch):
 def test_a_long_step_is_halved(library):
     """P rises along the step, as a convex function may."""
     X, y = data(dtype="f4")
-    problem = both(library, X, y, C=1.0)[0]
-    state = TensorState(problem=problem, W=library.tensor(np.zeros((4, 6))))
+    state = state_at_zero(library, X, y)
     method = tensor_lbfgs.TensorLbfgs()
     workspace = method.start(state)
     workspace.history.image = 64.0 * workspace.history.image
