@@ -117,7 +117,10 @@ class TensorState(RunState):
 
     def seconds_to_certify(self, judgement: float) -> float:
         """Predict the seconds of `certify` from a certificate of the first part of the rows."""
-        n, rows = self.problem.n_samples, tensor_rows(self.problem.features).slices(len(self.W))[0]
+        n, rows = (
+            self.problem.n_samples,
+            tensor_rows(self.problem.features).slices(self.W.shape[0])[0],
+        )
         part = some_samples(self.problem, rows)
         seconds = shortest(lambda: machine_terms(part, self.point.W))
         return float(seconds * n / rows.stop)

@@ -95,7 +95,8 @@ def reached_by_tab(page, presses: int) -> list[str]:
 def test_tab_reaches_search_and_navigation(browser, address):
     opened = browser.new_page(viewport={"width": 1200, "height": 900})
     opened.goto(address("index"))
-    found = reached_by_tab(opened, 20)
+    pages = opened.locator(".toctree-l1").count()
+    found = reached_by_tab(opened, pages + 5)
     assert any(one.startswith("INPUT q") for one in found), found
     assert any(one.startswith("A What is wrong in print") for one in found), found
     assert [one for one in found if one.endswith("none")] == []
