@@ -8,10 +8,8 @@ whole calls of `fit`, the two in turn, medians. Synthetic sets have class separa
 The row "no pass" is a fit with tol = 1e9: what lies outside the method, with the certificate.
 """
 
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from statistics import median
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
@@ -21,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 import fwlab
 from figures.benchmarks.linear_svc import best_dual
-from figures.benchmarks.timing import print_line
+from figures.benchmarks.timing import print_line, wall_milliseconds
 
 SYNTHETIC = (
     (100, 10, 3),
@@ -48,17 +46,6 @@ def data_sets(quick: bool) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         yield "synthetic", data.X_train, data.y_train
 
 
-def in_turn(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Return the median milliseconds of each call."""
-    times = np.empty((REPEATS, len(calls)))
-    for repeat in range(REPEATS):
-        for column, call in enumerate(calls.values()):
-            began = time.perf_counter()
-            call()
-            times[repeat, column] = 1e3 * (time.perf_counter() - began)
-    return {name: median(column) for name, column in zip(calls, times.T.tolist(), strict=True)}
-
-
 def machine_of(peer: LinearSVC) -> np.ndarray:
     """Return W of a fitted LinearSVC, one row per class."""
     rows = np.asarray(peer.coef_)
@@ -74,7 +61,8 @@ def print_row(name: str, X: np.ndarray, y: np.ndarray, tol: float | None) -> Non
         problem = fwlab.Problem(X, y, fwlab.MaxHinge(), C=1.0)
         error = max(problem.primal(machine_of(peer)) - best_dual(problem), 1e-12)
     ours = fwlab.TopKSVC(tol=error, max_iter=10_000, random_state=0).fit(X, y)
-    found = in_turn({"TopKSVC": lambda: ours.fit(X, y), "LinearSVC": lambda: peer.fit(X, y)})
+    calls = {"TopKSVC": lambda: ours.fit(X, y), "LinearSVC": lambda: peer.fit(X, y)}
+    found = wall_milliseconds(calls, REPEATS)
     shape = f"{len(X)} x {X.shape[1]} x {len(np.unique(y))}"
     given = ("no pass", "-") if tol is None else (f"{tol:g}", f"{error:.1e}")
     cells = (f"{found['TopKSVC']:.2f}", f"{found['LinearSVC']:.2f}")

@@ -29,6 +29,17 @@ def milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dic
     return dict(zip(calls, 1e3 * np.median(times[WARM_UP:], axis=0), strict=True))
 
 
+def wall_milliseconds(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median wall time of every call; each repeat makes all calls in turn."""
+    times = np.empty((repeats, len(calls)))
+    for repeat in range(repeats):
+        for column, call in enumerate(calls.values()):
+            start = time.perf_counter()
+            call()
+            times[repeat, column] = time.perf_counter() - start
+    return dict(zip(calls, 1e3 * np.median(times, axis=0), strict=True))
+
+
 def iteration(problem: fwlab.Problem, method: str, **options: Any) -> Callable[[], object]:
     """A call that makes the next iteration of a run from A = 0."""
     solver, A = build(method, options), np.zeros((problem.n_samples, problem.n_classes))

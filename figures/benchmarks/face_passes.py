@@ -1,0 +1,88 @@
+"""Passes of `ascent` over faces, in units of their flops.
+
+Before each pass over all rows `ascent` makes passes over the rows that moved, with only the classes
+that their blocks hold (their faces). A class of a row on a face takes a product of d numbers; "of
+flops" divides the time of these passes by that in which products of square matrices make the same
+flops. "part" is their part of the time of all iterations. Unit rows, TopK(3) with C = 1, TopK(5)
+with 1000 classes, whose separation is 0.25; CPU time of one thread, the iterations 2 to 11; the
+passes over faces are timed on copies of A and W. Data sets that cannot be loaded are left out.
+
+A class on a face costs a step of its row besides its product: its entry of the projection, and
+adding d numbers to the row of W if it changes, which doubles the products. A row of X and the rows
+of W for its few classes are not next to each other, and come from the second cache or beyond; a
+product of matrices uses each number that it reads hundreds of times.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+
+import fwlab
+from figures.benchmarks.passes import SQUARE, squares
+from figures.benchmarks.timing import milliseconds
+from figures.benchmarks.wall import problem_on
+from fwlab.kernels.steps.ascent_passes import CLASSES, MOVING, PASSES, visit_faces
+from fwlab.operators.features import DenseFeatures
+from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.method import State
+from fwlab.solvers.registry import build
+from fwlab.text import format_table
+
+SETS = ("synthetic-b", "letter", "fashion_mnist", "news20_svd1024")
+PROBE = (12811, 384, 1000)
+ITERATIONS = 11
+
+
+def problems(quick: bool) -> Iterator[tuple[str, fwlab.Problem]]:
+    """Yield the problems by name."""
+    for name in SETS[1:2] if quick else SETS:
+        try:
+            data = fwlab.datasets.load(name, normalize="unit")
+        except FileNotFoundError:
+            continue
+        yield name, problem_on(data, fwlab.TopK(3))
+    if not quick:
+        data = fwlab.datasets.synthetic(*PROBE, 0.25, rng=0, normalize="unit")
+        yield " x ".join(map(str, PROBE)), problem_on(data, fwlab.TopK(5))
+
+
+def seconds_and_products(problem: fwlab.Problem) -> tuple[float, float, int]:
+    """Return the seconds of the iterations, of their passes over faces, and these' products."""
+    method = cast(Ascent, build("ascent", {}))
+    A = np.zeros((problem.n_samples, problem.n_classes))
+    state = State(problem, A, np.random.default_rng(0), method.needs(problem))
+    workspace = method.start(state)
+    features = cast(DenseFeatures, problem.features)
+    all_seconds, seconds, products = 0.0, 0.0, 0
+    for count in range(ITERATIONS):
+        visit, dual = workspace.visit(problem), workspace.dual(problem)
+        visit.counts[:] = 0
+        visit.counts[MOVING] = len(workspace.moving)
+        visit.moving[: len(workspace.moving)] = workspace.moving
+        visit.random[0] = 1
+        copies = state.link.copy(), state.A.copy()
+        began = time.process_time()
+        visit_faces(visit, features.X, *copies, dual, workspace.moves)
+        ended = time.process_time()
+        classes, passes = int(visit.counts[CLASSES]), int(visit.counts[PASSES])
+        again = time.process_time()
+        method.iterate(state, workspace)
+        if count > 0:
+            all_seconds += time.process_time() - again
+            seconds, products = seconds + ended - began, products + classes * passes
+    return all_seconds, seconds, products
+
+
+def run(quick: bool) -> None:
+    """Print the table."""
+    rate = SQUARE**3 / (1e-3 * milliseconds({"": squares()["float64"]}, 3 if quick else 9)[""])
+    rows = []
+    for name, problem in problems(quick):
+        everything, seconds, products = seconds_and_products(problem)
+        floor = products * problem.n_features / rate
+        cells = (f"{1e3 * seconds:.1f}", f"{seconds / everything:.2f}", f"{seconds / floor:.1f}")
+        rows.append((name, f"{1e-3 * products:.0f}", *cells))
+    header = ("data", "products / 1000", "ms", "part", "of flops")
+    print(format_table(header, rows, right=header[1:]))

@@ -1,0 +1,66 @@
+"""The tables of large k, passes over faces, float32 and searches are made; no time is tested."""
+
+import numpy as np
+import pytest
+
+import fwlab
+from figures.benchmarks import face_passes, grid_search, large_k, single_precision
+
+
+def lines(capsys):
+    return capsys.readouterr().out.splitlines()
+
+
+def test_grid_search_table(monkeypatch, capsys):
+    monkeypatch.setattr(grid_search, "GRID", {"C": [0.01, 0.1]})
+    grid_search.run(quick=True)
+    rows = [line.strip("|").split("|") for line in lines(capsys)[2:]]
+    assert [row[1].strip() for row in rows] == 2 * ["TopKSVC", "LogisticRegression"]
+    for ours, peer in (rows[:2], rows[2:]):
+        quotient = float(ours[2]) / float(peer[2])
+        assert float(ours[4]) == pytest.approx(quotient, rel=0.2)
+        assert all(0.8 < float(row[3]) < 1 for row in (ours, peer))
+
+
+def test_large_k_table(monkeypatch, capsys):
+    monkeypatch.setattr(large_k, "SIZES", {(90, 8, 9): (3, 1)})
+    large_k.run(quick=True)
+    rows = [line.split() for line in lines(capsys)[2:]]
+    assert [row[5] for row in rows] == ["3", "1"] and rows[0][8] == "1.00"
+    for row in rows:
+        assert float(row[7]) == pytest.approx(1e3 * float(row[6]) / 90, rel=0.2, abs=0.2)
+
+
+def test_changes_are_those_of_one_pass(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 5)), rng.integers(0, 3, 40)
+    problem = fwlab.Problem(X, y, fwlab.TopK(1), C=1.0)
+    monkeypatch.setattr(large_k, "BEFORE", 0)
+    first = fwlab.solve(problem, "ascent", tol=0.0, max_iter=1, shrink=False)
+    assert large_k.changes(problem) == np.count_nonzero(first.A) / 40 > 0
+
+
+def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
+    data = fwlab.datasets.synthetic(300, 6, 5, 0.25, rng=0, normalize="unit")
+    monkeypatch.setattr(face_passes, "SETS", ("", "letter"))
+    monkeypatch.setattr(face_passes.fwlab.datasets, "load", lambda name, normalize: data)
+    face_passes.run(quick=True)
+    [row] = (line.split() for line in lines(capsys)[2:])
+    assert row[0] == "letter" and 0 < float(row[3]) < 1.5
+    problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(3), C=1.0)
+    everything, seconds, products = face_passes.seconds_and_products(problem)
+    assert 0 < seconds < 2 * everything
+    # a face holds two classes at least, and a visit has at most fifty passes over 300 rows
+    assert 0 < products <= 10 * 50 * 300 * 5
+    assert float(row[1]) == pytest.approx(products / 1000, abs=0.5)
+
+
+def test_single_precision_table(capsys):
+    single_precision.run(quick=True)
+    row = lines(capsys)[-1].strip("| ").split(" | ")
+    n, _, m = single_precision.QUICK
+    assert row[0] == "600 x 16 x 5" and float(row[1]) > 0
+    X, _ = single_precision.samples(single_precision.QUICK)
+    assert X.dtype == np.float32
+    assert float(row[2]) == pytest.approx(8 * n * m / X.nbytes, abs=0.05)
+    assert all(float(cell) >= 0 for cell in row[3:])
