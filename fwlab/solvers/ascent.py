@@ -40,7 +40,7 @@ class Ascent(BlockMethod):
     Parameters
     ----------
     shrink : bool
-        Whether to take the extra steps, which cost at most two passes. They have no effect with the
+        Whether to take the extra steps, which cost at most two iterations. They do nothing with the
         orders "uniform" and "gap", whose passes do not visit all rows, and while they would visit
         too many rows: with a Gram matrix more than half of them.
     order, block_size

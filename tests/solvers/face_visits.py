@@ -40,7 +40,7 @@ class FacePasses:
 
 
 def visit_faces(state, index, last: float) -> tuple[int, float]:
-    """Visit faces of rows after a pass that gained `last`; return passes and their cost."""
+    """Visit faces of rows after a pass that gained `last`; return passes and their cost in iterations."""
     problem, visit = state.problem, rows_to_visit(state.problem)
     visit.counts[:], visit.moving[: len(index)] = (len(index), 0, 0, 0), index
     moves, heaviest = np.zeros(problem.n_samples), problem.curvatures.argmax()
@@ -48,4 +48,6 @@ def visit_faces(state, index, last: float) -> tuple[int, float]:
     X, W = data_and_link(state)
     ascent_passes.visit_faces(visit, X, W, state.A, dual_of(problem), moves)
     _, faces, classes, passes = visit.counts.tolist()
-    return passes, passes * ascent_passes.relative_cost(faces, classes, *state.A.shape)
+    n, m = state.A.shape
+    cost = ascent_passes.relative_cost(faces, classes, n, m) * ascent_passes.share_of_steps(n, m)
+    return passes, passes * cost

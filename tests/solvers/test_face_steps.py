@@ -8,7 +8,12 @@ from solvers.face_visits import FacePasses, faces_of, visit_faces
 
 import fwlab
 from fwlab.kernels.layouts import Faces
-from fwlab.kernels.steps.ascent_passes import MOST_COST, MOST_COST_OF_ONE, relative_cost
+from fwlab.kernels.steps.ascent_passes import (
+    MOST_COST,
+    MOST_COST_OF_ONE,
+    relative_cost,
+    share_of_steps,
+)
 from fwlab.kernels.steps.face_passes import gain_of_pass
 from fwlab.kernels.steps.orders import shuffle
 from fwlab.solvers.method import State
@@ -41,7 +46,7 @@ def problem_of(loss, as_form=np.asarray, smoothing=0.0, lam=0.02):
 
 def state_of(problem, passes=2):
     """Return the state after some passes over all rows in their order."""
-    state = State(problem, np.zeros((N, M)), np.random.default_rng(0))
+    state = State(problem, np.zeros((problem.n_samples, M)), np.random.default_rng(0))
     method = build("ascent", {"shrink": False, "order": "cyclic"})
     workspace = method.start(state)
     for _ in range(passes):
@@ -128,6 +133,12 @@ def test_the_cost_of_a_pass_over_faces_by_hand():
     assert relative_cost(3, 7, N, M) == (1.5 * 7 + 10 * 3) / (N * (M + 10))
 
 
+def test_the_steps_of_an_iteration_are_a_small_part_of_it_for_few_rows():
+    """Python's part of an iteration costs as much as 8000 classes of rows."""
+    assert share_of_steps(N, M) == N * (M + 10) / (N * (M + 10) + 8000)
+    assert 0.99 < share_of_steps(100_000, M) < 1.0
+
+
 def test_no_face_is_visited_if_a_pass_over_all_costs_too_much():
     state = state_of(problem_of(fwlab.MaxHinge()))
     classes = faces_of(state, np.arange(N)).classes
@@ -140,10 +151,18 @@ def test_no_face_is_visited_if_a_pass_over_all_costs_too_much():
 
 def test_visits_end_before_they_cost_too_much():
     rng = np.random.default_rng(3)
-    X = 1.0 + 0.1 * rng.standard_normal((N, 5))  # the blocks hinder each other
-    problem = fwlab.Problem(X, np.arange(N) % M, fwlab.MaxHinge(), 0.01)
-    for few in (2, 6, 10, 14):
+    X = 1.0 + 0.1 * rng.standard_normal((1000, 5))  # the blocks hinder each other
+    problem = fwlab.Problem(X, np.arange(1000) % M, fwlab.MaxHinge(), 0.01)
+    for few in (150, 300, 450):
         assert 1.5 < visit_faces(state_of(problem), np.arange(few), 0.0)[1] <= MOST_COST
+
+
+def test_visits_go_on_for_an_iteration_of_few_rows():
+    """Their steps cost less than another iteration, most of which is Python's part."""
+    X = 1.0 + 0.1 * np.random.default_rng(3).standard_normal((N, 5))
+    problem = fwlab.Problem(X, np.arange(N) % M, fwlab.MaxHinge(), 0.01)
+    passes, cost = visit_faces(state_of(problem), np.arange(14), 0.0)
+    assert passes == 50 and cost < MOST_COST < cost / share_of_steps(N, M)
 
 
 def test_few_rows_are_visited_a_few_times():
