@@ -150,7 +150,7 @@ def project_permutahedron(a: Any, rho: Any) -> Floats:
         raise ValueError(f"rho must have {rows.shape[1]} entries, as a has; got {len(rho)}.")
     require_finite("a", rows)
     out = np.zeros(rows.shape)
-    rising = (rho[:-1] < rho[1:]).any()
+    rising = np.count_nonzero(rho[:-1] < rho[1:]) > 0
     permutahedron.project_permutahedron(rows, -np.sort(-rho) if rising else rho.copy(), out)
     return out.reshape(points.shape)
 

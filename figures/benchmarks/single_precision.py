@@ -9,7 +9,6 @@ Memory beyond four times the samples is A: with 1000 classes and 384 features it
 large as X, and a method that visits rows in turn reads all of it.
 """
 
-import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -20,6 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import fwlab
+from figures.benchmarks.streaming import peak_megabytes
 from figures.benchmarks.timing import print_line
 
 SIZES = ((16000, 1024, 20), (12000, 384, 200), (12800, 384, 1000))
@@ -37,14 +37,9 @@ def growth(folder: str, storage: str, intercept: bool) -> float:
     model = fwlab.TopKSVC(random_state=0, fit_intercept=intercept, storage=storage)
     model.fit(*samples(QUICK))
     X, y = (np.load(Path(folder) / f"{name}.npy") for name in "Xy")
-    before = peak()
+    before = peak_megabytes()
     model.fit(X, y)
-    return peak() - before
-
-
-def peak() -> float:
-    """Return the largest resident size of this process so far, in bytes."""
-    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return 1e6 * (peak_megabytes() - before)
 
 
 def in_a_new_process(folder: str, storage: str, intercept: bool) -> float:
