@@ -5,11 +5,15 @@ thread. LinearSVC runs at its tolerance, and `TopKSVC` until its certified gap i
 of LinearSVC's W: P(W) less the largest dual value that a long run of ours has found. Wall time of
 whole calls of `fit`, the two in turn, medians. Synthetic sets have class separation 1.
 
-The row "no pass" is a fit with tol = 1e9: what lies outside the method, with the certificate.
+"no pass" is a fit with tol = 1e9: what lies outside the method, with a certificate. On 100 to 500
+rows it is a third to two thirds of the time: three checks of the input, the labels' classes, a
+problem, the warm-up's look at its list, two judgements and a certificate with its rounding error,
+in about 3,000 Python calls. LinearSVC copies its input into one call of C and certifies nothing.
 """
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
@@ -52,32 +56,33 @@ def machine_of(peer: LinearSVC) -> np.ndarray:
     return rows if len(rows) > 1 else np.vstack([-rows / 2, rows / 2])
 
 
-def print_row(name: str, X: np.ndarray, y: np.ndarray, tol: float | None) -> None:
-    """Print the times at a tolerance of LinearSVC, or those of a fit without a pass for None."""
-    peer = LinearSVC(multi_class="crammer_singer", fit_intercept=False, tol=tol or 0.1)
+def print_row(name: str, X: np.ndarray, y: np.ndarray, tol: float) -> None:
+    """Print the times at a tolerance of LinearSVC."""
+    peer = LinearSVC(multi_class="crammer_singer", fit_intercept=False, tol=tol, random_state=0)
     peer.fit(X, y)
-    error = 1e9
-    if tol is not None:
-        problem = fwlab.Problem(X, y, fwlab.MaxHinge(), C=1.0)
-        error = max(problem.primal(machine_of(peer)) - best_dual(problem), 1e-12)
+    problem = fwlab.Problem(X, y, fwlab.MaxHinge(), C=1.0)
+    error = max(problem.primal(machine_of(peer)) - best_dual(problem), 1e-12)
     ours = fwlab.TopKSVC(tol=error, max_iter=10_000, random_state=0).fit(X, y)
-    calls = {"TopKSVC": lambda: ours.fit(X, y), "LinearSVC": lambda: peer.fit(X, y)}
-    found = wall_milliseconds(calls, REPEATS)
-    shape = f"{len(X)} x {X.shape[1]} x {len(np.unique(y))}"
-    given = ("no pass", "-") if tol is None else (f"{tol:g}", f"{error:.1e}")
-    cells = (f"{found['TopKSVC']:.2f}", f"{found['LinearSVC']:.2f}")
+    none = fwlab.TopKSVC(tol=1e9, random_state=0)
+    calls = {"TopKSVC": ours, "no pass": none, "LinearSVC": peer}
+    found = wall_milliseconds(
+        {one: partial(model.fit, X, y) for one, model in calls.items()}, REPEATS
+    )
+    shape = f"{len(X)} x {X.shape[1]} x {problem.n_classes}"
+    times = (f"{one:.2f}" for one in found.values())
     ratio = f"{found['TopKSVC'] / found['LinearSVC']:.2f}"
-    print_line((name, shape, *given, str(ours.n_iter_), *cells, ratio))
+    print_line((name, shape, f"{tol:g}", f"{error:.1e}", str(ours.n_iter_), *times, ratio))
 
 
 def run(quick: bool) -> None:
     """Print the table in Markdown, line by line."""
-    header = ("data", "n x d x m", "tol of LinearSVC", "error", "passes", "TopKSVC", "LinearSVC")
-    print_line((*header, "TopKSVC / LinearSVC"))
-    print_line("---" for _ in range(len(header) + 1))
+    times = ("TopKSVC", "no pass", "LinearSVC", "TopKSVC / LinearSVC")
+    header = ("data", "n x d x m", "tol of LinearSVC", "error", "passes", *times)
+    print_line(header)
+    print_line("---" for _ in header)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)
-        for place, (name, X, y) in enumerate(data_sets(quick)):
-            for tol in (None, *TOLERANCES) if place == 0 else TOLERANCES:
+        for name, X, y in data_sets(quick):
+            for tol in TOLERANCES:
                 print_row(name, X, y, tol)

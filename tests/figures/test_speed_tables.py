@@ -29,6 +29,8 @@ def test_large_k_table(monkeypatch, capsys):
     assert [row[5] for row in rows] == ["3", "1"] and rows[0][8] == "1.00"
     for row in rows:
         assert float(row[7]) == pytest.approx(1e3 * float(row[6]) / 90, rel=0.2, abs=0.2)
+    changed, flops = ([float(row[place]) for row in rows] for place in (9, 10))
+    assert flops == pytest.approx([1.0, (9 + changed[1]) / (9 + changed[0])], abs=0.02)
 
 
 def test_changes_are_those_of_one_pass(monkeypatch):
