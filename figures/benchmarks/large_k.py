@@ -5,7 +5,7 @@ A, for 150 almost all of them; with 16 features the products no longer hide it. 
 separation 0.25, C = 1, CPU time of one thread, a pass over all rows after eight others; the losses
 of a size in turn, medians. "changed" counts the entries of A that the pass changes in a row, and
 "flops" adds their updates of W to the products with all m classes: (m + changed) d for each row, in
-units of the first k. A pass with k = 150 costs as much more as it has more flops, and its
+units of the first k. Most of what a pass with k = 150 takes more are these flops; the rest is its
 projection.
 """
 
