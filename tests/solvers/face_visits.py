@@ -40,7 +40,7 @@ class FacePasses:
 
 
 def visit_faces(state, index, last: float) -> tuple[int, float]:
-    """Visit faces of rows after a pass that gained `last`; return passes, and cost in iterations."""
+    """Visit faces of rows after a pass that gained `last`; return passes and their cost."""
     problem, visit = state.problem, rows_to_visit(state.problem)
     visit.counts[:], visit.moving[: len(index)] = (len(index), 0, 0, 0), index
     moves, heaviest = np.zeros(problem.n_samples), problem.curvatures.argmax()
