@@ -100,6 +100,9 @@ class TopKClassifier(TopKMachine):
     [0]
     """
 
+    # with an entropy, a fit may leave them where they are
+    _takes_tensors = True
+
     def __init__(
         self,
         loss: Any = "cross-entropy",
@@ -149,11 +152,11 @@ class TopKClassifier(TopKMachine):
         fitted = copy(self)
         X, y = training_samples(fitted, X, y)
         training = fitted._training(X, y, sample_weight, self.C)
-        A0 = getattr(self, "_dual", None) if self.warm_start else None
-        growth = 1.0 if A0 is None else self.C / self._trained.parameters["C"]
+        last = getattr(self, "_end", None) if self.warm_start else None
+        growth = 1.0 if last is None else self.C / self._trained.parameters["C"]
         with fit_task(self, X, y, sample_weight) as task:
-            A = fitted._train(training, A0, task, growth)
-            fitted._dual = A if self.warm_start else None
+            end = fitted._train(training, last, task, growth)
+            fitted._end = end if self.warm_start else None
             task.end(vars(fitted))
         return self._become(fitted)
 
@@ -170,8 +173,8 @@ class TopKClassifier(TopKMachine):
         Cs = as_positive_reals("Cs", Cs)
         X, y = training_samples(machine, X, y)
         training = machine._training(X, y, sample_weight, max(Cs))
-        machines, A = [], None
+        machines, end = [], None
         for last, C in zip([Cs[0], *Cs], Cs, strict=False):
             machines.append(copy(machine).set_params(C=C))
-            A = machines[-1]._train(training.with_C(C), A, growth=C / last)
+            end = machines[-1]._train(training.with_C(C), end, growth=C / last)
         return machines

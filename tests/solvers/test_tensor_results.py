@@ -2,9 +2,10 @@
 
 from types import SimpleNamespace
 
+import array_api_strict
 import numpy as np
 import pytest
-from solvers.tensor_libraries import LIBRARIES, LOSS, both, data
+from solvers.tensor_libraries import ELSEWHERE, LIBRARIES, LOSS, both, data
 
 import fwlab
 from fwlab.arrays import on_host
@@ -233,7 +234,10 @@ def test_a_time_limit_holds(library):
     assert result.status is fwlab.Status.TIME_LIMIT and result.gap_error < 1e-9
 
 
-def test_other_arrays_stay_arrays_of_numpy(library):
+def test_tensors_of_the_host_are_arrays_for_a_hinge():
     X, y = data()
-    problem = fwlab.Problem(library.tensor(X), y, fwlab.TopK(2), C=1.0)
+    problem = fwlab.Problem(array_api_strict.asarray(X), y, fwlab.TopK(2), C=1.0)
     assert isinstance(problem.X, np.ndarray) and not problem.has_tensors
+    elsewhere = array_api_strict.asarray(X, device=ELSEWHERE)
+    with pytest.raises(TypeError, match=r"on array_api_strict.Device\('device1'\): pass an array"):
+        fwlab.Problem(elsewhere, y, fwlab.TopK(2), C=1.0)
