@@ -93,10 +93,13 @@ class Renewals:
     wait: float
 
     @classmethod
-    def of(cls, problem: PrimalDual) -> "Renewals":
-        """Return the renewals of a run: none where one costs too much."""
+    def of(cls, problem: PrimalDual, times: float = 1.0) -> "Renewals":
+        """Return the renewals of a run: none where one costs too much.
+
+        times: the cost of a renewal in evaluations, in units of cost_by_class.
+        """
         cost = cost_by_class(problem)
-        wait = max(FIRST_WAIT, cost) if cost <= MOST_COST else np.inf
+        wait = max(FIRST_WAIT, times * cost) if cost <= MOST_COST else np.inf
         return cls(wait, wait)
 
     @property
