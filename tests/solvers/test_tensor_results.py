@@ -128,6 +128,8 @@ def test_other_methods_and_functions_refuse_tensors(library):
         lambda: problem.weights(np.zeros((300, 4))),
         lambda: problem.gap(np.zeros((300, 4))),
         lambda: problem.dual(np.zeros((300, 4))),
+        lambda: problem.is_feasible(np.zeros((300, 4))),
+        lambda: problem.infeasibility(library.tensor(np.zeros((300, 4)))),
         lambda: fwlab.verify(problem, fwlab.solve(problem, "lbfgs")),
     ):
         with pytest.raises(TypeError, match=r"X as an array of numpy; got a tensor on"):
@@ -241,3 +243,25 @@ def test_tensors_of_the_host_are_arrays_for_a_hinge():
     elsewhere = array_api_strict.asarray(X, device=ELSEWHERE)
     with pytest.raises(TypeError, match=r"on array_api_strict.Device\('device1'\): pass an array"):
         fwlab.Problem(elsewhere, y, fwlab.TopK(2), C=1.0)
+
+
+@pytest.mark.parametrize("form", ["backwards", "big-endian", "read-only"])
+def test_arrays_of_any_form_beside_tensors(library, form):
+    X, y = data()
+
+    def formed(array):
+        if form == "backwards":
+            return array[::-1].copy()[::-1]
+        copy = array.astype(array.dtype.newbyteorder(">") if form == "big-endian" else array.dtype)
+        copy.setflags(write=False)
+        return copy
+
+    there = fwlab.Problem(library.tensor(X), formed(y), LOSS, C=1.0, sample_weight=formed(1.0 + y))
+    result = fwlab.solve(there, "lbfgs", tol=1e-6)
+    assert fwlab.solve(there, "lbfgs", tol=1e-6, A0=formed(on_host(result.W))).nit == 0
+    found = fwlab.certify(there, formed(on_host(result.W)))
+    expected = on_host(result.predict(library.tensor(X)))
+    for answers in (result, found):
+        assert answers.proved_accuracy(formed(X), formed(y)) == answers.proved_accuracy(X, y)
+        assert (on_host(answers.proved(formed(X))) == on_host(answers.proved(X))).all()
+    assert (on_host(result.predict(formed(X))) == expected).all()
