@@ -37,13 +37,28 @@ def on_host(array: Any) -> Any:
     """Return a tensor as a numpy array, a copy if it lies on another device; others unchanged."""
     if not is_tensor(array):
         return array
-    plain = array.detach() if hasattr(array, "detach") else array
-    plain = plain.cpu() if hasattr(plain, "cpu") else plain
+    plain = without_gradient(array)
+    if hasattr(plain, "cpu"):
+        plain = plain.cpu()
+    else:
+        plain = plain.to_device(namespace_of(plain).__array_namespace_info__().default_device())
     try:
         return np.asarray(plain)
     except TypeError:  # numpy lacks bfloat16
         xp = namespace_of(plain)
         return np.asarray(xp.astype(plain, xp.float64))
+
+
+def without_gradient(array: Any) -> Any:
+    """Return a tensor of torch cut off from the graph of its gradient; other arrays unchanged."""
+    return array.detach() if hasattr(array, "detach") else array
+
+
+def copied(array: Any) -> Any:
+    """Return a C-ordered copy of an array, or of a tensor on its device."""
+    if isinstance(array, np.ndarray):
+        return array.copy()
+    return namespace_of(array).asarray(array, copy=True)
 
 
 def like(array: np.ndarray, other: Any) -> Any:

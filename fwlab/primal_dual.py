@@ -33,13 +33,7 @@ from fwlab.operators.sums import mean_in_parts, square_in_parts
 from fwlab.operators.tensor_rows import TensorRows
 from fwlab.operators.vertices import Atom, Vertex, lowest_vertex
 from fwlab.polytope_loss import PolytopeLoss
-from fwlab.problem_input import (
-    check_scales,
-    checked_matrix,
-    lacks,
-    require_array,
-    require_weights,
-)
+from fwlab.problem_input import check_scales, checked_matrix, lacks, require_array, require_weights
 from fwlab.result import Certificate, Objectives
 
 CHUNK = 1024
@@ -184,8 +178,9 @@ class PrimalDual:
     def is_feasible(self, A: Floats) -> bool:
         """Return whether every row of A lies in omega_i times the negated domain, to tolerance.
 
-        Raises ValueError for a loss without `contains`.
+        Raises ValueError for a loss without `contains`, and TypeError if X is a tensor.
         """
+        require_array("is_feasible", self.X)
         if not self.polytopes.checks_membership:
             lacks(self.loss, "contains", "a test of feasibility")
         slack = DOMAIN_TOLERANCE * self.polytopes.scale
@@ -201,8 +196,9 @@ class PrimalDual:
     def infeasibility(self, A: Floats) -> float:
         """Return the largest distance of an entry of A from its nearest feasible row.
 
-        nan for a loss without `project`.
+        nan for a loss without `project`. Raises TypeError if X is a tensor.
         """
+        require_array("infeasibility", self.X)
         if not self.polytopes.projects:
             return np.nan
         rests = (A[rows] - self.nearest_feasible(A, rows) for rows, _ in self.chunks())

@@ -4,7 +4,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers, is_tensor, namespace_of, on_host
+from fwlab.arrays import (
+    Floats,
+    Integers,
+    is_tensor,
+    namespace_of,
+    on_host,
+    without_gradient,
+)
 from fwlab.checks.arguments import (
     LARGEST,
     as_features,
@@ -84,7 +91,7 @@ def checked_tensor(X: Any) -> Any:
         raise ValueError(
             f"X must be 2-D with at least one row and one column; got shape {tuple(rows.shape)}."
         )
-    return X.detach() if hasattr(X, "detach") else X
+    return without_gradient(X)
 
 
 def conversion_notes(X: Any, storage: str) -> tuple[str, ...]:

@@ -13,13 +13,24 @@ from typing import Any, cast
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers, is_tensor, like, namespace_of, on_host
+from fwlab.arrays import (
+    Floats,
+    Integers,
+    is_tensor,
+    like,
+    namespace_of,
+    on_host,
+    without_gradient,
+)
 from fwlab.checks.arguments import as_features
 from fwlab.operators.features import features_of
 from fwlab.operators.features_interface import DataFeatures
 from fwlab.operators.scores import score_errors
 from fwlab.operators.sums import norms_above
 from fwlab.operators.tensor_rows import tensor_rows
+
+# of labels in tensors, by the kind of their array
+TYPES = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
 
 
 def best_classes(W: Any, X: Any) -> Any:
@@ -30,12 +41,22 @@ def best_classes(W: Any, X: Any) -> Any:
 
 
 def labels_of(best: Any, classes: np.ndarray) -> Any:
-    """Return the labels of classes (n,), a tensor for a tensor unless they are strings."""
-    labels = np.asarray(classes[on_host(best)])
-    types = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
-    if not is_tensor(best) or classes.dtype.kind not in types:
-        return labels
-    return like(labels.astype(types[classes.dtype.kind]), best)
+    """Return the labels of classes, in their shape: a tensor for a tensor, but for strings."""
+    if not is_tensor(best) or classes.dtype.kind not in TYPES:
+        return np.asarray(classes[on_host(best)])
+    xp, labels = namespace_of(best), classes_beside(classes, best)
+    return xp.reshape(xp.take(labels, xp.reshape(best, (-1,))), best.shape)
+
+
+def classes_beside(classes: np.ndarray, other: Any) -> Any:
+    """Return the labels of classes (m,) as a tensor beside another value, if that is a tensor.
+
+    Strings stay in an array of numpy.
+    """
+    kind = classes.dtype.kind
+    return (
+        like(classes.astype(TYPES[kind]), other) if is_tensor(other) and kind in TYPES else classes
+    )
 
 
 def rows_beside(X: Any, W: Any) -> Any:
@@ -44,7 +65,7 @@ def rows_beside(X: Any, W: Any) -> Any:
     Raises ValueError or TypeError unless it is 2-D, not empty, and holds finite real numbers.
     """
     xp, given = namespace_of(W), X if is_tensor(X) else np.array(as_features("X_new", X))
-    rows = xp.asarray(given.detach() if hasattr(given, "detach") else given, device=W.device)
+    rows = xp.asarray(without_gradient(given), device=W.device)
     if rows.ndim != 2 or 0 in rows.shape:
         shape = tuple(rows.shape)
         raise ValueError(f"X_new must be 2-D with at least one row; got shape {shape}.")
@@ -79,7 +100,7 @@ def proved_accuracy(
     """
     scores, slack = _scores(W, distance, X)
     xp = namespace_of(scores)
-    codes_here = like(codes, X)
+    codes_here = like(codes, scores)
     known = codes_here >= 0
     places = xp.where(known, codes_here, xp.zeros_like(codes_here))
     lead = scores - xp.take_along_axis(scores, places[:, None], axis=1)
@@ -99,4 +120,5 @@ def _scores(W: Any, distance: float, X: Any) -> tuple[Any, Any]:
     features = cast(DataFeatures, features_of(X, None))
     x = norms_above(features.square_norms())
     slack: Floats = np.sqrt(2) * x * distance + 2 * score_errors(features, x, on_host(W))
-    return features.scores(W), like(slack, X)
+    scores = features.scores(W)
+    return scores, like(slack, scores)

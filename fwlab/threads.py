@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -39,6 +40,7 @@ class Threads:
 
 
 _threads: ContextVar[Threads | None] = ContextVar("threads", default=None)
+_torch_lock = Lock()
 
 
 @contextmanager
@@ -59,17 +61,35 @@ def run_threads(n_threads: int) -> Iterator[None]:
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Give torch this number of threads, if it is loaded; restore its own number."""
+    """Give torch this number of threads in this thread, if it is loaded; restore its own number.
+
+    torch has one number for each thread, and one that a new thread begins with. To set the first
+    one sets both, so that the second is put back from a new thread at once: runs that overlap in
+    several threads would find each other's numbers there, and leave them.
+    """
     torch = sys.modules.get("torch")
     if torch is None:
         yield
         return
     before = torch.get_num_threads()
-    torch.set_num_threads(number)
+    _set_own_number(torch, number)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        _set_own_number(torch, before)
+
+
+def _set_own_number(torch: Any, number: int) -> None:
+    """Set torch's number of threads in this thread, and not for threads to come."""
+    with _torch_lock:
+        of_new_threads = _in_new_thread(torch.get_num_threads)
+        torch.set_num_threads(number)
+        _in_new_thread(torch.set_num_threads, of_new_threads)
+
+
+def _in_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def _of_context() -> Threads | None:

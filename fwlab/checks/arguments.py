@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, is_tensor
 
 LARGEST = 1e150
 SMALLEST = 1e-150
@@ -86,13 +86,13 @@ def as_array(name: str, value: Any, dtype: Any = None) -> NDArray[Any]:
         raise ValueError(f"{name} must be an array; got rows of different lengths.") from None
 
 
-def of_tensor(name: str, value: Any) -> Any:
-    """Return a tensor of torch as an array that shares its memory, and others as they are.
+def of_tensor(name: str, value: Any, otherwise: str = "") -> Any:
+    """Return a tensor as an array that shares its memory, and others as they are.
 
     Raises TypeError if numpy cannot read it: it has a type that numpy lacks, such as bfloat16, lies
-    on another device, or requires its gradient.
+    on another device, or requires its gradient. `otherwise` ends the sentence with other advice.
     """
-    if not hasattr(value, "detach"):
+    if not (hasattr(value, "detach") or is_tensor(value)):
         return value
     try:
         return np.asarray(value)
@@ -100,9 +100,10 @@ def of_tensor(name: str, value: Any) -> Any:
         facts = [f"{type(value).__name__} of {getattr(value, 'dtype', 'an unknown type')}"]
         facts += [f"on {device}"] if str(device := getattr(value, "device", "cpu")) != "cpu" else []
         facts += ["that requires its gradient"] if getattr(value, "requires_grad", False) else []
+        array = f"{name}.detach().cpu().float().numpy()"
         raise TypeError(
             f"{name} must be an array, or a tensor that numpy can read; got a {' '.join(facts)}: "
-            f"pass {name}.detach().cpu().float().numpy()."
+            f"pass {array if hasattr(value, 'detach') else 'an array of numpy'}{otherwise}."
         ) from None
 
 

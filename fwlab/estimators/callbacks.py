@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from fwlab.arrays import copied
+
 __all__ = ["CallbackSupportMixin", "FitTask", "as_result", "fit_task"]
 
 try:
@@ -103,8 +105,8 @@ _tear_down = with_callbacks(lambda estimator: None)
 def as_result(progress: Any) -> Any:
     """Return what a fitted machine keeps of a run, at a checkpoint; nothing is certified there."""
     return SimpleNamespace(
-        W=None if progress.W is None else progress.W.copy(),
-        A=progress.A,
+        W=None if progress.W is None else copied(progress.W),
+        A=progress.A if progress.W is None else None,
         coefficients=None,
         nit=progress.iteration,
         gap=progress.gap,

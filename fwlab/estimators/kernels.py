@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, is_tensor, namespace_of
 from fwlab.checks.arguments import as_floats, as_real, is_single, of_frame
+from fwlab.operators.tensor_rows import RowsWithConstant
 
 NAMES = ("linear", "rbf", "precomputed")
 
@@ -84,13 +85,15 @@ class FittedKernel:
 
 def _in_type_of(X: Any, constant: float) -> float:
     """Return the constant feature as a column of X holds it."""
-    low, high = float(np.finfo(X.dtype).tiny), float(np.finfo(X.dtype).max)
+    xp = namespace_of(X) if is_tensor(X) else np
+    limits = xp.finfo(X.dtype)
+    low, high = float(limits.smallest_normal), float(limits.max)
     if not low <= constant <= high:
         raise ValueError(
             f"intercept_scaling must be from {low:.3g} to {high:.3g} beside X, which is held in "
             f"{X.dtype}; got {constant!r}."
         )
-    return float(X.dtype.type(constant))
+    return float(xp.asarray([constant], dtype=X.dtype)[0])
 
 
 def gamma_of(kernel: Any, gamma: Any, X: Any) -> float:
@@ -118,8 +121,10 @@ def variance_of(X: Any) -> float:
 
 
 def with_constant(X: Any, constant: float) -> Any:
-    """Return X with a column of this constant, X itself for 0."""
+    """Return X with a column of this constant, X itself for 0; a tensor is not copied."""
     if not constant:
         return X
+    if is_tensor(X):
+        return RowsWithConstant(X, constant)
     column = np.full((X.shape[0], 1), constant, dtype=X.dtype)
     return sp.hstack([X, column], format="csr") if sp.issparse(X) else np.hstack([X, column])

@@ -18,23 +18,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from fwlab.arrays import Floats
-from fwlab.checks.arguments import as_integer, as_real
+from fwlab.arrays import Floats, copied, is_tensor, like, namespace_of, on_host
+from fwlab.checks.arguments import as_integer, as_real, is_single
 from fwlab.checks.labels import codes_of_rows, encoded_labels, one_column
 from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, as_result
 from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import named_loss, no_probabilities
+from fwlab.estimators.tensors import beside_arrays, reason_for_arrays
 from fwlab.estimators.trained import Certified, Trained, public_scores, public_values
 from fwlab.estimators.validation import new_samples, parameters_of
-from fwlab.estimators.warm_starts import may_start, warn_if_unfinished
+from fwlab.estimators.warm_starts import start_from, warn_if_unfinished
 from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
 from fwlab.operators.softmax import log_probabilities
 from fwlab.problem import Problem
-from fwlab.proved import proved_accuracy, proved_labels
+from fwlab.proved import classes_beside, labels_of, proved_accuracy, proved_labels
 from fwlab.result import Result
-from fwlab.solvers.along_C import start_after
 from fwlab.solvers.solve import solve
 
 
@@ -60,7 +60,7 @@ class TrainedMachine(Trained):
     ----------
     kernel : FittedKernel
         The kernel.
-    W : array (m, d), or None
+    W : array or tensor (m, d), or None
         The machine, with the weights of the constant feature; None with another kernel than the
         linear one.
     distance : float
@@ -68,7 +68,7 @@ class TrainedMachine(Trained):
     """
 
     kernel: FittedKernel
-    W: Floats | None
+    W: Any
     distance: float
 
 
@@ -108,50 +108,52 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
     _trained: TrainedMachine
     _advice = "; fwlab.certify bounds the error of any weights W"
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any) -> Any:
         """Return the scores (n, n_classes); of two classes the second less the first, (n,)."""
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        scores = self._scores(X, "decision_function")
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Return the class of the largest score, (n,); ties go to the first class."""
-        best = self._scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        scores = self._scores(X, "predict")
+        best = namespace_of(scores).argmax(scores, axis=1)
+        return labels_of(best, on_host(self.classes_))
 
-    def predict_topk(self, X: Any, k: int | None = None) -> np.ndarray:
+    def predict_topk(self, X: Any, k: int | None = None) -> Any:
         """Return the k best classes of each sample, (n, k), the best one first; k of the fit by
         default."""
-        scores = self._scores(X)
+        scores = self._scores(X, "predict_topk")
         k = self._trained.parameters["k"] if k is None else k
         k = as_integer("k", k, low=1, high=scores.shape[1])
-        order = np.argsort(-scores, axis=1, kind="stable")
-        return np.asarray(self.classes_[order[:, :k]])
+        order = namespace_of(scores).argsort(-scores, axis=1, stable=True)
+        return labels_of(order[:, :k], on_host(self.classes_))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # sklearn
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the probabilities (n, n_classes), in the order of classes_.
 
         They are s_j - log sum_k exp(s_k) with the scores s of all classes; of two classes these are
         0 and the decision function. Only with the cross-entropy.
         """
-        return np.asarray(log_probabilities(self._scores(X)))
+        return log_probabilities(self._scores(X, "predict_log_proba"))
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]  # sklearn
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Return the probabilities (n, n_classes) of the classes, in the order of classes_.
 
         Only with the cross-entropy; `predict_log_proba` has the formula.
         """
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        logs = log_probabilities(self._scores(X, "predict_proba"))
+        return namespace_of(logs).exp(logs)
 
-    def proved(self, X: Any) -> np.ndarray:
+    def proved(self, X: Any) -> Any:
         """Return whether each predicted label is certainly the exact optimum's, (n,) bool.
 
         Raises ValueError with another kernel than the linear one, or if coef_ or intercept_ have
         changed since the fit.
         """
         W, rows = self._certified_machine("proved", X)
-        return np.asarray(proved_labels(W, self._trained.distance, rows))
+        return proved_labels(W, self._trained.distance, rows)
 
     def proved_accuracy(self, X: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval that holds the top-k accuracy of the exact optimum.
@@ -160,15 +162,17 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         and as for `proved`.
         """
         W, rows = self._certified_machine("proved_accuracy", X)
-        k = as_integer("k", k, low=1, high=len(W))
-        codes = codes_of_rows(one_column(y), self.classes_, rows.shape[0])
+        k = as_integer("k", k, low=1, high=W.shape[0])
+        labels = one_column(on_host(y) if is_tensor(W) else y)
+        codes = codes_of_rows(labels, on_host(self.classes_), rows.shape[0])
         return proved_accuracy(W, self._trained.distance, rows, codes, k)
 
     def to_model(self) -> Model:
         """Return the fitted machine as a fwlab.Model, whose file `fwlab predict` reads.
 
-        The certificate is left out if coef_ or intercept_ have changed since the fit. Raises
-        ValueError with another kernel than the linear one.
+        A machine of tensors is copied to the host. The certificate is left out if coef_ or
+        intercept_ have changed since the fit. Raises ValueError with another kernel than the linear
+        one.
         """
         W, intercept = self._public_machine()
         trained, certificate = self._trained, {}
@@ -178,16 +182,16 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         return Model(
             W,
             intercept,
-            self.classes_,
+            on_host(self.classes_),
             feature_names=None if names is None else tuple(names.tolist()),
             settings={name: repr(value) for name, value in trained.parameters.items()},
             certificate=certificate,
         )
 
-    def _training(self, X: Any, y: np.ndarray, sample_weight: Any, C: Any) -> TrainingProblem:
+    def _training(self, X: Any, y: Any, sample_weight: Any, C: Any) -> TrainingProblem:
         """Return the problem of checked samples and labels. Raises an error for bad parameters."""
         C = as_real("C", C, positive=True)
-        codes, classes = encoded_labels(y)
+        codes, classes = encoded_labels(on_host(y))
         m = len(classes)
         if m < 2:
             raise ValueError(
@@ -196,7 +200,8 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         kernel = FittedKernel.of(parameters_of(self), X)
         omega = None
         if sample_weight is not None or self.class_weight is not None:
-            omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            weights = beside_arrays("sample_weight", sample_weight)
+            omega = _check_sample_weight(weights, codes, dtype=np.float64)
             omega = omega * class_weights(self.class_weight, classes, codes, omega)[codes]
         problem = Problem(
             kernel.features(X),
@@ -208,9 +213,9 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             n_classes=m,
             sample_weight=omega,
             regularizer=None if self.norm == 2 else LpNorm(self.norm),
-            storage="float32" if kernel.is_linear and X.dtype == np.float32 else "float64",
+            storage="float32" if kernel.is_linear and is_single(X) else "float64",
         )
-        return TrainingProblem(problem, kernel, classes)
+        return TrainingProblem(problem, kernel, classes_beside(classes, y))
 
     def _loss(self, n_classes: int) -> Any:
         """Return the loss that the parameters describe. Raises an error for bad ones."""
@@ -219,17 +224,14 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
     def _train(
         self,
         training: TrainingProblem,
-        A0: Floats | None,
+        last: Any,
         task: FitTask | None = None,
         growth: float = 1.0,
-    ) -> Floats:
-        """Solve the problem, from the dual point A0 if it is feasible there, and return the last
-        dual point; keeps what a fitted estimator has. The task tells callbacks of checkpoints, and
-        C has grown by `growth` since A0."""
+    ) -> Any:
+        """Solve the problem, from where the last run ended if that is possible, and return where
+        this one does: a dual point, or for tensors a machine. Keeps what a fitted estimator has.
+        The task tells callbacks of checkpoints, and C has grown by `growth` since the last run."""
         problem = training.problem
-        start = None
-        if A0 is not None and may_start(problem, A0):
-            start = start_after(problem, A0, growth)
         takes_direct = self.norm != 2 and self.method != "alternate" and not problem.has_entropy
         attributes = partial(self._attributes, training)
         result = solve(
@@ -237,7 +239,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             "direct" if takes_direct else self.method,
             tol=self.tol,
             max_iter=self.max_iter,
-            A0=start,
+            A0=start_from(problem, last, growth),
             rng=int(check_random_state(self.random_state).randint(2**31 - 1)),
             verbose=self.verbose,
             callback=None if task is None else task.each_checkpoint(attributes),
@@ -246,7 +248,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         takes_auto = self.norm == 2 and self.method != "auto"
         advice = 'method="auto" is made for large C. ' if takes_auto else ""
         warn_if_unfinished(type(self).__name__, result, self.tol, advice)
-        return np.asarray(result.A)
+        return result.W if problem.has_tensors else np.asarray(result.A)
 
     def _attributes(self, training: TrainingProblem, progress: Any) -> dict[str, Any]:
         """Return all attributes of the machine of a checkpoint."""
@@ -262,7 +264,8 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             dual_coef = np.ascontiguousarray(A.T) / training.problem.lam_n
             public = {"dual_coef_": dual_coef, "intercept_": constant**2 * dual_coef.sum(axis=1)}
         else:
-            rows = result.W if len(result.W) > 2 else result.W[1:] - result.W[:1]
+            W = result.W
+            rows = W if W.shape[0] > 2 else W[1:, :] - W[:1, :]
             public = _coefficients(rows, constant)
         self.classes_, self.n_iter_ = training.classes, result.nit
         self._keep_trained(
@@ -277,37 +280,45 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             )
         )
 
-    def _scores(self, X: Any) -> Floats:
-        """Return the scores of all classes, (n, n_classes), from the public attributes."""
+    def _scores(self, X: Any, method: str) -> Any:
+        """Return the scores of all classes, (n, n_classes), from the public attributes.
+
+        method: the name of the prediction.
+        """
         check_is_fitted(self)
         kernel = self._trained.kernel
-        X = new_samples(self, X, single=kernel.is_linear)
+        X = new_samples(self, X, method=method, single=kernel.is_linear)
         if not kernel.is_linear:
             return public_scores(kernel.gram(X), self, "dual_coef_")
         scores = public_scores(X, self, "coef_")
-        if len(self.classes_) > 2:
+        if self.classes_.shape[0] > 2:
             return scores
-        return np.column_stack([np.zeros(len(scores)), scores])
+        xp = namespace_of(scores)
+        return xp.concat([xp.zeros_like(scores), scores], axis=1)
 
-    def _certified_machine(self, name: str, X: Any) -> tuple[Floats, Any]:
-        """Return W as `fit` left it, and checked samples X with the constant feature."""
+    def _certified_machine(self, name: str, X: Any) -> tuple[Any, Any]:
+        """Return W as `fit` left it, and checked samples X with the constant feature.
+
+        For a tensor X both are tensors on its device.
+        """
         W = self._linear_machine(name)
         if refusal := self._refusal(name):
             raise ValueError(refusal)
-        return W, self._trained.kernel.features(new_samples(self, X))
+        rows = new_samples(self, X, method=name)
+        return like(on_host(W), rows), self._trained.kernel.features(rows)
 
     def _public_machine(self) -> tuple[Floats, Floats]:
         """Return one row of weights and an intercept per class, from the public attributes."""
         W = self._linear_machine("to_model")
         if not self._refusal("to_model"):
-            whole = _coefficients(W, self._trained.kernel.constant)
+            whole = _coefficients(on_host(W), self._trained.kernel.constant)
             return whole["coef_"], whole["intercept_"]
         coef, intercept = public_values(self, "coef_"), public_values(self, "intercept_")
-        if len(self.classes_) > 2:
+        if self.classes_.shape[0] > 2:
             return coef, intercept
         return np.vstack([np.zeros_like(coef), coef]), np.append(0.0, intercept)
 
-    def _linear_machine(self, name: str) -> Floats:
+    def _linear_machine(self, name: str) -> Any:
         check_is_fitted(self)
         if self._trained.W is None:
             kernel = self._trained.parameters["kernel"]
@@ -316,20 +327,21 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.array_api_support = not reason_for_arrays(self)
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_pairwise()
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
         """The tags for scikit-learn 1.5."""
-        return {"pairwise": self._is_pairwise()}
+        return {"pairwise": self._is_pairwise(), "array_api_support": not reason_for_arrays(self)}
 
     def _is_pairwise(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
 
-def _coefficients(rows: Floats, constant: float) -> dict[str, Floats]:
+def _coefficients(rows: Any, constant: float) -> dict[str, Any]:
     """Return coef_ and intercept_ of the rows of W; the last feature is the constant, if not 0."""
     if not constant:
-        return {"coef_": np.ascontiguousarray(rows), "intercept_": np.zeros(len(rows))}
-    return {"coef_": np.ascontiguousarray(rows[:, :-1]), "intercept_": rows[:, -1] * constant}
+        return {"coef_": copied(rows), "intercept_": namespace_of(rows).zeros_like(rows[:, 0])}
+    return {"coef_": copied(rows[:, :-1]), "intercept_": rows[:, -1] * constant}

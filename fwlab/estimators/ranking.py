@@ -76,7 +76,7 @@ class RankingClassifier(Certified, CallbackSupportMixin, ClassifierMixin, BaseEs
         check_is_fitted(self)
         X, machine = new_samples(self, X), self._trained.machine
         if machine.kernel == "linear":
-            return public_scores(X, self, "coef_")[:, 0]
+            return np.asarray(public_scores(X, self, "coef_")[:, 0])
         return machine.scores(X) - self.threshold_
 
     def predict(self, X: Any) -> np.ndarray:

@@ -15,6 +15,9 @@ from fwlab.estimators.warm_starts import on_class_or_instance
 class TopKClassifier(TopKMachine):
     """Classifier of regularised scores with any loss of fwlab, by default multinomial logistic.
 
+    With an entropy and scikit-learn's array_api_dispatch, samples, labels, attributes and answers
+    may be tensors on any device.
+
     It minimises 1/2 |W|^2 + C sum_i omega_i Phi(W x_i; y_i), with one row of W per class, also for
     two classes: these rows are then opposite, and coef_ is their difference. With C it is the
     machine of scikit-learn's LogisticRegression with C, of two classes with 2 C, as far as both
@@ -56,7 +59,8 @@ class TopKClassifier(TopKMachine):
     class_weight : dict, "balanced" or None
         Factors of C per class; "balanced" gives all classes the same total of sample_weight.
     warm_start : bool
-        Whether `fit` starts from the dual point of the last `fit`, if that is feasible.
+        Whether `fit` starts from the dual point of the last `fit`, if that is feasible, or for
+        tensors from its machine.
     method : str
         One of `fwlab.methods()`. "auto" is L-BFGS for the entropies, Newton's method for hinges,
         and block ascent for hinges with a kernel.
@@ -70,7 +74,7 @@ class TopKClassifier(TopKMachine):
     storage : None, "float64" or "float32"
         The type in which `fit` holds X; None leaves float32 as it is and takes float64 for all
         others. float32 takes half the memory. The certificate is about X as it is held. Kernels
-        other than the linear one take float64.
+        other than the linear one take float64. Tensors need None, and keep their type.
 
     Attributes
     ----------
@@ -99,6 +103,9 @@ class TopKClassifier(TopKMachine):
     >>> machine.predict_proba(X[:1]).argmax(axis=1).tolist()
     [0]
     """
+
+    # with an entropy, a fit may leave them where they are
+    _takes_tensors = True
 
     def __init__(
         self,
@@ -149,11 +156,11 @@ class TopKClassifier(TopKMachine):
         fitted = copy(self)
         X, y = training_samples(fitted, X, y)
         training = fitted._training(X, y, sample_weight, self.C)
-        A0 = getattr(self, "_dual", None) if self.warm_start else None
-        growth = 1.0 if A0 is None else self.C / self._trained.parameters["C"]
+        last = getattr(self, "_end", None) if self.warm_start else None
+        growth = 1.0 if last is None else self.C / self._trained.parameters["C"]
         with fit_task(self, X, y, sample_weight) as task:
-            A = fitted._train(training, A0, task, growth)
-            fitted._dual = A if self.warm_start else None
+            end = fitted._train(training, last, task, growth)
+            fitted._end = end if self.warm_start else None
             task.end(vars(fitted))
         return self._become(fitted)
 
@@ -170,8 +177,8 @@ class TopKClassifier(TopKMachine):
         Cs = as_positive_reals("Cs", Cs)
         X, y = training_samples(machine, X, y)
         training = machine._training(X, y, sample_weight, max(Cs))
-        machines, A = [], None
+        machines, end = [], None
         for last, C in zip([Cs[0], *Cs], Cs, strict=False):
             machines.append(copy(machine).set_params(C=C))
-            A = machines[-1]._train(training.with_C(C), A, growth=C / last)
+            end = machines[-1]._train(training.with_C(C), end, growth=C / last)
         return machines

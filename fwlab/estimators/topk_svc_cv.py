@@ -25,6 +25,7 @@ from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.estimators.callbacks import fit_task
 from fwlab.estimators.machine import TopKMachine
 from fwlab.estimators.named_losses import largest_k
+from fwlab.estimators.tensors import beside_arrays
 from fwlab.estimators.topk_classifier import TopKClassifier
 from fwlab.estimators.validation import training_samples
 
@@ -118,6 +119,7 @@ class TopKSVCCV(TopKMachine):
         Cs = np.array(sorted(as_positive_reals("Cs", self._given_Cs())))
         fitted = copy(self)
         X, y = training_samples(fitted, X, y)
+        sample_weight = beside_arrays("sample_weight", sample_weight)
         training = fitted._training(X, y, sample_weight, Cs[-1])
         omega = _check_sample_weight(sample_weight, X, dtype=np.float64)
         given = routed(self, sample_weight, groups, params)

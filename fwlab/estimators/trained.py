@@ -12,8 +12,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, copied, is_tensor, like, on_host
 from fwlab.checks.arguments import as_array, as_floats
+from fwlab.operators.tensor_rows import TensorRows
 
 # rows of float32 that are converted at a time
 CONVERTED = 1024
@@ -28,13 +29,14 @@ class Trained:
     parameters : dict
         The estimator's parameters at the time of the fit.
     public : dict of array
-        Copies of the attributes from which the estimator predicts, by name.
+        Copies of the attributes from which the estimator predicts, by name; tensors after a fit
+        with a tensor.
     gap, gap_error : float
         The certificate.
     """
 
     parameters: Mapping[str, Any]
-    public: Mapping[str, Floats]
+    public: Mapping[str, Any]
     gap: float
     gap_error: float
 
@@ -67,7 +69,8 @@ class Certified:
     def _refusal(self, name: str) -> str | None:
         """Return why `name` holds no more, None if the public attributes are as `fit` left them."""
         for attribute, fitted in self._trained.public.items():
-            if not np.array_equal(as_dense(attribute, getattr(self, attribute, np.nan)), fitted):
+            values = as_dense(attribute, getattr(self, attribute, np.nan))
+            if not np.array_equal(values, on_host(fitted)):
                 return (
                     f"{name} is about the machine that `fit` left, and {attribute} has changed "
                     f"since{self._advice}."
@@ -80,7 +83,7 @@ class Certified:
             for name in self._trained.public:
                 vars(self).pop(name, None)
         for name, array in trained.public.items():
-            setattr(self, name, array.copy())
+            setattr(self, name, copied(array))
         self._trained = trained
 
     def _become(self, fitted: Self) -> Self:
@@ -95,8 +98,8 @@ class Certified:
 
 
 def as_dense(name: str, values: Any) -> np.ndarray:
-    """Return coefficients, perhaps made sparse by the user, as an array."""
-    return as_array(name, values.toarray() if sp.issparse(values) else values)
+    """Return coefficients, perhaps a tensor, or made sparse by the user, as an array."""
+    return as_array(name, values.toarray() if sp.issparse(values) else on_host(values))
 
 
 def public_values(estimator: Any, name: str) -> Floats:
@@ -122,9 +125,16 @@ def shaped(name: str, values: Any, shape: tuple[int, ...], *, or_number: bool) -
     return np.broadcast_to(as_floats(name, array, ndims=(array.ndim,)), shape)
 
 
-def public_scores(X: Any, estimator: Any, name: str) -> Floats:
-    """Return X @ coef.T + intercept_ with the public coefficients of this name, (n, rows)."""
+def public_scores(X: Any, estimator: Any, name: str) -> Any:
+    """Return X @ coef.T + intercept_ with the public coefficients of this name, (n, rows).
+
+    The scores of a tensor X are one on its device.
+    """
     coef, intercept = public_values(estimator, name), public_values(estimator, "intercept_")
+    if is_tensor(X):
+        # torch warns of arrays that cannot be written to
+        coef, intercept = (like(np.array(values), X) for values in (coef, intercept))
+        return TensorRows(X).scores(coef) + intercept
     if sp.issparse(X) or X.dtype == np.float64:
         return np.asarray(X @ coef.T) + intercept
     scores = np.empty((len(X), len(coef)))

@@ -6,8 +6,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from fwlab.arrays import is_tensor, on_host
 from fwlab.checks.arguments import is_single, of_tensor
 from fwlab.checks.labels import one_column, plain_labels
+from fwlab.estimators.tensors import (
+    SWITCH,
+    advice,
+    beside_arrays,
+    floating,
+    is_dispatched,
+    keeps_tensor,
+    plain_rows,
+    require_beside,
+    training_labels,
+)
 from fwlab.problem_input import STORAGES
 
 try:
@@ -19,24 +31,34 @@ except ImportError:  # before 1.6 it is a method
         return estimator._validate_data(X, y, **options)
 
 
-def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+def training_samples(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Return the samples X, as an array or CSR, and the labels y (n,) of a fit.
 
     X has the type of its storage. A precomputed Gram matrix may stay float32: it is symmetric and
     positive semidefinite only up to the rounding of its own type. The labels are read from y
     itself, because scikit-learn turns a list of strings and numbers into strings, and large
-    integers beside floats into floats.
+    integers beside floats into floats. Tensors may stay tensors (fwlab.estimators.tensors).
     """
-    X = of_tensor("X", X)
+    if keeps_tensor(estimator, X):
+        X = validate_data(estimator, plain_rows("X", X), dtype=None)
+        y = training_labels(X, y)
+        check_targets(np.asarray(on_host(y)))
+        return floating(X), y
+    X = of_tensor("X", X, advice(estimator, X))
     is_gram = isinstance(estimator.kernel, str) and estimator.kernel == "precomputed"
     single = _storage_of(estimator, X) == "float32" or (is_gram and is_single(X))
     dtype = np.float32 if single else np.float64
-    y = one_column(of_tensor("y", y))
+    y = one_column(beside_arrays("y", y))
     X, checked = validate_data(estimator, X, y, accept_sparse="csr", dtype=dtype)
-    # the check takes longer than all others; it refuses no such labels, and warns about many
-    if checked.dtype.kind not in "iubU" or 2 * len(np.unique(checked)) > len(checked):
-        check_classification_targets(checked)
+    check_targets(checked)
     return X, plain_labels(y)
+
+
+def check_targets(labels: np.ndarray) -> None:
+    """Raise ValueError if scikit-learn takes the labels for a regression's; many give a warning."""
+    # the check takes longer than all others; it refuses no such labels, and warns about many
+    if labels.dtype.kind not in "iubU" or 2 * len(np.unique(labels)) > len(labels):
+        check_classification_targets(labels)
 
 
 def _storage_of(estimator: Any, X: Any) -> str:
@@ -68,8 +90,17 @@ def _parameter_names(cls: Any) -> tuple[str, ...]:
     return tuple(cls._get_param_names())
 
 
-def new_samples(estimator: Any, X: Any, *, single: bool = False) -> Any:
-    """Return the samples X of a prediction, as float64 or CSR; `single` leaves float32 alone."""
-    X = of_tensor("X", X)
+def new_samples(estimator: Any, X: Any, *, method: str = "", single: bool = False) -> Any:
+    """Return the samples X of a prediction, as float64 or CSR; `single` leaves float32 alone.
+
+    Where coef_ is a tensor and tensors stay tensors, X must be one beside it. `method` is the name
+    of the prediction, for the sentence that refuses another X.
+    """
+    has_tensors = is_tensor(getattr(estimator, "coef_", None))
+    if has_tensors and is_dispatched():
+        require_beside(estimator, X, method)
+        X = validate_data(estimator, plain_rows("X", X), dtype=None, reset=False)
+        return floating(X)
+    X = of_tensor("X", X, f", or leave it there with {SWITCH}" if has_tensors else "")
     dtype = np.float32 if single and is_single(X) else np.float64
     return validate_data(estimator, X, accept_sparse="csr", dtype=dtype, reset=False)

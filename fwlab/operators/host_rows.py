@@ -31,10 +31,12 @@ class HostRows(TensorRows):
     target: Any = "cuda"
 
     def __post_init__(self) -> None:
-        is_array = isinstance(self.X, np.ndarray) and self.X.dtype.isnative
+        is_array = isinstance(self.X, np.ndarray)
         if not (is_array or hasattr(self.X, "detach")):
             kind = type(self.X).__name__
             raise TypeError(f"X must be an array, a memory map or a torch tensor; got {kind}.")
+        if is_array and self.X.dtype.kind == "f" and self.X.dtype.itemsize > 8:
+            raise TypeError(f"X must be a type of at most 64 bits; got {self.X.dtype}.")
         if not is_array:
             object.__setattr__(self, "X", self.X.detach())
         try:
@@ -65,9 +67,14 @@ class HostRows(TensorRows):
             yield rows, self.xp.astype(part, dtype, copy=False)
 
     def _rows(self, rows: slice) -> Any:
-        """Return some rows as a tensor in the memory of the host; arrays are copied."""
+        """Return some rows as a tensor in the memory of the host.
+
+        Arrays are copied, in the byte order of this machine.
+        """
         part = self.X[rows, :]
-        return part if is_tensor(part) else self.xp.asarray(np.array(part))
+        if is_tensor(part):
+            return part
+        return self.xp.asarray(np.array(part, dtype=part.dtype.newbyteorder("=")))
 
     def _sent_ahead(self, slices: list[slice]) -> Iterator[Any]:
         """Yield the rows of each slice on the device, and send the next rows meanwhile."""

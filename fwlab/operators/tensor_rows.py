@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fwlab.arrays import Floats, namespace_of, on_host
+from fwlab.arrays import Floats, is_tensor, namespace_of, on_host, without_gradient
 from fwlab.operators.sums import gamma
 
 # entries of a part, of its rows or of its scores: on a processor they stay near its caches
@@ -50,7 +50,9 @@ class TensorRows:
 
     def here(self, values: Any, dtype: Any = None) -> Any:
         """Return an array, or a tensor of another device, as a tensor of this device."""
-        return self.xp.asarray(on_host(values), dtype=dtype, device=self.device)
+        is_own = is_tensor(values) and namespace_of(values) is self.xp
+        given = without_gradient(values) if is_own else on_host(values)
+        return self.xp.asarray(given, dtype=dtype, device=self.device)
 
     def part_length(self, n_classes: int) -> int:
         """Return the number of rows of a part, for this number of scores in a row."""
@@ -99,6 +101,34 @@ class TensorRows:
         """
         slices = self.slices(n_classes)
         return np.asarray(gamma(slices[0].stop + len(slices)) * norms)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsWithConstant(TensorRows):
+    """Rows of a tensor X (n, d - 1) with a constant as their last feature, which is not stored.
+
+    Use it as the X of a Problem with CrossEntropy: each part of the rows gets its column.
+    """
+
+    constant: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.X.shape
+        return int(n), int(d) + 1
+
+    def __getitem__(self, key: Any) -> "RowsWithConstant":
+        return RowsWithConstant(self.X[key], self.constant)
+
+    def parts(self, n_classes: int, dtype: Any) -> Iterator[Part]:
+        xp = self.xp
+        for rows, X in super().parts(n_classes, dtype):
+            shape = (X.shape[0], 1)
+            column = xp.full(shape, self.constant, dtype=dtype, device=self.device)
+            yield rows, xp.concat([X, column], axis=1)
+
+    def last_column(self) -> Floats:
+        return np.full((self.shape[0], 1), self.constant)
 
 
 def tensor_rows(features: Any) -> TensorRows:

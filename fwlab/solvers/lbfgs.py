@@ -80,6 +80,40 @@ class SmoothPoint:
 
 
 @dataclass(eq=False)
+class Renewals:
+    """The steps of a run before which its preconditioner is renewed, with ever longer waits.
+
+    Attributes
+    ----------
+    next, wait : float
+        The step of the next renewal, and how many steps later the one after it is.
+    """
+
+    next: float
+    wait: float
+
+    @classmethod
+    def of(cls, problem: PrimalDual, times: float = 1.0) -> "Renewals":
+        """Return the renewals of a run: none where one costs too much.
+
+        times: the cost of a renewal in evaluations, in units of cost_by_class.
+        """
+        cost = cost_by_class(problem)
+        wait = max(FIRST_WAIT, times * cost) if cost <= MOST_COST else np.inf
+        return cls(wait, wait)
+
+    @property
+    def are_planned(self) -> bool:
+        """Whether the run renews its preconditioner at all."""
+        return self.wait < np.inf
+
+    def note(self, n_steps: int) -> None:
+        """Plan the renewal after the one before this step."""
+        self.wait *= GROWTH
+        self.next = n_steps + self.wait
+
+
+@dataclass(eq=False)
 class LbfgsWorkspace:
     """The workspace of a run.
 
@@ -89,8 +123,8 @@ class LbfgsWorkspace:
         The present point.
     inverse : Operator
         The inverse of the preconditioner.
-    renewal, wait : float
-        The step before which the preconditioner is renewed, and how many later the next one is.
+    renewals : Renewals
+        The steps before which the preconditioner is renewed.
     history : History
         The last steps.
     sparse : bool
@@ -105,8 +139,7 @@ class LbfgsWorkspace:
 
     point: SmoothPoint
     inverse: Operator
-    renewal: float
-    wait: float
+    renewals: Renewals
     history: History
     sparse: bool
     dual: float
@@ -135,18 +168,16 @@ class Lbfgs(Method):
         problem, sparse = state.problem, scipy.sparse.issparse(state.problem.X)
         square = problem.features.link_norm(state.link, state.A, problem.lam_n)
         dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
-        room, cost = np.empty_like(state.A), cost_by_class(problem)
+        room, renewals = np.empty_like(state.A), Renewals.of(problem)
         point = SmoothPoint.at(problem, state.link.copy(), room)
-        renewable = cost <= MOST_COST
-        if renewable and point.W.any():
+        if renewals.are_planned and point.W.any():
             inverse = inverse_by_class(problem, point.A)
         else:
             inverse = inverse_at_zero(problem)
         gradient = _flat(point.gradient(problem.lam), sparse)
         image = _image(inverse, gradient, point.W, sparse)
-        wait = max(FIRST_WAIT, cost) if renewable else np.inf
-        history = History(gradient, image, renewable)
-        workspace = LbfgsWorkspace(point, inverse, wait, wait, history, sparse, dual, room)
+        history = History(gradient, image, renewals.are_planned)
+        workspace = LbfgsWorkspace(point, inverse, renewals, history, sparse, dual, room)
         _keep(state, workspace)
         return workspace
 
@@ -154,7 +185,7 @@ class Lbfgs(Method):
         if workspace.is_stuck:
             return
         problem, last, history = state.problem, workspace.point, workspace.history
-        if state.n_steps >= workspace.renewal:
+        if state.n_steps >= workspace.renewals.next:
             _renew(problem, workspace, state.n_steps)
         z = history.direction()
         slope = -float(np.vdot(history.gradient, z))
@@ -184,8 +215,7 @@ def _renew(problem: PrimalDual, workspace: LbfgsWorkspace, n_steps: int) -> None
     W = workspace.point.W
     workspace.inverse = inverse_by_class(problem, workspace.point.A)
     workspace.history.renew(lambda g: _image(workspace.inverse, g, W, workspace.sparse))
-    workspace.wait *= GROWTH
-    workspace.renewal = n_steps + workspace.wait
+    workspace.renewals.note(n_steps)
 
 
 def _keep(state: State, workspace: LbfgsWorkspace) -> None:

@@ -105,8 +105,8 @@ class History:
         self.image = inverse(self.gradient)
         for i in self.order:
             self.images[i, :] = inverse(self.differences[i, :])
-        self.squares = np.array(self.images @ self.differences.T, dtype=np.float64)
-        self.by_images = np.array(self.images @ self.gradient, dtype=np.float64)
+        self.squares = np.array(on_host(self.images @ self.differences.T), dtype=np.float64)
+        self.by_images = np.array(on_host(self.images @ self.gradient), dtype=np.float64)
 
     def _products_with(self, gradient: Any) -> tuple[Floats, Floats]:
         """Return <s_i, g> and <B y_i, g>, (LENGTH,) each."""

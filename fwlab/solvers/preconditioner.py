@@ -19,11 +19,12 @@ the run is likely to, the diagonal of M takes its place.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, namespace_of
 from fwlab.primal_dual import CHUNK, PrimalDual
 from fwlab.threads import threads_in_blas
 
@@ -36,7 +37,7 @@ ENTRIES = 2**18
 # the operations of exp and of the passes over a score, in multiplications of a product with X
 OF_A_SCORE = 60
 
-Operator = Callable[[Floats], Floats]
+Operator = Callable[[Any], Any]
 
 
 def inverse_at_zero(problem: PrimalDual) -> Operator:
@@ -52,19 +53,27 @@ def inverse_at_zero(problem: PrimalDual) -> Operator:
 
 
 def inverse_by_class(problem: PrimalDual, A: Floats) -> Operator:
-    """Return the map of matrices (m, d) that multiplies each row by the inverse of its class's M.
+    """Return `product_by_class` with M at W, from the dual point A(W), (n, m).
 
-    Before and after that, the mean over the classes is taken off. A (n, m) is the dual point A(W):
     |a_ij| is omega_i p_ij, or omega_i (1 - p_ij) for the label.
     """
     omega = problem.sample_weight[:, None]
     share = np.abs(A) / np.where(omega > 0, omega, 1.0)
-    roots = _inverse_roots(problem, omega * share * (1.0 - share))
+    return product_by_class(_inverse_roots(problem, omega * share * (1.0 - share)))
 
-    def apply(G: Floats) -> Floats:
-        halfway = roots @ (G - G.mean(axis=0))[:, :, None]
-        image = (roots.transpose(0, 2, 1) @ halfway)[:, :, 0]
-        return np.asarray(image - image.mean(axis=0))
+
+def product_by_class(roots: Any) -> Operator:
+    """Return the map of matrices (m, d) that multiplies each row by the inverse of its class's M.
+
+    Before and after that, the mean over the classes is taken off. roots (m, d, d) holds L^-1 for
+    the Cholesky factor L of each M; it may be a tensor.
+    """
+    xp = namespace_of(roots)
+
+    def apply(G: Any) -> Any:
+        halfway = roots @ (G - xp.mean(G, axis=0))[:, :, None]
+        image = (xp.matrix_transpose(roots) @ halfway)[:, :, 0]
+        return image - xp.mean(image, axis=0)
 
     return apply
 

@@ -157,27 +157,32 @@ def visitors() -> dict[str, Callable[..., Method]]:
     return found
 
 
+def takers(attribute: str) -> list[str]:
+    """Return the names of fwlab's methods that have a property, an attribute of Method."""
+    return [name for name, cls in REGISTRY.items() if getattr(cls(), attribute)]
+
+
 def refusal(method: Method, problem: PrimalDual) -> str | None:
     """Return the reason why the method does not take this problem, None if it does."""
     if problem.has_entropy:
         return _refused_entropy(method, problem) or method.refuses(problem)
     if not (method.any_norm or problem.regularizer.plain):
-        takers = ", ".join(_takers("any_norm"))
-        return f"its regularizer must be LpNorm(2) but for {takers}; got {problem.regularizer!r}."
+        names = ", ".join(takers("any_norm"))
+        return f"its regularizer must be LpNorm(2) but for {names}; got {problem.regularizer!r}."
     if not (method.any_loss or problem.in_family):
-        takers = ", ".join(_takers("any_loss"))
-        return f"its loss must be a fwlab.Loss but for {takers}; got {problem.loss!r}."
+        names = ", ".join(takers("any_loss"))
+        return f"its loss must be a fwlab.Loss but for {names}; got {problem.loss!r}."
     return method.refuses(problem)
 
 
 def _refused_entropy(method: Method, problem: PrimalDual) -> str | None:
     if problem.has_tensors and not method.takes_tensors:
-        takers = ", ".join(_takers("takes_tensors"))
-        return f"its X must be an array of numpy but for {takers}; got a tensor."
+        names = ", ".join(takers("takes_tensors"))
+        return f"its X must be an array of numpy but for {names}; got a tensor."
     if not method.takes_entropy:
-        takers = ", ".join(_takers("takes_entropy"))
+        names = ", ".join(takers("takes_entropy"))
         why = "the dual of an entropy is not quadratic, and its curvature has no bound at vertices"
-        return f"its loss must not be {problem.loss!r} but for {takers}: {why}."
+        return f"its loss must not be {problem.loss!r} but for {names}: {why}."
     if problem.kernel is not None:
         return f"its kernel must be None with {problem.loss!r}; got {problem.kernel!r}."
     if not problem.regularizer.plain:
@@ -209,10 +214,6 @@ def _sentence(name: str) -> str:
         return build(name, {}).sentence
     except Exception as error:
         return f"It cannot be used: {error}"
-
-
-def _takers(attribute: str) -> list[str]:
-    return [name for name, cls in REGISTRY.items() if getattr(cls(), attribute)]
 
 
 def _check_options(name: str, cls: Callable[..., Method], options: dict[str, Any]) -> None:

@@ -181,7 +181,7 @@ def _start_of_tensors(problem: Problem, A0: Any) -> Any:
     machine, float64 = (problem.n_classes, problem.n_features), features.xp.float64
     if A0 is None:
         return features.xp.zeros(machine, dtype=float64, device=features.device)
-    given = A0 if is_tensor(A0) else features.xp.asarray(as_floats("A0", A0, ndims=(2,)))
+    given = A0 if is_tensor(A0) else features.xp.asarray(as_floats("A0", A0, ndims=(2,)).copy())
     shape = tuple(given.shape)
     if shape not in (dual, machine):
         raise ValueError(

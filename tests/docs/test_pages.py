@@ -33,6 +33,7 @@ def test_code_is_found_in_pages():
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda page: page.stem)
 def test_code_of_a_page_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # which a page tells its reader to set
     names: dict[str, object] = {"__name__": page.stem}
     if any("import torch" in code for code in blocks(page)):
         pytest.importorskip("torch", reason="torch is not installed (extra torch)")

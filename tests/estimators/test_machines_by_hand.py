@@ -189,7 +189,7 @@ def test_a_path_whose_largest_C_is_refused_trains_no_machine(runs):
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_only_a_warm_start_begins_at_the_last_dual_point(warm_start, runs):
     machine = fwlab.TopKSVC(C=C, warm_start=warm_start).fit(X, Y)
-    machine._dual = SIGNS[:, None] * [-1.0, 1.0] if not warm_start else machine._dual
+    machine._end = SIGNS[:, None] * [-1.0, 1.0] if not warm_start else machine._end
     machine.fit(X, Y)
     assert runs[0][2] is None
     assert (runs[1][2] is not None) == warm_start

@@ -26,6 +26,7 @@ NO_MATHEMATICS = {
     "torch_projection": "torch, which the planted runs lack",
     "operators.host_rows": "torch, which the planted runs lack; tests/solvers/test_host_rows.py",
     "operators.precision": "settings of torch",
+    "estimators.tensors": "which samples stay tensors, and sentences",
     "estimators.callbacks": "tasks that callbacks of scikit-learn see",
     "cli.main": "the start of the command line",
     "streams": "stdout and stderr",

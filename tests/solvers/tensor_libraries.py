@@ -1,8 +1,8 @@
 """The libraries whose tensors the tests use; torch only where it is installed."""
 
 import importlib.util
+from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import array_api_strict
 import numpy as np
@@ -16,16 +16,17 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed (extra torch)")
 
 
+# numpy cannot read its arrays, so that each conversion has to be meant
+ELSEWHERE = array_api_strict.Device("device1")
+
+
 def strict() -> SimpleNamespace:
-    """Return the functions of array_api_strict that the tests need."""
+    """Return the functions of array_api_strict that the tests need, for a device of its own."""
     return SimpleNamespace(
-        name="array_api_strict", tensor=array_api_strict.asarray, kind=type(tensor_of_strict())
+        name="array_api_strict",
+        tensor=partial(array_api_strict.asarray, device=ELSEWHERE),
+        kind=type(array_api_strict.asarray([0.0])),
     )
-
-
-def tensor_of_strict() -> Any:
-    """Return some tensor of array_api_strict."""
-    return array_api_strict.asarray([0.0])
 
 
 def torch() -> SimpleNamespace:

@@ -12,7 +12,7 @@ from fwlab.operators.host_rows import HostRows
 pytestmark = needs_torch
 
 
-@pytest.mark.parametrize("kind", ["array", "memory map", "tensor"])
+@pytest.mark.parametrize("kind", ["array", "backwards", "big-endian", "memory map", "tensor"])
 def test_runs_are_those_of_a_tensor(kind, tmp_path, monkeypatch):
     import torch
 
@@ -21,6 +21,8 @@ def test_runs_are_those_of_a_tensor(kind, tmp_path, monkeypatch):
     np.save(tmp_path / "X.npy", X)
     rows = {
         "array": X,
+        "backwards": X[::-1].copy()[::-1],
+        "big-endian": X.astype(">f4"),
         "memory map": np.load(tmp_path / "X.npy", mmap_mode="r"),
         "tensor": torch.asarray(X),
     }[kind]
@@ -48,6 +50,8 @@ def test_integers_are_refused():
 def test_bad_rows_and_devices_are_refused():
     with pytest.raises(TypeError, match=r"X must be an array, a memory map or a torch tensor; got"):
         HostRows([[1.0]], "cpu")
+    with pytest.raises(TypeError, match=r"X must be a type of at most 64 bits; got float128"):
+        HostRows(np.ones((2, 2), dtype=np.longdouble), "cpu")
     with pytest.raises(ValueError, match=r"target must name a device of torch; got 'nonsense'"):
         HostRows(np.ones((2, 2)), "nonsense")
 

@@ -2,9 +2,10 @@
 
 from types import SimpleNamespace
 
+import array_api_strict
 import numpy as np
 import pytest
-from solvers.tensor_libraries import LIBRARIES, LOSS, both, data
+from solvers.tensor_libraries import ELSEWHERE, LIBRARIES, LOSS, both, data
 
 import fwlab
 from fwlab.arrays import on_host
@@ -127,6 +128,8 @@ def test_other_methods_and_functions_refuse_tensors(library):
         lambda: problem.weights(np.zeros((300, 4))),
         lambda: problem.gap(np.zeros((300, 4))),
         lambda: problem.dual(np.zeros((300, 4))),
+        lambda: problem.is_feasible(np.zeros((300, 4))),
+        lambda: problem.infeasibility(library.tensor(np.zeros((300, 4)))),
         lambda: fwlab.verify(problem, fwlab.solve(problem, "lbfgs")),
     ):
         with pytest.raises(TypeError, match=r"X as an array of numpy; got a tensor on"):
@@ -233,7 +236,32 @@ def test_a_time_limit_holds(library):
     assert result.status is fwlab.Status.TIME_LIMIT and result.gap_error < 1e-9
 
 
-def test_other_arrays_stay_arrays_of_numpy(library):
+def test_tensors_of_the_host_are_arrays_for_a_hinge():
     X, y = data()
-    problem = fwlab.Problem(library.tensor(X), y, fwlab.TopK(2), C=1.0)
+    problem = fwlab.Problem(array_api_strict.asarray(X), y, fwlab.TopK(2), C=1.0)
     assert isinstance(problem.X, np.ndarray) and not problem.has_tensors
+    elsewhere = array_api_strict.asarray(X, device=ELSEWHERE)
+    with pytest.raises(TypeError, match=r"on array_api_strict.Device\('device1'\): pass an array"):
+        fwlab.Problem(elsewhere, y, fwlab.TopK(2), C=1.0)
+
+
+@pytest.mark.parametrize("form", ["backwards", "big-endian", "read-only"])
+def test_arrays_of_any_form_beside_tensors(library, form):
+    X, y = data()
+
+    def formed(array):
+        if form == "backwards":
+            return array[::-1].copy()[::-1]
+        copy = array.astype(array.dtype.newbyteorder(">") if form == "big-endian" else array.dtype)
+        copy.setflags(write=False)
+        return copy
+
+    there = fwlab.Problem(library.tensor(X), formed(y), LOSS, C=1.0, sample_weight=formed(1.0 + y))
+    result = fwlab.solve(there, "lbfgs", tol=1e-6)
+    assert fwlab.solve(there, "lbfgs", tol=1e-6, A0=formed(on_host(result.W))).nit == 0
+    found = fwlab.certify(there, formed(on_host(result.W)))
+    expected = on_host(result.predict(library.tensor(X)))
+    for answers in (result, found):
+        assert answers.proved_accuracy(formed(X), formed(y)) == answers.proved_accuracy(X, y)
+        assert (on_host(answers.proved(formed(X))) == on_host(answers.proved(X))).all()
+    assert (on_host(result.predict(formed(X))) == expected).all()

@@ -19,7 +19,7 @@ from fwlab.operators.precision import (
     products_of,
 )
 from fwlab.result import Certificate
-from fwlab.solvers import tensor_lbfgs
+from fwlab.solvers import tensor_lbfgs, tensor_preconditioner
 from fwlab.solvers.lbfgs import SmoothPoint
 from fwlab.solvers.tensor_lbfgs import TensorState
 from fwlab.solvers.tensor_point import TensorPoint
@@ -66,32 +66,8 @@ def test_a_run_reaches_the_optimum_of_numpy(library, C, dtype):
     assert len(found.trace.gap) == found.nit + 1 and found.trace.gap[-1] == found.gap
 
 
-def test_the_preconditioner_is_the_inverse_hessian_at_zero(library):
-    X, y = data()
-    omega = np.linspace(0.1, 2, 300)
-    there, here = both(library, X, y, C=2.0, sample_weight=omega)
-    M = here.lam * np.eye(6) + 0.25 * 0.75 * (X * omega[:, None]).T @ X / 300
-    inverse = on_host(tensor_lbfgs.inverse_at_zero(there))
-    # M is float32, and well conditioned
-    assert np.abs(inverse @ M - np.eye(6)).max() <= 300 * 2.0**-23 * np.linalg.cond(M)
-    wide, _ = both(library, X[:5], np.array([0, 1, 0, 1, 1]), C=2.0)
-    diagonal = wide.lam + 0.25 * (X[:5] ** 2).sum(axis=0) / 5
-    assert on_host(tensor_lbfgs.inverse_at_zero(wide)) == pytest.approx(1 / diagonal, rel=1e-5)
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_a_singular_preconditioner_is_lifted(library, scale):
-    X = scale * np.outer(np.linspace(1, 2, 300), [1.0, 2.0, 2.0])
-    there, here = both(library, X, np.arange(300) % 2, C=1e30)
-    M = 0.25 * X.T @ X / 300
-    M += (here.lam + tensor_lbfgs.JITTER * M.max()) * np.eye(3)
-    found, along = on_host(tensor_lbfgs.inverse_at_zero(there)), np.array([0.0, 1.0, -1.0])
-    # the entries of M are float32, with errors of a quarter of what lifts it
-    assert (found @ along)[1:] == pytest.approx(np.linalg.solve(M, along)[1:], rel=0.5, abs=0)
-
-
 def test_a_run_without_a_factorisation(library, monkeypatch):
-    monkeypatch.setattr(tensor_lbfgs, "MOST_FEATURES", 3)
+    monkeypatch.setattr(tensor_preconditioner, "MOST_FEATURES", 3)
     X, y = data()
     there, _ = both(library, X, y, C=1.0)
     assert fwlab.solve(there, "lbfgs", tol=1e-8).success

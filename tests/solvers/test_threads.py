@@ -1,14 +1,16 @@
 """A run shares its work on rows among threads; their number changes at most BLAS's rounding."""
 
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Barrier, Event
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
 from solvers.solver_table import Case, each_form, each_method
+from solvers.tensor_libraries import needs_torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fwlab
@@ -23,6 +25,7 @@ from fwlab.threads import (
     run_threads,
     sum_of_parts,
     threads_in_blas,
+    torch_threads,
 )
 
 
@@ -274,3 +277,48 @@ def test_the_last_one_out_lifts_the_limit(monkeypatch):
             pass
         assert told == [1]
     assert told == [1, "lifted"]
+
+
+class TorchOfThreads:
+    """torch's numbers of threads: one for each thread, and one that new threads begin with."""
+
+    def __init__(self, number):
+        self.of_new, self.own = number, threading.local()
+
+    def get_num_threads(self):
+        self.own.number = getattr(self.own, "number", self.of_new)
+        return self.own.number
+
+    def set_num_threads(self, number):
+        self.own.number = self.of_new = number
+
+
+@pytest.mark.parametrize("library", ["stand-in", pytest.param("torch", marks=needs_torch)])
+def test_overlapping_runs_leave_the_threads_of_torch(library, monkeypatch):
+    if library == "torch":
+        import torch
+    else:
+        torch = TorchOfThreads(3)
+        monkeypatch.setitem(sys.modules, "torch", torch)
+    before, seen, begun, may_end = torch.get_num_threads(), [], Event(), Event()
+
+    def other_run():
+        seen.append(torch.get_num_threads())
+        with torch_threads(2):
+            seen.append(torch.get_num_threads())
+            begun.set()
+            may_end.wait()
+        seen.append(torch.get_num_threads())
+
+    with torch_threads(1), torch_threads(4):
+        assert torch.get_num_threads() == 4
+        other = Thread(target=other_run)
+        other.start()
+        begun.wait()
+    assert torch.get_num_threads() == before
+    may_end.set()
+    other.join()
+    later = Thread(target=lambda: seen.append(torch.get_num_threads()))
+    later.start()
+    later.join()
+    assert seen == [before, 2, before, before]
