@@ -1,0 +1,145 @@
+"""Walk along C from point to point, as far as each bound allows.
+
+A stretch from a point to the next one is proved if at most as many validation samples can be
+correct as the chosen machine has correct, and `allowed` more. Its reach (fwlab.choice.stretch) is
+about residual + bend h^2 for the logarithm h of its length, and must stay below the room: the
+distance from the machine within which one sample more could be correct. That gives the next h.
+
+A machine whose residual takes more than a share of the room asks for another knot. A point that is
+better than the chosen machine becomes a knot, and is chosen if its solution is better, too.
+
+Where the bound stays too high on a stretch of the length SHORTEST, the walk leaves it open and goes
+on. Stretches in a row that are left open double in length, so that the walk always ends.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fwlab.arrays import Floats
+from fwlab.choice.knots import Knots
+from fwlab.choice.point import Point, Training
+from fwlab.choice.stretch import reach
+from fwlab.choice.validation import Leads, Validation
+
+FIRST, SHORTEST = 1e-2, 1e-7  # lengths in log C
+SAFE, SOLVED, LARGEST_SHARE = 0.9, 0.05, 0.15  # shares of the room
+# of the machine's length, below which a residual is not asked for: rounding is near
+FINEST = 1e-10
+GROWTH = 2.0
+# a gap of knots is halved if it is that many steps long; otherwise the point itself is solved
+WIDE = 4.0
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """All C from low to high, where at most n_right validation samples can be correct."""
+
+    low: float
+    high: float
+    n_right: int
+
+
+@dataclass(eq=False)
+class Walk:
+    """The walk so far.
+
+    Attributes
+    ----------
+    training, validation : Training, Validation
+    knots : Knots
+    allowed : int
+        The number of samples that the slack allows.
+    stretches : list of Stretch
+        From the lowest C on, without gaps.
+    step, bend, shortest : float
+        The length of the next stretch in log C, the bend of the last one, and the length at which
+        the next one is left open.
+    n_points : int
+        The number of machines that were evaluated.
+    """
+
+    training: Training
+    validation: Validation
+    knots: Knots
+    allowed: int
+    stretches: list[Stretch] = field(default_factory=list)
+    step: float = FIRST
+    bend: float = 0.0
+    shortest: float = SHORTEST
+    n_points: int = 0
+
+    @property
+    def most(self) -> int:
+        """The number of correct predictions that a proved stretch may not exceed."""
+        return self.knots.n_right[self.knots.best_C] + self.allowed
+
+    def run(self) -> None:
+        """Walk from the lowest knot to the highest one, or until the clock says to end."""
+        end = max(self.knots.machines)
+        at = self._evaluated(min(self.knots.machines))
+        leads = self.validation.leads(at.W)
+        while at.C < end and not self.knots.clock.is_over():
+            room = self._room(leads)
+            self.step = min(GROWTH * self.step, self._length(room, at.residual))
+            found = self._next(at, leads, room, end)
+            if found is None:
+                return
+            at, leads = found
+
+    def _next(
+        self, at: Point, leads: Leads, room: float, end: float
+    ) -> tuple[Point, Leads] | None:
+        """Return the next point with its leads, and add the stretch to it; None at the end."""
+        while not self.knots.clock.is_over():
+            self.step = max(self.step, self.shortest)
+            C = at.C * np.exp(self.step)
+            C = end if C * np.exp(self.step / 8) >= end else float(C)
+            point = self._near(C, room)
+            found = self.validation.leads(point.W)
+            if found.n_right > self.most - self.allowed and C not in self.knots.machines:
+                self._solve(C, room)
+                continue
+            size, ends = reach(self.training, at, point), max(at.residual, point.residual)
+            n_right = self.validation.most_right(leads, found, size)
+            length = float(np.log(C / at.C))
+            self.bend = (size - ends) / length**2
+            is_open = n_right > self.most
+            if not is_open or self.step <= self.shortest:
+                self.shortest = GROWTH * self.shortest if is_open else SHORTEST
+                self.stretches.append(Stretch(at.C, C, n_right))
+                return point, found
+            self.step = np.clip(self._length(room, ends), length / 4, 0.7 * length)
+        return None
+
+    def _room(self, leads: Leads) -> float:
+        """Return the distance within which more than `most` predictions can be correct."""
+        margins, number = leads.margins(self.validation.norms), self.most - self.validation.n_always
+        if number >= len(margins):
+            return np.inf
+        return max(0.0, float(np.partition(margins, number)[number]))
+
+    def _length(self, room: float, residual: float) -> float:
+        """Return the length in log C at which the reach is about the room."""
+        left = max(room - residual, (1 - SAFE) * room)
+        return float(SAFE * np.sqrt(left / self.bend)) if 0 < self.bend < np.inf else self.step
+
+    def _near(self, C: float, room: float) -> Point:
+        """Return a point at C whose residual is small enough, or that is solved."""
+        point = self._evaluated(C)
+        while point.residual > LARGEST_SHARE * room and C not in self.knots.machines:
+            low, high = self.knots.around(C)
+            is_wide = np.log(high / low) > WIDE * self.step
+            self._solve(float(np.sqrt(low) * np.sqrt(high)) if is_wide else C, room)
+            point = self._evaluated(C)
+        return point
+
+    def _solve(self, C: float, room: float) -> None:
+        """Add a knot at C."""
+        W = self.knots.machine(C)
+        size = float(np.linalg.norm(W))
+        self.knots.add(C, W, max(min(SOLVED * room, size), FINEST * size))
+
+    def _evaluated(self, C: float) -> Point:
+        self.n_points += 1
+        return self.training.point(C, self.knots.machine(C))
