@@ -21,7 +21,7 @@ from fwlab.result import Result
 from fwlab.solvers.solve import solve
 
 FEW = 4
-MAX_ITER = 10_000
+MAX_ITER, TINY = 10_000, 1e-300
 # a machine is off by at most this many times the share of its length that was asked for
 MISSED = 4.0
 
@@ -60,8 +60,8 @@ class Knots:
         """Solve at C, from near the machine W, to a residual of `wanted` at most."""
         problem = self.problem.with_lam(1.0 / (C * self.problem.n_samples))
         start = None if W is None else _gradients(problem, W)
-        # P(W) - D(A(W)) = lam/2 |W - C U(W)|^2
-        tol = problem.lam / 2 * wanted**2
+        # P(W) - D(A(W)) = lam/2 |W - C U(W)|^2; with a tol of 0 no run ends before MAX_ITER
+        tol = max(problem.lam / 2 * wanted**2, TINY)
         limit = self.clock.remaining
         result = solve(problem, "lbfgs", tol, A0=start, max_iter=MAX_ITER, time_limit=limit)
         self.clock.note(result.status)
