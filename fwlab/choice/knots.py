@@ -12,16 +12,20 @@ import numpy as np
 
 from fwlab.arrays import Floats, Integers
 from fwlab.choice.clock import Clock
+from fwlab.enclosing_ball import norm_above
 from fwlab.operators.softmax import cross_entropies
 from fwlab.operators.sums import square_in_parts
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
 from fwlab.proved import best_classes
 from fwlab.result import Result
+from fwlab.solvers.lbfgs import Lbfgs
+from fwlab.solvers.method import Needs, State
 from fwlab.solvers.solve import solve
 
 FEW = 4
 MAX_ITER, TINY = 10_000, 1e-300
+NEEDS, MOST_STEPS = Needs(own_values=True), 300
 # a machine is off by at most this many times the share of its length that was asked for
 MISSED = 4.0
 
@@ -57,9 +61,8 @@ class Knots:
         return min(self.n_right, key=lambda C: (-self.n_right[C], C))
 
     def add(self, C: float, W: Floats | None, wanted: float) -> None:
-        """Solve at C, from near the machine W, to a residual of `wanted` at most."""
-        problem = self.problem.with_lam(1.0 / (C * self.problem.n_samples))
-        start = None if W is None else _gradients(problem, W)
+        """Solve at C, from near the machine W, to a residual of about `wanted`, and evaluate."""
+        problem, start = self._problem_at(C), None if W is None else _gradients(self.problem, W)
         # P(W) - D(A(W)) = lam/2 |W - C U(W)|^2; with a tol of 0 no run ends before MAX_ITER
         tol = max(problem.lam / 2 * wanted**2, TINY)
         limit = self.clock.remaining
@@ -70,21 +73,44 @@ class Knots:
         if self.best is None or self.best_C == C:
             self.best = result
 
+    def refine(self, C: float, wanted: float) -> None:
+        """Make a knot of C by L-BFGS steps from its machine on, without a certificate.
+
+        They end at a residual of `wanted`, or where rounding hides the descent.
+        """
+        problem, W = self._problem_at(C), self.machine(C)
+        state = State(problem, _gradients(problem, W), np.random.default_rng(0), NEEDS)
+        method = Lbfgs()
+        workspace = method.start_at(state, W)
+        for _ in range(MOST_STEPS):
+            point = workspace.point
+            is_near = norm_above(point.W - point.link) <= wanted
+            if is_near or workspace.is_stuck or self.clock.is_over():
+                break
+            method.iterate(state, workspace)
+        self.machines[C] = workspace.point.W
+
+    def _problem_at(self, C: float) -> PrimalDual:
+        return self.problem.with_lam(1.0 / (C * self.problem.n_samples))
+
     def add_grid(self, grid: Floats, share: float) -> None:
         """Solve at ascending C, to residuals of about this share of the machines' lengths."""
-        W, size = None, 0.0
+        W, size = None, grid[0] * _norm(self._sum_at_zero())
         for C in grid.tolist():
             if self.machines and self.clock.is_over(before_walk=True):
                 return
-            if W is None:
-                zero = np.zeros((self.problem.n_classes, self.problem.n_features))
-                # the ball of W = 0 holds the optimum
-                size = C * _norm(self.problem.features.transposed_product(_gradients(self.problem, zero)))
             self.add(C, W, share * size)
-            if W is None and _norm(self.machines[C]) < size / MISSED:
-                self.add(C, self.machines[C], share * _norm(self.machines[C]))
+            W = self.machines[C]
+            # the ball of W = 0 may be much larger than the machine
+            if _norm(W) < size / MISSED:
+                self.add(C, W, share * _norm(W))
             W = self.machines[C]
             size = _norm(W)
+
+    def _sum_at_zero(self) -> Floats:
+        """Return U(0), which times C is at least as long as the optimum."""
+        zero = np.zeros((self.problem.n_classes, self.problem.n_features))
+        return self.problem.features.transposed_product(_gradients(self.problem, zero))
 
     def around(self, C: float) -> tuple[float, float]:
         """Return the knots below and above C, which lies between two of them."""

@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Integers
-from fwlab.checks.arguments import as_features, as_positive_reals, as_real
+from fwlab.checks.arguments import LARGEST, as_features, as_real
 from fwlab.checks.labels import codes_of_rows
 from fwlab.choice.clock import Clock
 from fwlab.choice.knots import Knots
 from fwlab.choice.point import Training
 from fwlab.choice.proved_choice import ChoiceStatus, ProvedChoice, merged, statement
 from fwlab.choice.validation import Validation
-from fwlab.choice.walk import Stretch, Walk
+from fwlab.choice.walk import SHARE, Stretch, Walk
 from fwlab.cross_entropy import CrossEntropy, EntropyLoss
+from fwlab.operators.features import features_of
 from fwlab.problem import Problem
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.lbfgs import Lbfgs
@@ -24,8 +25,6 @@ from fwlab.topk_entropy import TopKEntropy
 
 # knots before the walk
 PER_DECADE, FEWEST, MOST = 4, 5, 41
-# of the lengths of their machines: the residuals of these knots
-SHARE = 1e-4
 LEAST_SLACK, LEAST_SAMPLES = 0.002, 2
 
 
@@ -100,10 +99,13 @@ def prove_choice(
 
 def _interval(C: Any) -> tuple[float, float]:
     """Return the checked ends of the interval."""
-    ends = as_positive_reals("C", C)
-    if len(ends) != 2 or not ends[0] < ends[1]:
-        raise ValueError(f"C must be an interval (low, high) with low < high; got {C!r}.")
-    return ends[0], ends[1]
+    ends = list(C) if np.iterable(C) and not isinstance(C, str) else []
+    if len(ends) != 2:
+        raise TypeError(f"C must be a pair of positive numbers, (low, high); got {C!r}.")
+    low, high = (as_real("C", end, positive=True) for end in ends)
+    if not low < high:
+        raise ValueError(f"C must be (low, high) with low < high; got {C!r}.")
+    return low, high
 
 
 def _check_loss(loss: Any) -> None:
@@ -122,6 +124,12 @@ def _validation(X: Any, y: Any, problem: Problem) -> tuple[Any, Integers]:
     if rows.shape[1] != problem.n_features:
         raise ValueError(
             f"X_validation must have {problem.n_features} columns, as X has; got {rows.shape[1]}."
+        )
+    finite = np.isfinite(features_of(rows, None).square_norms())
+    if not finite.all():
+        raise ValueError(
+            f"X_validation must be finite and at most {LARGEST:g} in size; row "
+            f"{int(np.argmin(finite))} is not."
         )
     try:
         return rows, codes_of_rows(y, problem.classes, rows.shape[0])

@@ -27,6 +27,10 @@ SAFE, SOLVED, LARGEST_SHARE = 0.9, 0.05, 0.15  # shares of the room
 # of the machine's length, below which a residual is not asked for: rounding is near
 FINEST = 1e-10
 GROWTH = 2.0
+# of the last step but one, what is left over and joins it
+REST = 1 / 8
+# of the length of a machine: the residual of one that may be chosen
+SHARE = 1e-4
 # a gap of knots is halved if it is that many steps long; otherwise the point itself is solved
 WIDE = 4.0
 
@@ -77,7 +81,8 @@ class Walk:
     def run(self) -> None:
         """Walk from the lowest knot to the highest one, or until the clock says to end."""
         end = max(self.knots.machines)
-        at = self._evaluated(min(self.knots.machines))
+        first = min(self.knots.machines)
+        at = self._near(first, self._room(self.validation.leads(self.knots.machine(first))))
         leads = self.validation.leads(at.W)
         while at.C < end and not self.knots.clock.is_over():
             room = self._room(leads)
@@ -87,18 +92,16 @@ class Walk:
                 return
             at, leads = found
 
-    def _next(
-        self, at: Point, leads: Leads, room: float, end: float
-    ) -> tuple[Point, Leads] | None:
+    def _next(self, at: Point, leads: Leads, room: float, end: float) -> tuple[Point, Leads] | None:
         """Return the next point with its leads, and add the stretch to it; None at the end."""
         while not self.knots.clock.is_over():
             self.step = max(self.step, self.shortest)
-            C = at.C * np.exp(self.step)
-            C = end if C * np.exp(self.step / 8) >= end else float(C)
+            C = self._after(at.C, end)
             point = self._near(C, room)
             found = self.validation.leads(point.W)
-            if found.n_right > self.most - self.allowed and C not in self.knots.machines:
-                self._solve(C, room)
+            if found.n_right > self.most - self.allowed and C not in self.knots.n_right:
+                self.knots.add(C, point.W, SHARE * float(np.linalg.norm(point.W)))
+                self.knots.refine(C, self._wanted(C, room))
                 continue
             size, ends = reach(self.training, at, point), max(at.residual, point.residual)
             n_right = self.validation.most_right(leads, found, size)
@@ -111,6 +114,11 @@ class Walk:
                 return point, found
             self.step = np.clip(self._length(room, ends), length / 4, 0.7 * length)
         return None
+
+    def _after(self, C: float, end: float) -> float:
+        """Return the C of the next point; no short rest is left before the end."""
+        rest = float(np.log(end / C))
+        return end if self.step * (1 + REST) >= rest else C * float(np.exp(self.step))
 
     def _room(self, leads: Leads) -> float:
         """Return the distance within which more than `most` predictions can be correct."""
@@ -126,19 +134,25 @@ class Walk:
 
     def _near(self, C: float, room: float) -> Point:
         """Return a point at C whose residual is small enough, or that is solved."""
-        point = self._evaluated(C)
-        while point.residual > LARGEST_SHARE * room and C not in self.knots.machines:
-            low, high = self.knots.around(C)
-            is_wide = np.log(high / low) > WIDE * self.step
-            self._solve(float(np.sqrt(low) * np.sqrt(high)) if is_wide else C, room)
-            point = self._evaluated(C)
+        point, is_solved = self._evaluated(C), False
+        while point.residual > LARGEST_SHARE * room and not is_solved:
+            knot = self._place_of_knot(C)
+            self.knots.refine(knot, self._wanted(knot, room))
+            point, is_solved = self._evaluated(C), knot == C
         return point
 
-    def _solve(self, C: float, room: float) -> None:
-        """Add a knot at C."""
-        W = self.knots.machine(C)
-        size = float(np.linalg.norm(W))
-        self.knots.add(C, W, max(min(SOLVED * room, size), FINEST * size))
+    def _place_of_knot(self, C: float) -> float:
+        """Return where a knot helps C: in the middle of a wide gap, or C itself."""
+        if C in self.knots.machines:
+            return C
+        low, high = self.knots.around(C)
+        is_wide = np.log(high / low) > WIDE * self.step
+        return float(np.sqrt(low) * np.sqrt(high)) if is_wide else C
+
+    def _wanted(self, C: float, room: float) -> float:
+        """Return the residual for a knot at C."""
+        size = float(np.linalg.norm(self.knots.machine(C)))
+        return max(min(SOLVED * room, size), FINEST * size)
 
     def _evaluated(self, C: float) -> Point:
         self.n_points += 1

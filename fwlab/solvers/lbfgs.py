@@ -132,11 +132,15 @@ class Lbfgs(Method):
         return Needs(own_values=True)
 
     def start(self, state: State) -> LbfgsWorkspace:
+        return self.start_at(state, state.link.copy())
+
+    def start_at(self, state: State, W: Floats) -> LbfgsWorkspace:
+        """Return the workspace of a run from any machine W (m, d) on."""
         problem, sparse = state.problem, scipy.sparse.issparse(state.problem.X)
         square = problem.features.link_norm(state.link, state.A, problem.lam_n)
         dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
         room, cost = np.empty_like(state.A), cost_by_class(problem)
-        point = SmoothPoint.at(problem, state.link.copy(), room)
+        point = SmoothPoint.at(problem, W, room)
         renewable = cost <= MOST_COST
         if renewable and point.W.any():
             inverse = inverse_by_class(problem, point.A)

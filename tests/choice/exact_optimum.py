@@ -113,9 +113,7 @@ def exact_optimum(X, codes, omega, C, W):
             size = len(gradient)
             matrix = flint.arb_mat(size, size, [v for row in hessian for v in row]).mid()
             step = matrix.solve(flint.arb_mat(size, 1, gradient).mid()).mid()
-            rows = [
-                [v - step[j * d + k, 0] for k, v in enumerate(w)] for j, w in enumerate(rows)
-            ]
+            rows = [[v - step[j * d + k, 0] for k, v in enumerate(w)] for j, w in enumerate(rows)]
             rows = [[v.mid() for v in w] for w in rows]
         raise ArithmeticError(f"Newton's method ended at a gradient of {length:.3g}.")
 

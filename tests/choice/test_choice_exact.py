@@ -41,9 +41,7 @@ def drawn_problem(rng):
 
 def solved(X, codes, omega, C, m):
     """Return a good machine for C."""
-    problem = fwlab.Problem(
-        X, codes, fwlab.CrossEntropy(), C=C, n_classes=m, sample_weight=omega
-    )
+    problem = fwlab.Problem(X, codes, fwlab.CrossEntropy(), C=C, n_classes=m, sample_weight=omega)
     return problem, fwlab.solve(problem, "lbfgs", tol=1e-12, relative=True, max_iter=3000).W
 
 
