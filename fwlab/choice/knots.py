@@ -25,7 +25,7 @@ from fwlab.solvers.solve import solve
 
 FEW = 4
 MAX_ITER, TINY = 10_000, 1e-300
-NEEDS, MOST_STEPS = Needs(own_values=True), 300
+NEEDS, MOST_STEPS = Needs(own_values=True), 200
 # a machine is off by at most this many times the share of its length that was asked for
 MISSED = 4.0
 
@@ -62,7 +62,8 @@ class Knots:
 
     def add(self, C: float, W: Floats | None, wanted: float) -> None:
         """Solve at C, from near the machine W, to a residual of about `wanted`, and evaluate."""
-        problem, start = self._problem_at(C), None if W is None else _gradients(self.problem, W)
+        problem = self._problem_at(C)
+        start = None if W is None else _start_near(problem, W)
         # P(W) - D(A(W)) = lam/2 |W - C U(W)|^2; with a tol of 0 no run ends before MAX_ITER
         tol = max(problem.lam / 2 * wanted**2, TINY)
         limit = self.clock.remaining
@@ -100,10 +101,9 @@ class Knots:
             if self.machines and self.clock.is_over(before_walk=True):
                 return
             self.add(C, W, share * size)
-            W = self.machines[C]
             # the ball of W = 0 may be much larger than the machine
-            if _norm(W) < size / MISSED:
-                self.add(C, W, share * _norm(W))
+            if _norm(self.machines[C]) < size / MISSED:
+                self.add(C, self.machines[C], share * _norm(self.machines[C]))
             W = self.machines[C]
             size = _norm(W)
 
@@ -137,6 +137,18 @@ def _gradients(problem: PrimalDual, W: Floats) -> Floats:
     """Return the rows omega_i (e_y - p_i) at the scores of W, (n, m), a feasible dual point."""
     duals = cross_entropies(problem.features.scores(W), problem.y)[1]
     return np.asarray(problem.sample_weight[:, None] * duals)
+
+
+def _start_near(problem: PrimalDual, W: Floats) -> Floats:
+    """Return the multiple of the gradients at W whose link is nearest to W, a feasible dual point.
+
+    For the optimum of a smaller C the link of the gradients themselves would be longer than W.
+    """
+    A = _gradients(problem, W)
+    V = problem.link(A)
+    square = square_in_parts(V)
+    share = float(np.vdot(V, W)) / square if square > 0 else 1.0
+    return A * min(max(share, 0.0), 1.0)
 
 
 def _norm(W: Floats) -> float:

@@ -106,7 +106,7 @@ class Training:
         unsure = share_errors(row_maxima(scores), errors, scores.shape[1])
         t = duals[np.arange(len(duals)), problem.y]
         rows_error = omega * row_errors(unsure, t, scores.shape[1])
-        sizes = np.sqrt(np.einsum("ij,ij->i", A, A))
+        sizes = norms_above(np.einsum("ij,ij->i", A, A))
         total = float(np.sum(self.product_errors * sizes + self.norms * rows_error))
         U_error = MARGIN * (total + np.sqrt(U.size) * len(A) * UNDERFLOW)
         residual = norm_above(W - C * U) + C * (2 * UNIT * norm_above(U) + U_error)

@@ -42,7 +42,7 @@ def prove_choice(
     """Choose C by the accuracy on validation samples, and prove what another C could gain.
 
     The proof is about the exact optimum W*(C) of (1/2) |W|^2 + C sum_i loss_i for every real C of
-    the interval, not for those of a grid, and includes all rounding errors (fwlab.choice.stretch).
+    the interval, and includes all rounding errors (fwlab.choice.stretch).
     Ctrl-C and the time limit end it with what is proved so far.
 
     Parameters
@@ -58,8 +58,8 @@ def prove_choice(
     loss : CrossEntropy, optional
         The only loss with such a proof here.
     slack : float, optional
-        The accuracy that another C may gain, as a share: 0.01 is one point. By default 0.2 points or
-        2 samples, whichever is more. A smaller slack takes more points.
+        The accuracy that another C may gain, as a share: 0.01 is one point. By default 0.2 points
+        or 2 samples, whichever is more. A smaller slack takes more points.
     time_limit : float, optional
         Seconds of the whole call, without those that compile. The call may be late by one
         evaluation.

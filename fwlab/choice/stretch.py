@@ -33,9 +33,11 @@ mu_0. The mean of exp(t d) under p(0) is at least 1, so that
 
 The reach falls as the square of b - a, down to the residuals of the points.
 
-Rounding. The entries of delta are right to eps, so the deviation sqrt(v_0) has no larger error, and
-the shares to a factor that MARGIN covers; the mean is right to eps + (2 rho + gamma_{m+4}) max
-|delta|. Sums of squares with cancellation are right to gamma_{m+8} max |delta|^2.
+Rounding. The entries of delta, which count from the label's, are right to eps, so that the
+deviation sqrt(v_0) has no larger error, and mu_0 is right to eps + (2 rho + gamma_{m+4}) max
+|delta|. Shares are right to a factor 1 + rho, which MARGIN covers, but the label's is 1 - t: with
+it v_0 has another error of rho max |delta|^2. Its terms are sums of at most 3 max |delta|^2 in
+size.
 """
 
 import numpy as np
@@ -61,8 +63,9 @@ def reach(training: Training, a: Point, b: Point) -> float:
 def variances(training: Training, a: Point, b: Point) -> Floats:
     """Return bounds of the variances of delta_i under p_i(t) for all t, (n,)."""
     y, out = training.problem.y, np.empty(len(a.scores))
-    for rows in row_slices(*a.scores.shape):
-        out[rows] = _variances(a, b, rows, y[rows])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_slices(*a.scores.shape):
+            out[rows] = _variances(a, b, rows, y[rows])
     unsure = np.isinf(a.share_errors) | np.isinf(b.share_errors)
     return np.where(unsure, np.inf, out)
 
@@ -80,6 +83,7 @@ def _variances(a: Point, b: Point, rows: slice, y: np.ndarray) -> Floats:
     moved = eps + (2 * a.share_errors[rows] + gamma(m + 4)) * sizes
     delta -= mu[:, None]
     # the label's share is 1 - t, and its entry of the duals t
-    found = mu * mu - row_products(duals, delta * delta) + gamma(m + 8) * (2 * sizes) ** 2
+    found = mu * mu - row_products(duals, delta * delta)
+    found += (4 * gamma(m + 8) + 2 * a.share_errors[rows]) * sizes**2
     deviation = np.sqrt(np.maximum(found, 0.0)) + eps
     return np.asarray(MARGIN * deviation**2 * np.exp(top + eps + moved))

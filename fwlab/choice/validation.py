@@ -59,8 +59,6 @@ class Validation:
 
     Attributes
     ----------
-    n_samples : int
-        The number of all samples.
     features : DataFeatures
         The rows of the samples whose label is a class and that are not 0.
     codes : array
@@ -71,7 +69,6 @@ class Validation:
         The number of rows that are 0 and belong to the first class.
     """
 
-    n_samples: int
     features: DataFeatures
     codes: Integers
     norms: Floats
@@ -79,13 +76,13 @@ class Validation:
 
     @classmethod
     def of(cls, X: Any, codes: Integers) -> "Validation":
-        """Return the samples X (n, d) with the classes `codes` (n,), -1 for a label that is none."""
+        """Return the samples X (n, d) with the classes `codes` (n,), -1 for any other label."""
         features = features_of(X, None)
         empty = _is_zero(X)
         kept = np.flatnonzero((codes >= 0) & ~empty)
         part = cast(DataFeatures, features.rows(kept))
         norms = norms_above(part.square_norms())
-        return cls(len(codes), part, codes[kept], norms, int((empty & (codes == 0)).sum()))
+        return cls(part, codes[kept], norms, int((empty & (codes == 0)).sum()))
 
     def leads(self, W: Floats) -> Leads:
         """Return the leads of a machine W (m, d)."""

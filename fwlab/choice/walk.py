@@ -1,14 +1,14 @@
 """Walk along C from point to point, as far as each bound allows.
 
-A stretch from a point to the next one is proved if at most as many validation samples can be
-correct as the chosen machine has correct, and `allowed` more. Its reach (fwlab.choice.stretch) is
-about residual + bend h^2 for the logarithm h of its length, and must stay below the room: the
+A stretch from a point to the next one is proved if the number of validation samples that can be
+correct exceeds the chosen machine's number by at most `allowed`. Its reach (fwlab.choice.stretch)
+is about residual + bend h^2 for the logarithm h of its length, and must stay below the room: the
 distance from the machine within which one sample more could be correct. That gives the next h.
 
 A machine whose residual takes more than a share of the room asks for another knot. A point that is
 better than the chosen machine becomes a knot, and is chosen if its solution is better, too.
 
-Where the bound stays too high on a stretch of the length SHORTEST, the walk leaves it open and goes
+If the bound stays too high on a stretch of the length SHORTEST, the walk leaves it open and goes
 on. Stretches in a row that are left open double in length, so that the walk always ends.
 """
 
@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fwlab.arrays import Floats
 from fwlab.choice.knots import Knots
 from fwlab.choice.point import Point, Training
 from fwlab.choice.stretch import reach
@@ -133,9 +132,14 @@ class Walk:
         return float(SAFE * np.sqrt(left / self.bend)) if 0 < self.bend < np.inf else self.step
 
     def _near(self, C: float, room: float) -> Point:
-        """Return a point at C whose residual is small enough, or that is solved."""
-        point, is_solved = self._evaluated(C), False
+        """Return a point at C whose residual is small enough, or that is solved.
+
+        Without room no residual is small enough.
+        """
+        point, is_solved = self._evaluated(C), room == 0.0
         while point.residual > LARGEST_SHARE * room and not is_solved:
+            if self.knots.clock.is_over():
+                break
             knot = self._place_of_knot(C)
             self.knots.refine(knot, self._wanted(knot, room))
             point, is_solved = self._evaluated(C), knot == C

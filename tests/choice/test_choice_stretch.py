@@ -68,7 +68,8 @@ def test_the_variances_by_hand(large):
     sizes = np.abs(delta).max(axis=1)
     eps = 8 * errors + 8e-3 * (np.abs(a.scores).max(axis=1) + np.abs(b.scores).max(axis=1))
     moved = eps + (4 * errors + (M + 4) / 100) * sizes
-    variance = (p * (delta - mu[:, None]) ** 2).sum(axis=1) + (M + 8) / 100 * 4 * sizes**2
+    variance = (p * (delta - mu[:, None]) ** 2).sum(axis=1)
+    variance += ((M + 8) / 25 + 4 * errors) * sizes**2
     top = delta.max(axis=1) - mu + eps + moved
     expected = 1.5 * (np.sqrt(variance) + eps) ** 2 * np.exp(top)
     assert variances(training, a, b) == pytest.approx(expected, rel=1e-12)
@@ -83,6 +84,16 @@ def test_the_variances_hold_all_along_the_chord(seed):
         p = softmax(training.problem.X @ ((1 - t) * W + t * V).T)
         mean = (p * delta).sum(axis=1)
         assert ((p * (delta - mean[:, None]) ** 2).sum(axis=1) <= found).all()
+
+
+def test_a_label_without_a_share_has_the_error_of_the_others():
+    """All of p is at one other class, up to what rounding leaves: the label's share is 1 - t."""
+    problem = fwlab.Problem([[1.0]], [0], fwlab.CrossEntropy(), C=1.0, n_classes=3)
+    training = Training.of(problem)
+    a = training.point(1.0, np.array([[0.0], [50.0], [-9.0]]))
+    b = training.point(2.0, np.array([[0.0], [51.0], [-9.0]]))
+    assert a.duals[0, 0] == 1.0
+    assert variances(training, a, b)[0] >= 2 * a.share_errors[0]
 
 
 def test_the_variance_of_a_short_chord_is_the_one_at_its_start():
@@ -123,6 +134,14 @@ def test_the_reach_falls_as_the_square_of_the_length():
         return (found - max(p.residual for p in points)) / h**2
 
     assert bend(0.01) == pytest.approx(bend(0.1), rel=0.2)
+
+
+def test_unknown_shares_have_no_variance():
+    training, W, V = samples()
+    a, b = training.point(1.0, W), training.point(2.0, V)
+    unknown = np.where(np.arange(N) == 2, np.inf, 1e-14)
+    for ends in ((replace(a, share_errors=unknown), b), (a, replace(b, share_errors=unknown))):
+        assert np.isinf(variances(training, *ends)).tolist() == (np.arange(N) == 2).tolist()
 
 
 def test_a_reach_that_overflows_is_infinite():

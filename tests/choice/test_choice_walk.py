@@ -1,5 +1,7 @@
 """Knots, their interpolation, the clock and the lengths of stretches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,27 @@ def test_a_knot_is_solved_to_its_residual():
     found.refine(2.0, 1e-9)
     assert residual(found, 2.0) <= 2e-9
     assert found.n_right[2.0] == int((found.best.predict(X_NEW) == Y_NEW).sum())
+
+
+def test_a_run_starts_near_the_machine_of_a_smaller_C():
+    found = knots()
+    found.add(1.0, None, 1e-9)
+    W = found.machines[1.0]
+    for C in (1.0, 3.0):
+        problem = found.problem.with_lam(1 / (C * 30))
+        A = knots_module._start_near(problem, W)
+        assert problem.is_feasible(A)
+        assert problem.link(A) == pytest.approx(W, rel=1e-6)
+
+
+def test_a_run_for_a_smaller_C_starts_at_a_feasible_point():
+    found = knots()
+    found.add(3.0, None, 1e-6)
+    problem = found.problem.with_lam(1 / 30)
+    A = knots_module._start_near(problem, found.machines[3.0])
+    assert problem.is_feasible(A)
+    zero = knots_module._start_near(problem, np.zeros((M, D)))
+    assert not zero.any()
 
 
 def test_a_refined_knot_is_not_evaluated():
@@ -145,7 +168,7 @@ def test_the_room_is_where_one_sample_too_many_can_be_right():
     found = walk(allowed=1)
     found.knots.n_right = {1.0: 1}
     norms = np.ones(4)
-    found.validation = Validation(4, found.validation.features, np.zeros(4, int), norms, 0)
+    found.validation = Validation(found.validation.features, np.zeros(4, int), norms, 0)
     leads = np.array([[-np.inf, v] for v in (3.0, -1.0, 1.0, 2.0)])
     # one is right, and one more may be: the third one, at the lead 2
     room = found._room(Leads(leads, np.zeros(4), 1))
@@ -160,7 +183,7 @@ def test_stretches_follow_each_other_without_gaps():
     found.run()
     ends = [(s.low, s.high) for s in found.stretches]
     assert ends[0][0] == 1e-2 and ends[-1][1] == pytest.approx(10.0)
-    assert all(a[1] == b[0] for a, b in zip(ends[:-1], ends[1:], strict=True))
+    assert all(a[1] == b[0] for a, b in pairwise(ends))
 
 
 def test_open_stretches_double():
