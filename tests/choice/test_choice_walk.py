@@ -81,7 +81,7 @@ def test_a_run_starts_near_the_machine_of_a_smaller_C():
         problem = found.problem.with_lam(1 / (C * 30))
         A = knots_module._start_near(problem, W)
         assert problem.is_feasible(A)
-        assert problem.link(A) == pytest.approx(W, rel=1e-6)
+        assert problem.link(A) == pytest.approx(W, rel=1e-4)
 
 
 def test_a_run_for_a_smaller_C_starts_at_a_feasible_point():
