@@ -23,7 +23,7 @@ from fwlab.solvers.lbfgs import Lbfgs
 from fwlab.solvers.method import Needs, State
 from fwlab.solvers.solve import solve
 
-FEW = 4
+FEW = 6
 MAX_ITER, TINY = 10_000, 1e-300
 NEEDS, MOST_STEPS = Needs(own_values=True), 200
 # a machine is off by at most this many times the share of its length that was asked for

@@ -22,7 +22,7 @@ from fwlab.choice.stretch import reach
 from fwlab.choice.validation import Leads, Validation
 
 FIRST, SHORTEST = 1e-2, 1e-7  # lengths in log C
-SAFE, SOLVED, LARGEST_SHARE = 0.9, 0.05, 0.15  # shares of the room
+SAFE, SOLVED, LARGEST_SHARE = 0.9, 0.1, 0.3  # shares of the room
 # of the machine's length, below which a residual is not asked for: rounding is near
 FINEST = 1e-10
 GROWTH = 2.0

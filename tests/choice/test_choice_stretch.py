@@ -151,3 +151,5 @@ def test_a_reach_that_overflows_is_infinite():
     unsure = replace(a, share_errors=np.full(N, np.inf))
     assert reach(training, unsure, training.point(2.0, V)) == np.inf
     assert reach(training, a, replace(a, share_errors=np.full(N, np.inf))) == np.inf
+    weightless = replace(training, weighted_norms=np.zeros(N))
+    assert reach(weightless, unsure, training.point(2.0, V)) == np.inf

@@ -7,11 +7,12 @@ import pytest
 
 import fwlab
 import fwlab.choice.knots as knots_module
+import fwlab.choice.walk as walk_module
 from fwlab.choice.clock import Clock
 from fwlab.choice.knots import Knots
 from fwlab.choice.point import Training
 from fwlab.choice.validation import Leads, Validation
-from fwlab.choice.walk import SAFE, SHORTEST, Walk
+from fwlab.choice.walk import SAFE, Walk
 from fwlab.result import Status
 from fwlab.solvers.interrupt import Interrupt
 
@@ -35,25 +36,26 @@ def residual(found, C):
     return walk(found).training.point(C, found.machine(C)).residual
 
 
-def test_four_knots_give_cubic_polynomials_in_log_C():
-    found, parts = knots(), RNG.normal(size=(4, M, D))
+def test_knots_give_polynomials_in_log_C():
+    found, parts = knots(), RNG.normal(size=(6, M, D))
 
     def machine(C):
         return sum(part * np.log(C) ** power for power, part in enumerate(parts))
 
-    for C in (0.5, 1.0, 3.0, 4.0):
+    for C in (0.5, 1.0, 2.0, 3.0, 4.0, 6.0):
         found.machines[C] = machine(C)
-    for C in (0.6, 1.0, 2.0, 3.5):
-        assert found.machine(C) == pytest.approx(machine(C), rel=1e-12)
+    for C in (0.6, 1.0, 2.5, 5.5):
+        assert found.machine(C) == pytest.approx(machine(C), rel=1e-10)
 
 
 def test_the_nearest_knots_count():
     found = knots()
-    for place in range(10):
-        found.machines[float(2**place)] = np.full((M, D), float(place >= 8))
+    for place in range(12):
+        found.machines[float(2**place)] = np.full((M, D), float(place >= 9))
+    # the knots 2 to 64 and 1 to 32, and for 300 some that are not 0
     assert found.machine(12.0) == pytest.approx(0.0, abs=1e-15)
     assert found.machine(1.5) == pytest.approx(0.0, abs=1e-15)
-    assert abs(found.machine(300.0)[0, 0]) > 0.5
+    assert abs(found.machine(300.0)[0, 0]) > 0.1
 
 
 def test_two_knots_give_a_line():
@@ -84,6 +86,14 @@ def test_a_run_starts_near_the_machine_of_a_smaller_C():
         assert problem.link(A) == pytest.approx(W, rel=1e-4)
 
 
+def test_the_start_of_a_run_counts_the_weights():
+    problem = fwlab.Problem(X, Y, fwlab.CrossEntropy(), C=1.0, sample_weight=np.arange(1.0, 31))
+    found = Knots(problem, X_NEW, Y_NEW, Clock(None, Interrupt()))
+    found.add(1.0, None, 1e-9)
+    A = knots_module._start_near(problem, found.machines[1.0])
+    assert problem.link(A) == pytest.approx(found.machines[1.0], rel=1e-4)
+
+
 def test_a_run_for_a_smaller_C_starts_at_a_feasible_point():
     found = knots()
     found.add(3.0, None, 1e-6)
@@ -109,9 +119,15 @@ def test_the_best_knot_is_the_smallest_one_of_several():
     assert found.best_C == 1.0
 
 
-def test_the_best_result_belongs_to_the_best_C():
-    found = knots()
-    found.add_grid(np.geomspace(1e-3, 10.0, 9), 1e-4)
+@pytest.mark.parametrize("best", [1e-3, 0.1, 10.0])
+def test_the_best_result_belongs_to_the_best_C(best):
+    """All predictions of one of the machines are made correct."""
+    found, grid = knots(), np.geomspace(1e-3, 10.0, 5)
+    found.add_grid(grid, 1e-4)
+    codes = (X_NEW @ found.machines[best].T).argmax(axis=1)
+    found = Knots(found.problem, X_NEW, codes, Clock(None, Interrupt()))
+    found.add_grid(grid, 1e-4)
+    assert found.n_right[best] == len(X_NEW) and found.best_C <= best
     assert found.best.lam_n == pytest.approx(1 / found.best_C, rel=1e-12)
     assert found.n_right[found.best_C] == max(found.n_right.values())
 
@@ -186,23 +202,31 @@ def test_stretches_follow_each_other_without_gaps():
     assert all(a[1] == b[0] for a, b in pairwise(ends))
 
 
-def test_open_stretches_double():
-    """Two classes are equal, so that every sample of class 1 is tied with class 0 for all C."""
-    samples = np.array([[1.0], [1.0], [-1.0]])
-    problem = fwlab.Problem(samples, [0, 1, 2], fwlab.CrossEntropy(), C=1.0)
-    codes = np.array([1, 1, 1, 1])
-    new = np.ones((4, 1))
-    found = Knots(problem, new, codes, Clock(None, Interrupt()))
-    found.add_grid(np.array([1.0, 2.0]), 1e-4)
-    path = Walk(Training.of(problem), Validation.of(new, codes), found, 0)
-    path.run()
-    assert path.stretches[-1].high == 2.0
-    # an accuracy of 0 or 4 of 4, and both are possible all along
-    if found.n_right[found.best_C] == 0:
-        lengths = [np.log(s.high / s.low) for s in path.stretches]
-        assert lengths[0] == pytest.approx(SHORTEST, rel=1e-6)
-        assert lengths[1] == pytest.approx(2 * SHORTEST, rel=1e-6)
-        assert len(lengths) < 40
+def test_open_stretches_double(monkeypatch):
+    monkeypatch.setattr(walk_module, "reach", lambda *_: np.inf)
+    monkeypatch.setattr(walk_module, "SHORTEST", 0.01)
+    found = walk()
+    found.shortest = 0.01
+    found.knots.add_grid(np.array([1.0, 2.0]), 1e-4)
+    found.run()
+    lengths = np.log([s.high / s.low for s in found.stretches])
+    assert lengths[:-1] == pytest.approx(0.01 * 2.0 ** np.arange(len(lengths) - 1), rel=1e-9)
+    assert found.stretches[-1].high == 2.0
+    assert all(s.n_right == len(found.validation.codes) for s in found.stretches)
+
+
+def test_after_a_proved_stretch_open_ones_are_short_again(monkeypatch):
+    reaches = [np.inf, np.inf, 0.0, *[np.inf] * 20]
+    monkeypatch.setattr(walk_module, "reach", lambda *_: reaches.pop(0) if reaches else 0.0)
+    monkeypatch.setattr(walk_module, "SHORTEST", 0.01)
+    found = walk(allowed=0)
+    found.shortest, found.step = 0.01, 0.005
+    found.knots.add_grid(np.array([1.0, 2.0]), 1e-4)
+    found.run()
+    lengths = np.log([s.high / s.low for s in found.stretches])
+    are_open = [s.n_right == len(found.validation.codes) for s in found.stretches]
+    assert are_open[:3] == [True, True, False] and lengths[1] == pytest.approx(0.02)
+    assert lengths[are_open.index(True, 2)] == pytest.approx(0.01)
 
 
 def test_the_steps_of_refining_end(monkeypatch):
