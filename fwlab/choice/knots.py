@@ -91,7 +91,7 @@ class Knots:
             method.iterate(state, workspace)
         self.machines[C] = workspace.point.W
 
-    def _problem_at(self, C: float) -> PrimalDual:
+    def _problem_at(self, C: float) -> Problem:
         return self.problem.with_lam(1.0 / (C * self.problem.n_samples))
 
     def add_grid(self, grid: Floats, share: float) -> None:

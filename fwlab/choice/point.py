@@ -39,7 +39,7 @@ MOST_UNSURE = 0.004
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class PathPoint:
     """A machine at a constant C, with its gradients.
 
     Attributes
@@ -71,7 +71,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingSamples:
     """The training samples: their problem, the norms of the rows, and the weights times these.
 
     Attributes
@@ -86,14 +86,14 @@ class Training:
     weighted_norms: Floats
 
     @classmethod
-    def of(cls, problem: PrimalDual) -> "Training":
+    def of(cls, problem: PrimalDual) -> "TrainingSamples":
         """Return the samples of a problem."""
         features = cast(DataFeatures, problem.features)
         norms = norms_above(features.square_norms())
         errors = features.column_error_norms(norms)
         return cls(problem, norms, errors, problem.sample_weight * norms)
 
-    def point(self, C: float, W: Floats) -> Point:
+    def point(self, C: float, W: Floats) -> PathPoint:
         """Return the point of a machine W (m, d) at C."""
         problem, omega = self.problem, self.problem.sample_weight
         scores = problem.features.scores(W)
@@ -110,7 +110,7 @@ class Training:
         total = float(np.sum(self.product_errors * sizes + self.norms * rows_error))
         U_error = MARGIN * (total + np.sqrt(U.size) * len(A) * UNDERFLOW)
         residual = norm_above(W - C * U) + C * (2 * UNIT * norm_above(U) + U_error)
-        return Point(C, W, scores, duals, errors, unsure, U, U_error, MARGIN * residual)
+        return PathPoint(C, W, scores, duals, errors, unsure, U, U_error, MARGIN * residual)
 
 
 def share_errors(largest: Floats, e: Floats, m: int) -> Floats:

@@ -10,7 +10,7 @@ from fwlab.checks.arguments import LARGEST, as_features, as_real
 from fwlab.checks.labels import codes_of_rows
 from fwlab.choice.clock import Clock
 from fwlab.choice.knots import Knots
-from fwlab.choice.point import Training
+from fwlab.choice.point import TrainingSamples
 from fwlab.choice.proved_choice import ChoiceStatus, ProvedChoice, merged, statement
 from fwlab.choice.validation import Validation
 from fwlab.choice.walk import SHARE, Stretch, Walk
@@ -92,7 +92,7 @@ def prove_choice(
             knots.add_grid(_grid(low, high), SHARE)
             allowed = int(np.floor(slack * len(codes) * (1 + 1e-12)))
             validation = Validation.of(others, codes)
-            walk = Walk(Training.of(problem), validation, knots, allowed)
+            walk = Walk(TrainingSamples.of(problem), validation, knots, allowed)
             walk.run()
             return _result(walk, (low, high), len(codes))
 

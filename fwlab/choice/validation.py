@@ -50,7 +50,7 @@ class Leads:
     def margins(self, norms: Floats) -> Floats:
         """Return how far the optimum must be from the machine for a correct prediction, (n,)."""
         leads = self.leads.max(axis=1) - self.errors
-        return leads / (np.sqrt(2) * norms)
+        return np.asarray(leads / (np.sqrt(2) * norms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,8 @@ class Validation:
 def _is_zero(X: Any) -> np.ndarray:
     """Return whether each row is 0, (n,)."""
     sizes = abs(X).max(axis=1)
-    return np.asarray(sizes.toarray() if hasattr(sizes, "toarray") else sizes).ravel() == 0.0
+    sizes = np.asarray(sizes.toarray() if hasattr(sizes, "toarray") else sizes)
+    return np.asarray(sizes.ravel() == 0.0)
 
 
 def _open_ends(left: Floats, right: Floats, limit: Floats) -> tuple[Floats, Floats]:

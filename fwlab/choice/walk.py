@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fwlab.choice.knots import Knots
-from fwlab.choice.point import Point, Training
+from fwlab.choice.point import PathPoint, TrainingSamples
 from fwlab.choice.stretch import reach
 from fwlab.choice.validation import Leads, Validation
 
@@ -49,7 +49,7 @@ class Walk:
 
     Attributes
     ----------
-    training, validation : Training, Validation
+    training, validation : TrainingSamples, Validation
     knots : Knots
     allowed : int
         The number of samples that the slack allows.
@@ -62,7 +62,7 @@ class Walk:
         The number of machines that were evaluated.
     """
 
-    training: Training
+    training: TrainingSamples
     validation: Validation
     knots: Knots
     allowed: int
@@ -91,7 +91,9 @@ class Walk:
                 return
             at, leads = found
 
-    def _next(self, at: Point, leads: Leads, room: float, end: float) -> tuple[Point, Leads] | None:
+    def _next(
+        self, at: PathPoint, leads: Leads, room: float, end: float
+    ) -> tuple[PathPoint, Leads] | None:
         """Return the next point with its leads, and add the stretch to it; None at the end."""
         while not self.knots.clock.is_over():
             self.step = max(self.step, self.shortest)
@@ -131,7 +133,7 @@ class Walk:
         left = max(room - residual, (1 - SAFE) * room)
         return float(SAFE * np.sqrt(left / self.bend)) if 0 < self.bend < np.inf else self.step
 
-    def _near(self, C: float, room: float) -> Point:
+    def _near(self, C: float, room: float) -> PathPoint:
         """Return a point at C whose residual is small enough, or that is solved.
 
         Without room no residual is small enough.
@@ -158,6 +160,6 @@ class Walk:
         size = float(np.linalg.norm(self.knots.machine(C)))
         return max(min(SOLVED * room, size), FINEST * size)
 
-    def _evaluated(self, C: float) -> Point:
+    def _evaluated(self, C: float) -> PathPoint:
         self.n_points += 1
         return self.training.point(C, self.knots.machine(C))

@@ -6,7 +6,7 @@ import scipy.sparse
 from exact_optimum import exact_optimum, flint, link_error, most_and_fewest_right
 
 import fwlab
-from fwlab.choice.point import Training
+from fwlab.choice.point import TrainingSamples
 from fwlab.choice.stretch import reach
 from fwlab.choice.validation import Validation
 
@@ -61,11 +61,11 @@ def check_stretch(seed):
     for end in ends:
         problem, W = solved(kind(X), codes, omega, end, m)
         W = W + noise * np.linalg.norm(W) * rng.normal(size=W.shape) * rng.integers(0, 2)
-        points.append(Training.of(problem).point(end, W))
+        points.append(TrainingSamples.of(problem).point(end, W))
         error = link_error(X.tolist(), codes, omega, W, points[-1].U)
         assert error < points[-1].U_error, seed
     a, b = points
-    size = reach(Training.of(problem), a, b)
+    size = reach(TrainingSamples.of(problem), a, b)
     validation = Validation.of(kind(more), others)
     most = validation.most_right(validation.leads(a.W), validation.leads(b.W), size)
     t = float(rng.choice([0.0, 1.0, rng.random()]))

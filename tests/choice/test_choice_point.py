@@ -6,7 +6,7 @@ import scipy.sparse
 
 import fwlab
 import fwlab.choice.point as module
-from fwlab.choice.point import Training, row_errors, share_errors
+from fwlab.choice.point import TrainingSamples, row_errors, share_errors
 
 X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
 Y = np.array([0, 1, 2])
@@ -17,7 +17,7 @@ C = 3.0
 
 def training(kind=np.asarray, omega=None):
     problem = fwlab.Problem(kind(X), Y, fwlab.CrossEntropy(), C=7.0, sample_weight=omega)
-    return Training.of(problem)
+    return TrainingSamples.of(problem)
 
 
 def shares():
@@ -79,7 +79,9 @@ def test_the_errors_of_a_point_by_hand(large, monkeypatch):
     monkeypatch.setattr(module, "UNDERFLOW", 0.001)
     monkeypatch.setattr(module, "share_errors", lambda largest, e, m: np.array([0.1, 0.2, 0.3]))
     found = training(omega=OMEGA)
-    found = Training(found.problem, np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 0.125]), OMEGA)
+    found = TrainingSamples(
+        found.problem, np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 0.125]), OMEGA
+    )
     point = found.point(C, W)
     A = gradients(OMEGA)
     t = 1 - shares()[range(3), Y]
@@ -95,7 +97,7 @@ def test_the_errors_of_a_point_by_hand(large, monkeypatch):
 
 def test_a_row_with_huge_scores_is_unknown():
     problem = fwlab.Problem(1e14 * X, Y, fwlab.CrossEntropy(), C=1e-30)
-    point = Training.of(problem).point(1e-30, W)
+    point = TrainingSamples.of(problem).point(1e-30, W)
     assert np.isinf(point.share_errors).all()
     assert point.U_error >= 4.1 * 1e14
 

@@ -7,7 +7,7 @@ import pytest
 
 import fwlab
 import fwlab.choice.stretch as module
-from fwlab.choice.point import Training
+from fwlab.choice.point import TrainingSamples
 from fwlab.choice.stretch import reach, variances
 
 N, M, D = 7, 4, 3
@@ -18,7 +18,7 @@ def samples(seed=0):
     X, y = rng.normal(size=(N, D)), rng.integers(0, M, N)
     omega = rng.random(N) + 0.5
     problem = fwlab.Problem(X, y, fwlab.CrossEntropy(), C=1.0, n_classes=M, sample_weight=omega)
-    return Training.of(problem), *rng.normal(size=(2, M, D))
+    return TrainingSamples.of(problem), *rng.normal(size=(2, M, D))
 
 
 def softmax(scores):
@@ -89,7 +89,7 @@ def test_the_variances_hold_all_along_the_chord(seed):
 def test_a_label_without_a_share_has_the_error_of_the_others():
     """All of p is at one other class, up to what rounding leaves: the label's share is 1 - t."""
     problem = fwlab.Problem([[1.0]], [0], fwlab.CrossEntropy(), C=1.0, n_classes=3)
-    training = Training.of(problem)
+    training = TrainingSamples.of(problem)
     a = training.point(1.0, np.array([[0.0], [50.0], [-9.0]]))
     b = training.point(2.0, np.array([[0.0], [51.0], [-9.0]]))
     assert a.duals[0, 0] == 1.0
@@ -129,8 +129,8 @@ def test_the_reach_falls_as_the_square_of_the_length():
         for C in ends:
             problem = fwlab.Problem(X, y, fwlab.CrossEntropy(), C=C, n_classes=M)
             W = fwlab.solve(problem, "lbfgs", tol=1e-15, max_iter=500).W
-            points.append(Training.of(problem).point(C, W))
-        found = reach(Training.of(problem), *points)
+            points.append(TrainingSamples.of(problem).point(C, W))
+        found = reach(TrainingSamples.of(problem), *points)
         return (found - max(p.residual for p in points)) / h**2
 
     assert bend(0.01) == pytest.approx(bend(0.1), rel=0.2)

@@ -10,7 +10,7 @@ import fwlab.choice.knots as knots_module
 import fwlab.choice.walk as walk_module
 from fwlab.choice.clock import Clock
 from fwlab.choice.knots import Knots
-from fwlab.choice.point import Training
+from fwlab.choice.point import TrainingSamples
 from fwlab.choice.validation import Leads, Validation
 from fwlab.choice.walk import SAFE, Walk
 from fwlab.result import Status
@@ -29,7 +29,7 @@ def knots():
 
 def walk(found=None, allowed=1):
     found = found or knots()
-    return Walk(Training.of(found.problem), Validation.of(X_NEW, Y_NEW), found, allowed)
+    return Walk(TrainingSamples.of(found.problem), Validation.of(X_NEW, Y_NEW), found, allowed)
 
 
 def residual(found, C):
