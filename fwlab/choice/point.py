@@ -39,7 +39,7 @@ MOST_UNSURE = 0.004
 
 
 @dataclass(frozen=True, eq=False)
-class PathPoint:
+class PointAtC:
     """A machine at a constant C, with its gradients.
 
     Attributes
@@ -93,7 +93,7 @@ class TrainingSamples:
         errors = features.column_error_norms(norms)
         return cls(problem, norms, errors, problem.sample_weight * norms)
 
-    def point(self, C: float, W: Floats) -> PathPoint:
+    def point(self, C: float, W: Floats) -> PointAtC:
         """Return the point of a machine W (m, d) at C."""
         problem, omega = self.problem, self.problem.sample_weight
         scores = problem.features.scores(W)
@@ -110,7 +110,7 @@ class TrainingSamples:
         total = float(np.sum(self.product_errors * sizes + self.norms * rows_error))
         U_error = MARGIN * (total + np.sqrt(U.size) * len(A) * UNDERFLOW)
         residual = norm_above(W - C * U) + C * (2 * UNIT * norm_above(U) + U_error)
-        return PathPoint(C, W, scores, duals, errors, unsure, U, U_error, MARGIN * residual)
+        return PointAtC(C, W, scores, duals, errors, unsure, U, U_error, MARGIN * residual)
 
 
 def share_errors(largest: Floats, e: Floats, m: int) -> Floats:

@@ -43,14 +43,14 @@ size.
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.choice.point import PathPoint, TrainingSamples
+from fwlab.choice.point import PointAtC, TrainingSamples
 from fwlab.enclosing_ball import norm_above
 from fwlab.operators.scores import row_slices
 from fwlab.operators.sizes import row_maxima
 from fwlab.operators.sums import MARGIN, UNIT, gamma, row_products
 
 
-def reach(training: TrainingSamples, a: PathPoint, b: PathPoint) -> float:
+def reach(training: TrainingSamples, a: PointAtC, b: PointAtC) -> float:
     """Return a bound of |W*(C) - W(t)| for all C from a.C to b.C; infinity if it overflows."""
     apart = norm_above(b.U - a.U) + a.U_error + b.U_error
     with np.errstate(over="ignore", invalid="ignore"):
@@ -60,7 +60,7 @@ def reach(training: TrainingSamples, a: PathPoint, b: PathPoint) -> float:
     return found if np.isfinite(found) else np.inf
 
 
-def variances(training: TrainingSamples, a: PathPoint, b: PathPoint) -> Floats:
+def variances(training: TrainingSamples, a: PointAtC, b: PointAtC) -> Floats:
     """Return bounds of the variances of delta_i under p_i(t) for all t, (n,)."""
     y, out = training.problem.y, np.empty(len(a.scores))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -70,7 +70,7 @@ def variances(training: TrainingSamples, a: PathPoint, b: PathPoint) -> Floats:
     return np.where(unsure, np.inf, out)
 
 
-def _variances(a: PathPoint, b: PathPoint, rows: slice, y: np.ndarray) -> Floats:
+def _variances(a: PointAtC, b: PointAtC, rows: slice, y: np.ndarray) -> Floats:
     """Return `variances` of a slice of rows; delta counts from its label's entry."""
     delta = b.scores[rows] - a.scores[rows]
     delta -= delta[np.arange(len(y)), y][:, None]

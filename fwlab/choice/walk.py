@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fwlab.choice.knots import Knots
-from fwlab.choice.point import PathPoint, TrainingSamples
+from fwlab.choice.point import PointAtC, TrainingSamples
 from fwlab.choice.stretch import reach
 from fwlab.choice.validation import Leads, Validation
 
@@ -92,8 +92,8 @@ class Walk:
             at, leads = found
 
     def _next(
-        self, at: PathPoint, leads: Leads, room: float, end: float
-    ) -> tuple[PathPoint, Leads] | None:
+        self, at: PointAtC, leads: Leads, room: float, end: float
+    ) -> tuple[PointAtC, Leads] | None:
         """Return the next point with its leads, and add the stretch to it; None at the end."""
         while not self.knots.clock.is_over():
             self.step = max(self.step, self.shortest)
@@ -133,7 +133,7 @@ class Walk:
         left = max(room - residual, (1 - SAFE) * room)
         return float(SAFE * np.sqrt(left / self.bend)) if 0 < self.bend < np.inf else self.step
 
-    def _near(self, C: float, room: float) -> PathPoint:
+    def _near(self, C: float, room: float) -> PointAtC:
         """Return a point at C whose residual is small enough, or that is solved.
 
         Without room no residual is small enough.
@@ -160,6 +160,6 @@ class Walk:
         size = float(np.linalg.norm(self.knots.machine(C)))
         return max(min(SOLVED * room, size), FINEST * size)
 
-    def _evaluated(self, C: float) -> PathPoint:
+    def _evaluated(self, C: float) -> PointAtC:
         self.n_points += 1
         return self.training.point(C, self.knots.machine(C))
