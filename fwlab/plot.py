@@ -63,7 +63,7 @@ OTHERS = (
 
 MARKERS_PER_LINE = 8
 GAP = "certified gap (primal \N{MINUS SIGN} dual)"
-ACCURACY = "validation accuracy"
+ACCURACY, SHADE = "validation accuracy", "#d9d9d9"
 SECONDS = "seconds (one thread, judging excluded)"
 
 
@@ -128,7 +128,9 @@ def plot_bounds(bounds: Bounds, ax: Any = None) -> Any:
     room = max(0.15 * (top - low), 0.005)
     above = bounds.bounds > bounds.limit
     for first, last in zip(bounds.edges[:-1][above], bounds.edges[1:][above], strict=True):
-        ax.axvspan(first, last, color="#d9d9d9", linewidth=0)
+        ax.axvspan(first, last, color=SHADE, linewidth=0)
+    if above.any():
+        ax.fill_between([], [], color=SHADE, label="not proved")
     upper, solved = STYLES["ascent"][0], STYLES["bcfw"][0]
     ax.stairs(bounds.bounds, bounds.edges, baseline=None, color=upper, linewidth=1.4)
     ax.plot([], [], color=upper, linewidth=1.4, label="no C is better (proved)")

@@ -233,6 +233,8 @@ def test_what_is_not_proved_is_shaded():
     found = choice(time_limit=0)
     ax = found.plot()
     shaded = ax.patches[0]
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[0] == "not proved"
     assert (shaded.get_x(), shaded.get_x() + shaded.get_width()) == pytest.approx(INTERVAL)
 
 
