@@ -67,15 +67,14 @@ def shares(W, x):
 
 
 def link_error(X, codes, omega, W, U):
-    """Return a ball of |U - U(W)| for a computed U (m, d)."""
+    """Return a bound of |U - U(W)| for a computed U (m, d)."""
     with bits():
-        gradient, _ = gradient_and_hessian(
-            [balls(x) for x in X], codes, balls(omega), flint.arb(1), [balls(w) for w in W]
-        )
-        own = [v for w in W for v in balls(w)]
-        flat = [v for u in U for v in balls(u)]
-        # the gradient is W - U(W)
-        return length_of([w - g - u for w, g, u in zip(own, gradient, flat, strict=True)])
+        found, rows = [balls(u) for u in U], [balls(w) for w in W]
+        for x, y, weight in zip([balls(x) for x in X], codes, balls(omega), strict=True):
+            for j, p in enumerate(shares(rows, x)):
+                factor = weight * (int(j == y) - p)
+                found[j] = [v - factor * k for v, k in zip(found[j], x, strict=True)]
+        return length_of([v for row in found for v in row])
 
 
 def length_of(vector):
@@ -108,11 +107,12 @@ def exact_optimum(X, codes, omega, C, W):
         for _ in range(MOST_STEPS):
             gradient, hessian = gradient_and_hessian(X, codes, omega, C, rows)
             length = float(square_root(dot(gradient, gradient)))
-            if length < SHORT:
+            size = float(square_root(sum((dot(w, w) for w in rows), zero())))
+            if length <= SHORT * size:
                 return ExactOptimum(rows, 2 * length)
-            size = len(gradient)
-            matrix = flint.arb_mat(size, size, [v for row in hessian for v in row]).mid()
-            step = matrix.solve(flint.arb_mat(size, 1, gradient).mid()).mid()
+            number = len(gradient)
+            matrix = flint.arb_mat(number, number, [v for row in hessian for v in row]).mid()
+            step = matrix.solve(flint.arb_mat(number, 1, gradient).mid()).mid()
             rows = [[v - step[j * d + k, 0] for k, v in enumerate(w)] for j, w in enumerate(rows)]
             rows = [[v.mid() for v in w] for w in rows]
         raise ArithmeticError(f"Newton's method ended at a gradient of {length:.3g}.")
