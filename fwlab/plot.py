@@ -96,7 +96,7 @@ def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
 
 
 class Bounds(NamedTuple):
-    """What a figure of a proved choice of C needs.
+    """The arrays and numbers of a figure of a proved choice of C.
 
     `edges` (stretches + 1,) are the ends of the stretches of C, `bounds` (stretches,) the upper
     bounds of the accuracy on them, `knots` and `accuracies` the solved C with their accuracies, C
