@@ -63,6 +63,7 @@ OTHERS = (
 
 MARKERS_PER_LINE = 8
 GAP = "certified gap (primal \N{MINUS SIGN} dual)"
+ACCURACY, SHADE = "validation accuracy", "#d9d9d9"
 SECONDS = "seconds (one thread, judging excluded)"
 
 
@@ -91,6 +92,55 @@ def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
     log_axes(ax, SECONDS)
     ax.set_ylabel(GAP)
     draw_gaps(ax, gaps, gaps.seconds, OTHER)
+    return ax
+
+
+class Bounds(NamedTuple):
+    """The arrays and numbers of a figure of a proved choice of C.
+
+    `edges` (stretches + 1,) are the ends of the stretches of C, `bounds` (stretches,) the upper
+    bounds of the accuracy on them, `knots` and `accuracies` the solved C with their accuracies, C
+    and `accuracy` the chosen one, and `limit` the accuracy that no C is to exceed.
+    """
+
+    edges: Any
+    bounds: Any
+    knots: Any
+    accuracies: Any
+    C: float
+    accuracy: float
+    limit: float
+
+
+def plot_bounds(bounds: Bounds, ax: Any = None) -> Any:
+    """Draw the bounds of accuracies over C on `ax`, or on new axes if it is None; return the axes.
+
+    Stretches whose bound exceeds the limit are shaded.
+    """
+    from matplotlib.figure import Figure
+
+    if ax is None:
+        ax = Figure(figsize=(6.0, 4.0), layout="constrained").add_subplot()
+    log_axes(ax, "C")
+    ax.set_yscale("linear")
+    ax.set_ylabel(ACCURACY)
+    low, top = float(bounds.accuracies.min()), max(bounds.limit, float(bounds.accuracies.max()))
+    room = max(0.15 * (top - low), 0.005)
+    above = bounds.bounds > bounds.limit
+    for first, last in zip(bounds.edges[:-1][above], bounds.edges[1:][above], strict=True):
+        ax.axvspan(first, last, color=SHADE, linewidth=0)
+    if above.any():
+        ax.fill_between([], [], color=SHADE, label="not proved")
+    upper, solved = STYLES["ascent"][0], STYLES["bcfw"][0]
+    ax.stairs(bounds.bounds, bounds.edges, baseline=None, color=upper, linewidth=1.4)
+    ax.plot([], [], color=upper, linewidth=1.4, label="no C is better (proved)")
+    line = {"color": OTHER[0], "linewidth": 0.9, "linestyle": "--"}
+    ax.axhline(bounds.limit, **line, label="chosen + slack")
+    ax.plot(bounds.knots, bounds.accuracies, ".", color=solved, label="solved")
+    ax.plot([bounds.C], [bounds.accuracy], "*", color=OTHER[0], markersize=12, label="chosen")
+    ax.set_xlim(bounds.edges[0], bounds.edges[-1])
+    ax.set_ylim(low - room, top + room)
+    ax.legend(loc="lower right", frameon=False)
     return ax
 
 

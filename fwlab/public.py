@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from fwlab import bounds, datasets, metrics, ranking, weights
 from fwlab.certification import Certification, certify
+from fwlab.choice.prove import prove_choice
+from fwlab.choice.proved_choice import ChoiceStatus, ProvedChoice
 from fwlab.cross_entropy import CrossEntropy
 from fwlab.excess import ExcessStatus
 from fwlab.experiments import Comparison, compare
@@ -57,6 +59,7 @@ __all__ = [
     "AwayStep",
     "BlendedPairwise",
     "Certification",
+    "ChoiceStatus",
     "Comparison",
     "CrossEntropy",
     "CrossValidation",
@@ -76,6 +79,7 @@ __all__ = [
     "PatMatClassifier",
     "PolytopeLoss",
     "Problem",
+    "ProvedChoice",
     "PseudoTopK",
     "Result",
     "State",
@@ -105,6 +109,7 @@ __all__ = [
     "project_permutahedron",
     "project_topk_cone",
     "project_topk_simplex",
+    "prove_choice",
     "ranking",
     "register_method",
     "solve",

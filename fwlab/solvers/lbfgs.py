@@ -165,11 +165,15 @@ class Lbfgs(Method):
         return Needs(own_values=True)
 
     def start(self, state: State) -> LbfgsWorkspace:
+        return self.start_at(state, state.link.copy())
+
+    def start_at(self, state: State, W: Floats) -> LbfgsWorkspace:
+        """Return the workspace of a run from any machine W (m, d) on."""
         problem, sparse = state.problem, scipy.sparse.issparse(state.problem.X)
         square = problem.features.link_norm(state.link, state.A, problem.lam_n)
         dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
         room, renewals = np.empty_like(state.A), Renewals.of(problem)
-        point = SmoothPoint.at(problem, state.link.copy(), room)
+        point = SmoothPoint.at(problem, W, room)
         if renewals.are_planned and point.W.any():
             inverse = inverse_by_class(problem, point.A)
         else:

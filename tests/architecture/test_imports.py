@@ -76,7 +76,7 @@ LAYERS = (
     ("fwlab.enclosing_ball", "fwlab.other_constant"),
     ("fwlab.solvers*",),
     ("fwlab.ranking*",),
-    ("fwlab.verify", "fwlab.excess", "fwlab.certification"),
+    ("fwlab.verify", "fwlab.excess", "fwlab.certification", "fwlab.choice*"),
     ("fwlab.testing*",),
     ("fwlab.datasets*",),
     ("fwlab.torch_projection", "fwlab.torch_losses"),
