@@ -25,8 +25,11 @@ class Auto(Method):
     def choice(self, problem: PrimalDual) -> Method:
         """Return the method for this problem."""
         if problem.has_entropy:
-            return Lbfgs()
+            return Lbfgs() if problem.kernel is None else Ascent(EXACT)
         return Ascent(EXACT) if Newton().refuses(problem) else Newton()
+
+    def refuses(self, problem: PrimalDual) -> str | None:
+        return self.choice(problem).refuses(problem)
 
     def needs(self, problem: PrimalDual) -> Needs:
         return self.choice(problem).needs(problem)
