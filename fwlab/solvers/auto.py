@@ -6,6 +6,7 @@ from typing import Any
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.ascent import Ascent
+from fwlab.solvers.entropy_auto import EntropyAuto
 from fwlab.solvers.lbfgs import Lbfgs
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.newton import Newton
@@ -25,7 +26,9 @@ class Auto(Method):
     def choice(self, problem: PrimalDual) -> Method:
         """Return the method for this problem."""
         if problem.has_entropy:
-            return Lbfgs() if problem.kernel is None else Ascent(EXACT)
+            if problem.has_tensors or Ascent(EXACT).refuses(problem):
+                return Lbfgs()
+            return EntropyAuto() if problem.kernel is None else Ascent(EXACT)
         return Ascent(EXACT) if Newton().refuses(problem) else Newton()
 
     def refuses(self, problem: PrimalDual) -> str | None:

@@ -22,7 +22,7 @@ from fwlab.kernels.steps.exponentials import LEAST, MOST, exponentials
 pytestmark = pytest.mark.small
 EPS = 2.0**-52
 # the spread of a gradient over |d|_1, at most
-ENOUGH = 0.1
+ENOUGH = 0.3
 
 
 def test_exponentials():

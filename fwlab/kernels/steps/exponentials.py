@@ -29,8 +29,8 @@ C11, C12 = 1 / 39916800, 1 / 479001600
 def exponentials(x):
     """Replace the entries of x by their exponentials."""
     for j in range(len(x)):
-        y = min(x[j], MOST)
-        whole = max(y, LEAST) * PER_LOG + MAGIC
+        y = max(LEAST, min(x[j], MOST))
+        whole = y * PER_LOG + MAGIC
         k = whole - MAGIC
         r = (y - k * LOG_HIGH) - k * LOG_LOW
         p = C11 + r * C12
@@ -39,4 +39,4 @@ def exponentials(x):
         p = C2 + r * (C3 + r * (C4 + r * p))
         p = 1.0 + (r + r * r * p)
         power = (np.float64(whole).view(np.int64) + BIAS) << FRACTION
-        x[j] = p * np.int64(power).view(np.float64) if y >= LEAST else 0.0
+        x[j] = p * np.int64(power).view(np.float64) if x[j] >= LEAST else 0.0
