@@ -1,8 +1,8 @@
 """Start block ascent on the cross-entropy between the label and the uniform distribution.
 
-On the segment A = theta omega_i (e_y - 1/m), 0 <= theta <= 1, the shares are 1 - t for the label and
-t / (m - 1) for each other class, with t = theta (m - 1) / m. With V the link of theta = 1 and omega
-the mean sample weight,
+On the segment A = theta omega_i (e_y - 1/m), 0 <= theta <= 1, the shares are 1 - t for the label
+and t / (m - 1) for each other class, with t = theta (m - 1) / m. With V the link of theta = 1 and
+omega the mean sample weight,
 
     D = -lam/2 theta^2 |V|^2 - omega ((1 - t) log(1 - t) + t log(t / (m - 1))),
     dD/dtheta = -lam theta |V|^2 + omega (m - 1)/m log((1 - t) (m - 1) / t).

@@ -20,18 +20,18 @@ w_j = 1 / (1 + kappa e_j) and nu' = kappa + 1 / (1 - t), it goes to
     t_new = (T + D nu' t) / (1 + D nu'),    T = sum_j e_j + e_j w_j kappa (p_j - e_j),
     D = sum_j e_j w_j,
 
-whose sum is t_new. The first guess is the old row, so that e are the softmax of the scores. What
-the gradient c - kappa q - log q at the new row differs by between two classes, its spread, is at
-most the square of the largest of |d_j| and |nu' (t_new - t)|, if that is at most 1/2, because
-0 >= log(1 + d) - d >= -d^2. The objective is strongly concave, with the constant 1 in the norm
-|.|_1, and so it rises by
+whose sum is t_new. The first guess is the old row, so that e is the softmax of the scores. Let the
+spread be the largest difference between two entries of the gradient c - kappa q - log q at the new
+row. It is at most the square of the largest of |d_j| and |nu' (t_new - t)|, if that is at most 1/2,
+because 0 >= log(1 + d) - d >= -d^2. The objective is strongly concave, with the constant 1 in the
+norm |.|_1, and so it rises by
 
     |q - q_old|_1 (|q - q_old|_1 - spread) / 2
 
 at least. The search ends when the spread is at most the part ENOUGH of |q - q_old|_1.
 
-Where this does not converge soon, because kappa is large and the row far from its maximiser, e are
-the exact q(nu) of the second equation instead (`_shares_at`), with p = e: the sum T falls in t, and
+If this does not converge soon, because kappa is large and the row far from its maximiser, e is the
+exact q(nu) of the second equation instead (`_shares_at`), with p = e: the sum T falls in t, and
 Newton's method has a bracket. With u_j = kappa q_j, u_j + log u_j = h_j - nu + log kappa, which is
 Wright's omega function.
 """
@@ -84,8 +84,8 @@ def wright_omega(v):
 def _read_row(scores, y, kappa, shares, scratch):
     """Set scratch.lifts to h and scratch.old to the old shares; return b and t.
 
-    shares (m,) are those of the row, but at y the sum of the others. The entries at b become -inf
-    and 0, so that sums leave them out.
+    shares (m,) holds at y the sum of the others. The entries at b become -inf and 0, so that sums
+    leave them out.
     """
     b, old, lifts = 0, scratch.old, scratch.lifts
     for j in range(len(scores)):

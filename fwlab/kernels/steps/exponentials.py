@@ -1,9 +1,9 @@
 """Compute exp of many numbers with the vector registers of the processor.
 
 With x = k log 2 + r, |r| <= (log 2) / 2, exp(x) is 2^k times a polynomial in r of degree 12. Adding
-MAGIC rounds x / log 2 to the whole number k, which then stands in the last bits of the sum; these
-bits, shifted, are those of 2^k. The compiler turns the loop into vector code, which takes a third
-of the time of calls of exp. On [LEAST, MOST] results are right to a few units in the last place;
+MAGIC rounds x / log 2 to the whole number k, which then stands in the last bits of the sum; a shift
+makes them the exponent of 2^k. The compiler turns the loop into vector code, which takes a third of
+the time of calls of exp. On [LEAST, MOST] results are right to a few units in the last place;
 certificates do not use them.
 """
 
