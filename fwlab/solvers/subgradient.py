@@ -36,7 +36,7 @@ from fwlab.solvers.method import Method, Needs, State
 Rows = Integers | slice
 
 
-class Limits(NamedTuple):
+class StepLimits(NamedTuple):
     """The radius of the ball, and the t at which steps stop to become shorter."""
 
     radius: float
@@ -75,17 +75,17 @@ class Subgradient(Method):
     def needs(self, problem: PrimalDual) -> Needs:
         return Needs(coefficients=True)
 
-    def start(self, state: State) -> Limits:
+    def start(self, state: State) -> StepLimits:
         """Return an infinite radius for a loss that may be negative."""
         problem, longest = state.problem, np.inf
         if not (problem.in_family or problem.has_entropy):
-            return Limits(np.inf, longest)
+            return StepLimits(np.inf, longest)
         if problem.has_entropy and (self.batch is None or self.batch >= problem.n_samples):
             longest = 1.0 + float(problem.sample_weight @ problem.curvatures) / 2
         at_zero = problem.certificate(np.zeros_like(state.A), np.zeros_like(state.link))
-        return Limits(float(np.sqrt(at_zero.primal / problem.lam)), longest)
+        return StepLimits(float(np.sqrt(at_zero.primal / problem.lam)), longest)
 
-    def iterate(self, state: State, limits: Limits) -> None:
+    def iterate(self, state: State, limits: StepLimits) -> None:
         problem, A, C, V = state.problem, state.A, state.machine, state.link
         n, scale = problem.n_samples, 1.0
         batches = self._batches(n, state.rng)
