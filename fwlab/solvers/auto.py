@@ -16,10 +16,13 @@ from fwlab.solvers.newton import Newton
 class Auto(Method):
     """Newton's method, or with a kernel block ascent; for CrossEntropy and TopKEntropy L-BFGS.
 
-    The first phase of Newton's method is block ascent, and lasts while that gains enough.
+    The first phase of Newton's method is block ascent, and lasts while that gains enough. Before
+    L-BFGS on CrossEntropy, solvers.entropy_auto says when there is such a phase.
     """
 
-    sentence = "Newton where there is a W, with a kernel block ascent; lbfgs for entropies."
+    sentence = (
+        "Newton where there is a W, with a kernel block ascent; ascent or lbfgs for entropies."
+    )
     takes_entropy = True
     takes_tensors = True
 

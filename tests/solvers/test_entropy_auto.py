@@ -49,6 +49,17 @@ def test_other_entropies_and_kernels_have_one_method():
     assert np.array_equal(first.A, second.A) and first.success
 
 
+def test_a_classifier_with_a_kernel_has_probabilities():
+    X, y = data()
+    machine = fwlab.TopKClassifier(C=10.0, kernel="rbf", tol=1e-6).fit(X, y)
+    assert machine.duality_gap_ <= 1e-6
+    np.testing.assert_allclose(machine.predict_proba(X[:5]).sum(axis=1), 1.0, rtol=1e-12)
+    primal = fwlab.TopKClassifier(C=0.01, tol=1e-9).fit(X, y)
+    dual = fwlab.TopKClassifier(C=0.01, method="ascent", tol=1e-9).fit(X, y)
+    probabilities = [each.predict_log_proba(X) for each in (primal, dual)]
+    np.testing.assert_allclose(*probabilities, atol=1e-2)
+
+
 def test_where_passes_converge_slowly_it_goes_on_with_lbfgs():
     problem, seen = wide(100.0, length=3.0), []
 
