@@ -62,8 +62,8 @@ class TopKClassifier(TopKMachine):
         Whether `fit` starts from the dual point of the last `fit`, if that is feasible, or for
         tensors from its machine.
     method : str
-        One of `fwlab.methods()`. "auto" is L-BFGS for the entropies, Newton's method for hinges,
-        and block ascent for hinges with a kernel.
+        One of `fwlab.methods()`. "auto" is Newton's method for hinges, L-BFGS for the entropies,
+        after block ascent for the cross-entropy of many features, and block ascent with a kernel.
     tol : float
         The duality gap of the mean objective, with its rounding error, at which `fit` stops.
     max_iter : int

@@ -88,6 +88,15 @@ class BlockNorm(NamedTuple):
     q: float
 
 
+class EntropyDual(NamedTuple):
+    """The dual problem of the cross-entropy as block steps see it."""
+
+    y: np.ndarray  # (n,)
+    omega: np.ndarray  # (n,), the sample weights
+    curvatures: np.ndarray  # (n,), |x_i|^2 / (lam n)
+    lam_n: float  # lam times n
+
+
 class RankingDual(NamedTuple):
     """A ranking dual at fixed delta: kernels.steps.ranking_pairs has the formula."""
 
@@ -245,6 +254,17 @@ class BlockScratch(NamedTuple):
     projection: ProjectionScratch
     new: np.ndarray  # (m,), the block after the step
     changed: np.ndarray  # (m,), the classes that the step changes come first
+
+
+class EntropyScratch(NamedTuple):
+    """Scratch of an entropy's block step (kernels.steps.entropy_row); all arrays are (m,)."""
+
+    shares: np.ndarray  # of the row, at y the sum of the others
+    old: np.ndarray  # of the row, at b 0
+    lifts: np.ndarray  # h, at b -inf
+    e: np.ndarray
+    steps: np.ndarray  # d
+    new: np.ndarray  # the shares after the step, at y the sum of the others
 
 
 class Visits(NamedTuple):

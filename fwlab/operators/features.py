@@ -24,6 +24,7 @@ from fwlab.kernels.products.sparse import sparse_scores, sparse_transposed_produ
 from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.ascent_passes import dense_ascent, sparse_ascent
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
+from fwlab.kernels.steps.entropy_passes import dense_entropy_pass, sparse_entropy_pass
 from fwlab.kernels.steps.norm_passes import dense_norm_pass, sparse_norm_pass
 from fwlab.kernels.steps.passes import dense_pass, sparse_pass
 from fwlab.kernels.steps.rules import TYPES
@@ -123,6 +124,9 @@ class DenseFeatures:
         self, rule: int, visit: RowsToVisit, grams: Floats, single: bool, *rest: Any
     ) -> None:
         dense_ascent(TYPES[rule], visit, DenseBlocks(self.X, grams, False, single), *rest)
+
+    def entropy_pass(self, order: Integers, grams: Floats, *rest: Any) -> None:
+        dense_entropy_pass(order, DenseBlocks(self.X, grams, False, False), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.X, False, *rest)
@@ -228,6 +232,9 @@ class SparseFeatures:
     ) -> None:
         sparse_ascent(TYPES[rule], visit, csr_of(self.X), link.T, *rest)
 
+    def entropy_pass(self, order: Integers, grams: Floats, link: Floats, *rest: Any) -> None:
+        sparse_entropy_pass(order, csr_of(self.X), link.T, *rest)
+
     def norm_pass(self, order: Integers, link: Floats, *rest: Any) -> None:
         sparse_norm_pass(order, csr_of(self.X), link.T, *rest)
 
@@ -298,6 +305,9 @@ class GramFeatures:
         self, rule: int, visit: RowsToVisit, grams: Floats, single: bool, *rest: Any
     ) -> None:
         dense_ascent(TYPES[rule], visit, DenseBlocks(self.K, grams, True, single), *rest)
+
+    def entropy_pass(self, order: Integers, grams: Floats, *rest: Any) -> None:
+        dense_entropy_pass(order, DenseBlocks(self.K, grams, True, False), *rest)
 
     def norm_pass(self, order: Integers, *rest: Any) -> None:
         dense_norm_pass(order, self.K, True, *rest)

@@ -11,6 +11,7 @@ from fwlab.kernels.layouts import (
     BlockDual,
     BlockNorm,
     BlockPaths,
+    EntropyDual,
     GapRecord,
     RowsToVisit,
     StepRecord,
@@ -118,6 +119,22 @@ class Features(Protocol):
         """Visit the faces of rows that moved, then all rows (kernels.steps.ascent_passes).
 
         With a Gram matrix there are no faces to visit. The other arguments are as for block_pass.
+        """
+
+    def entropy_pass(
+        self,
+        order: Integers,
+        grams: Floats,
+        link: Floats,
+        A: Floats,
+        dual: EntropyDual,
+        moves: Floats,
+        /,
+    ) -> None:
+        """Step exactly on the rows of a dual with an entropy (kernels.steps.entropy_passes).
+
+        `order`, `grams`, `link` and `A` are as for block_pass. moves (n,) receives the sizes
+        |change|_1 of the rows.
         """
 
     def norm_pass(

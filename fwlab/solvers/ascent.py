@@ -3,7 +3,8 @@
 Near the optimum most rows rest at a vertex of their domain, and an exact step leaves them exactly
 there. Before each pass over all rows, the method visits the rows that moved in the last such pass a
 few times more: on the faces of their blocks (kernels.steps.ascent_passes), or with a Gram matrix,
-which holds the scores of all classes, on a copy of their part of K.
+which holds the scores of all classes, on a copy of their part of K. Rows of the cross-entropy never
+rest, and each pass visits all of them once (kernels.steps.entropy_passes).
 """
 
 from copy import copy
@@ -17,9 +18,11 @@ from fwlab.checks.arguments import as_flag
 from fwlab.kernels._jit import in_python
 from fwlab.kernels.layouts import StepRecord
 from fwlab.kernels.steps.ascent_passes import MOST_PASSES, MOVING, relative_cost
+from fwlab.operators.capped_simplices import CappedSimplices
 from fwlab.operators.features import GramFeatures
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.blocks import ROW_BY_ROW, BlockMethod, BlockWorkspace
+from fwlab.solvers.entropy_start import start_between
 from fwlab.solvers.method import State
 from fwlab.solvers.orders import drawn_number
 from fwlab.solvers.panel_groups import panel_groups, suits_groups
@@ -41,13 +44,15 @@ class Ascent(BlockMethod):
     ----------
     shrink : bool
         Whether to take the extra steps, which cost at most two iterations. They do nothing with the
-        orders "uniform" and "gap", whose passes do not visit all rows, and while they would visit
-        too many rows: with a Gram matrix more than half of them.
+        orders "uniform" and "gap", whose passes do not visit all rows, with the cross-entropy, and
+        while they would visit too many rows: with a Gram matrix more than half of them.
     order, block_size
-        As for `BlockMethod`.
+        As for `BlockMethod`; the cross-entropy does not take the order "gap".
     """
 
     sentence = "Exact block ascent on the true domain."
+
+    takes_entropy = True
 
     shrink: bool = True
 
@@ -55,12 +60,26 @@ class Ascent(BlockMethod):
         super().__post_init__()
         as_flag("shrink", self.shrink)
 
+    def refuses(self, problem: PrimalDual) -> str | None:
+        if isinstance(problem.polytopes, CappedSimplices):
+            why = "it has no step for shares whose bounds move with the label's"
+            return f"it does not take {problem.loss!r}, because {why}; use lbfgs."
+        if problem.has_entropy and self.order == "gap":
+            return f'its order must not be "gap" with {problem.loss!r}, whose blocks have no gaps.'
+        return None
+
     def start(self, state: State) -> BlockWorkspace:
+        if state.problem.has_entropy and not state.A.any():
+            start_between(state)
         workspace = super().start(state)
+        if state.problem.has_entropy:
+            return workspace
         workspace.groups = panel_groups(state.problem)
         return workspace
 
     def warm_up(self, state: State) -> None:
+        if state.problem.has_entropy:
+            return
         if suits_groups(state.problem) and self.order not in ROW_BY_ROW:
             workspace, problem = self.start(state), state.problem
             record = StepRecord(workspace.moves, workspace.active_sets.arrays, workspace.estimates)
@@ -69,7 +88,7 @@ class Ascent(BlockMethod):
             workspace.groups.compile(self.rule, visit, *data)
 
     def iterate(self, state: State, workspace: BlockWorkspace) -> None:
-        if self.order in ROW_BY_ROW:
+        if self.order in ROW_BY_ROW or state.problem.has_entropy:
             super().iterate(state, workspace)
             return
         self.change_to_gram(state, workspace)
@@ -88,7 +107,15 @@ class Ascent(BlockMethod):
         state.n_steps += problem.n_samples
 
     def progress(self, state: State, workspace: BlockWorkspace) -> float:
-        """Return the progress of block methods, as if the first pass had been a later one."""
+        """Return the progress of block methods, as if the first pass had been a later one.
+
+        A row of the cross-entropy that moves by |d|_1 gains about |d|_1^2 (1/omega + curvature) / 2
+        or more.
+        """
+        problem = state.problem
+        if problem.has_entropy:
+            omega = np.where(problem.sample_weight > 0, problem.sample_weight, np.inf)
+            return float(workspace.moves**2 @ (1.0 / omega + problem.curvatures))
         factor = AFTER_FIRST_PASS if workspace.passes == 1 else 1.0
         return factor * super().progress(state, workspace)
 

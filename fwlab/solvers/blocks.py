@@ -19,7 +19,7 @@ from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import BlockDual, GapRecord, RowsToVisit, StepRecord
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.primal_dual import PrimalDual
-from fwlab.solvers.dual_layout import dual_of
+from fwlab.solvers.dual_layout import dual_of, entropy_dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.orders import random_blocks
@@ -192,6 +192,10 @@ class BlockMethod(Method):
         A: Floats,
         workspace: BlockWorkspace,
     ) -> None:
+        if problem.has_entropy:
+            dual = entropy_dual_of(problem)
+            problem.features.entropy_pass(order, workspace.grams, link, A, dual, workspace.moves)
+            return
         active_sets = workspace.active_sets
         active_sets.reserve(order)
         parts = workspace.moves, active_sets.arrays, workspace.estimates

@@ -24,6 +24,7 @@ class FrankWolfe(Method):
     """
 
     any_loss = True
+    without_entropy = "its rate needs a bound of the curvature, and an entropy has none at vertices"
 
     step: StepRule | str = "exact"
 

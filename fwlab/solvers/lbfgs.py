@@ -159,6 +159,8 @@ class Lbfgs(Method):
         if not problem.has_entropy:
             given = type(problem.loss).__name__
             return f'its loss must be CrossEntropy() or TopKEntropy(k); use "auto" for a {given}.'
+        if problem.kernel is not None:
+            return f"its kernel must be None, as it works on W; got {problem.kernel!r}."
         return None
 
     def needs(self, problem: PrimalDual) -> Needs:

@@ -99,6 +99,8 @@ class Method:
     takes_entropy : bool
         Whether the method takes CrossEntropy and TopKEntropy, whose conjugates are not linear.
         False by default.
+    without_entropy : str
+        The reason why the method does not take CrossEntropy and TopKEntropy, if so.
     takes_tensors : bool
         Whether the method takes a problem whose X is a tensor. False by default.
     """
@@ -106,6 +108,7 @@ class Method:
     any_norm: bool = False
     any_loss: bool = False
     takes_entropy: bool = False
+    without_entropy: str = "its steps are made for a dual that is quadratic on polytopes"
     takes_tensors: bool = False
 
     @property

@@ -166,6 +166,7 @@ class Newton(Method):
         enough.
     """
 
+    without_entropy = "its systems are made of projections onto polytopes"
     sentence = (
         "Block ascent, then proximal point steps on the dual by a semismooth Newton method in W."
     )

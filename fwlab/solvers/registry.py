@@ -25,7 +25,7 @@ from fwlab.solvers.method import Method
 from fwlab.solvers.newton import Newton
 from fwlab.solvers.sdca import Sdca
 from fwlab.solvers.subgradient import Subgradient
-from fwlab.text import did_you_mean
+from fwlab.text import did_you_mean, listed
 
 # the entry points of installed packages whose methods have names
 GROUP = "fwlab.methods"
@@ -180,11 +180,11 @@ def _refused_entropy(method: Method, problem: PrimalDual) -> str | None:
         names = ", ".join(takers("takes_tensors"))
         return f"its X must be an array of numpy but for {names}; got a tensor."
     if not method.takes_entropy:
-        names = ", ".join(takers("takes_entropy"))
-        why = "the dual of an entropy is not quadratic, and its curvature has no bound at vertices"
-        return f"its loss must not be {problem.loss!r} but for {names}: {why}."
-    if problem.kernel is not None:
-        return f"its kernel must be None with {problem.loss!r}; got {problem.kernel!r}."
+        taking = [
+            name for name in takers("takes_entropy") if not REGISTRY[name]().refuses(problem)
+        ]
+        why = f"it does not take {problem.loss!r}, because {method.without_entropy}"
+        return f"{why}; {listed(taking)} do."
     if not problem.regularizer.plain:
         return f"its regularizer must be LpNorm(2); got {problem.regularizer!r}."
     return None

@@ -101,10 +101,11 @@ def solve(
         dense X, hence most of an iteration of "fw" and of the judging of all methods. "ascent"
         visits groups of rows at the same time if X is dense with 128 features, 128 classes and 1536
         samples or more, as long as the groups agree; its iterates are the same for all numbers
-        above 1. Steps of other block methods and A^T X of a sparse X are serial. Gram matrices and
-        the Newton steps with at most 1000 unknowns are left to the threads of BLAS. The rounding of
-        BLAS depends on the number, in these and in certificates. A run with the same number can be
-        repeated bit for bit. Each thread of a dense run needs room for an array like W.
+        above 1. Its passes with the cross-entropy, steps of other block methods and A^T X of a
+        sparse X are serial. Gram matrices and the Newton steps with at most 1000 unknowns are left
+        to the threads of BLAS. The rounding of BLAS depends on the number, in these and in
+        certificates. A run with the same number can be repeated bit for bit. Each thread of a dense
+        run needs room for an array like W.
     max_gram_memory : int
         Bytes that a block method may take for the Gram matrix of a dense X with n <= d. It computes
         this matrix as soon as that pays, and the message then says so; 0 for never. max_memory, its

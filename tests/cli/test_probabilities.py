@@ -34,7 +34,9 @@ def test_compare_runs_it_beside_a_hinge(folder, capsys, undrawn):
 
 def test_a_method_that_does_not_take_it_names_those_that_do(folder, capsys):
     assert main(["solve", "--data", "four.npz", "--loss", "cross-entropy", "--method", "dicg"]) == 2
-    assert "its loss must not be CrossEntropy() but for" in capsys.readouterr().err
+    assert (
+        "it does not take CrossEntropy(), because its steps are made for" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

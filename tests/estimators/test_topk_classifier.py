@@ -159,7 +159,7 @@ def test_costs_stand_in_the_order_of_the_classes():
 
 def test_what_the_cross_entropy_does_not_take_is_refused():
     for options, match in (
-        ({"kernel": "rbf"}, "its kernel must be None"),
+        ({"kernel": "rbf", "method": "lbfgs"}, "its kernel must be None"),
         ({"norm": 1.5}, r"its regularizer must be LpNorm\(2\)"),
         ({"smoothing": 0.1}, "smoothing must be 0"),
         ({"weights": "linear"}, 'weights must be "flat" with loss="cross-entropy"'),

@@ -190,7 +190,7 @@ def test_bad_arguments_get_one_sentence():
     with pytest.raises(ValueError, match=r"k must be in 1\.\.2; got 3\."):
         fwlab.Problem(np.eye(3), np.arange(3), loss, C=1.0)
     with pytest.raises(
-        ValueError, match=r"loss must not be TopKEntropy\(k=2\) but for lbfgs, auto"
+        ValueError, match=r"TopKEntropy\(k=2\), because .*; lbfgs, auto and subgradient do\."
     ):
         fwlab.solve(fwlab.Problem(np.eye(4), np.arange(4), fwlab.TopKEntropy(2), C=1.0), "fw")
 

@@ -12,6 +12,8 @@ from fwlab.solvers.lbfgs import Lbfgs, SmoothPoint
 from fwlab.solvers.lbfgs_history import LENGTH, History
 from fwlab.solvers.method import State
 
+TAKERS = {"ascent", "lbfgs", "auto", "subgradient"}
+
 
 def updated(H, s, y):
     """Return the BFGS update of an inverse Hessian (Nocedal and Wright 2006, (6.17))."""
@@ -327,9 +329,11 @@ def test_auto_is_lbfgs():
     assert np.array_equal(results[0].trace.gap, results[1].trace.gap)
 
 
-@pytest.mark.parametrize("method", sorted(set(fwlab.methods()) - {"lbfgs", "auto"}))
+@pytest.mark.parametrize("method", sorted(set(fwlab.methods()) - TAKERS))
 def test_the_other_methods_say_what_to_use(method):
-    sentence = r"CrossEntropy\(\) but for lbfgs, auto: the dual of an entropy is not quadratic"
+    sentence = (
+        r"it does not take CrossEntropy\(\), because .*; ascent, lbfgs, auto and subgradient do\."
+    )
     with pytest.raises(ValueError, match=sentence) as caught:
         fwlab.solve(made(), method)
     assert method in str(caught.value) and str(caught.value).endswith(".")
@@ -339,9 +343,9 @@ def test_the_other_methods_say_what_to_use(method):
 def test_what_lbfgs_does_not_take_is_refused(method):
     X, y = data()
     for kernel in ("linear", "precomputed"):
-        given = X if kernel == "linear" else X @ X.T
-        with pytest.raises(ValueError, match=f"kernel must be None .* got '{kernel}'"):
-            fwlab.solve(fwlab.Problem(given, y, LOSS, C=1.0, kernel=kernel), method)
+        given, loss = X if kernel == "linear" else X @ X.T, fwlab.TopKEntropy(2)
+        with pytest.raises(ValueError, match=f"kernel must be None, .* got '{kernel}'"):
+            fwlab.solve(fwlab.Problem(given, y, loss, C=1.0, kernel=kernel), method)
     with pytest.raises(ValueError, match=r"regularizer must be LpNorm\(2\); got LpNorm"):
         fwlab.solve(fwlab.Problem(X, y, LOSS, C=1.0, regularizer=fwlab.LpNorm(1.5)), method)
 
@@ -369,7 +373,7 @@ def test_smoothing_is_refused():
 
 
 def test_comparisons_and_paths_take_it():
-    comparison = compare({"a": made()}, ["lbfgs", "ascent"], tol=1e-3)
+    comparison = compare({"a": made()}, ["lbfgs", "bcfw"], tol=1e-3)
     assert [row["status"] for row in comparison.rows()] == ["CONVERGED", "refused"]
     results = fwlab.path(made(), [0.1, 1.0, 10.0], method="lbfgs", tol=1e-5)
     assert all(result.success for result in results)

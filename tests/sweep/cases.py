@@ -65,7 +65,9 @@ def _training(rng: Generator, ordinary: bool) -> Case:
         problem["storage"] = "float32"
     if isinstance(problem["loss"], fwlab.CrossEntropy | fwlab.TopKEntropy):
         problem.pop("smoothing", None)
-        methods = ["lbfgs", "auto"]
+        methods = ["lbfgs", "auto", "subgradient"]
+        if isinstance(problem["loss"], fwlab.CrossEntropy):
+            methods = ["ascent", "auto"] if "kernel" in problem else ["ascent", *methods]
     method = str(rng.choice(methods))
     return Case("training", method, ordinary and hostile not in NOT_TAKEN, problem, _settings(rng))
 
