@@ -180,9 +180,7 @@ def _refused_entropy(method: Method, problem: PrimalDual) -> str | None:
         names = ", ".join(takers("takes_tensors"))
         return f"its X must be an array of numpy but for {names}; got a tensor."
     if not method.takes_entropy:
-        taking = [
-            name for name in takers("takes_entropy") if not REGISTRY[name]().refuses(problem)
-        ]
+        taking = [name for name in takers("takes_entropy") if not REGISTRY[name]().refuses(problem)]
         why = f"it does not take {problem.loss!r}, because {method.without_entropy}"
         return f"{why}; {listed(taking)} do."
     if not problem.regularizer.plain:

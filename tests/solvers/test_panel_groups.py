@@ -347,7 +347,7 @@ def test_faces_and_rows_have_groups_of_their_own():
     X[:hard] = rng.standard_normal(D) + 0.1 * rng.standard_normal((hard, D))
     X[:hard] /= np.linalg.norm(X[:hard], axis=1)[:, None]
     problem = fwlab.Problem(X, rng.integers(0, M, n), TOP_3, C=1.0, n_classes=M)
-    _, workspace = visited(problem, 8, 16, 8)
+    _, workspace = visited(problem, 2, 16, 8)
     assert workspace.groups.face_panels == 0
     assert workspace.groups.panels > 0
 
