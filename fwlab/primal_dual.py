@@ -180,7 +180,7 @@ class PrimalDual:
 
         Raises ValueError for a loss without `contains`, and TypeError if X is a tensor.
         """
-        require_array("is_feasible", self.X)
+        self._require_array("is_feasible")
         if not self.polytopes.checks_membership:
             lacks(self.loss, "contains", "a test of feasibility")
         slack = DOMAIN_TOLERANCE * self.polytopes.scale
@@ -198,7 +198,7 @@ class PrimalDual:
 
         nan for a loss without `project`. Raises TypeError if X is a tensor.
         """
-        require_array("infeasibility", self.X)
+        self._require_array("infeasibility")
         if not self.polytopes.projects:
             return np.nan
         rests = (A[rows] - self.nearest_feasible(A, rows) for rows, _ in self.chunks())
@@ -391,6 +391,10 @@ class PrimalDual:
         check_scales(squares, self.lam_n, self.sample_weight, self.polytopes.scale)
         return squares / self.lam_n
 
+    def _require_array(self, name: str) -> None:
+        if self.has_tensors:
+            require_array(name, self.X)
+
     def _checked_dual(self, A: Any) -> Floats:
-        require_array("a dual point A", self.X)
+        self._require_array("a dual point A")
         return checked_matrix("A", "(n, m)", A, (self.n_samples, self.n_classes))

@@ -274,6 +274,11 @@ class ChunkProblem(PrimalDual):
         self.polytopes = whole.polytopes.take(rows)
         self.curvatures = whole.curvatures[rows]
 
+    @property
+    def has_tensors(self) -> bool:
+        """Whether X is a tensor: no, and X need not be there to say so."""
+        return False
+
     def holding(self, X: Any) -> "ChunkProblem":
         """Return this part with its rows of X."""
         part = copy(self)
