@@ -165,6 +165,7 @@ def ended(monkeypatch, end):
 
 
 def test_an_interrupted_proof_holds_as_far_as_it_got(monkeypatch, proved):
+    before = signal.getsignal(signal.SIGINT)
     found = ended(monkeypatch, lambda: signal.raise_signal(signal.SIGINT))
     assert found.status is ChoiceStatus.INTERRUPTED
     (low, high), *others = found.proved
@@ -174,7 +175,7 @@ def test_an_interrupted_proof_holds_as_far_as_it_got(monkeypatch, proved):
     assert found.bounds[-1] == found.bound == 1.0
     assert found.edges[-1] == INTERVAL[1]
     assert f"[0.01, {high:.6g}] of [0.01, 100]" in repr(found)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_time_limit_ends_a_walk(monkeypatch):
