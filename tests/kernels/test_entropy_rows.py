@@ -43,7 +43,7 @@ def test_exponentials_outside():
 
 
 def test_omega_is_that_of_scipy():
-    for v in np.concatenate([np.linspace(SERIES, 8, 600), 10.0 ** np.arange(1, 13)]):
+    for v in np.concatenate([np.linspace(SERIES, 8, 600), 10.0 ** np.arange(1, 308)]):
         assert wright_omega(v) == pytest.approx(wrightomega(v), rel=32 * EPS)
     for v in np.linspace(-60, SERIES, 60):
         z = math.exp(v)

@@ -52,8 +52,10 @@ ROUNDING = 1e-15
 TRIES, MOST_STEPS = 8, 200
 # below this, five terms of the series of Lambert's function are right to rounding
 SERIES = -7.0
-# the residual of omega that a step of fourth order leaves at rounding
-SMALL = 5e-4
+# the relative residual of omega that a step of fourth order leaves at rounding; most such steps
+SMALL, CORRECTIONS = 5e-4, 8
+# beyond this its first guess is right to rounding
+ASYMPTOTIC = 1e16
 
 
 @compiled(inline=True)
@@ -71,12 +73,16 @@ def wright_omega(v):
     else:
         log = math.log(v)
         u = v - log + log / v
-    residual = 1.0
-    while abs(residual) > SMALL:
+        if v > ASYMPTOTIC:
+            return u
+    for _ in range(CORRECTIONS):
         residual = v - u - math.log(u)
         w = 1.0 + u
         g = 2.0 * w * (w + 2.0 / 3.0 * residual)
         u *= 1.0 + residual / w * (g - residual) / (g - 2.0 * residual)
+        # the relative change of u is residual / w; rounding leaves a residual of about u 2^-53
+        if abs(residual) <= SMALL * w:
+            break
     return u
 
 
