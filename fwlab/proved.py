@@ -41,7 +41,7 @@ def best_classes(W: Any, X: Any) -> Any:
 
 
 def labels_of(best: Any, classes: np.ndarray) -> Any:
-    """Return the labels of classes, in their shape: a tensor for a tensor, but for strings."""
+    """Return the labels of classes, in their shape: a tensor for a tensor, except of strings."""
     if not is_tensor(best) or classes.dtype.kind not in TYPES:
         return np.asarray(classes[on_host(best)])
     xp, labels = namespace_of(best), classes_beside(classes, best)

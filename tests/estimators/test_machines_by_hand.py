@@ -43,7 +43,7 @@ def test_a_machine_of_two_classes_by_hand(c):
 
 @pytest.mark.parametrize("c", [0.0, 0.5])
 def test_a_kernel_machine_of_two_classes_by_hand(c):
-    """The scores of both classes are 0 together; the intercept is that of the constant's square."""
+    """The scores of both classes are 0 together; the intercept belongs to the constant's square."""
     machine = fwlab.TopKSVC(
         C=C, tol=1e-12, kernel="precomputed", fit_intercept=c > 0, intercept_scaling=c or 1.0
     ).fit(X @ X.T, Y, sample_weight=OMEGA)

@@ -2,8 +2,8 @@
 
 kernels.domains.nearest_beta states the problem and solves it for the entries that can differ from
 0, sorted. Here they are found: in a short row by sorting, in a long one by selection, where a crowd
-of entries at the same level need not be sorted. A row of a loss with equal weights is
-projected without a sort (kernels.domains.equal_weights), but for few classes or large numbers.
+of entries at the same level need not be sorted. Rows of losses with equal weights are
+projected without a sort (kernels.domains.equal_weights), except with few classes or large numbers.
 """
 
 import numpy as np
