@@ -10,8 +10,8 @@ At W = 0 every probability is 1/m, and the diagonal blocks are one matrix for al
     M = lam I + w X^T diag(omega) X / n,    w = (1/m) (1 - 1/m).
 
 Later each class has its own matrix, with w_ij = p_ij (1 - p_ij): the largest part of the Hessian,
-where most labels are almost certain. The columns of W and of all gradients sum to 0
-over the classes. The blocks do not keep these sums, and along a common change of all classes, where the
+where most labels are almost certain. The columns of W and of all gradients sum to 0 over the
+classes. The blocks do not keep these sums, and along a common change of all classes, where the
 Hessian is lam I, they are wrong by far; so the means over the classes are taken off.
 
 The Cholesky factor of a matrix gives its inverse. For a sparse X, and where M would cost more than
@@ -28,7 +28,7 @@ from fwlab.arrays import Floats, namespace_of
 from fwlab.primal_dual import CHUNK, PrimalDual
 from fwlab.threads import threads_in_blas
 
-# the most features for which X^T X and a factor are computed; there must be at least that number of samples
+# the most features for which X^T X and a factor are computed, if no fewer samples exist
 MOST_FEATURES = 2048
 # of the largest entry of the diagonal, so that rounding leaves M positive definite
 JITTER = 2.0**-48
