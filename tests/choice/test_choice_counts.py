@@ -26,6 +26,12 @@ def test_samples_that_no_machine_decides_are_set_aside(kind):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+def test_a_row_of_negative_numbers_is_not_0(kind):
+    X = kind(np.array([[-1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]))
+    assert module._is_zero(X).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
 def test_the_leads_by_hand(kind):
     found = counts(kind).leads(W)
     # scores (2, 6, 0) and (0, 2, 5)

@@ -9,6 +9,7 @@ import scipy.sparse
 import fwlab
 import fwlab.choice.walk as walk_module
 from fwlab import ChoiceStatus
+from fwlab.choice.point import TrainingSamples
 from fwlab.choice.proved_choice import merged, statement
 
 M, D = 4, 3
@@ -61,6 +62,17 @@ def test_the_chosen_machine_has_the_accuracy(proved):
     assert proved.machine.lam_n == pytest.approx(1 / proved.C)
     assert proved.accuracy == proved.accuracies.max()
     assert proved.C == proved.knots[np.argmax(proved.accuracies)]
+
+
+def test_points_are_counted(monkeypatch):
+    evaluated, point = [], TrainingSamples.point
+
+    def counting(self, C, W):
+        evaluated.append(C)
+        return point(self, C, W)
+
+    monkeypatch.setattr(TrainingSamples, "point", counting)
+    assert fwlab.prove_choice(*FEW).n_points == len(evaluated) > 0
 
 
 def test_no_C_of_a_grid_is_better(proved):

@@ -47,7 +47,8 @@ def test_omega_is_that_of_scipy():
         assert wright_omega(v) == pytest.approx(wrightomega(v), rel=32 * EPS)
     for v in np.linspace(-60, SERIES, 60):
         z = math.exp(v)
-        assert z * lambert_series(z) == pytest.approx(wrightomega(v), rel=32 * EPS)
+        # the series leaves out 54/5 z^5, 30 EPS at its end
+        assert z * lambert_series(z) == pytest.approx(wrightomega(v), rel=40 * EPS)
 
 
 def exact_row(c, kappa):

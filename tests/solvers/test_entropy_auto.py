@@ -78,7 +78,7 @@ def test_where_passes_converge_slowly_it_goes_on_with_lbfgs():
 
 @pytest.mark.parametrize(("ratio", "changes"), [(0.69, False), (0.71, True)])
 def test_the_part_of_the_gap_that_a_pass_leaves_decides(ratio, changes, monkeypatch):
-    values = iter(ratio ** np.arange(9))
+    values = iter(1e-3 * ratio ** np.arange(9))
     monkeypatch.setattr(Ascent, "progress", lambda *_: next(values))
     problem = wide(0.3)
     method = module.EntropyAuto()
