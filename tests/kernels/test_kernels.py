@@ -43,6 +43,7 @@ SHAPES_ONLY = {
     "domains.projection.make_projection_scratch",
     "domains.metric_projection.make_metric_scratch",
     "domains.vertices.make_vertex_scratch",
+    "steps.entropy_passes.make_entropy_scratch",
     "steps.norm_block.make_norm_scratch",
     "steps.panels.make_panel_scratch",
 }
@@ -194,6 +195,18 @@ def use_solvers(rng):
     fwlab.solve(single, "subgradient", tol=0.0, max_iter=2)
 
 
+def use_entropies(rng):
+    """Take small and large steps of the cross-entropy, where Wright's omega has other series."""
+    n, m = 9, int(rng.choice([2, 3, 6]))
+    X, y = rng.standard_normal((n, 4)) * (rng.random((n, 4)) < 0.7), rng.integers(0, m, n)
+    weight, C = rng.choice([0.0, 1.0, 2.0], n), rng.choice([1e-3, 0.1, 1e3])
+    for data, kernel in [(X, None), (scipy.sparse.csr_array(X), None), (X @ X.T, "precomputed")]:
+        problem = fwlab.Problem(
+            data, y, fwlab.CrossEntropy(), C, 0.0, kernel, n_classes=m, sample_weight=weight
+        )
+        fwlab.solve(problem, "ascent", tol=0.0, max_iter=3)
+
+
 def multiply_by_hessian(problem, rng):
     """Call what Newton's method needs for many unknowns."""
     W = rng.standard_normal((problem.n_classes, problem.n_features))
@@ -250,6 +263,7 @@ RUNS = [
     use_projections,
     use_products,
     use_solvers,
+    use_entropies,
     use_faces,
     use_single_precision,
     use_panels,
