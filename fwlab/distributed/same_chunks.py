@@ -5,8 +5,8 @@ rows of X. Each read is therefore compared with a checksum of each chunk.
 
 The checksum is a multilinear hash: the sum of 32-bit words, each times its own random odd number,
 modulo 2^64. A change of a single word always changes the sum, and any other change does with a
-chance of at least 1 - 2^-32. It takes about as long as a read from the page cache: 7 ms for 32 MB
-beside 40 ms for SHA-256.
+chance of at least 1 - 2^-32. It takes little longer than a sum of the numbers: 4 ms for 32 MB beside
+40 ms for SHA-256. The thread that reads ahead computes it.
 """
 
 import hashlib
@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.distributed.sources import Order, Source, read_ahead
+from fwlab.kernels.products.checksum import weigh_words
 
 WORDS = 1024
 KEYS = np.random.default_rng(0).integers(2**64, size=WORDS, dtype=np.uint64) | np.uint64(1)
@@ -79,7 +80,9 @@ def checksum(X: Any) -> str:
         entries = array.reshape(-1).view(np.uint8)
         end = len(entries) - len(entries) % (4 * WORDS)
         words = entries[:end].view(np.uint32).reshape(-1, WORDS)
-        hasher.update(np.einsum("ij,j->i", words, KEYS).data)
+        sums = np.empty(len(words), np.uint64)
+        weigh_words(words, KEYS, sums)
+        hasher.update(sums.data)
         hasher.update(entries[end:].data)
     return hasher.hexdigest()
 

@@ -23,6 +23,7 @@ from loss_table import entries, some_ks
 
 import fwlab
 from fwlab import kernels
+from fwlab.distributed.same_chunks import WORDS, checksum
 from fwlab.kernels.domains.sorting import INSERTION_LENGTH
 from fwlab.kernels.layouts import StepRecord
 from fwlab.kernels.steps.rules import EXACT
@@ -167,6 +168,7 @@ def use_projections(rng):
 def use_products(rng):
     features = DenseFeatures(rng.standard_normal((20, SHORT_ROWS)))
     features.transposed_product(rng.standard_normal((20, 3)) * (rng.random((20, 3)) < 0.2))
+    checksum(rng.standard_normal((4, WORDS)))
 
 
 def use_solvers(rng):
