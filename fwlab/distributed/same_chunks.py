@@ -5,8 +5,8 @@ rows of X. Each read is therefore compared with a checksum of each chunk.
 
 The checksum is a multilinear hash: the sum of 32-bit words, each times its own random odd number,
 modulo 2^64. A change of a single word always changes the sum, and any other change does with a
-chance of at least 1 - 2^-32. It takes little longer than a sum of the numbers: 4 ms for 32 MB beside
-40 ms for SHA-256. The thread that reads ahead computes it.
+chance of at least 1 - 2^-32. It takes little longer than a sum of the numbers: 4 ms for 32 MB,
+SHA-256 40 ms. The thread that reads ahead computes it.
 """
 
 import hashlib
