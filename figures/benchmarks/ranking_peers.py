@@ -6,6 +6,10 @@ starts, at a relative gap of 1e-6; it checks no input and certifies no rounding 
 kernel exp(-0.05 |x - z|^2) on standardised spambase in units of one Cholesky factorisation of an
 n x n matrix by LAPACK, in place. C = 1, tol = 1e-6, one thread, the default method. CPU time of
 whole calls in turn, medians, and the median of the ratios.
+
+With the rbf kernel an iteration costs about 1.3 factorisations: it factors one n x n matrix, solves
+with it and multiplies by the kernel. The kernel matrix takes 0.4 of a factorisation and the
+certificate 0.3, so that only fewer iterations could save much.
 """
 
 from collections.abc import Callable
