@@ -31,8 +31,6 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     if isinstance(estimator, fwlab.TopKSVCCV):
         return dict.fromkeys(OF_WEIGHTS, OTHER_FOLDS)
     if isinstance(estimator, fwlab.TopKClassifier):
-        # L-BFGS, on few dense samples, makes the same steps up to rounding; ascent does not
-        entropy = estimator.loss == "cross-entropy"
-        of_weights = dict.fromkeys(OF_WEIGHTS[1:] if entropy else OF_WEIGHTS, UP_TO_TOL)
+        of_weights = dict.fromkeys(OF_WEIGHTS, UP_TO_TOL)
         return of_weights if estimator.fit_intercept else {**of_weights, **THROUGH_ORIGIN}
     return ON_THE_THRESHOLD if getattr(estimator, "K", None) == 1 else {}

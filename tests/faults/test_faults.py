@@ -62,6 +62,7 @@ def stopped(folder: Path, command: list[str], number: int) -> tuple[int, str, st
             next(line for line in run.stderr if "gap" in line)  # the first line of progress
         else:
             wait_for(lambda: stored(folder), run)
+            time.sleep(0.5)  # the file is there a moment before the command knows
         run.send_signal(number)
         out, errors = run.communicate(timeout=100)
     assert "Traceback" not in errors, errors

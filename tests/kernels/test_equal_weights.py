@@ -167,6 +167,23 @@ def test_it_is_the_exact_projection(kind, shape):
         assert_feasible(found[None], np.array([y]), weights)
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_entries_far_above_keep_their_digits(shape):
+    """c_y = 0 makes b exact, so that the size of b adds no rounding; N w is the size of t - shift."""
+    rng = np.random.default_rng(shape)
+    for above in 30 * [100.0 * shape[0], 700.0 * shape[0]]:
+        m = int(rng.choice([8, 12]))
+        weights, found = equal_weights(m, *shape, 1.0), np.full(m, np.nan)
+        # a few entries at 0, and the others within rounding of the threshold, or of w above it
+        c = np.where(np.arange(m) % 5 == 1, 0.0, np.spacing(above) * rng.integers(-4, 5, m) - above)
+        c[2 : 2 + rng.integers(shape[0] + 2)] -= 1.0
+        c[0] = 0.0
+        project_row(c, 0, weights, make_projection_scratch(m), found)
+        expected, _ = exact_projection(c, 0, *shape, 1.0)
+        errors = [abs(Fraction(-x) - e) for x, e in zip(found[1:], expected, strict=True)]
+        assert max(errors) <= 8 * m * EPS * weights.sum_upper
+
+
 def assert_feasible(u, y, weights):
     """Assert all bounds up to the rounding of sums, in units of the domain."""
     w, k, m = weights.upper[0], weights.n_lower, u.shape[1]
