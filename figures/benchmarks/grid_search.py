@@ -36,5 +36,5 @@ def run(quick: bool) -> None:
         ratio = times["TopKSVC"] / times["LogisticRegression"]
         for one, search in searches.items():
             shown = f"{ratio:.2f}" if one == "TopKSVC" else ""
-            cells = (f"{1e-3 * times[one]:.3g}", f"{search.best_score_:.4f}")
+            cells = (f"{1e-3 * times[one]:.3f}", f"{search.best_score_:.4f}")
             print_line((name, one, *cells, shown))

@@ -169,7 +169,7 @@ def test_it_is_the_exact_projection(kind, shape):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_entries_far_above_keep_their_digits(shape):
-    """c_y = 0 makes b exact, so that the size of b adds no rounding; N w is the size of t - shift."""
+    """c_y = 0 makes b exact, so that its size adds no rounding; t - shift is about N w."""
     rng = np.random.default_rng(shape)
     for above in 30 * [100.0 * shape[0], 700.0 * shape[0]]:
         m = int(rng.choice([8, 12]))
