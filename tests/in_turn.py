@@ -1,4 +1,4 @@
-"""Long tests take turns: a commit tries a third of them, the deep profile all.
+"""Long tests take turns: a commit tries a sixth of them, the deep profile all.
 
 They are marked `turns` or `grid`. Which ones are a commit's follows from its hash, so that every
 process picks the same ones. A test that is named on the command line is tried by every commit.
@@ -12,7 +12,7 @@ from pathlib import Path
 from zlib import crc32
 
 ROOT = Path(__file__).parents[1]
-THIRDS = 3
+TURNS = 6
 
 
 def seed_of_commit() -> int:
@@ -28,12 +28,12 @@ def seed_of_commit() -> int:
 
 
 def in_turn(tests: Iterable[str], seed: int) -> set[str]:
-    """Return the node ids that a commit tries: of the cases of each function, every third."""
+    """Return the node ids that a commit tries: of the cases of each function, every sixth."""
     seen: Counter[str] = Counter()
     chosen = set()
     for test in tests:
         function = test.partition("[")[0]
-        if (crc32(function.encode()) + seed + seen[function]) % THIRDS == 0:
+        if (crc32(function.encode()) + seed + seen[function]) % TURNS == 0:
             chosen.add(test)
         seen[function] += 1
     return chosen

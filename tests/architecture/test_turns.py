@@ -1,22 +1,22 @@
-"""Tests that take turns are all tried by three commits in a row of seeds, and by name."""
+"""Tests that take turns are all tried by six commits in a row of seeds, and by name."""
 
 import os
 import subprocess
 import sys
 
 import pytest
-from in_turn import ROOT, THIRDS, in_turn, seed_of_commit
+from in_turn import ROOT, TURNS, in_turn, seed_of_commit
 
 
-def test_three_seeds_try_each_test_once():
+def test_six_seeds_try_each_test_once():
     tests = [f"tests/test_a.py::test_{name}[{i}]" for name in "abc" for i in range(100)]
     tests.append("tests/test_a.py::test_alone")
-    turns = [in_turn(tests, seed) for seed in range(THIRDS)]
+    turns = [in_turn(tests, seed) for seed in range(TURNS)]
     assert set.union(*turns) == set(tests)
     assert sum(map(len, turns)) == len(tests)
     for name in "abc":
         parts = [sum(f"test_{name}[" in test for test in turn) for turn in turns]
-        assert sorted(parts) == [33, 33, 34]
+        assert sorted(parts) == [16, 16, 17, 17, 17, 17]
 
 
 def test_outside_a_checkout_the_seed_is_zero(monkeypatch):
@@ -28,13 +28,14 @@ def test_outside_a_checkout_the_seed_is_zero(monkeypatch):
 
 
 @pytest.mark.turns
-@pytest.mark.parametrize("case", range(THIRDS))
+@pytest.mark.parametrize("case", range(TURNS))
 def test_with_a_turn(case):
     """Does nothing: the test below looks which of these a commit tries."""
 
 
 @pytest.mark.parametrize(
-    ("place", "profile", "n"), [("", "dev", 1), ("::test_with_a_turn", "dev", 3), ("", "deep", 3)]
+    ("place", "profile", "n"),
+    [("", "dev", 1), ("::test_with_a_turn", "dev", TURNS), ("", "deep", TURNS)],
 )
 def test_a_name_or_the_deep_profile_tries_all(place, profile, n):
     file = "tests/architecture/test_turns.py"

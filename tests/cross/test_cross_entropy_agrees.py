@@ -119,6 +119,7 @@ def test_primal_and_dual_are_those_of_the_reference(seed, form):
     np.testing.assert_allclose(problem.weights(A), truth.link(exact).astype(float), atol=1e-13)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["ascent", "lbfgs", "auto"])
 @pytest.mark.parametrize("seed", range(4))
 def test_optima_lie_in_both_intervals(seed, method):

@@ -62,6 +62,7 @@ def test_small_fits_table(monkeypatch, capsys):
         assert without > 0 and peer > 0 and ratio == pytest.approx(ours / peer, rel=0.1)
 
 
+@pytest.mark.turns
 def test_logistic_table(monkeypatch, capsys):
     monkeypatch.setattr(logistic, "REPEATS", 1)
     logistic.run(quick=True)

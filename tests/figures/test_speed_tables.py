@@ -45,6 +45,7 @@ def test_changes_are_those_of_one_pass(monkeypatch):
     assert large_k.changes(problem) == np.count_nonzero(first.A) / 40 > 0
 
 
+@pytest.mark.turns
 def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
     data = fwlab.datasets.synthetic(300, 6, 5, 0.25, rng=0, normalize="unit")
     monkeypatch.setattr(face_passes, "SETS", ("", "letter"))
@@ -60,6 +61,7 @@ def test_passes_over_faces_are_timed_and_counted(monkeypatch, capsys):
     assert float(row[1]) == pytest.approx(products / 1000, abs=0.5)
 
 
+@pytest.mark.turns
 def test_single_precision_table(capsys):
     single_precision.run(quick=True)
     row = lines(capsys)[-1].strip("| ").split(" | ")

@@ -18,7 +18,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from in_turn import THIRDS
+from in_turn import TURNS
 from loss_table import entries, some_ks
 
 import fwlab
@@ -326,9 +326,9 @@ def recorded():
 
 # each kernel is compiled apart from its callers, which takes a second
 @pytest.mark.turns
-@pytest.mark.parametrize("part", range(THIRDS))
+@pytest.mark.parametrize("part", range(TURNS))
 def test_kernels_do_what_their_source_says(recorded, part):
-    names = set(sorted(KERNELS)[part::THIRDS])
+    names = set(sorted(KERNELS)[part::TURNS])
     for recorders in recorded:
         assert_compiled_as_written({name: recorders[name] for name in names & recorders.keys()})
 

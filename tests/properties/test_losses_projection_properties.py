@@ -63,6 +63,7 @@ def test_an_entry_that_is_zero_moves_with_a_tiny_point(factor):
     np.testing.assert_array_equal(u / factor, [[2.0**-15, -(2.0**-15)]])
 
 
+@pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize(("m", "entry"), LARGE_ENTRIES, ids=entry_id)
 def test_the_lmo_certifies_the_projection_among_many_classes(m, entry):

@@ -365,6 +365,7 @@ def test_the_dual_never_falls_from_any_start(method):
             assert all(b >= a - 1e-14 for a, b in pairwise(result.trace.dual))
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ONE_BLOCK)
 @pytest.mark.parametrize("order", ORDERS)
 def test_rows_visited_often_find_room(method, order):

@@ -15,6 +15,7 @@ from fwlab.solvers.registry import build
 pytestmark = pytest.mark.small
 
 
+@pytest.mark.turns
 @each_case
 def test_steps_and_estimates_of_a_pass(case):
     """With orthogonal samples each row sees the gradient at the start of the pass."""

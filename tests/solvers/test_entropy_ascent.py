@@ -100,6 +100,7 @@ def test_the_dual_never_falls_and_rows_are_feasible(x_power, lam_power):
     assert dual[-1] > dual[0]
 
 
+@pytest.mark.turns
 def test_all_forms_and_orders_have_one_optimum():
     omega = np.linspace(0, 2, 60)
     best = fwlab.solve(unit(sample_weight=omega), "lbfgs", tol=1e-12, max_iter=3000)

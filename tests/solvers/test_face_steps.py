@@ -61,6 +61,7 @@ def all_faces(problem):
     return Faces(rows, np.arange(len(rows) + 1) * M, np.concatenate(classes))
 
 
+@pytest.mark.turns
 @each_loss
 @each_form
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])

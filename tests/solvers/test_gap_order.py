@@ -41,6 +41,7 @@ def test_block_gaps_sum_to_the_gap(case):
         assert gaps.mean() == pytest.approx(problem.augmented_gap(A), abs=1e-13)
 
 
+@pytest.mark.turns
 @each_block_method
 @pytest.mark.parametrize("form", FORMS)
 def test_a_step_tells_the_gap_it_met(method, form, monkeypatch):

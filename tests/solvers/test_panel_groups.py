@@ -113,6 +113,7 @@ def test_one_panel_makes_the_steps_of_one_thread(loss, smoothing):
     assert_allclose(group.record.moves[group.places], moves, atol=1e-13)
 
 
+@pytest.mark.turns
 @each_loss
 @each_smoothing
 @pytest.mark.parametrize("storage", ["float64", "float32"])
@@ -192,6 +193,7 @@ def test_groups_are_undone_where_rows_pull_at_the_same_classes():
     assert agree == {2: False, M: True}
 
 
+@pytest.mark.turns
 @pytest.mark.small
 @each_smoothing
 @pytest.mark.parametrize("storage", ["float64", "float32"])

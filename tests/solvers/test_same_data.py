@@ -58,6 +58,7 @@ def test_a_row_that_changed_before_the_run_is_refused(form, tmp_path):
         fwlab.solve(problem, "fw")
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("method", ["ascent", "fw", "subgradient"])
 def test_a_row_that_changes_during_the_run_certifies_nothing(form, method, tmp_path):

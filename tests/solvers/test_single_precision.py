@@ -255,6 +255,7 @@ def test_a_warm_start_begins_in_float64(choices):
     assert not any(choices)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("order", ["uniform", "gap"])
 def test_orders_that_go_row_by_row_stay_in_float64(order, choices):
     fwlab.solve(problem(), "ascent", tol=0, max_iter=3, order=order)
