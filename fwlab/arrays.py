@@ -49,6 +49,16 @@ def on_host(array: Any) -> Any:
         return np.asarray(xp.astype(plain, xp.float64))
 
 
+def has_float64(array: Any) -> bool:
+    """Return whether the device of a tensor holds numbers in float64."""
+    xp = namespace_of(array)
+    try:
+        xp.zeros(1, dtype=xp.float64, device=array.device)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
+
+
 def without_gradient(array: Any) -> Any:
     """Return a tensor of torch cut off from the graph of its gradient; other arrays unchanged."""
     return array.detach() if hasattr(array, "detach") else array

@@ -7,6 +7,7 @@ import numpy as np
 from fwlab.arrays import (
     Floats,
     Integers,
+    has_float64,
     is_tensor,
     namespace_of,
     on_host,
@@ -79,8 +80,8 @@ def keeps_tensor(X: Any, loss: Any, kernel: Any) -> bool:
 def checked_tensor(X: Any) -> Any:
     """Return X (n, d), a tensor of a floating type, without its gradient.
 
-    Raises TypeError for other types and ValueError for another shape. Finite entries are checked
-    where their squares are summed.
+    Raises TypeError for other types and for a device without float64, and ValueError for another
+    shape. Finite entries are checked where their squares are summed.
     """
     rows = X.X if isinstance(X, TensorRows) else X
     if "sparse" in str(getattr(rows, "layout", "")):
@@ -90,6 +91,11 @@ def checked_tensor(X: Any) -> Any:
     if rows.ndim != 2 or 0 in rows.shape:
         raise ValueError(
             f"X must be 2-D with at least one row and one column; got shape {tuple(rows.shape)}."
+        )
+    if not has_float64(rows):
+        raise TypeError(
+            f"X must be on a device with float64, in which gaps are certified; got {rows.device}: "
+            "pass X on the host, as X.cpu()."
         )
     return without_gradient(X)
 

@@ -150,6 +150,21 @@ def test_bad_tensors_are_refused(library):
             fwlab.Problem(library.tensor(X), y, LOSS, C=1.0)
 
 
+def test_a_device_without_float64_is_refused():
+    try:
+        lacking = array_api_strict.Device("no_float64")
+    except ValueError:
+        pytest.skip("this release of array_api_strict has no device without float64")
+    X = array_api_strict.asarray(np.ones((3, 2), np.float32), device=lacking)
+    with pytest.raises(TypeError, match=r"X must be on a device with float64, .* pass X on the ho"):
+        fwlab.Problem(X, [0, 1, 1], LOSS, C=1.0)
+    # a machine is copied
+    W = array_api_strict.asarray(np.ones((2, 2), np.float32), device=lacking)
+    problem = fwlab.Problem(np.ones((3, 2)), [0, 1, 1], LOSS, C=1.0)
+    found = fwlab.certify(problem, W), fwlab.certify(problem, np.ones((2, 2)))
+    assert found[0].excess == found[1].excess
+
+
 def test_x_is_never_copied_to_the_host(library, monkeypatch):
     X, y = data(n=400, d=5, m=3)
     problem = both(library, X, y, C=1.0)[0]
