@@ -65,6 +65,7 @@ def test_the_text_says_what_is_known(folder, capsys):
     assert any(line.split() == ["status", "KNOWN"] for line in lines)
 
 
+@pytest.mark.turns
 def test_the_decay_of_a_weighted_loss_has_a_flag_of_its_own(folder, capsys):
     np.save("W.npy", np.ones((4, 5)))
     arguments = ("--weights", "W.npy", "--loss", "weighted-usunier", "--decay", "exponential")

@@ -264,6 +264,7 @@ def test_strict_is_content_with_certified_runs(
     solved(capsys, "--tol", "1e-3", "--strict")
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize(
     ("error", "methods", "kind", "code"),
     [

@@ -107,6 +107,7 @@ def test_a_document_has_no_infinity(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["more"] == {"error": None, "pair": [None, 2]}
 
 
+@pytest.mark.turns
 def test_warmup_covers_every_method_and_storage(capsys: pytest.CaptureFixture[str]) -> None:
     others = ["losses", "losses, many classes", "projections"]
     assert main(["warmup", "--json"]) == 0

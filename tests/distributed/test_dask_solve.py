@@ -58,6 +58,7 @@ def test_frank_wolfe_takes_the_same_steps_whatever_the_partitions(case, client, 
         assert_allclose(run.A.toarray(), inside.A, atol=1e-9)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("case", CASES[2::5], ids=str)
 def test_ascent_nears_the_same_optimum_and_the_dual_never_falls(case, client, driver_here):
     problem = case.problem()

@@ -51,6 +51,7 @@ def assert_enclosed(problem, result):
     assert exact.gap[1] >= 0
 
 
+@pytest.mark.turns
 @given(
     seeds,
     st.integers(0, 100),

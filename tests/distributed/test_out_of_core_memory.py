@@ -111,6 +111,7 @@ def living():
     return count
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["ascent", "fw"])
 def test_a_run_holds_its_dual_point_once(method, files, living, tmp_path):
     """Also after a resume, and in a path whose points the caller deletes."""

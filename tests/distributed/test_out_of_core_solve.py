@@ -24,6 +24,7 @@ CASES = [
 ]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("method", ["ascent", "bcfw"])
 def test_one_chunk_gives_the_same_numbers_as_memory(case, method):
@@ -61,6 +62,7 @@ def test_frank_wolfe_takes_the_same_steps_whatever_the_chunks(case):
     assert_allclose(outside.A.toarray(), inside.A, atol=1e-9)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("order", ["uniform", "cyclic", "gap"])
 def test_other_orders_converge(order):
     case = Case()

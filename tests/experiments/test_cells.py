@@ -195,6 +195,7 @@ def test_a_scheduler_that_does_not_answer_gets_a_sentence(tmp_path, monkeypatch)
         )
 
 
+@pytest.mark.turns
 def test_a_run_killed_three_times_ends_with_the_same_numbers(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     command = [sys.executable, str(HERE / "killed_run.py")]

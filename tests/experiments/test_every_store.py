@@ -229,6 +229,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_no_store_answers_for_other_code(edited, monkeypatch, store, change):
@@ -242,6 +243,7 @@ def test_no_store_answers_for_other_code(edited, monkeypatch, store, change):
     versions.part_version.cache_clear()
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("store", STORES)
 def test_the_state_of_an_instance_and_captured_variables_count(edited, store):
     losses = edited.imported()

@@ -105,6 +105,7 @@ def check(seed):
     return found.status, bool(proved.any())
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("first", range(0, RUNS, TOGETHER))
 def test_no_bound_is_on_the_wrong_side(first):
     outcomes = [check(seed) for seed in range(first, first + TOGETHER)]

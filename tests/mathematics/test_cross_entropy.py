@@ -46,6 +46,7 @@ def test_membership_is_that_of_the_simplex():
     assert LOSS.in_domain([-1.0, 1.0], 0) and not LOSS.in_domain([-1.0, 1.0], 1)
 
 
+@pytest.mark.turns
 def test_the_projection_is_the_nearest_point():
     """It is the one point u with <c - u, v - u> <= 0 for all vertices v."""
     rng = np.random.default_rng(1)

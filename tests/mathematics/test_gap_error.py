@@ -99,6 +99,7 @@ def test_the_distance_is_that_of_the_repaired_row_up_to_a_factor(m, error):
             assert bound <= factor * (moved + rounding), loss
 
 
+@pytest.mark.turns
 def test_the_distance_of_a_row_of_the_smallest_numbers():
     """The mean is rounded to a whole multiple of the smallest number."""
     m, d = 300, 265 / 517
@@ -193,6 +194,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_the_bound_holds_in_every_form_of_a_problem(form):
     rng, X, y = drawn(4)

@@ -105,6 +105,7 @@ def rows_of(m, k, rng, moved=0.0):
     return omega[:, None] * A, omega, y
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("moved", [0.0, 1e-16, 1e-10, 1e-2])
 @sizes
 def test_the_error_of_an_entropy(m, k, moved):
@@ -123,6 +124,7 @@ def test_the_error_of_an_entropy(m, k, moved):
     assert max(ratios) > (0.05 if moved >= 1e-10 else 0.001)
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("moved", [0.0, 1e-16, 1e-10, 0.1])
 @sizes
 def test_the_distance_to_the_exact_point(m, k, moved):
