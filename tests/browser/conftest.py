@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+MILLISECONDS = 120_000
+
 
 @pytest.fixture(scope="session")
 def browser():
@@ -17,3 +19,15 @@ def browser():
         opened = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def new_page(browser):
+    """Provide a function that opens an empty page, which waits longer on a busy machine."""
+
+    def opened(**options):
+        page = browser.new_page(**options)
+        page.set_default_timeout(MILLISECONDS)
+        return page
+
+    return opened

@@ -19,10 +19,10 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=WIDTHS)
-def page(request, browser, report):
+def page(request, new_page, report):
     """The opened page; afterwards the console is empty, and nothing else was asked for."""
     width, height = WIDTHS[request.param]
-    opened = browser.new_page(viewport={"width": width, "height": height})
+    opened = new_page(viewport={"width": width, "height": height})
     said, asked = [], []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))

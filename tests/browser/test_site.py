@@ -40,8 +40,8 @@ def address(ledger):
 
 
 @pytest.fixture
-def page(browser):
-    opened = browser.new_page()
+def page(new_page):
+    opened = new_page()
     yield opened
     opened.close()
 
@@ -65,8 +65,8 @@ def test_low_contrast_is_found(page):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_a_telephone_and_asks_no_other_host(browser, address, name):
-    opened = browser.new_page(viewport={"width": 390, "height": 800})
+def test_a_page_fits_a_telephone_and_asks_no_other_host(new_page, address, name):
+    opened = new_page(viewport={"width": 390, "height": 800})
     said, asked = [], []
     opened.on("console", lambda message: said.append(message.text))
     opened.on("pageerror", lambda error: said.append(str(error)))
@@ -92,8 +92,8 @@ def reached_by_tab(page, presses: int) -> list[str]:
     return found
 
 
-def test_tab_reaches_search_and_navigation(browser, address):
-    opened = browser.new_page(viewport={"width": 1200, "height": 900})
+def test_tab_reaches_search_and_navigation(new_page, address):
+    opened = new_page(viewport={"width": 1200, "height": 900})
     opened.goto(address("index"))
     pages = opened.locator(".toctree-l1").count()
     found = reached_by_tab(opened, pages + 5)
@@ -103,8 +103,8 @@ def test_tab_reaches_search_and_navigation(browser, address):
     opened.close()
 
 
-def test_tab_reaches_the_filter_of_the_ledger(browser, address):
-    opened = browser.new_page(viewport={"width": 1200, "height": 900})
+def test_tab_reaches_the_filter_of_the_ledger(new_page, address):
+    opened = new_page(viewport={"width": 1200, "height": 900})
     opened.goto(address(LEDGER))
     opened.locator("nav a").last.focus()
     found = reached_by_tab(opened, 8)
@@ -115,8 +115,8 @@ def test_tab_reaches_the_filter_of_the_ledger(browser, address):
 
 
 @pytest.mark.parametrize("name", ("index", "claims/T20-eq2.26"))
-def test_paper_has_the_text_without_the_navigation(browser, address, name):
-    opened = browser.new_page()
+def test_paper_has_the_text_without_the_navigation(new_page, address, name):
+    opened = new_page()
     opened.goto(address(name))
     opened.emulate_media(media="print")
     for part in (".sidebar-drawer", ".mobile-header", ".toc-drawer", ".related-pages"):
