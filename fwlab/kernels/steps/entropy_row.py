@@ -206,10 +206,13 @@ def _search(t, kappa, scratch):
         copy(e, new)
         total, slope = _sums(kappa, new, e, scratch.steps)
         after = _next_sum(t, rate, total, slope)
+        if abs(after - t) <= ROUNDING * t:
+            # with a large kappa a change of t by rounding may have a shift above 1
+            return total
         shift = rate * (after - t)
         moved = _move(shift, kappa, scratch)
         # no |d_j| is larger than |shift| here
-        if abs(after - t) <= ROUNDING * t or shift * shift <= min(LARGEST, ENOUGH * moved):
+        if shift * shift <= min(LARGEST, ENOUGH * moved):
             return after
         if total > t:
             low = t
