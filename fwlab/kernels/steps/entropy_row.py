@@ -206,7 +206,11 @@ def _search(t, kappa, scratch):
         copy(e, new)
         total, slope = _sums(kappa, new, e, scratch.steps)
         after = _next_sum(t, rate, total, slope)
-        if abs(after - t) <= ROUNDING * t:
+        if total > t:
+            low = t
+        else:
+            high = t
+        if abs(after - t) <= ROUNDING * t or high - low <= ROUNDING * high:
             # with a large kappa a change of t by rounding may have a shift above 1
             return total
         shift = rate * (after - t)
@@ -214,10 +218,6 @@ def _search(t, kappa, scratch):
         # no |d_j| is larger than |shift| here
         if shift * shift <= min(LARGEST, ENOUGH * moved):
             return after
-        if total > t:
-            low = t
-        else:
-            high = t
         t = after if low <= after < high else 0.5 * (low + high)
     return -1.0
 
