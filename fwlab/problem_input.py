@@ -175,6 +175,8 @@ def check_scales(square_norms: Floats, lam_n: float, omega: Floats, reach: float
         machine = reach * float(omega @ norms) / lam_n
         score = float(norms.max()) * machine
         largest = max(machine, score, float(omega.max()) * reach * max(score, 1.0))
+        # so that |x_i|^2 / (lam n) is finite, of rows without a weight, too
+        largest = max(largest, float(norms.max()) / np.sqrt(lam_n))
     if not largest <= LARGEST:
         raise ValueError(
             f"X, lam, sample_weight and loss must keep all products below {LARGEST:g}; with rows "

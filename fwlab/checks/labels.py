@@ -43,6 +43,14 @@ def encoded_labels(y: Any, n_classes: int | None = None) -> tuple[Integers, np.n
     return codes.astype(np.int64), classes
 
 
+def require_two_classes(classes: np.ndarray) -> None:
+    """Raise ValueError if the labels y have only one class, in classes (m,)."""
+    if len(classes) == 1:
+        raise ValueError(
+            f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}."
+        )
+
+
 def codes_of(y: Any, classes: Any) -> Integers:
     """Return the place of each label y (n,) in the classes (m,), -1 for a label that is none.
 

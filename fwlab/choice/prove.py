@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from fwlab.arrays import Integers
+from fwlab.arrays import Integers, on_host
 from fwlab.checks.arguments import LARGEST, as_features, as_real
-from fwlab.checks.labels import codes_of_rows
+from fwlab.checks.labels import codes_of_rows, encoded_labels, require_two_classes
 from fwlab.choice.clock import Clock
 from fwlab.choice.knots import Knots
 from fwlab.choice.point import TrainingSamples
@@ -79,6 +79,7 @@ def prove_choice(
     low, high = _interval(C)
     _check_loss(loss)
     rows = as_features("X", X)
+    require_two_classes(encoded_labels(on_host(y))[1])
     problem = Problem(rows, y, CrossEntropy(), C=high, sample_weight=sample_weight)
     others, codes = _validation(X_validation, y_validation, problem)
     slack = _slack(slack, len(codes))
@@ -99,7 +100,7 @@ def prove_choice(
 
 def _interval(C: Any) -> tuple[float, float]:
     """Return the checked ends of the interval."""
-    ends = list(C) if np.iterable(C) and not isinstance(C, str) else []
+    ends = list(C) if np.iterable(C) and not isinstance(C, str | bytes) else []
     if len(ends) != 2:
         raise TypeError(f"C must be a pair of positive numbers, (low, high); got {C!r}.")
     low, high = (as_real("C", end, positive=True) for end in ends)
@@ -110,7 +111,9 @@ def _interval(C: Any) -> tuple[float, float]:
 
 def _check_loss(loss: Any) -> None:
     """Raise TypeError unless the loss is the cross-entropy."""
-    if loss is None or isinstance(loss, CrossEntropy) or loss == TopKEntropy(1):
+    if loss is None or isinstance(loss, CrossEntropy):
+        return
+    if isinstance(loss, TopKEntropy) and loss.k == 1:
         return
     raise TypeError(
         "loss must be fwlab.CrossEntropy(), because the proof needs the second derivatives of a "
@@ -151,7 +154,8 @@ def _slack(slack: Any, n: int) -> float:
 def _grid(low: float, high: float) -> np.ndarray:
     """Return the C of the first knots, both ends included."""
     number = int(np.clip(PER_DECADE * np.log10(high / low) + 1, FEWEST, MOST))
-    grid = np.geomspace(low, high, number)
+    # rounding may take C of a short interval out of it
+    grid = np.geomspace(low, high, number).clip(low, high)
     grid[0], grid[-1] = low, high
     return grid
 

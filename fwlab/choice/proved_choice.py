@@ -120,7 +120,7 @@ def statement(
         where = listed(f"[{a:.6g}, {b:.6g}]" for a, b in sorted(longest))
         rest = len(proved) - len(longest)
         where += (f" and {rest} shorter intervals" if rest else "") + f" of [{low:g}, {high:g}]"
-    return f"no C in {where} has a validation accuracy above {limit:.4f}"
+    return f"no C in {where} has a validation accuracy above {min(limit, 1.0):.4f}"
 
 
 def merged(edges: Floats, are_proved: np.ndarray) -> list[tuple[float, float]]:

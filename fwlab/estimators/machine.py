@@ -20,7 +20,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from fwlab.arrays import Floats, copied, is_tensor, like, namespace_of, on_host
 from fwlab.checks.arguments import as_integer, as_real, is_single
-from fwlab.checks.labels import codes_of_rows, encoded_labels, one_column
+from fwlab.checks.labels import (
+    codes_of_rows,
+    encoded_labels,
+    one_column,
+    require_two_classes,
+)
 from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, as_result
 from fwlab.estimators.class_weights import class_weights
 from fwlab.estimators.kernels import FittedKernel
@@ -192,11 +197,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         """Return the problem of checked samples and labels. Raises an error for bad parameters."""
         C = as_real("C", C, positive=True)
         codes, classes = encoded_labels(on_host(y))
-        m = len(classes)
-        if m < 2:
-            raise ValueError(
-                f"y must hold at least two classes; got one class, {classes.tolist()[0]!r}."
-            )
+        require_two_classes(classes)
         kernel = FittedKernel.of(parameters_of(self), X)
         omega = None
         if sample_weight is not None or self.class_weight is not None:
@@ -206,11 +207,11 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         problem = Problem(
             kernel.features(X),
             codes,
-            self._loss(m),
+            self._loss(len(classes)),
             lam=1 / (C * X.shape[0]),
             smoothing=self.smoothing,
             kernel=None if kernel.is_linear else "precomputed",
-            n_classes=m,
+            n_classes=len(classes),
             sample_weight=omega,
             regularizer=None if self.norm == 2 else LpNorm(self.norm),
             storage="float32" if kernel.is_linear and is_single(X) else "float64",

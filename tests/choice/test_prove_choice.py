@@ -90,6 +90,14 @@ def test_without_slack_the_best_C_is_found():
     assert found.accuracy >= max(accuracy(float(C))[0] for C in np.geomspace(*INTERVAL, 20))
 
 
+def test_a_proof_stays_within_a_short_interval():
+    """Here rounding takes a C of the grid above the upper end."""
+    ends = (0.00043163303825674196, 0.00043163303825674234)
+    found = choice(ends)
+    assert found.is_proved and found.proved == [ends]
+    assert (found.knots.min(), found.knots.max()) == ends
+
+
 def test_a_point_that_is_better_is_chosen(monkeypatch, proved):
     """With knots at the ends alone, the walk itself finds a better C."""
     monkeypatch.setattr("fwlab.choice.prove.FEWEST", 2)
@@ -269,6 +277,10 @@ def test_a_statement_names_the_longest_intervals():
     )
 
 
+def test_no_sentence_names_an_accuracy_above_1():
+    assert statement([(1.0, 2.0)], (1.0, 2.0), 1.25).endswith("accuracy above 1.0000")
+
+
 BAD = [
     ({"C": (2.0, 1.0)}, r"C must be \(low, high\) with low < high; got \(2.0, 1.0\)"),
     ({"C": (1.0, 1.0)}, r"C must be \(low, high\) with low < high"),
@@ -282,7 +294,7 @@ BAD = [
     ({"y_validation": ["x"] * 50}, r"y_validation must hold labels of the classes 0, 1, 2"),
     ({"y_validation": [0.5] * 50}, r"y_validation must hold class labels"),
     ({"y": Y[:9]}, r"y must have one label per row of X, 60; got 9"),
-    ({"y": np.zeros(60, int)}, r"y must hold at least two classes"),
+    ({"y": np.zeros(60, int)}, r"y must hold at least two classes; got one class, 0\.$"),
     ({"X": np.zeros((0, D))}, r"X must have at least one row"),
     ({"sample_weight": -np.ones(60)}, r"sample_weight must be non-negative"),
 ]
@@ -293,6 +305,8 @@ WRONG = [
     ({"loss": fwlab.TopK(2)}, r"loss must be fwlab.CrossEntropy\(\), because .* got TopK\(k=2\)"),
     ({"loss": fwlab.TopKEntropy(2)}, r"loss must be .* got TopKEntropy\(k=2\)"),
     ({"loss": "cross-entropy"}, r"loss must be .* got 'cross-entropy'"),
+    ({"loss": np.ones(3)}, r"loss must be .* got array\(\[1., 1., 1.\]\)"),
+    ({"C": b"12"}, r"C must be a pair of positive numbers"),
     ({"slack": "0.1"}, r"slack must be a real number"),
     ({"X": [["a"] * D] * 60}, r"X must hold real numbers"),
 ]

@@ -133,6 +133,21 @@ def test_the_objective_never_falls_at_scores_of_all_sizes(m, power):
             assert gained >= -8 * m * EPS * scale
 
 
+def test_no_share_is_negative_where_rounding_ends_the_search():
+    """With kappa = 4e16 a change of t by one rounding moves the logarithms of shares by 4."""
+    s = np.array([3.2e16, 0.0, 1.6e16 - 54.0])
+    q = stepped(s, 1, 4e16, np.array([0.0, 1.0, 0.0]))[0]
+    assert q == pytest.approx([0.4, 0.6, 0.0], abs=16 * EPS)
+
+
+def test_the_search_ends_between_two_sums_that_rounding_swaps():
+    """There log q_1 + 2 kappa q_1 = s_1 - s_0; an exponent is right to a unit of s_1."""
+    s, kappa = np.array([0.0, -86.25083379921456]), 1.3329588223119527e36
+    q = stepped(s, 0, kappa, np.array([1.0, 0.0]))[0]
+    exact = wrightomega(s[1] + math.log(2 * kappa)) / (2 * kappa)
+    assert q[1] == pytest.approx(exact, rel=2 * 86 * EPS)
+
+
 def test_an_almost_certain_label_keeps_the_digits_of_the_others():
     """There log q_j + kappa q_j = s_j - s_y + kappa t + log(1 - t), with t the sum of the q_j."""
     for margin in (30.0, 100.0, 600.0):

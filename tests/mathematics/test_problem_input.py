@@ -377,3 +377,10 @@ def test_the_largest_weight_counts_where_the_samples_are_small():
     """|x_i| = 1e-140, so that W and the scores are small; the dual variable reaches 1e151."""
     with pytest.raises(ValueError, match=r"weights up to 1e\+149 .* they can reach 1e\+151"):
         check_scales(np.full(2, 1e-280), 1.0, np.array([1.0, 1e149]), 100.0)
+
+
+def test_samples_without_a_weight_count_in_the_curvature():
+    """|x|^2 / (lam n) would be 1e400 for the first sample."""
+    given = {"y": [0, 1], "loss": fwlab.CrossEntropy(), "lam": 5e-101, "sample_weight": [0.0, 1.0]}
+    with pytest.raises(ValueError, match=r"they can reach 1e\+200"):
+        fwlab.Problem([[1e150], [1e-100]], **given)

@@ -17,7 +17,6 @@ NO_MATHEMATICS = {
     "cli.options": "flags and their sentences",
     "cli.reports": "sentences on data, versions and folders",
     "problem": "arguments, checked one by one",
-    "problem_input": "checks of types and shapes",
     "checks.arguments": "checks of types and shapes",
     "command": "exit codes and sentences",
     "launch": "Ctrl-C",

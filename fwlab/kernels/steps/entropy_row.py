@@ -206,15 +206,18 @@ def _search(t, kappa, scratch):
         copy(e, new)
         total, slope = _sums(kappa, new, e, scratch.steps)
         after = _next_sum(t, rate, total, slope)
-        shift = rate * (after - t)
-        moved = _move(shift, kappa, scratch)
-        # no |d_j| is larger than |shift| here
-        if abs(after - t) <= ROUNDING * t or shift * shift <= min(LARGEST, ENOUGH * moved):
-            return after
         if total > t:
             low = t
         else:
             high = t
+        if abs(after - t) <= ROUNDING * t or high - low <= ROUNDING * high:
+            # with a large kappa a change of t by rounding may have a shift above 1
+            return total
+        shift = rate * (after - t)
+        moved = _move(shift, kappa, scratch)
+        # no |d_j| is larger than |shift| here
+        if shift * shift <= min(LARGEST, ENOUGH * moved):
+            return after
         t = after if low <= after < high else 0.5 * (low + high)
     return -1.0
 
