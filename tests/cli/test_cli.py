@@ -19,8 +19,6 @@ from fwlab.result import Result, Status
 
 METHODS = list(fwlab.methods())
 
-# compare
-
 
 @pytest.mark.turns
 def test_compare_prints_a_table_and_writes_files(
