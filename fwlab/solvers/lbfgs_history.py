@@ -107,6 +107,9 @@ class History:
             self.images[i, :] = inverse(self.differences[i, :])
         self.squares = np.array(on_host(self.images @ self.differences.T), dtype=np.float64)
         self.by_images = np.array(on_host(self.images @ self.gradient), dtype=np.float64)
+        # the squares of small numbers are zero
+        if any(self.squares[i, i] <= 0.0 for i in self.order):
+            self.clear()
 
     def _products_with(self, gradient: Any) -> tuple[Floats, Floats]:
         """Return <s_i, g> and <B y_i, g>, (LENGTH,) each."""

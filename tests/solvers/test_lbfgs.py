@@ -210,6 +210,14 @@ def test_a_renewed_history_is_that_of_the_new_matrix(pairs):
     assert renewed.direction() == pytest.approx(other.direction(), rel=1e-9)
 
 
+def test_pairs_that_underflow_in_a_renewal_are_forgotten():
+    points = 1e-100 * np.eye(3)
+    history = History(points[0], points[0], renewable=True)
+    history.add(points[1] - points[0], points[1], points[1])
+    history.renew(lambda g: 1e-200 * g)
+    assert history.direction() == pytest.approx(1e-200 * points[1], abs=0.0)
+
+
 def test_columns_of_the_machine_sum_to_zero():
     result = fwlab.solve(made(1e4), "lbfgs", tol=1e-9)
     assert result.success
