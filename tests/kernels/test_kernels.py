@@ -65,6 +65,8 @@ def all_kernels():
 KERNELS = all_kernels()
 pytestmark = [
     pytest.mark.small,
+    # sums modulo 2^64
+    pytest.mark.filterwarnings("ignore:overflow encountered in scalar:RuntimeWarning"),
     pytest.mark.skipif(
         bool(numba.config.DISABLE_JIT), reason="without the JIT a kernel is its Python source"
     ),
