@@ -42,8 +42,8 @@ CHUNK = 1024
 class PrimalDual:
     """P and D with their derivatives and products, from arguments that are checked.
 
-    fwlab.Problem is made from a user's arguments; out of core the rows of each chunk are made from
-    those of the whole, with its lam n.
+    fwlab.Problem is made from a user's arguments; out of core each chunk takes its rows from the
+    whole problem, with its lam n.
 
     Attributes
     ----------

@@ -6,9 +6,9 @@ bytecode, too. Rows of more than 64 classes have projections of their own, which
 compile. "libraries" is the part of the import that numpy, numba and scipy.sparse take, which a
 program without fwlab pays as well; a process of its own measures it.
 
-More than half of the cold time of `ascent` is one kernel, the pass over dense rows, with about 80
-functions that it calls. numba's front end takes two thirds of this compilation and LLVM a quarter,
-so that lower levels of optimisation save little.
+Measured once by hand: more than half of the cold time of `ascent` is one kernel, the pass over
+dense rows, with about 80 functions that it calls. numba's front end takes two thirds of this
+compilation and LLVM a quarter, so that lower levels of optimisation save little.
 """
 
 import json

@@ -10,9 +10,9 @@ far from it, and with 128 features or more, they are sums in float32. "of flops"
 in which products of square matrices, in the type of the row, make the flops of X W^T. A second
 table counts the passes of `ascent` to several gaps.
 
-Only the products of a float32 pass are in float32: with 1000 classes they take half of its time.
-Adding rows to W and projections, about a fifth each, take as long as in a float64 pass, so that it
-takes more of its flops' time.
+Only the products of a float32 pass are in float32. Measured once by hand with 1000 classes, they
+take half of its time; adding rows to W and projections, about a fifth each, take as long as in a
+float64 pass, so that it takes more of its flops' time.
 """
 
 import os

@@ -6,9 +6,9 @@ leaves the bound without effect (the column `active` counts). The knapsack has r
 in both. CPU times of one thread; every repeat runs all functions of a line in turn, and the table
 shows the medians. np.partition selects the k largest, kth = d - k.
 
-fast-soft-sort, which is not on PyPI, projects one vector of d = 100 onto the permutahedron in 0.5
-to 0.6 of the time of `project_permutahedron`, with the same algorithm: half of ours are checks of
-the input, and whether rho is sorted.
+Measured once by hand: fast-soft-sort, which is not on PyPI, projects one vector of d = 100 onto the
+permutahedron in 0.5 to 0.6 of the time of `project_permutahedron`, with the same algorithm. Half of
+our time are checks of the input, and whether rho is sorted.
 """
 
 import time

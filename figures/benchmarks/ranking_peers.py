@@ -9,7 +9,7 @@ whole calls in turn, medians, and the median of the ratios.
 
 With the rbf kernel an iteration costs about 1.3 factorisations: it factors one n x n matrix, solves
 with it and multiplies by the kernel. The kernel matrix takes 0.4 of a factorisation and the
-certificate 0.3, so that only fewer iterations could save much.
+certificate 0.3 (measured once by hand), so that only fewer iterations could save much.
 
 With 176 rows an iteration takes about 1.7 ms, nearly all of it calls of Python on small arrays.
 """

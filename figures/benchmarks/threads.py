@@ -4,8 +4,8 @@ The numbers of samples, features and classes come first; TopK(3), C = 1, dense r
 Every fifth iteration is judged. The two runs take turns: medians, and the lowest and highest ratio
 of a pair. A second table has runs of `ascent` to a relative gap of 1e-3; with two threads or more
 they visit groups of rows at the same time, whatever the number. The rows of a group see the same W,
-and about 1.3 times the work reaches the gap: two threads can take 0.65 of one thread's time at
-best.
+and about 1.3 times the work reaches the gap (measured once by hand): two threads can take 0.65 of
+one thread's time at best.
 """
 
 import os

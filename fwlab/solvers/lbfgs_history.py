@@ -57,7 +57,7 @@ class History:
             return 1.0 * self.image
         xp, used = namespace_of(self.gradient), self.order
         places = range(len(used))
-        # plain numbers, because numpy takes longer for so few
+        # plain numbers: for about ten, numpy takes longer
         products, squares = (M[np.ix_(used, used)].tolist() for M in (self.products, self.squares))
         alpha, weights = self.by_changes[used].tolist(), self.by_images[used].tolist()
         gamma = products[-1][-1] / squares[-1][-1]

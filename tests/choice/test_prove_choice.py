@@ -90,9 +90,15 @@ def test_without_slack_the_best_C_is_found():
     assert found.accuracy >= max(accuracy(float(C))[0] for C in np.geomspace(*INTERVAL, 20))
 
 
-def test_a_proof_stays_within_a_short_interval():
-    """Here rounding takes a C of the grid above the upper end."""
-    ends = (0.00043163303825674196, 0.00043163303825674234)
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (0.00043163303825674196, 0.00043163303825674234),
+        (1.851888410834984, 1.8518884108349842),
+    ],
+)
+def test_a_proof_stays_within_a_short_interval(ends):
+    """Rounding takes a C of the first grid above its end, and one of the second below its start."""
     found = choice(ends)
     assert found.is_proved and found.proved == [ends]
     assert (found.knots.min(), found.knots.max()) == ends

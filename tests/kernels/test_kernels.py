@@ -102,8 +102,8 @@ class Recorder:
 def recording(rng):
     """Bind every name in fwlab that is bound to a kernel to its recorder instead.
 
-    New arrays that nobody has filled hold what a reader of them would notice: NaN, or a number so
-    large that sums of it overflow.
+    New arrays that nobody has filled hold what a reader of them would notice: NaN, or a number
+    whose sums overflow.
     """
     unfilled, empty = rng.choice([np.nan, 1e300]), np.empty
 
