@@ -57,7 +57,7 @@ class Checkpoint:
     facts : dict
         Names and values that tell the problem and the method from others, ready for JSON.
     packed : list of csr_array
-        The rows of A of each chunk, (rows, m).
+        The rows of A of each chunk, (rows, m); empty for an entropy, whose A follows from W.
     iteration : int
         The number of finished iterations.
     run : str
@@ -113,17 +113,19 @@ class Checkpoint:
     def require(self, facts: Mapping[str, Any], path: str | Path) -> None:
         """Raise ValueError, naming the first difference, if the run has other facts."""
         if found := difference(self.facts, facts):
+            point = "dual point" if self.packed else "W"
             raise ValueError(
                 f"checkpoint must be a new file or the file of this run; {str(path)!r} holds "
-                f"another run: {found}. A0={str(path)!r} and a new file start from its dual point."
+                f"another run: {found}. A0={str(path)!r} and a new file start from its {point}."
             )
 
 
 def dual_point(A0: Any) -> Any:
-    """Return A0, or the A of the checkpoint whose file it names."""
+    """Return A0, or of the checkpoint whose file it names the A, or the W if it holds no A."""
     if not isinstance(A0, str | Path):
         return A0
-    return vstack(Checkpoint.load(A0).packed, format="csr")
+    held = Checkpoint.load(A0)
+    return vstack(held.packed, format="csr") if held.packed else held.link
 
 
 def _form(archive: Archive) -> dict[str, Saved]:

@@ -14,6 +14,9 @@ from fwlab.distributed.sources import POOLED, Source
 from fwlab.kernels.steps.ascent_passes import COST_OF_CLASS, MOST_COST_OF_ONE
 from fwlab.operators.scores import rows_of_part
 from fwlab.solvers.blocks import BLOCK_ROWS
+from fwlab.solvers.lbfgs import MOST_COST
+from fwlab.solvers.lbfgs_history import LENGTH
+from fwlab.solvers.preconditioner import MOST_FEATURES, OF_A_SCORE
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -29,6 +32,18 @@ LISTED = MOST_COST_OF_ONE / COST_OF_CLASS
 # label, weight, row of costs, curvature, last move and place of a row; its face; its place in an
 # order, the move up to which it rests, and whether it moved
 PER_ROW = 14
+
+# with an entropy: entries of the rows or the scores of a part of a chunk
+ENTRIES = 2**18
+# arrays of that size, of a part and what a certificate makes of its scores
+OF_A_PART = 9
+# arrays of the shape of W: steps and their images, the differences of the gradients where the
+# preconditioner is renewed, and the point, the gradients and products of a step and a certificate
+STEPS, DIFFERENCES, OF_A_STEP = 2 * LENGTH, LENGTH, 12
+# arrays (d, d) of the preconditioner, and arrays (m, d, d) where it is renewed
+SQUARES, BLOCKS = 6, 5
+# of a row: label, weight, curvature, |x|^2, and what a certificate computes twice
+PER_ROW_OF_ENTROPY = 24
 
 
 def as_bytes(name: str, value: Any) -> int:
@@ -76,3 +91,27 @@ class Memory:
                 f"max_memory must be at least {least} bytes for {self.n} samples, {self.d} "
                 f"features, {self.m} classes and chunks of {rows} rows; got {self.limit}."
             )
+
+
+@dataclass(frozen=True)
+class EntropyMemory(Memory):
+    """The memory of a run with an entropy, which holds no A."""
+
+    is_sparse: bool
+
+    def needed(self, rows: int, chunk_bytes: int) -> int:
+        width = self.m if self.is_sparse else max(self.m, self.d)
+        part = OF_A_PART * min(rows * width, max(ENTRIES, width))
+        total = part + self._of_the_method() + PER_ROW_OF_ENTROPY * self.n
+        return int(8 * total + POOLED * chunk_bytes)
+
+    def _of_the_method(self) -> int:
+        """Return the numbers that L-BFGS and its preconditioner hold."""
+        m, d = self.m, self.d
+        if self.is_sparse or d > min(self.n, MOST_FEATURES):
+            return (STEPS + OF_A_STEP) * m * d
+        held = (STEPS + OF_A_STEP) * m * d + SQUARES * d**2
+        # the renewals of solvers.lbfgs, for many samples
+        if d * (d + 2) > MOST_COST * (4 * d + OF_A_SCORE):
+            return held
+        return held + DIFFERENCES * m * d + BLOCKS * m * d**2 + ENTRIES

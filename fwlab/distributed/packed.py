@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.npz import packed_arrays, packed_form, packed_rows, saved_arrays
+from fwlab.npz import Archive, Saved, packed_arrays, packed_form, packed_rows, saved_arrays
 from fwlab.result import RESULT, Result, save_result, stored_fields
 
 # of the number below a power of two, relative to that power
@@ -54,28 +54,37 @@ def significant(rows: Any) -> csr_array:
     return csr_array((rows.data[kept], rows.indices[kept], starts), shape=rows.shape)
 
 
-# what the arrays of a file must be
-FORM = {**{n: saved for n, saved in RESULT.items() if n != "A"}, **packed_form("A")}
+# what the arrays of a file must be, beside A
+FORM = {n: saved for n, saved in RESULT.items() if n != "A"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PackedResult(Result):
-    """The outcome of a run out of core: a Result whose A is a scipy CSR array (n, m)."""
+    """The outcome of a run out of core: a Result whose A is a scipy CSR array (n, m).
+
+    With an entropy A is None: the dual point is the A(W) of a machine of the run.
+    """
 
     A: Any
 
     def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:
         """Write everything to an .npz file, with the arrays of a model that predicts from it."""
-        packed = packed_arrays("A", self.A)
+        packed = {} if self.A is None else packed_arrays("A", self.A)
         save_result(replace(self, A=None), path, {**(model or {}), **packed})
 
     @classmethod
     def load(cls, path: str | Path) -> "PackedResult":
         """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "PackedResult", FORM) as stored:
-            A = packed_rows("A", stored)
+        with saved_arrays(path, "PackedResult", _form) as stored:
+            A = packed_rows("A", stored) if "A_data" in stored else None
             plain = {name: array for name, array in stored.items() if not name.startswith("A_")}
             found = cls(**{"W": None, "made_by": {}, **stored_fields(plain), "A": A})
-            if found.W is not None and len(found.W) != A.shape[1]:
+            if A is not None and found.W is not None and len(found.W) != A.shape[1]:
                 raise ValueError(f"W has {len(found.W)} rows, and A has {A.shape[1]} columns.")
             return found
+
+
+def _form(archive: Archive) -> dict[str, Saved]:
+    """Return what the arrays of a file must be; with an entropy it holds no A."""
+    holds_A = any(name.partition("_")[0] == "A" for name in archive)
+    return {**FORM, **packed_form("A")} if holds_A else FORM

@@ -1,4 +1,4 @@
-"""Solve a problem out of core at several C = 1 / (lam n), each from the A of the one before."""
+"""Solve a problem out of core at several C = 1 / (lam n), each from the one before."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from fwlab.distributed.checkpoint import (
 )
 from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.problem import OutOfCoreProblem
-from fwlab.distributed.solve import RowsToTake, rows_of_chunks, solve
+from fwlab.distributed.solve import RowsToTake, chosen, rows_of_chunks, solve
 from fwlab.distributed.validation import Accuracy, ValidationSet
 from fwlab.experiments.engine import Watch, outcome
 from fwlab.experiments.lock import locked
@@ -118,7 +118,7 @@ def _points(
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
     start = Start.given(options.pop("A0", None))
-    method = options.get("method", "ascent")
+    method = chosen(options.get("method", "auto"), problem.has_entropy)
     method = visitors().get(method, method) if isinstance(method, str) else method
     code = code_of(problem, method)
     for C in Cs:
@@ -134,13 +134,13 @@ def _points(
         yield PathPoint(C, result, accuracies, None if reason else place.file, stored)
         if result.status is Status.INTERRUPTED:
             return
-        start = Start.at(result.A, problem)
+        start = Start.after(result, problem)
         del result
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """The A that a run begins with, and its fingerprint."""
+    """The A that a run begins with, or with an entropy the W, and its fingerprint."""
 
     A0: Any
     fingerprint: str
@@ -152,8 +152,11 @@ class Start:
         return cls(A0, "0" if A0 is None else fingerprint_of_rows([csr_array(A0)]))
 
     @classmethod
-    def at(cls, A: csr_array, problem: OutOfCoreProblem) -> "Start":
-        """Return the start at the A of a result, as rows that the next run takes."""
+    def after(cls, result: PackedResult, problem: OutOfCoreProblem) -> "Start":
+        """Return the start at a result, with the rows of its A, which the next run takes."""
+        if result.A is None:
+            return cls.given(result.W)
+        A = result.A
         # the fingerprint first: it takes memory that the rows may take after it
         found = fingerprint_of_rows([A])
         return cls(RowsToTake(rows_of_chunks(problem, A)), found)

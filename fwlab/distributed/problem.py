@@ -11,18 +11,19 @@ import scipy.sparse
 
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real, checked_sample_weight
+from fwlab.cross_entropy import EntropyLoss
 from fwlab.distributed.files import labels_of
-from fwlab.distributed.memory import Memory, as_bytes
+from fwlab.distributed.memory import EntropyMemory, Memory, as_bytes
 from fwlab.distributed.same_chunks import SameChunks, arrays_of
 from fwlab.distributed.sources import Order, source_of
 from fwlab.identity import digest
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
-from fwlab.operators.domains import RowPolytopes
 from fwlab.operators.features import features_of
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem_input import (
     check_scales,
+    check_smoothing,
     checked_labels,
     checked_lam,
     conversion_notes,
@@ -45,20 +46,27 @@ class ProblemInParts:
         The parts, without X.
     """
 
-    loss: Loss
+    loss: Any
     smoothing: float
     lam: float
     dtype: Any
     y: Integers
     classes: np.ndarray
     sample_weight: Floats
-    polytopes: RowPolytopes
+    polytopes: Any
     n_features: int
     squares: Floats
     fingerprint: str
     cuts: list[tuple[slice, bool]]
     kernel = None
     regularizer = LpNorm(2)
+    # the classes of losses that are taken
+    losses: tuple[type, ...] = (Loss,)
+
+    @property
+    def has_entropy(self) -> bool:
+        """Whether the loss is CrossEntropy or TopKEntropy, of whose dual point only W is held."""
+        return isinstance(self.loss, EntropyLoss)
 
     @property
     def n_samples(self) -> int:
@@ -88,10 +96,11 @@ class ProblemInParts:
 
     def _take_loss(self, loss: Any, smoothing: Any) -> None:
         """Check the loss and its smoothing constant."""
-        if not isinstance(loss, Loss):
+        if not isinstance(loss, self.losses):
+            entropies = EntropyLoss in self.losses
             raise TypeError(
-                "loss must be a fwlab.Loss where block and Frank-Wolfe steps read X in parts; got "
-                f"{loss!r}."
+                f"loss must be a fwlab.Loss{' or an entropy' if entropies else ''} where X is read "
+                f"in parts; got {loss!r}."
             )
         self.loss, self.smoothing = loss, as_real("smoothing", smoothing, positive=False)
 
@@ -121,12 +130,12 @@ class OutOfCoreProblem(ProblemInParts):
     y : array (n,) or path
         Labels of any kind, or a .npy file of them; `problem.classes` holds their distinct values in
         ascending order.
-    loss : Loss
+    loss : Loss, CrossEntropy or TopKEntropy
         A loss of fwlab, or your own subclass of fwlab.Loss.
     lam, C : float
         The regularisation constant, positive. C may be given instead: lam = 1 / (C n).
     smoothing : float
-        Constant of the Moreau envelope, at least 0.
+        Constant of the Moreau envelope, at least 0; 0 for CrossEntropy and TopKEntropy.
     n_classes : int, optional
         Number of classes, if y holds integers 0 .. m-1 and not all of them.
     sample_weight : array (n,), optional
@@ -145,11 +154,13 @@ class OutOfCoreProblem(ProblemInParts):
         With one sentence, if an argument is not as described.
     """
 
+    losses = (Loss, EntropyLoss)
+
     def __init__(
         self,
         X: Any,
         y: Any,
-        loss: Loss,
+        loss: Loss | EntropyLoss,
         lam: float | None = None,
         smoothing: float = 0.0,
         n_classes: int | None = None,
@@ -165,12 +176,13 @@ class OutOfCoreProblem(ProblemInParts):
         self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
         self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
         self.polytopes = loss.polytopes(self.y, self.n_classes)
+        check_smoothing(loss, self.polytopes, self.smoothing)
         self.max_memory = as_bytes("max_memory", max_memory)
         self.n_features = self.source.n_features or 0
         self.chunk_rows = self._checked_chunk_rows(chunk_rows)
         lam = checked_lam(lam, C, self.n_samples)
         self.same_chunks = SameChunks(self.source, self.chunk_rows)
-        self.squares = np.empty(self.n_samples)
+        self.squares, self.row_terms = np.empty(self.n_samples), 0
         self.cuts, self.dtype = self._survey(), self.source.dtype
         self._take_lam(lam)
 
@@ -218,7 +230,9 @@ class OutOfCoreProblem(ProblemInParts):
                 if stop > self.n_samples:
                     break
                 checked = self._checked_chunk(X, start, stop)
-                self.squares[start:stop] = features_of(checked, None).square_norms()
+                features = features_of(checked, None)
+                self.squares[start:stop] = features.square_norms()
+                self.row_terms = max(self.row_terms, int(np.max(features.row_terms())))
                 fingerprints.append(digest(*arrays_of(checked)))
                 cuts.append((slice(start, stop), scipy.sparse.issparse(X)))
         if stop != self.n_samples:
@@ -238,7 +252,7 @@ class OutOfCoreProblem(ProblemInParts):
                 f"X[{start}:{stop}] must have {self.n_features} columns, as the rows before it; "
                 f"got {X.shape[1]}."
             )
-        self._memory().check(X.shape[0], bytes_of(X))
+        self._memory(scipy.sparse.issparse(X)).check(X.shape[0], bytes_of(X))
         return X
 
     def _checked_chunk_rows(self, chunk_rows: int | None) -> int:
@@ -246,14 +260,16 @@ class OutOfCoreProblem(ProblemInParts):
         rows = self.n_samples if chunk_rows is None else as_integer("chunk_rows", chunk_rows, low=1)
         if not self.n_features:
             return rows
+        memory = self._memory(self.source.is_sparse)
         if chunk_rows is None:
-            return self._memory().rows_per_chunk(self.source)
+            return memory.rows_per_chunk(self.source)
         rows = min(rows, self.n_samples)
-        self._memory().check(rows, self.source.chunk_bytes(rows))
+        memory.check(rows, self.source.chunk_bytes(rows))
         return rows
 
-    def _memory(self) -> Memory:
-        return Memory(self.max_memory, self.n_samples, self.n_features, self.n_classes)
+    def _memory(self, is_sparse: bool) -> Memory:
+        sizes = self.max_memory, self.n_samples, self.n_features, self.n_classes
+        return EntropyMemory(*sizes, is_sparse) if self.has_entropy else Memory(*sizes)
 
 
 class ChunkProblem(PrimalDual):

@@ -13,13 +13,14 @@ from scipy.sparse import csr_array, issparse
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats
 from fwlab.distributed.checkpoint import checkpoint_file_of, dual_point
+from fwlab.distributed.entropies import Asked, solve_entropy
 from fwlab.distributed.journal import JournalRecorder, Repeating
+from fwlab.distributed.outcome import packed_result
 from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.passes import ChunkPasses
 from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.state import OutOfCoreState
 from fwlab.distributed.whole_steps import WholeSteps
-from fwlab.provenance import provenance
 from fwlab.result import Status
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
@@ -39,19 +40,19 @@ class OutOfCoreProgress(Progress):
     """The argument of a callback of a run out of core."""
 
     @property
-    def A(self) -> csr_array:
-        """A copy of the dual variable, (n, m), as a CSR array."""
+    def A(self) -> csr_array | None:
+        """A copy of the dual variable, (n, m), as a CSR array; None with an entropy."""
         return self.state.A
 
     @property
     def W(self) -> Floats:
         """The primal variable, (m, d), read-only."""
-        return read_only(self.state.link)
+        return read_only(self.state.weights())
 
 
 def solve(
     problem: ProblemInParts,
-    method: str | Method = "ascent",
+    method: str | Method = "auto",
     tol: float = 1e-5,
     relative: bool = False,
     max_iter: int = 1000,
@@ -65,10 +66,11 @@ def solve(
     checkpoint_every: float = 60.0,
     **method_options: Any,
 ) -> PackedResult:
-    """Maximise the dual of a problem out of core until the certified gap is at most tol.
+    """Solve a problem out of core until the certified gap is at most tol.
 
     An iteration reads X once, and so does a judgement; the certificate at the end reads it twice.
-    Ctrl-C ends the run after the current chunk with a valid result; a second one raises
+    With an entropy a judgement reads nothing, the certificate reads X once, and a step that has to
+    be shortened reads it again. Ctrl-C ends the run after the current chunk with a valid result; a second one raises
     KeyboardInterrupt.
 
     With a checkpoint, the same call goes on where an earlier one was killed, interrupted or met a
@@ -81,7 +83,8 @@ def solve(
     problem : OutOfCoreProblem
     method : str or Method
         "ascent", "bcfw" or "fw", or an object of their classes. A block method visits the chunks in
-        a fresh random order, and orders the rows within each chunk.
+        a fresh random order, and orders the rows within each chunk. With CrossEntropy and
+        TopKEntropy "lbfgs". "auto" is "lbfgs" for these and "ascent" for others.
     tol, relative, max_iter, rng, check_every
         As for `fwlab.solve`.
     time_limit : float, optional
@@ -92,17 +95,20 @@ def solve(
         iteration, or of the first one and the certificate.
     A0 : array or scipy.sparse matrix (n, m), or path, optional
         A feasible dual point to start from, such as the A of a result with another lam, or the file
-        of a checkpoint that holds one; 0 by default.
+        of a checkpoint that holds one; 0 by default. With an entropy it may be a machine (m, d),
+        such as the W of a result.
     callback : callable, optional
         callback(progress) is called at every checkpoint, with iteration, seconds, primal, dual,
-        gap, A and W. It may raise StopIteration to end the run.
+        gap, A and W; A is None with an entropy. It may raise StopIteration to end the run.
     verbose : int
         1 prints at most one line per second to stderr, 2 one per checkpoint. Both print how far a
         pass is that takes long.
     checkpoint : path, optional
         File in which the run is stored now and then, and from which it goes on if it is there.
         tol, relative, max_iter, time_limit, check_every, callback and verbose may differ; the
-        callback is not told again what it was told. time_limit holds for each call.
+        callback is not told again what it was told. time_limit holds for each call. With an
+        entropy the file holds W alone: the call begins at that W, counts its iterations anew and
+        takes other steps than without the break.
     checkpoint_every : float
         Seconds between two checkpoints; 0 stores one after each chunk of rows.
     **method_options
@@ -111,7 +117,8 @@ def solve(
     Returns
     -------
     PackedResult
-        Its A is a scipy CSR array, and its certificate is computed from A alone.
+        Its A is a scipy CSR array, and its certificate is computed from A alone. With an entropy A
+        is None, and the certificate is computed from the A(W) of machines of the run.
 
     Raises
     ------
@@ -127,7 +134,23 @@ def solve(
         found = reprlib.repr(problem)
         raise TypeError(f"problem must be an OutOfCoreProblem or a DaskProblem; got {found}.")
     run = checked_run(tol, relative, max_iter, time_limit, check_every, rng, callback, verbose)
+    method = chosen(method, problem.has_entropy)
     solver, name = build(method, method_options), label(method)
+    asked = Asked(name, solver, run, A0, checkpoint, checkpoint_every, called)
+    if problem.has_entropy:
+        return solve_entropy(problem, asked, OutOfCoreProgress)
+    return _solve(problem, asked)
+
+
+def chosen(method: str | Method, has_entropy: bool) -> str | Method:
+    """Return the method that "auto" is for a loss, and any other one as it is."""
+    if method == "auto":
+        return "lbfgs" if has_entropy else "ascent"
+    return method
+
+
+def _solve(problem: ProblemInParts, asked: Asked) -> PackedResult:
+    name, solver, run, A0, checkpoint, checkpoint_every, called = asked
     split = Repeating(_split(name, solver, problem, run.generator))
     packed = _start(problem, A0)
     file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, run.generator, packed)
@@ -234,34 +257,26 @@ def _feasible(problem: ProblemInParts, packed: list[csr_array], name: str) -> li
 def _result(
     name: str, state: OutOfCoreState, end: End, recorder: Recorder, called: float
 ) -> PackedResult:
-    problem, certificate, notes = state.problem, end.certificate, state.problem.notes
-    made_by = provenance()
+    problem, notes, run = state.problem, (), {}
     if state.checkpoint_file is not None:
-        made_by["run"] = state.checkpoint_file.run
+        run["run"] = state.checkpoint_file.run
     if state.resumed is not None:
-        made_by["resumed"] = f"iteration {state.resumed.iteration}"
-        notes = (f"Resumed after {made_by['resumed']}.", *notes)
+        run["resumed"] = f"iteration {state.resumed.iteration}"
+        notes = (f"Resumed after {run['resumed']}.",)
     if state.cut_short is not None:
         visited = f"{state.cut_short} of {len(problem.parts)} chunks"
         notes = (f"The last iteration ended early, after {visited}.", *notes)
-    return PackedResult(
-        W=np.ascontiguousarray(state.link),
+    return packed_result(
+        problem,
+        end,
+        recorder,
+        called,
+        run,
+        notes,
+        W=state.link,
         A=state.A,
-        primal=certificate.primal,
-        dual=certificate.dual,
-        gap=certificate.gap,
         infeasibility=state.infeasibility,
-        success=end.status is Status.CONVERGED,
-        status=end.status,
-        message=" ".join((*end.sentences, *notes)),
         nit=max(end.iteration, state.journal.iterations),
-        wall_seconds=time.perf_counter() - called,
         seconds=state.seconds,
         method=name,
-        trace=recorder.trace(),
-        lam_n=problem.lam_n,
-        gap_error=certificate.gap_error,
-        distance=certificate.distance,
-        classes=problem.classes,
-        made_by=made_by,
     )

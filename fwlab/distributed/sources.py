@@ -49,6 +49,10 @@ class Source(Protocol):
     def any_order(self) -> bool:
         """Whether the chunks can be read in any order."""
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the chunks are CSR matrices; False if only a pass tells."""
+
     def chunks(self, rows: int, order: Order | None = None) -> Iterator[Any]:
         """Yield arrays (rows, d) or CSR matrices; the last one of X may be shorter.
 
@@ -99,6 +103,7 @@ class DenseFile:
     """Rows of a .npy file or a memory map, read into a few pooled buffers."""
 
     any_order = True
+    is_sparse = False
 
     def __init__(self, array: FileArray) -> None:
         self.array, self.demand = array, unchanged(array)
@@ -136,6 +141,7 @@ class CsrFiles:
     """
 
     any_order = True
+    is_sparse = True
 
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
         self.n_features = as_integer("n_features", n_features, low=1)
@@ -216,6 +222,7 @@ class RowsInMemory:
         self.dtype = working_type(getattr(X, "dtype", np.float64))
         self.X = as_features("X", X, self.dtype)
         self.n_samples, self.n_features = self.X.shape
+        self.is_sparse = scipy.sparse.issparse(self.X)
 
     def chunk_bytes(self, rows: int) -> int:
         entries = self.X.nnz if scipy.sparse.issparse(self.X) else self.X.size
@@ -231,6 +238,7 @@ class GivenChunks:
 
     demand = "X must give the same chunks of rows each time, never shuffled"
     any_order = False
+    is_sparse = False
 
     def __init__(self, X: Iterable[Any]) -> None:
         self.X = X

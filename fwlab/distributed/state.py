@@ -16,6 +16,7 @@ from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem, ProblemInParts
+from fwlab.distributed.shown import chunks_shown
 from fwlab.distributed.sources import Order
 from fwlab.operators.scores import row_slices, rows_of_part, score_parts
 from fwlab.parts import Whole, norms_of_rows, values_of_part, values_of_parts
@@ -23,10 +24,7 @@ from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import State
 from fwlab.solvers.run_state import RunState
-from fwlab.streams import stderr
-from fwlab.text import duration
 
-SECONDS_BETWEEN_LINES = 5.0
 # the time of a certificate in judgements, at most
 CERTIFICATE = 5.0
 COUNTERS = ("n_lmo", "n_steps", "active", "step")
@@ -131,21 +129,11 @@ class OutOfCoreState(RunState):
         return csr_array(vstack(self.packed, format="csr"))
 
     def chunks(self, work: str, order: Order | None = None) -> Iterator[tuple[int, ChunkProblem]]:
-        """Yield the place and the part of each chunk, or of those in `order`.
+        """Return the place and the part of each chunk, or of those in `order`, one by one.
 
         `work` names the pass for the user.
         """
-        began = shown = time.monotonic()
-        n, places = self.problem.n_samples, range(len(self.problem.parts))
-        left = n if order is None else sum(self.problem.parts[p].n_samples for p in order)
-        before = n - left
-        for place, part in zip(order or places, self.problem.chunks(order), strict=True):
-            yield place, part
-            left, now = left - part.n_samples, time.monotonic()
-            if self.shows_progress and now >= shown + SECONDS_BETWEEN_LINES:
-                shown, done = now, n - left
-                rest = duration((now - began) * left / (done - before))
-                print(f"{work}: {done / n:.0%} of X, {rest} left", file=stderr(), flush=True)
+        return chunks_shown(self.problem, work, self.shows_progress, order)
 
     def chunk_state(self, place: int, part: ChunkProblem) -> ChunkState:
         """Return the state of a block method on one chunk, with its rows of A dense."""
@@ -155,6 +143,10 @@ class OutOfCoreState(RunState):
     def pack(self, place: int, A: Floats) -> None:
         """Keep the rows of A of one chunk, given as (rows, m)."""
         self.packed[place] = packed(A)
+
+    def weights(self) -> Floats:
+        """Return the primal point, (m, d)."""
+        return self.link
 
     def judge(self) -> Certificate:
         """Return the certificate at the link that the method tracks."""

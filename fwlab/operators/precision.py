@@ -49,7 +49,7 @@ def require_subnormals(xp: Any, device: Any) -> None:
     """Raise RuntimeError if a device takes the smallest numbers for 0, which no bound counts."""
     smallest = xp.asarray([2.0**-140], dtype=xp.float32, device=device)
     halved = 0.5 * xp.asarray([2.0**-1022], dtype=xp.float64, device=device)
-    if not (float(xp.astype(smallest, xp.float64)[0]) > 0 and float(halved[0]) > 0):
+    if not (float(xp.asarray(smallest, dtype=xp.float64)[0]) > 0 and float(halved[0]) > 0):
         raise RuntimeError(
             "subnormal numbers must not be flushed to 0 while fwlab certifies; call "
             "torch.set_flush_denormal(False)."

@@ -6,7 +6,7 @@ A part is small enough that its scores, and its rows in float64, take little mem
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -27,6 +27,10 @@ class TensorRows:
     """
 
     X: Any
+
+    # the most features for X^T X and its inverse
+    most_features: ClassVar = 8192
+    is_sparse: ClassVar = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -100,7 +104,8 @@ class TensorRows:
         norms (n,) are bounds of |x_i|. A part is summed in any order, and parts one by one.
         """
         slices = self.slices(n_classes)
-        return np.asarray(gamma(slices[0].stop + len(slices)) * norms)
+        longest = max(rows.stop - rows.start for rows in slices)
+        return np.asarray(gamma(longest + len(slices)) * norms)
 
 
 @dataclass(frozen=True, eq=False)

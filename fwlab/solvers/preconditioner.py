@@ -91,7 +91,12 @@ def cost_by_class(problem: PrimalDual) -> float:
 
 def _factorises(problem: PrimalDual) -> bool:
     n, d = problem.n_samples, problem.n_features
-    return not scipy.sparse.issparse(problem.X) and d <= min(n, MOST_FEATURES)
+    return not is_sparse(problem.X) and d <= min(n, MOST_FEATURES)
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether X is sparse, a matrix or what passes over sparse rows."""
+    return scipy.sparse.issparse(X) or bool(getattr(X, "is_sparse", False))
 
 
 def _column_squares(problem: PrimalDual, w: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from fwlab.arrays import Floats, is_tensor
 from fwlab.checks.arguments import LARGEST, as_floats, as_gram_memory, as_integer
 from fwlab.operators.tensor_rows import tensor_rows
+from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
 from fwlab.result import Certificate, Result, Status
 from fwlab.solvers.interrupt import deferred_interrupt
@@ -133,7 +134,7 @@ def solve(
     require_taken(name, solver, problem)
     require_same_data(problem)
     tensors = problem.has_tensors
-    start = _start_of_tensors(problem, A0) if tensors else _start(problem, A0)
+    start = start_of_tensors(problem, A0) if tensors else _start(problem, A0)
     reporter = run.reporter(name, TrainingProgress)
     recorder = Recorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
     with run_threads(n_threads), torch_threads(n_threads) if tensors else nullcontext():
@@ -176,7 +177,7 @@ def _start(problem: Problem, A0: Any) -> Floats:
     return A
 
 
-def _start_of_tensors(problem: Problem, A0: Any) -> Any:
+def start_of_tensors(problem: PrimalDual, A0: Any) -> Any:
     """Return the machine of the checked start, (m, d), or 0 without one."""
     features, dual = tensor_rows(problem.features), (problem.n_samples, problem.n_classes)
     machine, float64 = (problem.n_classes, problem.n_features), features.xp.float64

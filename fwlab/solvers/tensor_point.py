@@ -43,7 +43,7 @@ def _mean_loss_and_link(problem: PrimalDual, W: Any, precision: Precision) -> tu
     xp = features.xp
     dtype, is_weighted = getattr(xp, precision.dtype), bool((omega != 1.0).any())
     weights = features.here(omega, dtype) if is_weighted else None
-    machine = xp.astype(W, dtype)
+    machine = xp.asarray(W, dtype=dtype)
     total, link = xp.zeros((), dtype=xp.float64, device=W.device), xp.zeros_like(machine)
     for rows, X in features.parts(problem.n_classes, dtype):
         losses, A = polytopes.take(rows).losses_and_duals(X @ machine.T)
@@ -52,4 +52,4 @@ def _mean_loss_and_link(problem: PrimalDual, W: Any, precision: Precision) -> tu
         total += xp.sum(losses, dtype=xp.float64)
         link += A.T @ X
     n = problem.n_samples
-    return float(total) / n, xp.astype(link, xp.float64) / problem.lam_n
+    return float(total) / n, xp.asarray(link, dtype=xp.float64) / problem.lam_n

@@ -1,7 +1,7 @@
 """Precondition by the Hessian at W = 0, or by its blocks of the classes, from rows on any device.
 
 The matrices are the ones of solvers.preconditioner. At W = 0 one matrix serves all classes, for up
-to MOST_FEATURES features, from products in float32 where that can hold them. The blocks of the
+to most_features features, from products in float32 where that can hold them. The blocks of the
 classes are sums of the matrices x_i x_i^T with weights, and one product of each part gives them for
 all classes: the weights (classes, rows) times the matrices (rows, d^2).
 
@@ -17,8 +17,6 @@ from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.preconditioner import Operator, product_by_class
 
-# the largest number of features for X^T X and its inverse, which samples must not fall below
-MOST_FEATURES = 8192
 # of the largest entry of the diagonal, or of each entry in the block of a class, so that rounding
 # of sums in float32 leaves it positive definite; and of sums in float64
 JITTER, JITTER_IN_DOUBLE = 2.0**-22, 2.0**-40
@@ -27,11 +25,11 @@ JITTER, JITTER_IN_DOUBLE = 2.0**-22, 2.0**-40
 def inverse_at_zero(problem: PrimalDual) -> Operator:
     """Return the map G -> G M^-1 of matrices (m, d), M = lam I + X^T diag(omega) X (1 - 1/m) / m n.
 
-    With more features than samples or than MOST_FEATURES, M is its diagonal.
+    M is its diagonal if X is sparse or has more features than samples or than most_features.
     """
     features, (n, d), m = tensor_rows(problem.features), problem.X.shape, problem.n_classes
     xp, weight = features.xp, (1.0 - 1.0 / m) / m / n
-    is_full = d <= min(n, MOST_FEATURES)
+    is_full = d <= min(n, features.most_features) and not features.is_sparse
     for precision in (SINGLE, DOUBLE):
         M = weight * _weighted_squares(problem, precision, is_full)
         if bool(xp.all(xp.isfinite(M))):
@@ -52,7 +50,7 @@ def inverse_by_class(problem: PrimalDual, W: Any, precision: Precision) -> Opera
     features, d = tensor_rows(problem.features), problem.n_features
     xp, jitter = features.xp, JITTER if precision.dtype == "float32" else JITTER_IN_DOUBLE
     with products_of(features.device, SINGLE):
-        M = xp.astype(_blocks(problem, W, getattr(xp, precision.dtype)), xp.float64)
+        M = xp.asarray(_blocks(problem, W, getattr(xp, precision.dtype)), dtype=xp.float64)
     M = M / problem.n_samples
     lifted = problem.lam + jitter * xp.linalg.diagonal(M)
     M += lifted[:, :, None] * xp.eye(d, dtype=xp.float64, device=features.device)
@@ -63,7 +61,7 @@ def _blocks(problem: PrimalDual, W: Any, dtype: Any) -> Any:
     """Return X^T diag(omega_i p_ij (1 - p_ij)) X for each class, (m, d, d)."""
     features, (m, d) = tensor_rows(problem.features), W.shape
     xp, polytopes = features.xp, cast(Simplices, problem.polytopes)
-    omega, machine = features.here(problem.sample_weight, dtype), xp.astype(W, dtype)
+    omega, machine = features.here(problem.sample_weight, dtype), xp.asarray(W, dtype=dtype)
     blocks = xp.zeros((m, d * d), dtype=dtype, device=features.device)
     # a quarter of the usual part stays nearer to the caches, which saves a third with 26 classes
     for rows, X in features.parts(max(m, 4 * d * d), dtype):
@@ -83,4 +81,4 @@ def _weighted_squares(problem: PrimalDual, precision: Precision, is_full: bool) 
         for rows, X in features.parts(problem.n_classes, dtype):
             weighed = omega[rows, None] * X
             M += weighed.T @ X if is_full else xp.sum(weighed * X, axis=0)
-    return xp.astype(M, xp.float64)
+    return xp.asarray(M, dtype=xp.float64)

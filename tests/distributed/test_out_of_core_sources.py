@@ -198,11 +198,10 @@ def test_labels_must_fit_the_chunks_of_an_iterable():
         made(RowChunks(X64, 4), np.arange(12) % 3)
 
 
-@pytest.mark.parametrize("loss", ["topk", fwlab.CrossEntropy()])
-def test_a_loss_must_be_of_the_family(loss):
-    sentence = rf"loss must be a fwlab\.Loss where .* read X in parts; got {re.escape(repr(loss))}"
+def test_a_loss_must_be_of_a_family():
+    sentence = r"loss must be a fwlab\.Loss or an entropy where X is read in parts; got 'topk'"
     with pytest.raises(TypeError, match=sentence):
-        OutOfCoreProblem(X64, Y, loss, 0.1)
+        OutOfCoreProblem(X64, Y, "topk", 0.1)
 
 
 def test_numbers_beyond_float64_are_refused():

@@ -19,7 +19,7 @@ from fwlab.operators.precision import (
     products_of,
 )
 from fwlab.result import Certificate
-from fwlab.solvers import tensor_lbfgs, tensor_preconditioner
+from fwlab.solvers import tensor_lbfgs
 from fwlab.solvers.lbfgs import SmoothPoint
 from fwlab.solvers.tensor_lbfgs import TensorState
 from fwlab.solvers.tensor_point import TensorPoint
@@ -67,7 +67,7 @@ def test_a_run_reaches_the_optimum_of_numpy(library, C, dtype):
 
 
 def test_a_run_without_a_factorisation(library, monkeypatch):
-    monkeypatch.setattr(tensor_preconditioner, "MOST_FEATURES", 3)
+    monkeypatch.setattr(tensor_rows.TensorRows, "most_features", 3)
     X, y = data()
     there, _ = both(library, X, y, C=1.0)
     assert fwlab.solve(there, "lbfgs", tol=1e-8).success
