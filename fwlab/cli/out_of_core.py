@@ -12,7 +12,7 @@ import numpy as np
 from fwlab.checks.arguments import as_positive_reals
 from fwlab.checks.labels import plain_labels
 from fwlab.cli.flags import BadInput
-from fwlab.cli.options import PATH_RECORD
+from fwlab.cli.options import ENTROPIES, PATH_RECORD
 from fwlab.cli.output import bad_input, print_json
 from fwlab.cli.problems import loss_of
 from fwlab.command import complain
@@ -20,13 +20,12 @@ from fwlab.datasets.text_labels import require_labels
 from fwlab.distributed import OutOfCoreProblem, PathPoint, ValidationSet
 from fwlab.distributed.files import file_array
 from fwlab.distributed.path import unlocked_path
-from fwlab.distributed.solve import OutOfCoreProgress, chunked_method
+from fwlab.distributed.solve import OutOfCoreProgress, check_method
 from fwlab.experiments.lock import locked
 from fwlab.launch import INTERRUPTED
 from fwlab.model import Model
 from fwlab.npz import UnreadableFile, map_npy
 from fwlab.result import Status
-from fwlab.solvers.registry import build
 from fwlab.text import format_table
 from fwlab.toml_text import read_toml, write_toml
 
@@ -131,7 +130,7 @@ def _check(options: Namespace) -> None:
             shown = f"needs --{flag} {allowed}" if allowed else f"takes no --{flag}"
             raise BadInput(f"--out-of-core {shown}: {reason}.")
     as_positive_reals("C", _Cs(options))
-    chunked_method(options.method, build(options.method, {}))
+    check_method(options.method, options.loss in ENTROPIES)
     if options.label_file is None:
         raise BadInput("--out-of-core needs --labels FILE, a .npy file with a label per row.")
     if (options.validation is None) != (options.validation_labels is None):

@@ -1,8 +1,8 @@
 """Pass over an X in chunks as the methods for tensors pass over theirs, for losses with an entropy.
 
 The dual point A(W) of a machine W follows from its scores, so that a run holds W and no A. The
-method and the certificate are the ones on tensors (solvers.tensor_lbfgs, tensor_certificate): each
-evaluation of P with its gradient, and each certificate, is one pass over the chunks, and a part of a
+method and the certificate are the ones on tensors (solvers.tensor_lbfgs, tensor_certificate). Each
+evaluation of P with its gradient, and each certificate, is one pass over the chunks. A part of a
 chunk is small enough that its scores take little memory.
 """
 

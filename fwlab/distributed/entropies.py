@@ -100,7 +100,7 @@ def solve_entropy(
     problem: OutOfCoreProblem, asked: Asked, progress: type[Progress]
 ) -> PackedResult:
     """Return the result of a run; progress is the class of the callback's argument."""
-    require_lbfgs(problem.loss, asked.name, asked.solver)
+    require_lbfgs(asked.name, asked.solver)
     run, watch = asked.run, Watch(asked.run.verbose > 0)
     rows = rows_as_one_part(problem, watch)
     W = start_of_tensors(rows, dual_point(asked.A0))
@@ -120,11 +120,11 @@ def solve_entropy(
     return _result(problem, asked, state, end, recorder, notes)
 
 
-def require_lbfgs(loss: Any, name: str, solver: Method) -> None:
+def require_lbfgs(name: str, solver: Method) -> None:
     """Raise ValueError for another method than L-BFGS."""
     if not isinstance(solver, Lbfgs):
         raise ValueError(
-            f'method must be "lbfgs" or "auto" out of core with {loss!r}; got {name!r}.'
+            f'method must be "lbfgs" or "auto" out of core with an entropy; got {name!r}.'
         )
 
 

@@ -67,10 +67,14 @@ class Memory:
 
     def needed(self, rows: int, chunk_bytes: int) -> int:
         """Return the bytes of a run whose largest chunk has `rows` rows and chunk_bytes bytes."""
+        return int(8 * self.numbers(rows) + POOLED * chunk_bytes)
+
+    def numbers(self, rows: int) -> float:
+        """Return how many numbers a run holds beside the chunks, of at most `rows` rows each."""
         like_w = LIKE_W * self.m * self.d
         like_a = LIKE_A * self.m * (rows + min(rows, rows_of_part(self.m))) + LISTED * self.m * rows
         per_row = (PER_ROW + BLOCK_ROWS) * self.n
-        return int(8 * (like_w + like_a + per_row) + POOLED * chunk_bytes)
+        return like_w + like_a + per_row
 
     def rows_per_chunk(self, source: Source) -> int:
         """Return the largest n / 2^i that fits. Raises ValueError if none does."""
@@ -99,11 +103,10 @@ class EntropyMemory(Memory):
 
     is_sparse: bool
 
-    def needed(self, rows: int, chunk_bytes: int) -> int:
+    def numbers(self, rows: int) -> float:
         width = self.m if self.is_sparse else max(self.m, self.d)
         part = OF_A_PART * min(rows * width, max(ENTRIES, width))
-        total = part + self._of_the_method() + PER_ROW_OF_ENTROPY * self.n
-        return int(8 * total + POOLED * chunk_bytes)
+        return part + self._of_the_method() + PER_ROW_OF_ENTROPY * self.n
 
     def _of_the_method(self) -> int:
         """Return the numbers that L-BFGS and its preconditioner hold."""

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, issparse
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats
 from fwlab.distributed.checkpoint import checkpoint_file_of, dual_point
-from fwlab.distributed.entropies import Asked, solve_entropy
+from fwlab.distributed.entropies import Asked, require_lbfgs, solve_entropy
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.outcome import packed_result
 from fwlab.distributed.packed import PackedResult
@@ -70,8 +70,8 @@ def solve(
 
     An iteration reads X once, and so does a judgement; the certificate at the end reads it twice.
     With an entropy a judgement reads nothing, the certificate reads X once, and a step that has to
-    be shortened reads it again. Ctrl-C ends the run after the current chunk with a valid result; a second one raises
-    KeyboardInterrupt.
+    be shortened reads it again. Ctrl-C ends the run after the current chunk with a valid result; a
+    second one raises KeyboardInterrupt.
 
     With a checkpoint, the same call goes on where an earlier one was killed, interrupted or met a
     limit, and its W is the same, bit for bit, as without the break, on the same processor and with
@@ -140,6 +140,12 @@ def solve(
     if problem.has_entropy:
         return solve_entropy(problem, asked, OutOfCoreProgress)
     return _solve(problem, asked)
+
+
+def check_method(method: str, has_entropy: bool) -> None:
+    """Raise ValueError if a method of this name, without options, does not work out of core."""
+    name = str(chosen(method, has_entropy))
+    (require_lbfgs if has_entropy else chunked_method)(name, build(name, {}))
 
 
 def chosen(method: str | Method, has_entropy: bool) -> str | Method:

@@ -1,6 +1,5 @@
 """X in files, in memory and in iterables gives the same rows; what cannot be read is named."""
 
-import re
 from pathlib import Path
 
 import numpy as np
