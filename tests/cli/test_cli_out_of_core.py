@@ -154,6 +154,24 @@ def test_a_saved_result_predicts(files, capsys):
     assert labels == PackedResult.load("run.npz").predict(np.load("X_val.npy")).tolist()
 
 
+def test_a_path_of_the_cross_entropy_is_stored_and_predicts(files, capsys):
+    call = [*BASE[:-2], "--loss", "cross-entropy", "--chunk-rows", "16", "--tol", "1e-5"]
+    path = [*call, "--C", "0.1,1", "--out", "path"]
+    rows = document(capsys, *path, *VALID)["path"]
+    X, y = np.load("X.npy").astype(float), np.load("y.npy")
+    inside = fwlab.solve(fwlab.Problem(X, y, fwlab.CrossEntropy(), C=1.0), "lbfgs", tol=1e-5)
+    assert rows[1]["success"] and abs(rows[1]["primal"] - inside.primal) <= 1e-5
+    low, high = rows[1]["validation_top_1_accuracy_of_the_optimum"]
+    assert 0 <= low <= rows[1]["validation_top_1_accuracy"] <= high
+    again = document(capsys, "solve", "--resume", "--out", "path")["path"]
+    assert [row["stored"] for row in again] == [True, True]
+    predict = ["predict", "--model", "path/C=1.npz", "--data", "X_val.npy", "--probabilities"]
+    assert main(predict) == 0
+    assert capsys.readouterr().out.startswith("top1,probability")
+    assert main([*call, "--method", "ascent"]) == 2
+    assert 'method must be "lbfgs" or "auto" out of core' in capsys.readouterr().err
+
+
 def test_samples_in_a_bad_npy_file_are_one_sentence(files, capsys):
     assert main([*BASE, "--tol", "1e-1", "--save", "run.npz"]) == 0
     (files / "cut.npy").write_bytes((files / "X.npy").read_bytes()[:400])

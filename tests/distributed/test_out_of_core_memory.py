@@ -14,12 +14,13 @@ from scipy.sparse import csr_array
 import fwlab
 from fwlab import distributed
 from fwlab.distributed import OutOfCoreProblem
-from fwlab.distributed.memory import Memory, as_bytes
+from fwlab.distributed.memory import ENTRIES, EntropyMemory, Memory, as_bytes
 from fwlab.kernels.steps.ascent_passes import COST_OF_CLASS, MOST_COST_OF_ONE
 from fwlab.operators.scores import rows_of_part
 from fwlab.solvers.blocks import BLOCK_ROWS
 
 N, D, M = 6000, 256, 10
+ENTROPY = fwlab.CrossEntropy()
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +48,10 @@ def packed_bytes(A):
     return A.data.nbytes + A.indices.nbytes + A.indptr.nbytes
 
 
-def least_memory(X, y):
+def least_memory(X, y, loss=fwlab.TopK(3)):
     """Return the least bytes that a refusal names."""
     with pytest.raises(ValueError, match="max_memory must be at least") as caught:
-        OutOfCoreProblem(X, y, fwlab.TopK(3), C=1.0, max_memory=1)
+        OutOfCoreProblem(X, y, loss, C=1.0, max_memory=1)
     assert "got 1." in str(caught.value)
     return int(re.search(r"at least (\d+) bytes", str(caught.value))[1])
 
@@ -73,6 +74,23 @@ def test_the_least_memory_is_enough_and_kept(kind, method, files):
     # how far the reader of the next chunk is at the peak differs from run to run by up to 70 kB
     assert peak <= limit + 2 * packed + 2**17, (peak, limit, packed)
     assert peak > limit / 4  # the plan is no excuse to take little
+
+
+@pytest.mark.parametrize("kind", ["dense", "renewed", "sparse"])
+def test_the_least_memory_is_enough_with_an_entropy(kind, files, tmp_path):
+    path, sparse, y = files
+    X, loss = {"dense": path, "sparse": sparse, "renewed": tmp_path / "X.npy"}[kind], ENTROPY
+    if kind == "renewed":
+        np.save(X, np.load(path)[:, :40])
+    limit = least_memory(X, y, loss)
+
+    def run():
+        problem = OutOfCoreProblem(X, y, loss, C=1e3, max_memory=limit)
+        return distributed.solve(problem, tol=0.0, max_iter=12)
+
+    run()  # imports, which take memory of their own
+    result, peak = peak_of(run)
+    assert result.nit == 12 and limit / 4 < peak <= limit + 2**17, (peak, limit)
 
 
 def test_more_memory_makes_longer_chunks(files):
@@ -171,3 +189,17 @@ def test_the_memory_of_a_run_by_hand():
     like_a = 6 * m * (rows + min(rows, rows_of_part(m))) + listed * m * rows
     expected = 8 * (5 * m * d + like_a + (14 + BLOCK_ROWS) * n) + 3 * chunk
     assert Memory(1, n, d, m).needed(rows, chunk) == int(expected)
+
+
+def test_the_memory_of_a_run_with_an_entropy_by_hand():
+    """Nine arrays of a part, 32 like W, 42 with renewals, the preconditioner, and what rows take."""
+    n, m, rows, chunk = 1000, 5, 10, 1111
+    dense, sparse = (EntropyMemory(1, n, 7, m, is_sparse) for is_sparse in (False, True))
+    expected = 9 * rows * 7 + 42 * m * 7 + (6 + 5 * m) * 49 + ENTRIES + 24 * n
+    assert dense.needed(rows, chunk) == 8 * expected + 3 * chunk
+    assert sparse.needed(rows, chunk) == 8 * (9 * rows * m + 32 * m * 7 + 24 * n) + 3 * chunk
+    assert dense.numbers(10**9) - dense.numbers(0) == 9 * ENTRIES
+    # many features are no reason for renewals, and more than samples none for a factor
+    wide, wider = (EntropyMemory(1, n, d, m, False).numbers(0) for d in (200, 1001))
+    assert wide == 32 * m * 200 + 6 * 200**2 + 24 * n
+    assert wider == 32 * m * 1001 + 24 * n

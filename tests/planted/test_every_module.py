@@ -60,6 +60,8 @@ NO_MATHEMATICS = {
     "distributed.dask.placement": "workers of a cluster",
     "distributed.sources": "file formats, and a thread that reads ahead",
     "distributed.solve": "arguments and results",
+    "distributed.outcome": "a result of its parts",
+    "distributed.shown": "lines for the user",
     "experiments.comparison": "runs side by side",
     "experiments.figure": "curves drawn from runs",
     "experiments.html_report": "curves drawn from runs",
