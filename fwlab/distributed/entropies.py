@@ -106,11 +106,10 @@ def solve_entropy(
     W = start_of_tensors(rows, dual_point(asked.A0))
     kept = asked.checkpoint, asked.checkpoint_every, problem, asked.solver, run.generator
     file, notes = checkpoint_file_of(*kept, [csr_array(W)]), ()
-    if file is not None and (held := file.stored()) is not None:
-        W, notes = (
-            held.link,
-            (f"It began with the W after step {held.iteration} of the checkpoint.",),
-        )
+    held = None if file is None else file.stored()
+    if held is not None:
+        W = held.link
+        notes = (f"It began with the W after step {held.iteration} of the checkpoint.",)
     recorder = Recorder(run.reporter(asked.name, progress))
     # float32 may overflow in steps, and the run then goes on in float64
     ignored = np.errstate(over="ignore", invalid="ignore")

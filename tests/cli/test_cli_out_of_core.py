@@ -167,7 +167,7 @@ def test_a_path_of_the_cross_entropy_is_stored_and_predicts(files, capsys):
     assert [row["stored"] for row in again] == [True, True]
     predict = ["predict", "--model", "path/C=1.npz", "--data", "X_val.npy", "--probabilities"]
     assert main(predict) == 0
-    assert capsys.readouterr().out.startswith("top1,probability")
+    assert capsys.readouterr().out.startswith("top1,p1")
     assert main([*call, "--method", "ascent"]) == 2
     assert 'method must be "lbfgs" or "auto" out of core' in capsys.readouterr().err
 

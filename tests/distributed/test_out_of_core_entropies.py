@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
-from out_of_core import RowChunks, out_of_core
+from out_of_core import out_of_core
 
 import fwlab
 from fwlab import Status, distributed
@@ -206,9 +206,7 @@ def test_a_killed_run_goes_on_from_its_machine(tmp_path):
 def test_ctrl_c_in_a_pass_ends_it():
     outside = outside_of(problem_of())
     plain = distributed.solve(outside, tol=0.0, max_iter=2)
-    read = []
-    acting(outside, -1, kill)
-    chunks = outside.chunks
+    read, chunks = [], outside.chunks
 
     def counted(order=None):
         for part in chunks(order):
@@ -236,7 +234,7 @@ def test_a_run_holds_nothing_of_the_size_of_the_scores(monkeypatch):
 
     monkeypatch.setattr("fwlab.operators.simplices.cross_entropies", noted)
     distributed.solve(outside_of(problem_of()), tol=1e-4)
-    assert set(seen) == {(5, M), (3, M), (5, M)}
+    assert max(shape[0] for shape in seen) == 5
 
 
 def test_progress_has_the_machine_and_no_dual_point(capsys, monkeypatch):
@@ -291,10 +289,9 @@ def test_auto_is_ascent_for_hinges():
     assert distributed.solve(out_of_core(hinge, 13), "auto", tol=1e-2).method == "ascent"
 
 
-def test_values_beyond_float32_are_stepped_over_in_float64():
-    problem = problem_of()
-    X = 1e30 * problem.X
-    outside = OutOfCoreProblem(RowChunks(X, 13), problem.y, problem.loss, lam=1e58, n_classes=M)
-    run = distributed.solve(outside, tol=1e-6)
-    inside = fwlab.solve(fwlab.Problem(X, problem.y, problem.loss, lam=1e58, n_classes=M), "lbfgs")
-    assert run.success and abs(run.primal - inside.primal) <= 2e-5
+def test_values_beyond_float32_are_computed_in_float64(W):
+    """A warning of an overflow would be an error here."""
+    problem, start = problem_of(), 1e39 * W
+    run = distributed.solve(outside_of(problem), A0=start, max_iter=1)
+    assert_allclose(run.trace.primal[0], problem.primal(start), rtol=1e-12)
+    assert run.primal < run.trace.primal[0]
