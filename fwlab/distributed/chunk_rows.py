@@ -63,8 +63,14 @@ class ChunkRows(TensorRows):
 
     # a factor takes longer for more, as in memory
     most_features: ClassVar = MOST_FEATURES
-    xp: ClassVar = np
-    device: ClassVar = "cpu"
+
+    @property
+    def xp(self) -> Any:
+        return np
+
+    @property
+    def device(self) -> str:
+        return "cpu"
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.distributed.packed import PackedResult
-from fwlab.distributed.problem import ProblemInParts
+from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.provenance import provenance
 from fwlab.result import Status
 from fwlab.solvers.loop import End
@@ -15,7 +15,7 @@ from fwlab.solvers.recorder import Recorder
 
 
 def packed_result(
-    problem: ProblemInParts,
+    problem: OutOfCoreProblem,
     end: End,
     recorder: Recorder,
     called: float,

@@ -230,7 +230,7 @@ class OutOfCoreProblem(ProblemInParts):
                 if stop > self.n_samples:
                     break
                 checked = self._checked_chunk(X, start, stop)
-                features = features_of(checked, None)
+                features: Any = features_of(checked, None)
                 self.squares[start:stop] = features.square_norms()
                 self.row_terms = max(self.row_terms, int(np.max(features.row_terms())))
                 fingerprints.append(digest(*arrays_of(checked)))

@@ -30,7 +30,11 @@ class TensorRows:
 
     # the most features for X^T X and its inverse
     most_features: ClassVar = 8192
-    is_sparse: ClassVar = False
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are CSR arrays."""
+        return False
 
     @property
     def shape(self) -> tuple[int, int]:
