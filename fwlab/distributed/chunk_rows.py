@@ -106,7 +106,8 @@ class ChunkRows(TensorRows):
 def rows_as_one_part(problem: OutOfCoreProblem, watch: Watch) -> ChunkProblem:
     """Return the problem of all samples, for the methods on tensors."""
     whole = ChunkProblem(problem, slice(0, problem.n_samples), problem.is_sparse)
-    whole.X = whole.features = ChunkRows(problem, watch)
+    rows: Any = ChunkRows(problem, watch)
+    whole.X = whole.features = rows
     return whole
 
 

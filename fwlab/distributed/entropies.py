@@ -105,7 +105,8 @@ def solve_entropy(
     rows = rows_as_one_part(problem, watch)
     W = start_of_tensors(rows, dual_point(asked.A0))
     kept = asked.checkpoint, asked.checkpoint_every, problem, asked.solver, run.generator
-    file, notes = checkpoint_file_of(*kept, [csr_array(W)]), ()
+    file = checkpoint_file_of(*kept, [csr_array(W)])
+    notes: tuple[str, ...] = ()
     held = None if file is None else file.stored()
     if held is not None:
         W = held.link

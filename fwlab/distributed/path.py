@@ -118,7 +118,7 @@ def _points(
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
     start = Start.given(options.pop("A0", None))
-    method = chosen(options.get("method", "auto"), problem.has_entropy)
+    method: Any = chosen(options.get("method", "auto"), problem.has_entropy)
     method = visitors().get(method, method) if isinstance(method, str) else method
     code = code_of(problem, method)
     for C in Cs:

@@ -137,7 +137,7 @@ def solve(
     method = chosen(method, problem.has_entropy)
     solver, name = build(method, method_options), label(method)
     asked = Asked(name, solver, run, A0, checkpoint, checkpoint_every, called)
-    if problem.has_entropy:
+    if isinstance(problem, OutOfCoreProblem) and problem.has_entropy:
         return solve_entropy(problem, asked, OutOfCoreProgress)
     return _solve(problem, asked)
 
@@ -263,7 +263,9 @@ def _feasible(problem: ProblemInParts, packed: list[csr_array], name: str) -> li
 def _result(
     name: str, state: OutOfCoreState, end: End, recorder: Recorder, called: float
 ) -> PackedResult:
-    problem, notes, run = state.problem, (), {}
+    problem = state.problem
+    notes: tuple[str, ...] = ()
+    run: dict[str, str] = {}
     if state.checkpoint_file is not None:
         run["run"] = state.checkpoint_file.run
     if state.resumed is not None:
