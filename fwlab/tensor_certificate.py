@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from scipy.sparse import issparse
 
 from fwlab.arrays import Floats, on_host
 from fwlab.certificate import certificate_of_terms
@@ -143,7 +144,7 @@ def dual_point(problem: PrimalDual, W: Any) -> Any:
 
 
 def machine_of(problem: PrimalDual, A: Any) -> Any:
-    """Return the link (m, d) of a dual point, a tensor (n, m) of float64.
+    """Return the link (m, d) of a dual point, a tensor or a CSR array (n, m) of float64.
 
     Raises ValueError if A is not feasible.
     """
@@ -151,7 +152,7 @@ def machine_of(problem: PrimalDual, A: Any) -> Any:
     polytopes, omega = cast(Simplices, problem.polytopes), features.here(problem.sample_weight)
     link = 0.0
     for rows, X in features.parts(m, features.xp.float64):
-        part = A[rows, :]
+        part = A[rows, :].toarray() if issparse(A) else A[rows, :]
         distances = polytopes.take(rows).distances_of_rows(part, omega[rows])
         if not bool(features.xp.all(distances <= DOMAIN_TOLERANCE * omega[rows] + NOTHING)):
             largest = float(features.xp.max(distances))

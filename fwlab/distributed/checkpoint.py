@@ -113,19 +113,32 @@ class Checkpoint:
     def require(self, facts: Mapping[str, Any], path: str | Path) -> None:
         """Raise ValueError, naming the first difference, if the run has other facts."""
         if found := difference(self.facts, facts):
-            point = "dual point" if self.packed else "W"
+            use = "start from its dual point"
+            if not self.packed:
+                use = "start another run with an entropy from its W"
             raise ValueError(
                 f"checkpoint must be a new file or the file of this run; {str(path)!r} holds "
-                f"another run: {found}. A0={str(path)!r} and a new file start from its {point}."
+                f"another run: {found}. A0={str(path)!r} and a new file {use}."
             )
 
 
-def dual_point(A0: Any) -> Any:
-    """Return A0, or of the checkpoint whose file it names the A, or the W if it holds no A."""
+def start_of(A0: Any, has_entropy: bool) -> Any:
+    """Return A0, or the A of the checkpoint whose file it names.
+
+    A checkpoint of a run with an entropy holds a W in its place, which only another one takes:
+    others raise ValueError.
+    """
     if not isinstance(A0, str | Path):
         return A0
     held = Checkpoint.load(A0)
-    return vstack(held.packed, format="csr") if held.packed else held.link
+    if held.packed:
+        return vstack(held.packed, format="csr")
+    if has_entropy:
+        return held.link
+    raise ValueError(
+        f"A0 must name a checkpoint that holds a dual point; {str(A0)!r} holds the W of a run "
+        "with an entropy."
+    )
 
 
 def _form(archive: Archive) -> dict[str, Saved]:

@@ -28,7 +28,7 @@ class PassEnded(Exception):
 
 
 @dataclass(eq=False)
-class Watch:
+class PassWatch:
     """Shows how far a pass is, and ends one after a chunk where Ctrl-C was pressed."""
 
     shows_progress: bool = False
@@ -59,7 +59,7 @@ class ChunkRows(TensorRows):
     """The rows of a problem out of core, which is its X."""
 
     X: OutOfCoreProblem
-    watch: Watch = field(default_factory=Watch)
+    watch: PassWatch = field(default_factory=PassWatch)
 
     # a factor takes longer for more, as in memory
     most_features: ClassVar = MOST_FEATURES
@@ -103,7 +103,7 @@ class ChunkRows(TensorRows):
         return self.X.row_terms
 
 
-def rows_as_one_part(problem: OutOfCoreProblem, watch: Watch) -> ChunkProblem:
+def rows_as_one_part(problem: OutOfCoreProblem, watch: PassWatch) -> ChunkProblem:
     """Return the problem of all samples, for the methods on tensors."""
     whole = ChunkProblem(problem, slice(0, problem.n_samples), problem.is_sparse)
     rows: Any = ChunkRows(problem, watch)

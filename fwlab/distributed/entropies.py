@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
-from fwlab.distributed.checkpoint import CheckpointFile, checkpoint_file_of, dual_point
-from fwlab.distributed.chunk_rows import Watch, rows_as_one_part
+from fwlab.arrays import Floats
+from fwlab.checks.arguments import as_floats
+from fwlab.distributed.checkpoint import CheckpointFile, checkpoint_file_of, start_of
+from fwlab.distributed.chunk_rows import PassWatch, rows_as_one_part
 from fwlab.distributed.outcome import packed_result
 from fwlab.distributed.packed import PackedResult
-from fwlab.distributed.problem import OutOfCoreProblem
+from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.lbfgs import Lbfgs
@@ -25,6 +27,7 @@ from fwlab.solvers.recorder import Progress, Recorder
 from fwlab.solvers.run_arguments import RunArguments
 from fwlab.solvers.solve import start_of_tensors
 from fwlab.solvers.tensor_lbfgs import TensorLbfgs, TensorState, TensorWorkspace
+from fwlab.tensor_certificate import machine_of
 from fwlab.threads import one_blas_thread
 
 # the time of a certificate in iterations, at most
@@ -49,7 +52,7 @@ class EntropyState(TensorState):
 
     Attributes
     ----------
-    watch : Watch
+    watch : PassWatch
         Follows the passes over X.
     checkpoint_file : CheckpointFile or None
         Writes the checkpoints.
@@ -59,7 +62,7 @@ class EntropyState(TensorState):
         The time of the last one.
     """
 
-    watch: Watch
+    watch: PassWatch
     checkpoint_file: CheckpointFile | None = None
     seconds: float = 0.0
     last: float = 0.0
@@ -101,11 +104,17 @@ def solve_entropy(
 ) -> PackedResult:
     """Return the result of a run; progress is the class of the callback's argument."""
     require_lbfgs(asked.name, asked.solver)
-    run, watch = asked.run, Watch(asked.run.verbose > 0)
+    run, watch = asked.run, PassWatch(asked.run.verbose > 0)
     rows = rows_as_one_part(problem, watch)
-    W = start_of_tensors(rows, dual_point(asked.A0))
-    kept = asked.checkpoint, asked.checkpoint_every, problem, asked.solver, run.generator
-    file = checkpoint_file_of(*kept, [csr_array(W)])
+    W = _start(rows, start_of(asked.A0, has_entropy=True))
+    file = checkpoint_file_of(
+        asked.checkpoint,
+        asked.checkpoint_every,
+        problem,
+        asked.solver,
+        run.generator,
+        [csr_array(W)],
+    )
     notes: tuple[str, ...] = ()
     held = None if file is None else file.stored()
     if held is not None:
@@ -118,6 +127,17 @@ def solve_entropy(
         state = EntropyState(problem=rows, W=W, watch=watch, checkpoint_file=file)
         end = run_loop(EntropyLbfgs(), state, run.limits, recorder, asked.called, watch.interrupt)
     return _result(problem, asked, state, end, recorder, notes)
+
+
+def _start(rows: ChunkProblem, A0: Any) -> Floats:
+    """Return the machine of the checked start, (m, d); a sparse A0 is read part by part."""
+    if not issparse(A0):
+        return np.asarray(start_of_tensors(rows, A0))
+    A, shape = csr_array(A0, dtype=np.float64), (rows.n_samples, rows.n_classes)
+    as_floats("A0", A.data, ndims=(1,))
+    if A.shape != shape:
+        raise ValueError(f"A0 must be (n, m) = {shape} if it is sparse; got shape {A.shape}.")
+    return np.asarray(machine_of(rows, A))
 
 
 def require_lbfgs(name: str, solver: Method) -> None:

@@ -11,9 +11,9 @@ from fwlab.checks.arguments import as_integer, as_positive_reals
 from fwlab.distributed.checkpoint import (
     code_of,
     difference,
-    dual_point,
     fingerprint_of_rows,
     problem_facts_of,
+    start_of,
 )
 from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.problem import OutOfCoreProblem
@@ -117,7 +117,7 @@ def _points(
     options: dict[str, Any],
 ) -> Iterator[PathPoint]:
     ks = sorted({1, getattr(problem.loss, "k", 1)})
-    start = Start.given(options.pop("A0", None))
+    start = Start.given(options.pop("A0", None), problem)
     method: Any = chosen(options.get("method", "auto"), problem.has_entropy)
     method = visitors().get(method, method) if isinstance(method, str) else method
     code = code_of(problem, method)
@@ -146,16 +146,16 @@ class Start:
     fingerprint: str
 
     @classmethod
-    def given(cls, A0: Any) -> "Start":
+    def given(cls, A0: Any, problem: OutOfCoreProblem) -> "Start":
         """Return the start at the A0 of a caller, 0 for None."""
-        A0 = dual_point(A0)
+        A0 = start_of(A0, problem.has_entropy)
         return cls(A0, "0" if A0 is None else fingerprint_of_rows([csr_array(A0)]))
 
     @classmethod
     def after(cls, result: PackedResult, problem: OutOfCoreProblem) -> "Start":
         """Return the start at a result, with the rows of its A, which the next run takes."""
         if result.A is None:
-            return cls.given(result.W)
+            return cls.given(result.W, problem)
         A = result.A
         # the fingerprint first: it takes memory that the rows may take after it
         found = fingerprint_of_rows([A])

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats
-from fwlab.distributed.checkpoint import checkpoint_file_of, dual_point
+from fwlab.distributed.checkpoint import checkpoint_file_of, start_of
 from fwlab.distributed.entropies import Asked, require_lbfgs, solve_entropy
 from fwlab.distributed.journal import JournalRecorder, Repeating
 from fwlab.distributed.outcome import packed_result
@@ -70,8 +70,8 @@ def solve(
 
     An iteration reads X once, and so does a judgement; the certificate at the end reads it twice.
     With an entropy a judgement reads nothing, the certificate reads X once, and a step that has to
-    be shortened reads it again. Ctrl-C ends the run after the current chunk with a valid result; a
-    second one raises KeyboardInterrupt.
+    be shortened reads it again. Ctrl-C ends the run after the current chunk, or with an entropy
+    after what precedes the first step, with a valid result; a second one raises KeyboardInterrupt.
 
     With a checkpoint, the same call goes on where an earlier one was killed, interrupted or met a
     limit, and its W is the same, bit for bit, as without the break, on the same processor and with
@@ -229,7 +229,7 @@ def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
     n, m = problem.n_samples, problem.n_classes
     if isinstance(A0, RowsToTake):
         return A0
-    A0 = dual_point(A0)
+    A0 = start_of(A0, problem.has_entropy)
     if A0 is None:
         return [csr_array((part.n_samples, m)) for part in problem.parts]
     A0 = csr_array(A0 if issparse(A0) else as_floats("A0", A0, ndims=(2,)), dtype=np.float64)

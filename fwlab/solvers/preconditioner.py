@@ -90,13 +90,9 @@ def cost_by_class(problem: PrimalDual) -> float:
 
 
 def _factorises(problem: PrimalDual) -> bool:
-    n, d = problem.n_samples, problem.n_features
-    return not is_sparse(problem.X) and d <= min(n, MOST_FEATURES)
-
-
-def is_sparse(X: Any) -> bool:
-    """Return whether X is sparse, a matrix or what passes over sparse rows."""
-    return scipy.sparse.issparse(X) or bool(getattr(X, "is_sparse", False))
+    n, d, X = problem.n_samples, problem.n_features, problem.X
+    is_sparse = scipy.sparse.issparse(X) or getattr(X, "is_sparse", False)
+    return not is_sparse and d <= min(n, MOST_FEATURES)
 
 
 def _column_squares(problem: PrimalDual, w: Floats) -> Floats:

@@ -14,7 +14,7 @@ import fwlab
 from fwlab import Status, distributed
 from fwlab.certificate import certificate_of
 from fwlab.distributed import OutOfCoreProblem, PackedResult, chunk_rows
-from fwlab.distributed.chunk_rows import Watch, rows_as_one_part
+from fwlab.distributed.chunk_rows import PassWatch, rows_as_one_part
 from fwlab.operators.precision import DOUBLE
 from fwlab.operators.sums import gamma
 from fwlab.solvers import preconditioner, tensor_preconditioner
@@ -45,7 +45,7 @@ def outside_of(problem, chunk_rows=13):
 
 
 def rows_of(problem, chunk_rows=13):
-    return rows_as_one_part(outside_of(problem, chunk_rows), Watch())
+    return rows_as_one_part(outside_of(problem, chunk_rows), PassWatch())
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_errors_count_the_longest_part_and_the_longest_row(monkeypatch):
     problem = problem_of("sparse")
     chunks = [problem.X[:2], problem.X[2:40], problem.X[40:]]
     outside = OutOfCoreProblem(chunks, problem.y, problem.loss, C=1.0, n_classes=M)
-    features = rows_as_one_part(outside, Watch()).features
+    features = rows_as_one_part(outside, PassWatch()).features
     assert features.row_terms() == np.diff(problem.X.indptr).max() < D
     found = features.column_error_norms(np.ones(N), M)
     assert_array_equal(found, gamma(38 + 3) * np.ones(N))
@@ -198,7 +198,9 @@ def test_a_killed_run_goes_on_from_its_machine(tmp_path):
     assert run.trace.primal[0] < plain.trace.primal[0]
     # a finished run ends at once; the file starts another one
     assert distributed.solve(outside, **options).nit == 0
-    with pytest.raises(ValueError, match=r"another run: its lam is .* start from its W\."):
+    with pytest.raises(
+        ValueError, match=r"another run: its lam is .* from its W\."
+    ):
         distributed.solve(outside.with_lam(1.0), **options)
     assert distributed.solve(outside, tol=1e-6, A0=file).nit == 0
 
@@ -264,11 +266,32 @@ def test_a_result_is_saved_without_a_dual_point(tmp_path):
 def test_a_start_may_be_a_dual_point_or_a_machine(W):
     problem = problem_of()
     A = 0.5 * fwlab.solve(problem, "lbfgs", tol=1e-3).A
-    run = distributed.solve(outside_of(problem), tol=1e-5, A0=A, max_iter=0)
-    assert_allclose(run.W, problem.link(A), atol=1e-13)
+    for given in (A, scipy.sparse.csr_array(A)):
+        run = distributed.solve(outside_of(problem), tol=1e-5, A0=given, max_iter=0)
+        assert_allclose(run.W, problem.link(A), atol=1e-13)
     assert_array_equal(distributed.solve(outside_of(problem), A0=W, max_iter=0).W, W)
     with pytest.raises(ValueError, match=r"A0 must be \(n, m\) = .* or a machine \(m, d\)"):
         distributed.solve(outside_of(problem), A0=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"A0 must be \(n, m\) = \(60, 5\) if it is sparse"):
+        distributed.solve(outside_of(problem), A0=scipy.sparse.csr_array((2, 2)))
+    with pytest.raises(ValueError, match=r"A0 must be feasible; a row is .* away"):
+        distributed.solve(outside_of(problem), A0=scipy.sparse.csr_array(A + 1.0))
+
+
+def test_checkpoints_of_hinges_and_entropies_are_apart(tmp_path):
+    problem = problem_of(weighted=False)
+    hinge = outside_of(fwlab.Problem(problem.X, problem.y, fwlab.TopK(1), C=10.0))
+    entropy = outside_of(problem)
+    one, other = tmp_path / "hinge.npz", tmp_path / "entropy.npz"
+    distributed.solve(hinge, tol=1e-1, checkpoint=one)
+    distributed.solve(entropy, tol=1e-1, checkpoint=other)
+    for run, file in ((entropy, one), (hinge, other)):
+        with pytest.raises(ValueError, match=r"another run: its loss is .* start "):
+            distributed.solve(run, checkpoint=file)
+    with pytest.raises(ValueError, match=r"A0 must name a checkpoint that holds a dual point; .*W"):
+        distributed.solve(hinge, A0=other)
+    # both losses have the same dual domain
+    assert distributed.solve(entropy, A0=one, max_iter=0).W.any()
 
 
 @pytest.mark.parametrize("method", ["ascent", "fw", "newton"])
