@@ -198,9 +198,7 @@ def test_a_killed_run_goes_on_from_its_machine(tmp_path):
     assert run.trace.primal[0] < plain.trace.primal[0]
     # a finished run ends at once; the file starts another one
     assert distributed.solve(outside, **options).nit == 0
-    with pytest.raises(
-        ValueError, match=r"another run: its lam is .* from its W\."
-    ):
+    with pytest.raises(ValueError, match=r"another run: its lam is .* from its W\."):
         distributed.solve(outside.with_lam(1.0), **options)
     assert distributed.solve(outside, tol=1e-6, A0=file).nit == 0
 
