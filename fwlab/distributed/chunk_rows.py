@@ -29,7 +29,7 @@ class PassEnded(Exception):
 
 @dataclass(eq=False)
 class PassWatch:
-    """Shows how far a pass is, and ends one after a chunk where Ctrl-C was pressed."""
+    """Shows how far a pass is, and ends it after the chunk during which Ctrl-C was pressed."""
 
     shows_progress: bool = False
     interrupt: Interrupt = field(default_factory=Interrupt)

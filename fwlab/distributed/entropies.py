@@ -35,7 +35,7 @@ CERTIFICATE = 4.0
 
 
 class Asked(NamedTuple):
-    """What a user asked of a run: the method with its name, the arguments, and the checkpoints."""
+    """Holds the arguments of a run: the method with its name, the start and the checkpoints."""
 
     name: str
     solver: Method
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 
 @dataclass(eq=False, kw_only=True)
 class EntropyState(TensorState):
-    """The state of a run, whose A is never held.
+    """The state of a run, which never holds A.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class EntropyState(TensorState):
 
     @property
     def A(self) -> None:
-        """None: the dual point would take as much memory as all scores."""
+        """None: the dual point would take the memory of all scores."""
         return None
 
     def certify(self) -> Certificate:
@@ -117,7 +117,7 @@ def solve_entropy(
     )
     notes: tuple[str, ...] = ()
     held = None if file is None else file.stored()
-    if held is not None:
+    if held is not None and held.link is not None:
         W = held.link
         notes = (f"It began with the W after step {held.iteration} of the checkpoint.",)
     recorder = Recorder(run.reporter(asked.name, progress))

@@ -35,7 +35,7 @@ def packed_result(
     run : dict
         What else made the result, beside packages and versions.
     notes : iterable of str
-        Sentences for the user, besides those of the problem.
+        Sentences for the user; the problem's own notes follow.
     **own
         The method's W, A, infeasibility, nit, seconds and name.
     """

@@ -95,7 +95,7 @@ def test_a_point_is_the_one_in_memory(form, W, small_parts):
 @pytest.mark.parametrize("rows", [N, 13])
 @pytest.mark.parametrize("form", FORMS)
 def test_the_certificate_is_the_one_in_memory(form, rows, W, small_parts):
-    """The bound is the one of memory, but for additions of parts and longer columns."""
+    """The bounds differ by the additions of parts and the longest columns."""
     problem, view = problem_of(form), rows_of(problem_of(form), rows)
     terms = machine_terms(view, W)
     found = certificate_of_machines(view, terms, terms)
