@@ -32,7 +32,7 @@ from fwlab.projections import (
     project_topk_cone,
     project_topk_simplex,
 )
-from fwlab.result import Result, Status, Trace
+from fwlab.result import Result, Status
 from fwlab.solvers.away_steps import AwayStep, Pairwise
 from fwlab.solvers.blended_pairwise import BlendedPairwise
 from fwlab.solvers.frank_wolfe import FrankWolfe
@@ -41,6 +41,7 @@ from fwlab.solvers.registry import methods, register_method
 from fwlab.solvers.solve import solve
 from fwlab.solvers.step_rules import Direction, OpenLoop, StepRule
 from fwlab.topk_entropy import TopKEntropy
+from fwlab.trace import Trace
 from fwlab.verify import Enclosure, verify
 from fwlab.versions import see_modules
 

@@ -1,22 +1,22 @@
-"""Define the outcome of a run: certificate, status, trace and result, with saving and loading."""
+"""Define the outcome of a run: certificate, status and result, with saving and loading."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwlab.arrays import Floats, Integers, is_tensor, on_host
+from fwlab.arrays import Floats, is_tensor, on_host
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import codes_of_rows
 from fwlab.npz import Saved, saved_arrays, write_arrays
-from fwlab.plot import Gaps, plot_gaps
 from fwlab.proved import best_classes, labels_of, proved_accuracy, proved_labels, rows_beside
 from fwlab.provenance import provenance
 from fwlab.text import html_facts, in_brackets, named, outcome_facts, size_of
+from fwlab.trace import TRACE, Trace
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -107,78 +107,7 @@ class Status(Enum):
     INCONSISTENT = "Nothing is certified: what the run met contradicts what it was told."
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Trace:
-    """The checkpoints of a run: every column is an array with one entry per checkpoint.
-
-    Attributes
-    ----------
-    iteration : array
-        Iterations so far.
-    seconds : array
-        Time of the method, without judging.
-    primal, dual, gap : array
-        The values of the certificate.
-    n_lmo : array
-        Calls of the LMO, counted per sample.
-    n_steps : array
-        Steps, of one block or of the whole matrix.
-    active : array
-        Atoms held; 0 for methods that hold none.
-    step : array
-        The last step size; nan if there is none.
-    augmented_gap : array or None
-        The augmented gap; None without smoothing.
-    own_gap : array or None
-        The gap of the problem that the method solves; None if that is the given problem.
-    """
-
-    iteration: Integers
-    seconds: Floats
-    primal: Floats
-    dual: Floats
-    gap: Floats
-    n_lmo: Integers
-    n_steps: Integers
-    active: Integers
-    step: Floats
-    augmented_gap: Floats | None = None
-    own_gap: Floats | None = None
-
-    def __repr__(self) -> str:
-        names = ", ".join(self.as_dict())
-        return in_brackets("Trace", [f"{len(self.iteration)} checkpoints of {names}"])
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the columns that this run has, by name."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: column for name, column in columns.items() if column is not None}
-
-    def save(self, path: str | Path) -> None:
-        """Write the columns to an .npz file."""
-        write_arrays(path, self.as_dict(), compress=False)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Trace":
-        """Read a file that `save` wrote. Raises ValueError for any other file."""
-        with saved_arrays(path, "Trace", TRACE) as columns:
-            return cls(**columns)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw gap against seconds, both logarithmic, and return the axes. Needs matplotlib."""
-        return plot_gaps(self.gaps, ax)
-
-    @property
-    def gaps(self) -> Gaps:
-        """Columns that a curve of gaps needs."""
-        return Gaps(self.iteration, self.seconds, self.primal, self.dual, self.gap)
-
-
-# what the arrays of a file must be: of a trace, of the result of any kind of run, and of a Result
-TRACE = {
-    column.name: Saved("iuf", ("checkpoints",), required=column.default is MISSING)
-    for column in fields(Trace)
-}
+# what the arrays of a file must be: of the result of any kind of run, and of a Result
 NUMBER, TEXT = Saved("iuf"), Saved("U")
 OUTCOME = {
     **dict.fromkeys(("primal", "dual", "gap", "seconds"), NUMBER),
@@ -192,7 +121,7 @@ OUTCOME = {
 RESULT = {
     **OUTCOME,
     **dict.fromkeys(("infeasibility", "lam_n"), NUMBER),
-    "distance": NUMBER._replace(required=False),
+    **dict.fromkeys(("distance", "cpu_seconds"), NUMBER._replace(required=False)),
     "W": Saved("f", ("m", "d"), finite=True, required=False),
     "A": Saved("f", ("n", "m"), finite=True, required=False),
     "coefficients": Saved("f", ("n", "m"), finite=True, required=False),
@@ -225,6 +154,8 @@ class Result:
         Time of the whole call.
     seconds : float
         Time of the method, without judging and compiling.
+    cpu_seconds : float
+        The processor's seconds of the method, likewise; nan in files of earlier versions.
     lam_n : float
         lam times n.
     coefficients : array (n, m), or None
@@ -254,6 +185,7 @@ class Result:
     gap_error: float = np.nan
     distance: float = np.inf
     wall_seconds: float = np.nan
+    cpu_seconds: float = np.nan
     classes: np.ndarray | None = None
     made_by: dict[str, str] = field(default_factory=provenance)
 

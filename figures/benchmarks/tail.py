@@ -60,7 +60,7 @@ def one_round(problem: fwlab.Problem, tol: float, limit: float) -> tuple[float, 
     return gap, {method: seconds_to(result.trace, gap) for method, result in results.items()}
 
 
-def seconds_to(trace: fwlab.result.Trace, gap: float) -> float:
+def seconds_to(trace: fwlab.Trace, gap: float) -> float:
     """Seconds to the first checkpoint with at most this gap, inf if there is none."""
     return float(min(trace.seconds[trace.gap <= gap], default=math.inf))
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fwlab.result import Certificate, Status
+from fwlab.solvers.clock import Times
 from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Recorder
 
@@ -86,19 +87,30 @@ class Repeating(Method):
 
 @dataclass(eq=False)
 class JournalRecorder(Recorder):
-    """Records a trace that begins with the rows and the seconds of earlier processes."""
+    """Records a trace that begins with the rows and the seconds of earlier processes.
+
+    The processor's seconds are left out: workers of a cluster have their own.
+    """
 
     def note(
-        self, state: Any, certificate: Certificate, iteration: int, seconds: float
+        self, state: Any, certificate: Certificate, iteration: int, times: Times
     ) -> Status | None:
-        seconds += state.journal.seconds
         rows = state.journal.answers.setdefault(ROW, {})
         if iteration in rows:
             self.rows.append(rows[iteration])
             return None
-        status = super().note(state, certificate, iteration, seconds)
+        status = super().note(state, certificate, iteration, _since_the_begin(state, times))
         rows[iteration] = self.rows[-1]
         return status
 
-    def correct(self, state: Any, certificate: Certificate, iteration: int, seconds: float) -> None:
-        super().correct(state, certificate, iteration, seconds + state.journal.seconds)
+    def correct(self, state: Any, certificate: Certificate, iteration: int, times: Times) -> None:
+        super().correct(state, certificate, iteration, _since_the_begin(state, times))
+
+    def _row(self, *checkpoint: Any) -> dict[str, Any]:
+        row = super()._row(*checkpoint)
+        del row["cpu_seconds"]
+        return row
+
+
+def _since_the_begin(state: Any, times: Times) -> Times:
+    return times._replace(wall=times.wall + state.journal.seconds)

@@ -21,10 +21,11 @@ from fwlab.experiments.runs import Key, Settings
 from fwlab.experiments.store import warn_not_stored
 from fwlab.files import write_atomically, write_text_atomically
 from fwlab.problem import Problem
-from fwlab.result import Result, Status, Trace
+from fwlab.result import Result, Status
 from fwlab.solvers.method import Method
 from fwlab.solvers.registry import build, label
 from fwlab.text import format_table, html_table, in_brackets
+from fwlab.trace import Trace
 
 TIMES = ("wall_seconds", "seconds")
 # which machine made a run and when; read from the store, or at which iteration it was resumed

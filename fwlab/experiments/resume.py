@@ -13,11 +13,15 @@ import numpy as np
 from fwlab.experiments.store import load_run
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
-from fwlab.result import Result, Trace
+from fwlab.result import Result
 from fwlab.solvers.method import Method
+from fwlab.trace import Trace
 
 # columns of the trace that count from the begin of a run
-COUNTED = ("iteration", "seconds", "n_lmo", "n_steps")
+COUNTED = (
+    *("iteration", "seconds", "cpu_seconds"),
+    *("n_lmo", "n_projections", "n_rows", "n_steps"),
+)
 
 
 def unfinished(file: Path) -> Path:
@@ -60,6 +64,7 @@ def continued(earlier: Result, later: Result) -> Result:
         later,
         nit=earlier.nit + later.nit,
         seconds=earlier.seconds + later.seconds,
+        cpu_seconds=earlier.cpu_seconds + later.cpu_seconds,
         wall_seconds=earlier.wall_seconds + later.wall_seconds,
         trace=_joined(earlier.trace, later.trace),
         message=f"{later.message} Resumed at {resumed}.",

@@ -9,8 +9,9 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.npz import Saved, saved_arrays
 from fwlab.ranking.machine import MACHINE, Machine
-from fwlab.result import NUMBER, OUTCOME, Status, Trace, part_of, save_result, stored_fields
+from fwlab.result import NUMBER, OUTCOME, Status, part_of, save_result, stored_fields
 from fwlab.text import html_facts, in_brackets, named, outcome_facts
+from fwlab.trace import Trace
 
 # what the arrays of a file must be
 RANKING = {

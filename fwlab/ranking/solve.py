@@ -179,7 +179,7 @@ def _result(name: str, state: State, end: End, recorder: Recorder, called: float
         status=end.status,
         message=" ".join((*end.sentences, f"Method: {name}.")),
         nit=end.iteration,
-        seconds=end.seconds,
+        seconds=end.times.wall,
         method=name,
         trace=recorder.trace(),
         machine=problem.machine(point),

@@ -105,6 +105,8 @@ def pass_over_rows(state: State, A: Floats, link: Floats, beta: Floats, squares:
     order = state.rng.permutation(problem.n_samples)
     problem.features.norm_pass(order, link, A, dual_of(problem), norm)
     state.n_steps += problem.n_samples
+    state.n_projections += problem.n_samples
+    state.n_rows += problem.n_samples
 
 
 def _take_machine(state: State, coefficients: Floats, workspace: AlternateWorkspace) -> None:

@@ -98,6 +98,8 @@ class Ascent(BlockMethod):
             _, faces, classes, passes = workspace.visit(problem).counts.tolist()
             workspace.work += passes * in_python(relative_cost)(faces, classes, *state.A.shape)
             state.n_steps += passes * faces
+            state.n_projections += passes * faces
+            state.n_rows += passes * classes / problem.n_classes
         else:
             workspace.work += self.visit_part_of_gram(workspace.moving, state)
             workspace.moving = NO_ROWS
@@ -105,6 +107,8 @@ class Ascent(BlockMethod):
         workspace.moving = moving if self.shrink else NO_ROWS
         workspace.passes, workspace.work = workspace.passes + 1, workspace.work + 1.0
         state.n_steps += problem.n_samples
+        state.n_projections += problem.n_samples
+        state.n_rows += problem.n_samples
 
     def progress(self, state: State, workspace: BlockWorkspace) -> float:
         """Return the progress of block methods, as if the first pass had been a later one.
@@ -158,6 +162,8 @@ class Ascent(BlockMethod):
         for _ in range(passes):
             self._pass(part, link, A, workspace, state.rng)
             state.n_steps += len(index)
+            state.n_projections += len(index)
+            state.n_rows += len(index)
         state.A[index] = A
         state.link += problem.features.rows(index).transposed_product(A - before) / problem.lam_n
         return passes * len(index) / problem.n_samples

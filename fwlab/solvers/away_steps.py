@@ -104,6 +104,7 @@ class ActiveSetMethod(Method):
         if workspace.rounding > ROUNDING:
             active_set.combine(state.A)
             state.refresh()
+            state.n_rows += problem.n_samples
             workspace.rounding = 0.0
         state.step = step
         state.active = len(active_set.atoms)
@@ -125,6 +126,7 @@ class ActiveSetMethod(Method):
         if step > 0.0:
             move(state.A, state.link, D, link, step)
             state.scores += problem.features.scores(link)
+            state.n_rows += problem.n_samples
         return step
 
 

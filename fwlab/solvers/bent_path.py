@@ -55,6 +55,7 @@ class BentPath(Method):
         state.active = active_sets.size
         state.n_steps += 1
         state.n_lmo += problem.n_samples
+        state.n_rows += problem.n_samples
 
     def choose(self, state: State, active_sets: RowActiveSets) -> Directions:
         """Return the direction of every block; its LMO vertex is left in its set's free slot."""
@@ -81,6 +82,9 @@ def follow_bent_path(state: State, directions: Directions) -> float:
     square = features.link_norm(moving, D, problem.lam_n)
     lam, lam_n = problem.lam, problem.lam_n
     step = features.first_maximum(order, path, moving, rested, square, lam, lam_n)
+    # a block that reaches its bound takes two products with each class of its direction
+    bent = order[directions.limits[order] <= step]
+    state.n_rows += 2 * np.count_nonzero(D[bent]) / problem.n_classes
     moving *= step
     state.link += moving
     state.link += rested

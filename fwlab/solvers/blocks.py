@@ -159,6 +159,7 @@ class BlockMethod(Method):
                 scores = problem.features.scores(state.link)
                 workspace.gaps[:] = block_gaps(problem, state.A, scores)
                 state.n_lmo += problem.n_samples
+                state.n_rows += problem.n_samples
             for rows in draw_by_gaps(workspace.gaps, state.rng):
                 self._visit(rows, problem, state.link, state.A, workspace)
         else:
@@ -166,9 +167,12 @@ class BlockMethod(Method):
             self._visit(rows, problem, state.link, state.A, workspace)
         state.active = workspace.active_sets.size
         state.n_steps += problem.n_samples
+        state.n_rows += problem.n_samples
         if self.rule in SENTENCES or self.order == "gap":
             # the away vertex of INVARIANT is the answer of another LMO, over a face
             state.n_lmo += (2 if self.rule == INVARIANT else 1) * problem.n_samples
+        if self.rule not in SENTENCES:
+            state.n_projections += problem.n_samples
 
     def change_to_gram(self, state: State, workspace: BlockWorkspace) -> None:
         """Take products through the Gram matrix once that costs less."""

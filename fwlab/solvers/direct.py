@@ -61,6 +61,9 @@ class Direct(Method):
         if workspace.passes % PASSES_BETWEEN == 0:
             _extrapolate(state, workspace)
 
+    def warm_up(self, state: State) -> None:
+        state.problem.nearest_feasible(state.A, slice(None))
+
 
 def _extrapolate(state: State, workspace: DirectWorkspace) -> None:
     """Continue along the change of the last passes, further if the dual rose all along before."""
@@ -70,6 +73,7 @@ def _extrapolate(state: State, workspace: DirectWorkspace) -> None:
     D += state.A
     for rows, _ in problem.chunks():
         D[rows] = problem.nearest_feasible(D, rows)
+    state.n_projections += problem.n_samples
     D -= state.A
     D_link = problem.link(D)
     share = best_share(problem, state.A, state.link, D, D_link)

@@ -80,6 +80,7 @@ class FrankWolfe(Method):
         state.step = step
         state.n_steps += 1
         state.n_lmo += problem.n_samples
+        state.n_rows += problem.n_samples
 
 
 def _square_norm(A: Floats, vertex: Vertex) -> float:

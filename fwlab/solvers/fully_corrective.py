@@ -110,6 +110,7 @@ class FullyCorrective(Method):
         state.active = 1
         active_set = ActiveSet.holding(state.problem, state.A)
         row, cost = _products(state.problem, active_set.atoms)
+        state.n_rows += state.problem.n_samples
         return CorrectiveWorkspace(active_set, row[None], np.array([cost]))
 
     def iterate(self, state: State, workspace: CorrectiveWorkspace) -> None:
@@ -125,6 +126,7 @@ class FullyCorrective(Method):
         if n_slope > NOISE * size:
             lows = np.flatnonzero(products <= lowest + TIES * size)
             place = int(lows[0]) if len(lows) else workspace.enter(problem, vertex)
+            state.n_rows += problem.n_samples * (1 if len(lows) else 2)
             state.step = workspace.step_to(place, n_slope / problem.n_samples)
             workspace.correct()
             active_set.combine(state.A)

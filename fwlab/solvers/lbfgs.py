@@ -175,7 +175,7 @@ class Lbfgs(Method):
         square = problem.features.link_norm(state.link, state.A, problem.lam_n)
         dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
         room, renewals = np.empty_like(state.A), Renewals.of(problem)
-        point = SmoothPoint.at(problem, W, room)
+        point = _visited(state, W, room)
         if renewals.are_planned and point.W.any():
             inverse = inverse_by_class(problem, point.A)
         else:
@@ -197,7 +197,7 @@ class Lbfgs(Method):
         slope = -float(np.vdot(history.gradient, z))
         step, direction = 1.0, _shaped(z, last.W, workspace.sparse)
         for _ in range(MOST_HALVINGS):
-            new = SmoothPoint.at(problem, last.W - step * direction, workspace.room)
+            new = _visited(state, last.W - step * direction, workspace.room)
             if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
                 break
             step /= 2
@@ -214,6 +214,13 @@ class Lbfgs(Method):
     def progress(self, state: State, workspace: LbfgsWorkspace) -> float:
         """Return 0: the state keeps the values, so that every step is judged."""
         return 0.0
+
+
+def _visited(state: State, W: Floats, room: Floats) -> SmoothPoint:
+    """Return the point of W, and count its work."""
+    state.n_rows += state.problem.n_samples
+    state.n_projections += state.problem.n_samples
+    return SmoothPoint.at(state.problem, W, room)
 
 
 def _renew(problem: PrimalDual, workspace: LbfgsWorkspace, n_steps: int) -> None:

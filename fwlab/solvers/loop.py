@@ -8,8 +8,10 @@ must not decide; or else after the last iteration.
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from fwlab.result import Certificate, Status
+from fwlab.solvers.clock import Clock, Times
 from fwlab.solvers.deadline import Deadline
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import Method
@@ -21,7 +23,7 @@ from fwlab.solvers.stopping import Limits
 
 @dataclass(frozen=True)
 class End:
-    """The last checkpoint of a run; seconds of the method alone.
+    """The last checkpoint of a run, and the times of the method alone.
 
     reachable is the tol that the certificate meets.
     """
@@ -29,7 +31,7 @@ class End:
     certificate: Certificate
     status: Status
     iteration: int
-    seconds: float
+    times: Times
     reachable: float
 
     @property
@@ -72,17 +74,17 @@ def run_loop(
     End
         The last checkpoint, whose certificate was computed from scratch.
     """
-    clock = time.perf_counter()
-    workspace = method.start(state)
-    seconds, iteration, floor = time.perf_counter() - clock, 0, None
+    clock = Clock()
+    workspace = clock.run(method.start, state)
+    iteration, floor = 0, None
     schedule, expects_end = Schedule(limits.check_every), False
     deadline = Deadline(limits.time_limit, began, state)
     while True:
-        clock = time.perf_counter()
+        judging = time.perf_counter()
         certificate = _checkpoint(state, limits, expects_end, floor)
         floor = certificate.gap_error if certificate.from_scratch else floor
-        noted = recorder.note(state, certificate, iteration, seconds)
-        deadline.note(certificate, time.perf_counter() - clock)
+        noted = recorder.note(state, certificate, iteration, clock.times)
+        deadline.note(certificate, time.perf_counter() - judging)
         status = noted or limits.status(certificate, iteration, deadline.is_over())
         status = Status.INTERRUPTED if interrupt.pressed else status
         if status is not None:
@@ -90,30 +92,33 @@ def run_loop(
         progress, excess = method.progress(state, workspace), limits.excess(certificate)
         schedule.note(iteration, progress, excess, state.checkpoint_cost)
         while iteration < limits.max_iter and not interrupt.pressed:
-            clock = time.perf_counter()
-            method.iterate(state, workspace)
+            progress = clock.run(_iterate, method, state, workspace)
             iteration += 1
-            progress = method.progress(state, workspace)
-            deadline.iteration = time.perf_counter() - clock
-            seconds += deadline.iteration
+            deadline.iteration = clock.last
             if schedule.is_due(iteration, progress) or deadline.is_over():
                 break
         ends = iteration >= limits.max_iter or deadline.is_over(judges=True)
         expects_end = ends or schedule.expects_end(progress)
     if not certificate.from_scratch:
         certificate = state.certify()
-        recorder.correct(state, certificate, iteration, seconds)
-    return _ended(certificate, status, iteration, seconds, limits)
+        recorder.correct(state, certificate, iteration, clock.times)
+    return _ended(certificate, status, iteration, clock.times, limits)
+
+
+def _iterate(method: Method, state: RunState, workspace: Any) -> float | None:
+    """Make an iteration, and return the progress after it."""
+    method.iterate(state, workspace)
+    return method.progress(state, workspace)
 
 
 def _ended(
-    certificate: Certificate, status: Status, iteration: int, seconds: float, limits: Limits
+    certificate: Certificate, status: Status, iteration: int, times: Times, limits: Limits
 ) -> End:
     """Return the end of a run for this status, with a certificate from scratch."""
     if certificate.contradiction:
         status = Status.INCONSISTENT
     status = limits.met(certificate) or status
-    return End(certificate, status, iteration, seconds, limits.reachable(certificate))
+    return End(certificate, status, iteration, times, limits.reachable(certificate))
 
 
 def _checkpoint(

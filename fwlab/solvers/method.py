@@ -175,8 +175,9 @@ class State(RunState):
     link : array (m, d), or (m, n) with a Gram matrix
         V(A), which is W(A) except with an LpNorm; A^T K / (lam n) with a Gram matrix. A method
         changes A and link together, for instance by `move`.
-    n_lmo, n_steps, active, step : int, int, int, float
-        The counters that the trace shows, kept by the method; `active` counts the atoms held.
+    n_lmo, n_projections, n_rows, n_steps, active, step : int, int, float, int, int, float
+        The counters that the trace shows, kept by the method; fwlab.solvers.run_state defines the
+        first three, and `active` counts the atoms held. `move` counts its rows of scores.
     values : Objectives
         P and a lower bound of D at the points of a method that keeps them (Needs.own_values).
     own_problem : Problem or None
@@ -186,6 +187,8 @@ class State(RunState):
     infeasibility : float or None
         A bound of the infeasibility of A when it was last certified; None if it has to be computed.
     """
+
+    counts_work = True
 
     problem: PrimalDual
     A: Floats
@@ -233,6 +236,7 @@ class State(RunState):
         move(self.A, self.link, D, link, step)
         if self.needs.scores:
             self.scores += self.problem.features.scores(link)
+            self.n_rows += self.problem.n_samples
 
     @property
     def machine(self) -> Floats:

@@ -59,13 +59,19 @@ class Point:
     value: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Proximal:
-    """The inner problem of the centre A0 with weight sigma."""
+    """The inner problem of the centre A0 with weight sigma, and the work on it so far.
+
+    n_rows and n_projections are as in `State`; a product with H counts its rows of X, although it
+    takes only some classes of each.
+    """
 
     problem: PrimalDual
     centre: Floats
     sigma: float
+    n_rows: int = 0
+    n_projections: int = 0
 
     @property
     def t(self) -> Floats:
@@ -75,6 +81,7 @@ class Proximal:
     def at(self, W: Floats, scores: Floats) -> Point:
         """Return the point of W: psi(W) and A(W)."""
         problem = self.problem
+        self.n_projections += problem.n_samples
         omega = problem.sample_weight[:, None]
         shifted = problem.polytopes.add_costs(scores)
         targets = self.t * (self.centre / self.sigma - shifted) / np.where(omega > 0, omega, 1.0)
@@ -112,6 +119,7 @@ class Proximal:
         hessian = self.hessian(point)
         direction = -hessian.solve(gradient)
         scores = self.problem.features.scores(direction)
+        self.n_rows += hessian.met + self.problem.n_samples
         slope = float(np.vdot(gradient, direction))
         step = 1.0
         for _ in range(MOST_HALVINGS):
@@ -266,14 +274,16 @@ def _gap(state: State) -> float:
     if state.judged is not None and state.judged[0] == state.n_steps:
         return state.judged[1].gap
     certificate = state.problem.certificate(state.A, state.link)
+    state.n_rows += state.problem.n_samples
     state.offer(state.link, certificate.primal)
     return state.best_primal - certificate.dual
 
 
 def _centre(state: State, workspace: NewtonWorkspace, sigma: float, W: Floats) -> None:
     """Start the inner problem of the centre state.A at W."""
-    proximal = Proximal(state.problem, state.A.copy(), sigma)
+    proximal = Proximal(state.problem, state.A.copy(), sigma, n_rows=state.problem.n_samples)
     point = proximal.at(W, state.problem.features.scores(W))
+    _take_work(state, proximal)
     workspace.inner = proximal, point, proximal.gradient(point)
 
 
@@ -282,6 +292,7 @@ def _newton_iteration(
 ) -> None:
     """Make one Newton step; if it solves the inner problem, go to the next centre."""
     problem, (point, passes) = state.problem, proximal.newton_step(last, gradient)
+    _take_work(state, proximal)
     workspace.newton_passes += passes
     square_norm = float(np.vdot(point.W, point.W))
     losses = problem.losses(score_parts(problem.features, point.W, point.scores))[0]
@@ -291,9 +302,16 @@ def _newton_iteration(
     # rounding has ended the line search: no better point can be found
     if point is last or proximal.is_solved(point, gradient):
         grows = _accept(state, point.A)
+        state.n_projections += problem.n_samples
         largest = LARGEST_SIGMA / float(np.mean(problem.curvatures))
         sigma = min(2 * proximal.sigma, largest) if grows else proximal.sigma / 4
         _centre(state, workspace, sigma, point.W)
+
+
+def _take_work(state: State, proximal: Proximal) -> None:
+    """Count the new work on an inner problem as the run's."""
+    state.n_rows, proximal.n_rows = state.n_rows + proximal.n_rows, 0
+    state.n_projections, proximal.n_projections = state.n_projections + proximal.n_projections, 0
 
 
 def _dual(problem: PrimalDual, A: Floats, link: Floats) -> float:

@@ -33,7 +33,8 @@ class ProximalHessian:
     """H on arrays like W (m, d).
 
     jacobians and factors (f) belong to the rows `index` of X. `passes` is the number of passes over
-    all rows that would take as long as the products made so far.
+    all rows that would take as long as the products made so far, and `met` the number of rows of X
+    that these products met.
     """
 
     L: float
@@ -42,6 +43,7 @@ class ProximalHessian:
     jacobians: Jacobians
     factors: Floats
     passes: float = 0.0
+    met: int = 0
 
     @property
     def _rows(self) -> JacobianRows:
@@ -53,6 +55,7 @@ class ProximalHessian:
         n, d = self.X.shape
         entries = self.X.nnz if scipy.sparse.issparse(self.X) else n * d
         self.passes += len(self.index) / n + ARRAYS_PER_STEP * d / entries
+        self.met += len(self.index)
         if scipy.sparse.issparse(self.X):
             V_T = np.ascontiguousarray(V.T)
             out_T = self.L * V_T

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, is_tensor, namespace_of
-from fwlab.result import Certificate, Status, Trace
+from fwlab.result import Certificate, Status
+from fwlab.solvers.clock import Times
 from fwlab.solvers.run_state import RunState
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.streams import stderr
+from fwlab.trace import Trace
 
 SECONDS_BETWEEN_LINES = 1.0
 
@@ -74,28 +76,29 @@ class Recorder:
     rows: list[dict[str, Any]] = field(default_factory=list)
 
     def note(
-        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
+        self, state: RunState, certificate: Certificate, iteration: int, times: Times
     ) -> Status | None:
         """Record and report a checkpoint; return a status to stop with, if any."""
-        self.rows.append(self._row(state, certificate, iteration, seconds))
-        return self.reporter.report(state, certificate, iteration, seconds)
+        self.rows.append(self._row(state, certificate, iteration, times))
+        return self.reporter.report(state, certificate, iteration, times.wall)
 
     def correct(
-        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
+        self, state: RunState, certificate: Certificate, iteration: int, times: Times
     ) -> None:
         """Write the last checkpoint again, with another certificate."""
-        self.rows[-1] = self._row(state, certificate, iteration, seconds)
+        self.rows[-1] = self._row(state, certificate, iteration, times)
 
     def trace(self) -> Trace:
         """Return the rows as columns."""
         return Trace(**{name: np.array([row[name] for row in self.rows]) for name in self.rows[0]})
 
     def _row(
-        self, state: RunState, certificate: Certificate, iteration: int, seconds: float
+        self, state: RunState, certificate: Certificate, iteration: int, times: Times
     ) -> dict[str, Any]:
         row = {
             "iteration": iteration,
-            "seconds": seconds,
+            "seconds": times.wall,
+            "cpu_seconds": times.cpu,
             "primal": certificate.primal,
             "dual": certificate.dual,
             "gap": certificate.gap,
@@ -103,6 +106,7 @@ class Recorder:
             "n_steps": state.n_steps,
             "active": state.active,
             "step": state.step,
+            **state.work,
         }
         if self.keeps_augmented_gap:
             row["augmented_gap"] = certificate.augmented_gap

@@ -1,6 +1,25 @@
-"""Define what the loop needs of the state of a run, of training or of ranking."""
+"""Define what the loop needs of the state of a run, of training or of ranking.
+
+The work of a run of training is counted in three units, which depend on no machine. All count
+samples, so that n of one unit are one for each sample:
+
+n_lmo
+    Answers of an LMO over the domain of one sample.
+n_projections
+    Projections of one row of A onto its domain. An exact block step is one; for an entropy, so are
+    the shares of one sample, the nearest point in its own divergence.
+n_rows
+    Rows of scores, the products of one sample with the weights of all classes. Products with some
+    of the classes count as that part of a row. With a Gram matrix, which holds the scores, a row is
+    one that is read. n rows are one pass over X.
+
+Products A^T X, which turn a step into a change of W, come with these and are not counted, nor is
+what is done once (Gram matrices, preconditioners) or beside the samples (systems of equations).
+The work of judging is no work of the method and is not counted either.
+"""
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -9,12 +28,25 @@ from fwlab.result import Certificate
 
 @dataclass(eq=False, kw_only=True)
 class RunState:
-    """The part of a state that the loop uses: the counters in `Trace`, and certificates."""
+    """The part of a state that the loop uses: the counters in `Trace`, and certificates.
+
+    counts_work says whether n_projections and n_rows are counted.
+    """
+
+    counts_work: ClassVar[bool] = False
 
     n_lmo: int = 0
+    n_projections: int = 0
+    n_rows: float = 0.0
     n_steps: int = 0
     active: int = 0
     step: float = np.nan
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """The work so far, as columns of the trace, if it is counted."""
+        counted = {"n_projections": self.n_projections, "n_rows": self.n_rows}
+        return counted if self.counts_work else {}
 
     @property
     def checkpoint_cost(self) -> float:

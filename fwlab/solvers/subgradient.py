@@ -111,7 +111,10 @@ class Subgradient(Method):
         C *= scale
         V *= scale
         state.step = 1.0 / (problem.lam * min(state.n_steps, limits.longest))
-        if not (problem.smoothing or problem.has_entropy):
+        state.n_rows += n
+        if problem.smoothing or problem.has_entropy:
+            state.n_projections += n
+        else:
             state.n_lmo += n
 
     def _batches(self, n: int, rng: np.random.Generator) -> list[Rows]:

@@ -69,6 +69,8 @@ class TensorState(RunState):
         Whether the last certificate showed that rounding decides.
     """
 
+    counts_work = True
+
     problem: PrimalDual
     W: Any
     point: TensorPoint = field(init=False)
@@ -79,7 +81,13 @@ class TensorState(RunState):
 
     def __post_init__(self) -> None:
         self.precisions, self.dual_terms = precisions_of(self.W.device), terms_of_zero(self.problem)
-        self.point = TensorPoint.at(self.problem, self.W, self.precisions[0])
+        self.point = self.at(self.W)
+
+    def at(self, W: Any) -> TensorPoint:
+        """Return the point of W in the present precision, and count its work."""
+        self.n_rows += self.problem.n_samples
+        self.n_projections += self.problem.n_samples
+        return TensorPoint.at(self.problem, W, self.precisions[0])
 
     @property
     def A(self) -> Any:
@@ -167,7 +175,7 @@ class TensorLbfgs(Method):
         slope = -float(xp.vecdot(history.gradient, z))
         direction, step = xp.reshape(z, last.W.shape), 1.0
         for _ in range(MOST_HALVINGS):
-            new = TensorPoint.at(state.problem, last.W - step * direction, state.precisions[0])
+            new = state.at(last.W - step * direction)
             if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
                 break
             rise = -step * float(xp.vecdot(xp.reshape(new.gradient, (-1,)), z))
@@ -198,13 +206,13 @@ def _leave_what_overflows(state: TensorState) -> None:
     """Take more exact products while the start has values beyond their type."""
     while not state.point.primal + state.point.gap < float("inf") and len(state.precisions) > 1:
         state.precisions = state.precisions[1:]
-        state.point = TensorPoint.at(state.problem, state.W, state.precisions[0])
+        state.point = state.at(state.W)
 
 
 def _sharpen(state: TensorState, workspace: TensorWorkspace) -> None:
     """Go over to more exact products, at the present point."""
     state.precisions, state.is_misled = state.precisions[1:], False
-    state.point = TensorPoint.at(state.problem, state.point.W, state.precisions[0])
+    state.point = state.at(state.point.W)
     workspace.history.correct(*_gradient_and_image(state.point, workspace.inverse))
 
 

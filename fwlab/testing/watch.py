@@ -22,6 +22,7 @@ from fwlab.testing.shrinking import Contradiction
 from fwlab.testing.tried_loss import ROUNDINGS, TriedLoss, text
 
 UNIT = 2.0**-52
+COUNTERS = ("n_steps", "n_lmo", "n_projections", "n_rows")
 
 
 @dataclass(eq=False)
@@ -35,7 +36,7 @@ class Watch:
     problem: Problem
     duals: list[float] = field(default_factory=list)
     points: list[Floats] = field(default_factory=list)
-    counters: tuple[int, int] = (0, 0)
+    counters: tuple[float, ...] = (0,) * len(COUNTERS)
     only_points: bool = False
 
     def __call__(self, progress: Any) -> None:
@@ -162,8 +163,8 @@ class Watch:
         self.duals.append(progress.dual)
 
     def _counters(self, state: State, iteration: int) -> None:
-        now = state.n_steps, state.n_lmo
-        for name, before, after in zip(("n_steps", "n_lmo"), self.counters, now, strict=True):
+        now = tuple(getattr(state, name) for name in COUNTERS)
+        for name, before, after in zip(COUNTERS, self.counters, now, strict=True):
             if not after >= before:
                 raise Contradiction(
                     "counters",

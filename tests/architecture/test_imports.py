@@ -59,7 +59,7 @@ LAYERS = (
     ),
     ("fwlab.checks*", "fwlab.plot"),
     ("fwlab.operators*", "fwlab.weights", "fwlab.metrics"),
-    ("fwlab.proved",),
+    ("fwlab.proved", "fwlab.trace"),
     ("fwlab.result",),
     (
         "fwlab.losses",
