@@ -202,14 +202,27 @@ def draw_gaps(ax: Any, gaps: Gaps, x: Any, style: Style) -> bool:
         Whether a gap lies at the floor.
     """
     drawn = (gaps.iteration > 0) & (x > 0)
-    x, gap = x[drawn], gaps.gap[drawn]
-    objective = np.maximum(np.abs(gaps.primal), np.abs(gaps.dual))[drawn]
-    floor = np.maximum(np.finfo(float).eps * objective, np.finfo(float).tiny)
-    at_floor = gap <= floor
-    gap = np.maximum(gap, floor)
-    color = style[0]
-    ax.plot(x, gap, color=color, linewidth=0.7, alpha=0.35)
-    ax.plot(x, np.minimum.accumulate(gap), **line_style(style), markevery=marked(x))
+    floor = rounding_floor(gaps.primal, gaps.dual)
+    return draw_run(ax, x[drawn], gaps.gap[drawn], floor[drawn], line_style(style))
+
+
+def rounding_floor(primal: Floats, dual: Floats) -> Floats:
+    """Return one unit of rounding of the objectives, below which a gap is no more than rounding."""
+    objective = np.maximum(np.abs(primal), np.abs(dual))
+    return np.asarray(np.maximum(np.finfo(float).eps * objective, np.finfo(float).tiny))
+
+
+def draw_run(ax: Any, x: Floats, y: Floats, floor: Floats, line: dict[str, Any]) -> bool:
+    """Draw every checkpoint faint and the smallest value so far bold, none below the floor.
+
+    x, y and floor are (checkpoints,); line holds keyword arguments of the bold line. Returns
+    whether a value lies at the floor.
+    """
+    at_floor = y <= floor
+    y = np.maximum(y, floor)
+    color = line["color"]
+    ax.plot(x, y, color=color, linewidth=0.7, alpha=0.35)
+    ax.plot(x, np.minimum.accumulate(y), **line, markevery=marked(x))
     if at_floor.any():
         hollow = {"markerfacecolor": "white", "markersize": 6, "linestyle": "none"}
         ax.plot(x[at_floor], floor[at_floor], "v", color=color, **hollow)

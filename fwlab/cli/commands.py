@@ -33,7 +33,9 @@ from fwlab.cli.reports import (
     warmup_rows,
 )
 from fwlab.command import complain
-from fwlab.experiments.comparison import Comparison, methods_by_name, run_plan
+from fwlab.experiments.compare_methods import as_seeds, methods_by_name, run_plan
+from fwlab.experiments.comparison import Comparison
+from fwlab.experiments.engine import Failure
 from fwlab.experiments.html_report import check_html_report
 from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan
@@ -74,17 +76,20 @@ def _compare(options: Namespace) -> int:
         if options.html is not None:
             check_html_report(Path(options.html))
         jobs = as_integer("jobs", options.jobs, low=1)
+        repeat, seeds = as_integer("repeat", options.repeat, low=1), _seeds(options)
         problems = load_problems(options)
         plan = ComparisonPlan(
             {named.name: named.problem for named in problems},
             methods_by_name(names, {}),
-            Settings(**_solve_settings(options)),
+            _compare_settings(options),
             folder,
             jobs,
             int(options.verbose),
             options.resume,
             problem_flags(options),
             {named.name: named.dataset.sha256 for named in problems},
+            seeds,
+            repeat,
         )
         _require_same_data(options, plan)
     with ExitStack() as held:
@@ -277,9 +282,19 @@ def _solve_settings(options: Namespace) -> dict[str, Any]:
     return settings
 
 
+def _compare_settings(options: Namespace) -> Settings:
+    settings = _solve_settings(options) | {"rng": _seeds(options)[0]}
+    return Settings(**settings, n_threads=options.n_threads)
+
+
+def _seeds(options: Namespace) -> tuple[int, ...]:
+    """Return the seeds of a comparison. Raises ValueError or TypeError."""
+    return as_seeds(options.rng if options.seeds is None else options.seeds)
+
+
 def _check_run(options: Namespace, names: list[str]) -> None:
     """Check the settings and the method names before the data are loaded."""
-    Settings(**_solve_settings(options))
+    Settings(**_solve_settings(options), n_threads=options.n_threads)
     methods_by_name(names, {})
 
 
@@ -320,8 +335,9 @@ def _exit_code(comparison: Comparison, names: list[str], options: Namespace) -> 
 
     It is 1 if one did not finish; a method of `all`, or of a stored comparison, may refuse.
     """
-    results = [r for (_, method), r in comparison.results.items() if method in names]
-    failures = [f.kind for (_, method), f in comparison.failures.items() if method in names]
+    asked = [run for key, run in comparison.runs.items() if key.method in names]
+    results = [run for run in asked if isinstance(run, Result)]
+    failures = [run.kind for run in asked if isinstance(run, Failure)]
     if "not run" in failures or any(r.status is Status.INTERRUPTED for r in results):
         return INTERRUPTED
     may_refuse = options.methods == "all" or options.again is not None or options.resume

@@ -31,6 +31,8 @@ DEFAULTS: dict[str, Any] = {
     "max_iter": 1000,
     "time_limit": None,
     "rng": 0,
+    "seeds": None,
+    "repeat": 1,
     "check_every": None,
     "n_threads": 1,
     "jobs": 1,
@@ -130,11 +132,16 @@ def reals(text: str) -> float | list[float]:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
+def whole_numbers(text: str) -> list[int]:
+    """Return whole numbers that are joined by commas."""
+    return [whole_number(part) for part in text.split(",")]
+
+
 def option(parser: Any, name: str, sentence: str, kind: Callable[[str], Any] = str) -> None:
     """Add a flag with a value; its sentence ends with its default."""
     default = DEFAULTS[name.replace("-", "_")]
     shown = "" if default is None else f" (default: {default})"
-    names = {whole_number: "N", float: "X", reals: "X", str: "TEXT"}
+    names = {whole_number: "N", whole_numbers: "N,N", float: "X", reals: "X", str: "TEXT"}
     action = Joined if name in LISTS else "store"
     parser.add_argument(
         f"--{name}", type=kind, metavar=names[kind], action=action, help=f"{sentence}{shown}"

@@ -22,6 +22,7 @@ from fwlab.cli.flags import (
     option,
     reals,
     whole_number,
+    whole_numbers,
 )
 from fwlab.provenance import installed
 from fwlab.text import did_you_mean
@@ -60,7 +61,7 @@ BESIDE_AGAIN = {"command", "again", "out", "html", "jobs", "json", "strict", "ve
 # the options of a path over C, in its folder
 PATH_RECORD = "path.toml"
 # the tables of a stored comparison
-RESULTS = ("problems", "runs", "environment")
+RESULTS = ("problems", "runs", "clocks", "environment")
 
 EXIT_CODES = (
     "Exit code: 0 when every run finished, 1 when one failed (with --strict also when one was not "
@@ -83,8 +84,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         _refuse(unknown, command)
     stored = _stored(command, given)
-    if "C" in given:
-        stored.pop("lam", None)  # lam takes precedence over C, but --C over a lam in the file
+    # lam takes precedence over C, but --C over a lam in the file; seeds and rng likewise
+    for flag, other in (("C", "lam"), ("rng", "seeds")):
+        if flag in given:
+            stored.pop(other, None)
     names = {action.dest for action in command._actions} & set(DEFAULTS)
     defaults = {name: value for name, value in DEFAULTS.items() if name in names}
     options = argparse.Namespace(**{**defaults, **stored, **given})
@@ -136,7 +139,8 @@ def _command(commands: Any, name: str, sentence: str) -> CommandParser:
 def _add_compare(parser: CommandParser) -> None:
     _add_problem(parser, many=True)
     option(parser, "methods", "names of `fwlab.methods()`, joined by commas, or all")
-    _add_run(parser)
+    _add_run(parser, many=True)
+    option(parser, "repeat", "rounds of all runs, for medians of their seconds", whole_number)
     option(parser, "jobs", "runs at a time; leave it at 1 for times to compare", whole_number)
     option(parser, "out", "folder for table.txt, comparison.csv, .png, .pdf, .toml and all runs")
     page = "write a page with interactive figures, for any browser (needs plotly)"
@@ -146,11 +150,8 @@ def _add_compare(parser: CommandParser) -> None:
         metavar="DIR",
         help="repeat the comparison in DIR on the same data (default of --out: DIR-again)",
     )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the interrupted comparison in --out, from its unfinished run",
-    )
+    resume = "go on with the interrupted comparison in --out, from its unfinished run"
+    parser.add_argument("--resume", action="store_true", help=resume)
 
 
 def _add_solve(parser: CommandParser) -> None:
@@ -159,20 +160,13 @@ def _add_solve(parser: CommandParser) -> None:
         parser, "method", "a name of `fwlab.methods()` (default: ascent; lbfgs for cross-entropy)"
     )
     _add_run(parser)
-    option(parser, "n-threads", "threads that share the work on rows", whole_number)
     option(
         parser, "save", "file for result and model, .npz: for `fwlab predict` and fwlab.Result.load"
     )
-    parser.add_argument(
-        "--verify",
-        action="store_true",
-        help="enclose primal, dual and gap in ball arithmetic (needs python-flint)",
-    )
-    parser.add_argument(
-        "--proved",
-        action="store_true",
-        help="print which labels and which accuracies are proved to be the exact optimum's",
-    )
+    verify = "enclose primal, dual and gap in ball arithmetic (needs python-flint)"
+    parser.add_argument("--verify", action="store_true", help=verify)
+    proved = "print which labels and which accuracies are proved to be the exact optimum's"
+    parser.add_argument("--proved", action="store_true", help=proved)
     _add_out_of_core(parser)
 
 
@@ -273,7 +267,7 @@ def _add_problem(
     parser.add_argument("--config", metavar="FILE", help="TOML file with long flags as keys")
 
 
-def _add_run(parser: CommandParser) -> None:
+def _add_run(parser: CommandParser, many: bool = False) -> None:
     option(parser, "tol", "stop at a certified gap of tol; 0: run to --max-iter", float)
     parser.add_argument(
         "--relative", action="store_true", help="tol is a fraction of the objective"
@@ -282,7 +276,12 @@ def _add_run(parser: CommandParser) -> None:
     parser.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="for each run, with its certificate"
     )
-    option(parser, "rng", "seed of the block orders", whole_number)
+    seeds = parser.add_mutually_exclusive_group()
+    option(seeds, "rng", "seed of the block orders", whole_number)
+    if many:
+        sentence = "several seeds, joined by commas, each with a run of every method"
+        option(seeds, "seeds", sentence, whole_numbers)
+    option(parser, "n-threads", "threads that share the work on rows", whole_number)
     parser.add_argument(
         "--check-every",
         type=iterations,

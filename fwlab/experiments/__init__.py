@@ -1,7 +1,8 @@
 """Experiments: comparisons, paths along C, cross-validation, and studies made of stored cells."""
 
 from fwlab.experiments.cells import Cell, CellsFailed, cell_records, run_cells
-from fwlab.experiments.comparison import Comparison, compare
+from fwlab.experiments.compare_methods import compare
+from fwlab.experiments.comparison import Comparison
 from fwlab.experiments.cross_validation import (
     CrossValidation,
     Fold,
@@ -15,7 +16,7 @@ from fwlab.experiments.cross_validation import (
 from fwlab.experiments.data_name import DataName
 from fwlab.experiments.engine import BACKENDS, Failure, check_backend
 from fwlab.experiments.import_file import import_file, importable
-from fwlab.experiments.runs import Settings
+from fwlab.experiments.runs import RunKey, Settings
 from fwlab.solvers.interrupt import sigterm_interrupts
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Failure",
     "Fold",
     "Protocol",
+    "RunKey",
     "Settings",
     "accuracy_path",
     "cell_records",

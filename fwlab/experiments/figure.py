@@ -1,30 +1,49 @@
-"""Draw the figure of a comparison: certified gaps against seconds and against iterations.
+"""Draw a comparison: a row of panels for each problem, one panel for each kind of x.
 
-Needs matplotlib.
+Needs matplotlib. Each style value that the user has not changed in matplotlib's rcParams gets the
+one in LOOK; a panel that is drawn for the user belongs to a figure of pyplot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fwlab.experiments.runs import Key, Settings
-from fwlab.plot import GAP, SECONDS, draw_gaps, line_style, log_axes, styles
+from fwlab.experiments.curves import X_LABELS, Y_LABELS, Band, Curve, band, curves_of
+from fwlab.experiments.engine import Failure
+from fwlab.experiments.load import Load
+from fwlab.experiments.runs import RunKey, Settings
+from fwlab.plot import Style, draw_run, line_style, marked, styles
 from fwlab.problem import Problem
 from fwlab.result import Result
-from fwlab.text import describe_problem
+from fwlab.text import describe_problem, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 MOST_LEGEND_COLUMNS = 6
-ITERATIONS = "iterations (each sees all n rows at least once)"
-LINES = "Bold: smallest gap so far. Faint: gap at every checkpoint, from iteration 1 on."
-AT_THE_FLOOR = "Hollow triangles: a gap below the rounding error of the objectives."
+LOOK: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.title_fontsize": "small",
+    "lines.linewidth": 1.6,
+}
+# inches of a panel, and of the legend below all panels
+PANEL, LEGEND = (5.5, 4.3), 0.9
+LINES = "Bold: smallest value so far. Faint: value at every checkpoint, from iteration 1 on."
+BANDS = "Bold: median of the smallest values so far of all runs. Shaded: their range."
+AT_THE_FLOOR = "Hollow triangles: a value below the rounding error of the objectives."
 NOTHING = "no finished run to draw"
+Runs = dict[str, list[Result]]
 
 
 class ComparedRuns(Protocol):
@@ -37,73 +56,210 @@ class ComparedRuns(Protocol):
     @property
     def settings(self) -> Settings: ...
     @property
-    def results(self) -> Mapping[Key, Result]: ...
+    def runs(self) -> Mapping[RunKey, Result | Failure]: ...
+    @property
+    def clock(self) -> str: ...
+    def finished(self, problem: str) -> Runs:
+        """Return the results of the finished runs of a problem, by method."""
 
 
-def comparison_figure(comparison: ComparedRuns) -> Figure:
-    """Draw two panels per problem, gap against seconds and against iterations, and one legend."""
+@dataclass(frozen=True)
+class Drawing:
+    """What is drawn: the x of each panel, y, the size in inches, and other names of methods."""
+
+    x: tuple[str, ...]
+    y: str = "gap"
+    figsize: tuple[float, float] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def checked(
+        cls, comparison: ComparedRuns, x: Any, y: Any, figsize: Any, labels: Any, on_axes: bool
+    ) -> Drawing:
+        """Return the drawing that a user asks for. Raises ValueError or TypeError."""
+        chosen = (x,) if isinstance(x, str) else x
+        if chosen is None:
+            chosen = (comparison.clock,) if on_axes else (comparison.clock, "iteration")
+        if not chosen or not set(chosen) <= set(X_LABELS):
+            raise ValueError(f"x must be one of {', '.join(X_LABELS)}, or a list; got {x!r}.")
+        if y not in Y_LABELS:
+            raise ValueError(f"y must be one of {', '.join(Y_LABELS)}; got {y!r}.")
+        if on_axes and (len(chosen), len(comparison.problems)) != (1, 1):
+            raise ValueError(
+                f"ax takes one problem and one x; got {len(comparison.problems)} problems and "
+                f"{len(chosen)} x."
+            )
+        if not isinstance(labels or {}, Mapping):
+            raise TypeError(f"labels must be a dict {{method: text}}; got {labels!r}.")
+        unknown = [name for name in labels or {} if name not in comparison.methods]
+        if unknown:
+            names = ", ".join(comparison.methods)
+            raise ValueError(f"labels must name methods of {names}; got {unknown[0]!r}.")
+        return cls(tuple(chosen), y, figsize, dict(labels or {}))
+
+
+def comparison_figure(
+    comparison: ComparedRuns, drawing: Drawing | None = None, by_pyplot: bool = False
+) -> Figure:
+    """Draw the panels of all problems and one legend on a new figure, by default off the screen."""
+    from matplotlib import pyplot, rc_context
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
+    drawing = drawing or Drawing((comparison.clock, "iteration"))
     names = list(comparison.problems)
-    figure = Figure(figsize=(11.0, 4.3 * len(names) + 0.9), layout="constrained")
-    at_floor = False
-    for name, part in zip(names, figure.subfigures(len(names), squeeze=False)[:, 0], strict=True):
-        at_floor |= _draw_problem(part, comparison, name)
-    drawn = [m for m in comparison.methods if any(key[1] == m for key in comparison.results)]
-    style = styles(comparison.methods)
-    handles = [Line2D([], [], **line_style(style[m]), label=m) for m in drawn]
-    figure.legend(
-        handles=handles,
-        title=f"{LINES} {AT_THE_FLOOR}" if at_floor else LINES,
-        title_fontsize="small",
-        loc="outside lower center",
-        ncols=max(1, min(len(drawn), MOST_LEGEND_COLUMNS)),
-        frameon=False,
-    )
+    with rc_context(_look()):
+        size = drawing.figsize or _size(len(drawing.x), len(names))
+        make: Any = pyplot.figure if by_pyplot else Figure
+        figure: Figure = make(figsize=size, layout="constrained")
+        parts: Any = figure.subfigures(len(names), squeeze=False)[:, 0]
+        notes: set[str] = set()
+        for name, part in zip(names, parts, strict=True):
+            notes |= _draw_problem(part, comparison, name, drawing)
+        handles = _handles(comparison, drawing)
+        figure.legend(
+            handles=handles,
+            title=_title_of_legend(notes),
+            loc="outside lower center",
+            ncols=max(1, min(len(handles), MOST_LEGEND_COLUMNS)),
+        )
     return figure
 
 
-def _draw_problem(figure: Any, comparison: ComparedRuns, name: str) -> bool:
-    """Draw the two panels of one problem, and return whether some gap lies at the floor."""
+def draw_on_axes(ax: Any, comparison: ComparedRuns, drawing: Drawing) -> None:
+    """Draw the one panel of a comparison of one problem on given axes, with a legend in it."""
+    (name,) = comparison.problems
+    _draw_panel(ax, comparison, comparison.finished(name), name, drawing.x[0], drawing)
+    ax.set_ylabel(Y_LABELS[drawing.y])
+    if handles := _handles(comparison, drawing):
+        ax.legend(handles=handles)
+
+
+def _look() -> Any:
+    """Return the values of LOOK that the user's rcParams leave to us."""
+    import matplotlib
+
+    now: Any = matplotlib.rcParams
+    default: Any = matplotlib.rcParamsDefault
+    return {name: value for name, value in LOOK.items() if now[name] == default[name]}
+
+
+def _size(columns: int, rows: int) -> tuple[float, float]:
+    """Return the inches of a figure: PANEL for each panel, or the user's figure.figsize."""
+    from matplotlib import rcParams, rcParamsDefault
+
+    own = rcParams["figure.figsize"] != rcParamsDefault["figure.figsize"]
+    width, height = rcParams["figure.figsize"] if own else PANEL
+    return width * columns, height * rows + LEGEND
+
+
+def _draw_problem(figure: Any, comparison: ComparedRuns, name: str, drawing: Drawing) -> set[str]:
+    """Draw the panels of one problem, and return the sentences that explain them."""
+    runs = comparison.finished(name)
     title = describe_problem(name, comparison.problems[name])
-    figure.suptitle("\n".join([title, *_machines(comparison, name)]))
-    by_seconds, by_iterations = figure.subplots(1, 2, sharey=True)
-    log_axes(by_seconds, SECONDS)
-    log_axes(by_iterations, ITERATIONS)
-    by_seconds.set_ylabel(GAP)
-    at_floor = False
+    figure.suptitle("\n".join([title, *_machines(comparison, runs), *_loaded(runs)]))
+    panels = figure.subplots(1, len(drawing.x), sharey=True, squeeze=False)[0]
+    panels[0].set_ylabel(Y_LABELS[drawing.y])
+    notes: set[str] = set()
+    for ax, x in zip(panels, drawing.x, strict=True):
+        notes |= _draw_panel(ax, comparison, runs, name, x, drawing)
+    return notes
+
+
+def _draw_panel(
+    ax: Any, comparison: ComparedRuns, runs: Runs, name: str, x: str, drawing: Drawing
+) -> set[str]:
+    """Draw one panel, and return the sentences that explain it."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel(X_LABELS[x])
+    curves = curves_of(runs, x, drawing.y, comparison.problems[name].n_samples)
+    style, notes = styles(comparison.methods), set[str]()
+    for method, several in curves.items():
+        if len(several) > 1:
+            _draw_band(ax, band(several), _line(style[method]))
+            notes.add(BANDS)
+        elif several:
+            at_floor = _draw_one(ax, several[0], style[method])
+            notes |= {LINES, AT_THE_FLOOR} if at_floor else {LINES}
+    if x != "iteration" and (missing := [m for m, several in curves.items() if not several]):
+        named = listed([drawing.labels.get(method, method) for method in missing])
+        notes.add(f"Not drawn over {x}: {named}, which recorded none.")
+    _finish(ax, comparison, drawing)
+    return notes
+
+
+def _draw_one(ax: Any, run: Curve, style: Style) -> bool:
+    return draw_run(ax, run.x, run.y, run.floor, _line(style))
+
+
+def _draw_band(ax: Any, several: Band, line: dict[str, Any]) -> None:
+    ax.fill_between(several.x, several.low, several.high, color=line["color"], alpha=0.15, lw=0)
+    ax.plot(several.x, several.median, **line, markevery=marked(several.x))
+
+
+def _line(style: Style) -> dict[str, Any]:
+    """Return a method's line, as wide and with markers as large as the rcParams say."""
+    line = line_style(style)
+    del line["linewidth"], line["markersize"]
+    if line["marker"] == "+":  # it is all edge
+        line |= {"markeredgecolor": line["color"], "markeredgewidth": 1.2}
+    return line
+
+
+def _handles(comparison: ComparedRuns, drawing: Drawing) -> list[Any]:
+    """Return the entries of the legend: the methods of which a run finished."""
+    from matplotlib.lines import Line2D
+
+    finished = {method for name in comparison.problems for method in comparison.finished(name)}
     style = styles(comparison.methods)
-    for method in comparison.methods:
-        result = comparison.results.get((name, method))
-        if result is not None:
-            gaps = result.trace.gaps
-            at_floor |= draw_gaps(by_seconds, gaps, gaps.seconds, style[method])
-            draw_gaps(by_iterations, gaps, gaps.iteration, style[method])
-    for ax in (by_seconds, by_iterations):
-        _finish(ax, comparison)
-    return at_floor
+    return [
+        Line2D([], [], **_line(style[method]), label=drawing.labels.get(method, method))
+        for method in comparison.methods
+        if method in finished
+    ]
 
 
-def _machines(comparison: ComparedRuns, name: str) -> list[str]:
+def _title_of_legend(notes: set[str]) -> str:
+    known = [note for note in (LINES, BANDS, AT_THE_FLOOR) if note in notes]
+    return "\n".join([" ".join(known), *sorted(notes - set(known))])
+
+
+def _machines(comparison: ComparedRuns, runs: Runs) -> list[str]:
     """Return a line per machine with its methods if seconds of several machines are drawn."""
-    made: dict[str, list[str]] = {}
-    for (problem, method), result in comparison.results.items():
-        machine = result.made_by.get("processor", "an unknown machine")
-        made.setdefault(machine, []).extend([method] if problem == name else [])
-    if len(made) < 2:
+    everywhere = {
+        _machine(result)
+        for name in comparison.problems
+        for results in comparison.finished(name).values()
+        for result in results
+    }
+    if len(everywhere) < 2:
         return []
-    return [f"seconds of {', '.join(methods)}: {m}" for m, methods in made.items() if methods]
+    made: dict[str, dict[str, None]] = {}
+    for method, results in runs.items():
+        for result in results:
+            made.setdefault(_machine(result), {})[method] = None
+    return [f"seconds of {', '.join(methods)}: {machine}" for machine, methods in made.items()]
 
 
-def _finish(ax: Any, comparison: ComparedRuns) -> None:
+def _machine(result: Result) -> str:
+    return result.made_by.get("processor", "an unknown machine")
+
+
+def _loaded(runs: Runs) -> list[str]:
+    """Return a line if some runs were made on a loaded machine."""
+    results = [result for several in runs.values() for result in several]
+    loaded = sum(Load.of(result).is_high for result in results)
+    return [f"{loaded} of {len(results)} runs on a loaded machine"] if loaded else []
+
+
+def _finish(ax: Any, comparison: ComparedRuns, drawing: Drawing) -> None:
     """Add ticks and a line at tol, behind the data, or a sentence if there are no data."""
     tol, relative = comparison.settings.tol, comparison.settings.relative
     if not any(len(line.get_xdata()) for line in ax.lines):
         ax.text(0.5, 0.5, NOTHING, transform=ax.transAxes, ha="center")
         return
     _show_two_decades(ax)
-    if tol > 0 and not relative:
+    if tol > 0 and not relative and drawing.y == "gap":
         ax.axhline(tol, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
         ax.annotate(
             f"tol = {tol:g}",

@@ -14,27 +14,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fwlab.arrays import Floats
-from fwlab.experiments.figure import ComparedRuns
+from fwlab.experiments.curves import MOST_POINTS, X_LABELS, Band, band, curves_of, x_of
+from fwlab.experiments.figure import ComparedRuns, Runs
 from fwlab.files import why_no_file
-from fwlab.plot import GAP, SECONDS, styles
+from fwlab.plot import GAP, styles
 from fwlab.provenance import provenance
 from fwlab.text import describe_problem, html_table
 
 if TYPE_CHECKING:
     from fwlab.result import Result
 
-# points of a curve; more cannot be told apart
-MOST_POINTS = 400
-ITERATIONS = "iteration"
+# what the buttons of x say, the first one pressed
+BUTTONS = {
+    "cpu": "CPU s",
+    "wall": "wall s",
+    "iteration": "iterations",
+    "calls": "calls",
+    "passes": "passes",
+}
 NAMED_DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star")
 HOVER = (
     "<b>%{fullData.name}</b><br>gap %{y:.3e}<br>iteration %{customdata[0]}"
     "<br>%{customdata[1]:.4f} s<extra></extra>"
 )
+OF_SEVERAL = "<b>%{fullData.name}</b><br>median gap %{y:.3e}<extra></extra>"
 INTRODUCTION = """<p>Each curve is a certified duality gap: primal minus dual, recomputed from the
 dual variables. Click a method in the legend to hide it, double-click to show it alone. The table
-below the figures has the last value of each curve.</p>"""
+below the figures has the last value of each curve.{bands}</p>"""
+BANDS = """ Of several runs of a method, the curve is the median of the smallest gaps so far, and
+the band goes from the least to the largest of them."""
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>fwlab: comparison</title>
@@ -77,13 +86,14 @@ def html_report(comparison: ComparedRuns, runs: tuple[Sequence[str], list[list[s
 
     Raises ImportError without plotly.
     """
-    parts = [INTRODUCTION]
+    several = len({(key.seed, key.repetition) for key in comparison.runs}) > 1
+    parts = [INTRODUCTION.format(bands=BANDS if several else "")]
     for place, name in enumerate(comparison.problems):
         title = escape(describe_problem(name, comparison.problems[name]))
         parts += [f"<h2>{title}</h2>", figure_html(comparison, name, first=place == 0)]
     tables = [
         html_table("Runs", *runs),
-        html_table("Settings", (), pairs(asdict(comparison.settings))),
+        html_table("Settings", (), pairs(_settings(comparison))),
         html_table("Environment", (), pairs(provenance())),
     ]
     parts += [f'<div class="wide">{table}</div>' for table in tables]
@@ -95,16 +105,21 @@ def pairs(values: dict[str, Any]) -> list[list[str]]:
     return [[name.replace("_", " "), str(value)] for name, value in values.items()]
 
 
+def _settings(comparison: ComparedRuns) -> dict[str, Any]:
+    """Return the settings of the runs, with all seeds in the place of the first one."""
+    seeds = dict.fromkeys(key.seed for key in comparison.runs)
+    settings = asdict(comparison.settings) | {"rng": ", ".join(map(str, seeds))}
+    repeat = max((key.repetition + 1 for key in comparison.runs), default=1)
+    return settings | ({"repetitions": repeat} if repeat > 1 else {})
+
+
 def figure_html(comparison: ComparedRuns, name: str, first: bool) -> str:
     """Return the figure of one problem; plotly's script comes with the first one on a page."""
-    results = {
-        method: result
-        for method in comparison.methods
-        if (result := comparison.results.get((name, method))) is not None
-    }
-    if not results:
+    runs = comparison.finished(name)
+    if not runs:
         return "<p>No run of this problem finished.</p>"
-    figure = figure_of(results, comparison.methods)
+    n, clock = comparison.problems[name].n_samples, comparison.clock
+    figure = figure_of(runs, comparison.methods, n, clock)
     return str(
         figure.to_html(
             full_html=False,
@@ -114,42 +129,63 @@ def figure_html(comparison: ComparedRuns, name: str, first: bool) -> str:
     )
 
 
-def figure_of(results: dict[str, Result], methods: Sequence[str]) -> Any:
-    """Return a plotly figure of the gaps, with buttons for both axes."""
+def figure_of(runs: Runs, methods: Sequence[str], n: int, clock: str) -> Any:
+    """Return a plotly figure of the gaps, with buttons for both axes.
+
+    n is the number of samples, and clock the x that is shown first.
+    """
     plotly = require_plotly()
     looks = plotly_styles(methods)
-    curves = {method: curve(result) for method, result in results.items()}
-    figure = plotly.Figure(
-        [
-            plotly.Scatter(
-                x=points[:, 1],
-                y=points[:, 2],
-                customdata=points[:, :2],
-                name=method,
-                mode="lines+markers",
-                hovertemplate=HOVER,
-                **looks[method],
-            )
-            for method, points in curves.items()
-        ]
-    )
+    shapes = {x: traces(runs, looks, x, n) for x in BUTTONS}
+    figure = plotly.Figure([plotly.Scatter(**trace) for trace in shapes[clock]])
     figure.update_layout(
         template="simple_white",
         height=600,
         margin={"l": 70, "r": 20, "t": 130, "b": 60},
-        xaxis={"title": SECONDS, "type": "log", "showgrid": True},
+        xaxis={"title": X_LABELS[clock], "type": "log", "showgrid": True},
         yaxis={"title": GAP, "type": "log", "showgrid": True, "exponentformat": "power"},
         legend={"orientation": "h", "y": -0.22},
-        updatemenus=menus(list(curves.values())),
+        updatemenus=menus(shapes, clock),
     )
     return figure
 
 
-def curve(result: Result) -> Floats:
-    """Return iteration, seconds and gap of the positive gaps from iteration 1 on, thinned."""
-    trace = result.trace
-    points = np.column_stack([trace.iteration, trace.seconds, trace.gap]).astype(float)
-    points = points[(points[:, 0] > 0) & (points[:, 2] > 0)]
+def traces(runs: Runs, looks: dict[str, Any], x: str, n: int) -> list[dict[str, Any]]:
+    """Return plotly's curves of the runs over one kind of x; before a median comes its band."""
+    found: list[dict[str, Any]] = []
+    curves = curves_of(runs, x, "gap", n)
+    for method, results in runs.items():
+        look = {"name": method, "legendgroup": method, **looks[method]}
+        if len(results) == 1:
+            points = curve(results[0], n)
+            seen = {"x": points[:, list(X_LABELS).index(x)], "y": points[:, -1]}
+            times = points[:, [0, list(X_LABELS).index("wall")]]
+            found.append({**look, **seen, "customdata": times, "hovertemplate": HOVER})
+            continue
+        median = band(curves[method]) if curves[method] else Band(*np.empty((4, 0)))
+        found.append(
+            {
+                "x": np.concatenate([median.x, median.x[::-1]]),
+                "y": np.concatenate([median.high, median.low[::-1]]),
+                "fill": "toself",
+                "fillcolor": looks[method]["line"]["color"],
+                "opacity": 0.2,
+                "mode": "none",
+                "hoverinfo": "skip",
+                "showlegend": False,
+                "legendgroup": method,
+            }
+        )
+        seen = {"x": median.x, "y": median.median}
+        found.append({**look, **seen, "hovertemplate": OF_SEVERAL})
+    return found
+
+
+def curve(result: Result, n: int) -> Floats:
+    """Return a row for each positive gap from iteration 1 on, thinned: all x, and the gap."""
+    columns = [x_of(result, x, n) for x in X_LABELS]
+    points = np.column_stack([*columns, result.trace.gap])
+    points = points[(points[:, 0] > 0) & (points[:, -1] > 0)]
     if len(points) <= MOST_POINTS:
         return points
     kept = np.geomspace(1, len(points), MOST_POINTS).round().astype(int) - 1
@@ -161,6 +197,7 @@ def plotly_styles(methods: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the colour, the dashes and the symbol of each method for plotly."""
     return {
         method: {
+            "mode": "lines+markers",
             "line": {"color": colour, "dash": dash_of(dashes), "width": 2},
             "marker": {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 6, "maxdisplayed": 12},
         }
@@ -175,15 +212,21 @@ def dash_of(dashes: Any) -> str:
     return ",".join(f"{2 * length:g}px" for length in dashes[1])
 
 
-def menus(curves: Sequence[Floats]) -> list[dict[str, Any]]:
+def menus(shapes: dict[str, list[dict[str, Any]]], clock: str) -> list[dict[str, Any]]:
     """Return three rows of buttons: what x is, and whether each axis is logarithmic."""
-    by_seconds = {"x": [points[:, 1] for points in curves]}
-    by_iterations = {"x": [points[:, 0] for points in curves]}
+    xs = [
+        (
+            BUTTONS[x],
+            "update",
+            [
+                {axis: [trace[axis] for trace in found] for axis in ("x", "y")},
+                {"xaxis.title.text": X_LABELS[x]},
+            ],
+        )
+        for x, found in shapes.items()
+    ]
     choices: list[list[tuple[str, str, list[Any]]]] = [
-        [
-            ("seconds", "update", [by_seconds, {"xaxis.title.text": SECONDS}]),
-            ("iterations", "update", [by_iterations, {"xaxis.title.text": ITERATIONS}]),
-        ],
+        xs,
         [(f"x {kind}", "relayout", [{"xaxis.type": kind}]) for kind in ("log", "linear")],
         [(f"gap {kind}", "relayout", [{"yaxis.type": kind}]) for kind in ("log", "linear")],
     ]
@@ -194,8 +237,12 @@ def menus(curves: Sequence[Floats]) -> list[dict[str, Any]]:
             "x": 0.0,
             "xanchor": "left",
             "y": y,
+            "active": active,
+            "font": {"size": 11},
             "showactive": True,
             "buttons": [{"label": n, "method": m, "args": a} for n, m, a in buttons],
         }
-        for y, buttons in zip((1.36, 1.24, 1.12), choices, strict=True)
+        for y, active, buttons in zip(
+            (1.36, 1.24, 1.12), (list(shapes).index(clock), 0, 0), choices, strict=True
+        )
     ]

@@ -1,8 +1,8 @@
 """Plan the runs of a comparison, and keep the folder that they go to.
 
 A folder belongs to one set of problems and settings. A later call with the same problems and
-settings may add methods; any other call is refused. The rows of methods that a call does not ask
-for are read from the files of their runs.
+settings may add methods, seeds and repetitions; any other call is refused. The runs of methods that
+a call does not ask for are read from their files.
 """
 
 from dataclasses import dataclass, field, replace
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fwlab.experiments.engine import Failure
-from fwlab.experiments.record import Record, problem_entry, run_flags, written
+from fwlab.experiments.load import Load
+from fwlab.experiments.record import FREE, Record, problem_entry, run_flags, written
 from fwlab.experiments.resume import load_unfinished, unfinished, why_not_resumed
-from fwlab.experiments.runs import ComparedRun, Key, Settings, planned
+from fwlab.experiments.runs import ComparedRun, RunKey, Settings, placed, planned
 from fwlab.experiments.store import load_run
 from fwlab.problem import Problem
 from fwlab.provenance import provenance
@@ -27,7 +28,8 @@ RUNS = "runs"
 class ComparisonPlan:
     """The arguments of a comparison.
 
-    flags (of the command line) and sha256 (of a file, by problem) are kept in the record.
+    flags (of the command line) and sha256 (of a file, by problem) are kept in the record. The seed
+    of the settings stands in the place of seeds that are not given.
     """
 
     problems: dict[str, Problem]
@@ -39,8 +41,12 @@ class ComparisonPlan:
     resume: bool = False
     flags: dict[str, Any] = field(default_factory=dict)
     sha256: dict[str, str | None] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
+    repeat: int = 1
 
     def __post_init__(self) -> None:
+        if not self.seeds:
+            object.__setattr__(self, "seeds", (self.settings.rng,))
         if self.resume and self.out is None:
             raise ValueError("resume needs the folder of the comparison, out; got None.")
 
@@ -50,13 +56,15 @@ class ComparisonPlan:
             name: problem_entry(problem, self.sha256.get(name))
             for name, problem in self.problems.items()
         }
-        flags = {**self.flags, **run_flags(self.settings), "methods": list(self.methods)}
-        return Record(flags, problems, {}, {}, written(self.settings.method_options))
+        flags = {**self.flags, **run_flags(self.settings, self.seeds, self.repeat)}
+        flags["methods"] = list(self.methods)
+        return Record(flags, problems, {}, {}, {}, written(self.settings.method_options))
 
     def runs(self) -> list[ComparedRun]:
         """Return the runs; a run that continues an unfinished one holds it."""
-        folder = None if self.out is None else self.out / RUNS
-        runs = planned(self.problems, self.methods, self.settings, folder)
+        runs = planned(self.problems, self.methods, self.settings, self.seeds, self.repeat)
+        if self.out is not None:
+            runs = placed(runs, self.out / RUNS)
         halves = [load_unfinished(run.place.file) for run in runs]
         if not self.resume:
             begun = sum(half is not None for half in halves)
@@ -96,39 +104,53 @@ class Folder:
             earlier = replace(record, runs={})
         else:
             earlier.require_same(record, plan.out)
-        methods = dict.fromkeys([*earlier.flags.get("methods", []), *record.flags["methods"]])
         both = replace(
             record,
-            flags={**record.flags, "methods": list(methods)},
+            flags=_flags_of_both(plan, earlier, record),
             problems={name: {**earlier.problems[name], **p} for name, p in record.problems.items()},
             runs={name: dict(earlier.runs.get(name, {})) for name in record.problems},
+            clocks={name: dict(earlier.clocks.get(name, {})) for name in record.problems},
             environment=dict(earlier.environment),
         )
         both.write(plan.out)
         return cls(plan.out, earlier, both)
 
-    def others(self, asked: dict[str, Method]) -> dict[Key, Result | Failure]:
-        """Return the stored outcomes of methods that this call does not ask for."""
-        found: dict[Key, Result | Failure] = {}
-        for name, runs in self.earlier.runs.items():
-            for method, entry in runs.items():
-                if method not in asked:
-                    found[name, method] = self._outcome(entry)
-        return found
+    def others(self, plan: ComparisonPlan) -> dict[RunKey, Result | Failure]:
+        """Return the stored outcomes of methods that this call does not ask for.
+
+        They have the seeds and repetitions of this call.
+        """
+        entries = {
+            self.earlier.key(problem, name): entry
+            for problem, runs in self.earlier.runs.items()
+            for name, entry in runs.items()
+        }
+        return {
+            key: self._outcome(entry)
+            for key, entry in entries.items()
+            if key.method not in plan.methods
+            and key.seed in plan.seeds
+            and key.repetition < plan.repeat
+        }
 
     def note(
-        self, runs: list[ComparedRun], outcomes: dict[Key, Result | Failure], stored: set[Key]
+        self,
+        runs: list[ComparedRun],
+        outcomes: dict[RunKey, Result | Failure],
+        stored: set[RunKey],
     ) -> None:
         """Record the outcomes of the runs; say so if a run replaces another one."""
         for run in runs:
             outcome = outcomes.get(run.key)
             if outcome is None:
                 continue
-            problem, method = run.key
-            before, entry = self.record.runs[problem].get(method), self._entry(run, outcome)
+            name, problem = self.record.entry(run.key), run.key.problem
+            before, entry = self.record.runs[problem].get(name), self._entry(run, outcome)
             if before not in (None, entry) and unfinished(self.path / entry) != self.path / before:
-                say(f"{problem} {method} was made anew, by other code than before; was: {before}.")
-            self.record.runs[problem][method] = entry
+                say(f"{run.name} was made anew, by other code than before; was: {before}.")
+            self.record.runs[problem][name] = entry
+            if isinstance(outcome, Result) and run.key not in stored:
+                self.record.clocks[problem][name] = str(Load.of(outcome))
         if set(outcomes) - stored:
             self._note_environment()
         self.record.write(self.path)
@@ -155,3 +177,12 @@ class Folder:
             return Failure(kind, message)
         result = load_run(self.path / entry)
         return Failure("not stored", f"{entry} cannot be read") if result is None else result
+
+
+def _flags_of_both(plan: ComparisonPlan, earlier: Record, record: Record) -> dict[str, Any]:
+    """Return the flags of the record with the methods, seeds and repetitions of both."""
+    flags = {name: value for name, value in record.flags.items() if name not in FREE}
+    methods = dict.fromkeys([*earlier.flags.get("methods", []), *record.flags["methods"]])
+    seeds = tuple(dict.fromkeys([*earlier.seeds, *plan.seeds]))
+    both = run_flags(plan.settings, seeds, max(earlier.repeat, plan.repeat))
+    return {**flags, **both, "methods": list(methods)}

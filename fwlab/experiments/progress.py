@@ -87,7 +87,7 @@ class LinePerRun:
             bound = f", at most {duration(seconds)} left for all"
         line = f"run {self.done + 1} of {self.n_all}: {run.name}{bound}"
         print(line, file=stderr(), flush=True)
-        reporter = Reporter(run.key[1], None, 1, Progress, TimeLeft(limits))
+        reporter = Reporter(run.key.method, None, 1, Progress, TimeLeft(limits))
 
         def watch(at: Progress) -> None:
             certificate = Certificate(at.primal, at.dual, at.gap, augmented_gap=at.gap)

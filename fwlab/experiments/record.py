@@ -4,30 +4,33 @@ The keys of its first level are flags of `fwlab compare`, so that --config and -
 any other file of settings. Its tables say what the settings led to:
 
     problems."digits"               data (a hash), sha256 of the file, loss, lam, smoothing, ...
-    runs."digits"                   the file of each method's run, or why it has none
+    runs."digits"                   the file of each run, or why it has none
+    clocks."digits"                 load of the machine and CPU / wall of each run made here
     environment."2026-11-23T09:00"  versions and processor of each call that computed something
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fwlab.experiments.runs import Settings
+from fwlab.experiments.runs import RunKey, Settings
 from fwlab.identity import digest
 from fwlab.problem import Problem
 from fwlab.text import describe
 from fwlab.toml_text import read_toml, write_toml
 
 FILE = "comparison.toml"
-TABLES = ("problems", "runs", "environment", "method-options")
+TABLES = ("problems", "runs", "clocks", "environment", "method-options")
 # files that a comparison writes beside its record
 REPORTS = ("table.txt", "comparison.csv")
 # flags that may differ between two calls for one folder
-FREE = ("methods",)
+FREE = ("methods", "rng", "seeds", "repeat")
+# the entry of a run that is not the first one of its method
+ENTRY = re.compile(r"(.*), seed (\d+), repetition (\d+)", re.DOTALL)
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 COMMENT = "`fwlab compare --again FOLDER` repeats this comparison."
 
@@ -39,6 +42,7 @@ class Record:
     flags: dict[str, Any]
     problems: dict[str, dict[str, Any]]
     runs: dict[str, dict[str, str]]
+    clocks: dict[str, dict[str, str]]
     environment: dict[str, dict[str, Any]]
     method_options: dict[str, Any]
 
@@ -73,10 +77,34 @@ class Record:
 
     def write(self, folder: Path) -> None:
         """Write the file."""
-        tables = (self.problems, self.runs, self.environment, self.method_options)
+        tables = self.problems, self.runs, self.clocks, self.environment, self.method_options
         named = dict(zip(TABLES, tables, strict=True))
         document = {**self.flags, **{name: table for name, table in named.items() if table}}
         write_toml(folder / FILE, COMMENT, document)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of the runs; the first one needs no seed in its entries."""
+        listed = self.flags.get("seeds")
+        return (self.flags.get("rng", 0),) if listed is None else tuple(map(int, listed.split(",")))
+
+    @property
+    def repeat(self) -> int:
+        """The number of repetitions."""
+        return int(self.flags.get("repeat", 1))
+
+    def entry(self, key: RunKey) -> str:
+        """Return the name of a run in the tables of its problem."""
+        if (key.seed, key.repetition) == (self.seeds[0], 0):
+            return key.method
+        return f"{key.method}, seed {key.seed}, repetition {key.repetition}"
+
+    def key(self, problem: str, entry: str) -> RunKey:
+        """Return the run that has this name."""
+        found = ENTRY.fullmatch(entry)
+        if found is None:
+            return RunKey(problem, entry, self.seeds[0])
+        return RunKey(problem, found[1], int(found[2]), int(found[3]))
 
     def require_same(self, other: "Record", folder: Path) -> None:
         """Raise ValueError with one sentence if a comparison of the folder has other settings."""
@@ -140,9 +168,12 @@ def written(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def run_flags(settings: Settings) -> dict[str, Any]:
+def run_flags(settings: Settings, seeds: Sequence[int], repeat: int) -> dict[str, Any]:
     """Return the settings of the runs as flags."""
-    named = {name.replace("_", "-"): value for name, value in settings.arguments().items()}
+    arguments = {name: value for name, value in settings.arguments().items() if name != "rng"}
+    named = {name.replace("_", "-"): value for name, value in arguments.items()}
+    named |= {"rng": seeds[0]} if len(seeds) == 1 else {"seeds": ",".join(map(str, seeds))}
+    named |= {"repeat": repeat} if repeat > 1 else {}
     return {name: value for name, value in named.items() if value is not None}
 
 

@@ -1,9 +1,16 @@
-"""The visitor whose code the tests of the store edit."""
+"""The visitor whose code the tests of the store edit, and a machine without other work."""
 
 import sys
 
 import pytest
 from visiting import Visitor
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    """Let no run of this process be one of a loaded machine."""
+    monkeypatch.setattr("fwlab.experiments.runs.busy", lambda: {"load": "0.50", "processors": "2"})
+    monkeypatch.setattr("fwlab.experiments.load.LEAST_SHARE", 0.0)
 
 
 @pytest.fixture

@@ -12,9 +12,11 @@ import scipy.sparse
 
 import fwlab
 from fwlab.experiments import Comparison, compare, runs
-from fwlab.experiments.comparison import COLUMNS, MADE
+from fwlab.experiments.comparison import MADE, RUN
+from fwlab.experiments.summary import COLUMNS, TIMES
 from fwlab.identity import digest
-from fwlab.result import Result, Status, Trace
+from fwlab.result import Result, Status
+from fwlab.trace import Trace
 from fwlab.solvers.registry import build
 
 METHODS = ["fw", "bcfw", "ascent"]
@@ -100,9 +102,9 @@ def test_table_has_a_line_a_run_and_a_sentence_a_status() -> None:
         cells = line.split()
         assert cells[:3] == ["a", method, "4"]
         assert cells[-1] == "MAX_ITER"
-        numbers = [result.wall_seconds, result.seconds, result.primal, result.dual, result.gap]
+        numbers = [getattr(result, name) for name in (*TIMES, "primal", "dual", "gap")]
         np.testing.assert_allclose(
-            [float(cell) for cell in cells[3:8]], numbers, atol=1e-4, rtol=5e-3
+            [float(cell) for cell in cells[3:9]], numbers, atol=1e-4, rtol=5e-3
         )
     assert lines[4:] == ["", f"MAX_ITER: {Status.MAX_ITER.value}"]
 
@@ -370,7 +372,7 @@ def test_csv_holds_every_checkpoint_exactly(tmp_path: Path) -> None:
     problems = {"plain": problem(), "smooth": problem(smoothing=0.1)}
     comparison = compare(problems, ["fw", "ascent"], max_iter=6, tol=1e-9)
     rows = read_csv(comparison, tmp_path / "new" / "traces.csv")
-    assert list(rows[0]) == ["problem", "method", *Trace.__dataclass_fields__, *MADE]
+    assert list(rows[0]) == [*RUN, *Trace.__dataclass_fields__, *MADE]
     assert len(rows) == sum(len(r.trace.gap) for r in comparison.results.values())
     for (name, method), result in comparison.results.items():
         mine = [row for row in rows if (row["problem"], row["method"]) == (name, method)]

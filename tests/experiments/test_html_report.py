@@ -43,7 +43,7 @@ def test_a_curve_begins_at_iteration_1_and_is_thinned_evenly():
     data = fwlab.datasets.load("digits", normalize="unit")
     problem = fwlab.Problem(data.X_train[:20], data.y_train[:20], fwlab.TopK(2), lam=0.1)
     result = fwlab.solve(problem, "fw", tol=0, max_iter=3 * MOST_POINTS, check_every=1)
-    points = curve(result)
+    points = curve(result, problem.n_samples)
     assert points[0, 0] == 1 and points[-1, 0] == result.nit
     assert MOST_POINTS / 2 < len(points) <= MOST_POINTS
     assert (np.diff(points[:, 0]) > 0).all()

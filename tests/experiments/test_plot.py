@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fwlab
-from fwlab.experiments import Comparison, Failure, Settings
+from fwlab.experiments import Comparison, Failure, RunKey, Settings
 from fwlab.experiments.figure import NOTHING, comparison_figure
 from fwlab.plot import plot_gaps, save_figure
 from fwlab.result import Result, Status, Trace
@@ -61,8 +61,9 @@ def comparison(results: dict[tuple[str, str], Result], settings: Settings = SETT
     } or {"a": fwlab.Problem(np.eye(3), [0, 1, 2], fwlab.TopK(2), 0.25)}
     methods = tuple(dict.fromkeys(key[1] for key in results)) or ("fw",)
     keys = [(name, method) for name in problems for method in methods]
-    failures = {key: Failure("failed", "broken") for key in keys if key not in results}
-    return Comparison(problems, methods, settings, results, failures)
+    broken = Failure("failed", "broken")
+    runs = {RunKey(*key, 0): results.get(key, broken) for key in keys}
+    return Comparison(problems, methods, settings, runs)
 
 
 def drawn(axes: matplotlib.axes.Axes) -> list[np.ndarray]:
@@ -134,7 +135,7 @@ def test_a_figure_without_data_says_so(results: dict) -> None:
 def test_failed_runs_are_not_in_the_legend() -> None:
     results = {("a", "fw"): result([1.0, 0.5]), ("b", "ascent"): result([1.0, 0.5])}
     only = comparison({key: results[key] for key in [("a", "fw")]})
-    both = Comparison(only.problems, ("fw", "ascent"), SETTINGS, only.results, only.failures)
+    both = Comparison(only.problems, ("fw", "ascent"), SETTINGS, only.runs)
     (legend,) = comparison_figure(both).legends
     assert [text.get_text() for text in legend.get_texts()] == ["fw"]
 

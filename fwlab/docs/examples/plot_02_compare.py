@@ -16,7 +16,7 @@ problem = fwlab.Problem(data.X_train, data.y_train, fwlab.TopK(3), lam=1 / len(d
 folder = Path(tempfile.mkdtemp()) / "results"
 methods = ["fw", "fw-open-loop", "bcfw", "ascent"]
 comparison = fwlab.compare(problem, methods, tol=1e-5, max_iter=300, out=folder)
-comparison.plot()
+comparison.plot(x=["cpu", "calls"])
 
 # %%
 # Every gap in the table was recomputed from the dual variables at the end of its run.
