@@ -43,6 +43,8 @@ LINES = "Bold: smallest value so far. Faint: value at every checkpoint, from ite
 BANDS = "Bold: median of the smallest values so far of all runs. Shaded: their range."
 AT_THE_FLOOR = "Hollow triangles: a value below the rounding error of the objectives."
 NOTHING = "no finished run to draw"
+ROUNDING = 1e-9
+LOGARITHMIC = {"xscale": "log", "yscale": "log"}
 Runs = dict[str, list[Result]]
 
 
@@ -128,6 +130,7 @@ def comparison_figure(
 def draw_on_axes(ax: Any, comparison: ComparedRuns, drawing: Drawing) -> None:
     """Draw the one panel of a comparison of one problem on given axes, with a legend in it."""
     (name,) = comparison.problems
+    ax.set(**LOGARITHMIC)
     _draw_panel(ax, comparison, comparison.finished(name), name, drawing.x[0], drawing)
     ax.set_ylabel(Y_LABELS[drawing.y])
     if handles := _handles(comparison, drawing):
@@ -157,7 +160,8 @@ def _draw_problem(figure: Any, comparison: ComparedRuns, name: str, drawing: Dra
     runs = comparison.finished(name)
     title = describe_problem(name, comparison.problems[name])
     figure.suptitle("\n".join([title, *_machines(comparison, runs), *_loaded(runs)]))
-    panels = figure.subplots(1, len(drawing.x), sharey=True, squeeze=False)[0]
+    shape = {"sharey": True, "squeeze": False, "subplot_kw": LOGARITHMIC}
+    panels = figure.subplots(1, len(drawing.x), **shape)[0]
     panels[0].set_ylabel(Y_LABELS[drawing.y])
     notes: set[str] = set()
     for ax, x in zip(panels, drawing.x, strict=True):
@@ -169,8 +173,6 @@ def _draw_panel(
     ax: Any, comparison: ComparedRuns, runs: Runs, name: str, x: str, drawing: Drawing
 ) -> set[str]:
     """Draw one panel, and return the sentences that explain it."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
     ax.set_xlabel(X_LABELS[x])
     curves = curves_of(runs, x, drawing.y, comparison.problems[name].n_samples)
     style, notes = styles(comparison.methods), set[str]()
@@ -258,6 +260,7 @@ def _finish(ax: Any, comparison: ComparedRuns, drawing: Drawing) -> None:
     if not any(len(line.get_xdata()) for line in ax.lines):
         ax.text(0.5, 0.5, NOTHING, transform=ax.transAxes, ha="center")
         return
+    _show_flat_lines(ax)
     _show_two_decades(ax)
     if tol > 0 and not relative and drawing.y == "gap":
         ax.axhline(tol, color="#888888", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
@@ -270,6 +273,15 @@ def _finish(ax: Any, comparison: ComparedRuns, drawing: Drawing) -> None:
             fontsize="small",
             color="#666666",
         )
+
+
+def _show_flat_lines(ax: Any) -> None:
+    """Set the limits of y if its values differ by rounding only, from which no limits follow."""
+    values = np.concatenate([line.get_ydata() for line in ax.lines])
+    low, high = values.min(), values.max()
+    if high <= low * (1 + ROUNDING):
+        ax.autoscale(enable=False, axis="y")
+        ax.set_ylim(low / 3, high * 3)
 
 
 def _show_two_decades(ax: Any) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 import fwlab
+from fwlab.experiments.curves import X_LABELS
 
 pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
 WIDTHS = {"desktop": (1200, 900), "phone": (390, 800)}
@@ -75,7 +76,7 @@ def test_the_axes_change(page):
     buttons = page.locator(".js-plotly-plot").first.locator(".updatemenu-button")
     buttons.get_by_text("iterations", exact=True).click()
     buttons.get_by_text("gap linear", exact=True).click()
-    wait_for_axis(page, "xaxis.title.text", "iteration")
+    wait_for_axis(page, "xaxis.title.text", X_LABELS["iteration"])
     wait_for_axis(page, "yaxis.type", "linear")
     buttons.get_by_text("gap log", exact=True).click()
     wait_for_axis(page, "yaxis.type", "log")

@@ -13,6 +13,14 @@ def quiet(monkeypatch):
     monkeypatch.setattr("fwlab.experiments.load.LEAST_SHARE", 0.0)
 
 
+@pytest.fixture(autouse=True)
+def closed():
+    """Close what pyplot still holds after a test."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture
 def visitor(tmp_path, monkeypatch):
     yield Visitor(tmp_path, monkeypatch)

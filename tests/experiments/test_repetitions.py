@@ -58,6 +58,18 @@ def test_a_repetition_shares_equal_arrays():
     assert again.trace is not first.trace
 
 
+def test_a_repetition_keeps_arrays_of_its_own(monkeypatch):
+    calls = []
+
+    def solve(*arguments, max_iter, **options):
+        calls.append(max_iter)
+        return fwlab.solve(*arguments, max_iter=max_iter + len(calls), **options)
+
+    monkeypatch.setattr(runs, "solve", solve)
+    first, again = compare(problem(), "bcfw", **SETTINGS, repeat=2).runs.values()
+    assert again.A is not first.A and not np.array_equal(again.A, first.A)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
@@ -140,6 +152,13 @@ def test_seeds_and_repetitions_are_added_to_a_folder(tmp_path, solved):  # noqa:
     assert [key[1:] for key in again.runs] == [("bcfw", 0, 0), ("fw", 0, 0)]
     assert len(solved) == 5 and len(again.read) == 2
     assert Record.read(tmp_path).flags == record.flags
+
+
+def test_a_call_shows_other_methods_at_its_own_seeds(tmp_path):
+    compare(problem(), "fw", **SETTINGS, rng=[0, 1, 2], repeat=2, out=tmp_path)
+    found = compare(problem(), "bcfw", **SETTINGS, rng=[5, 1], out=tmp_path)
+    keys = [("fw", 1, 0), ("bcfw", 5, 0), ("bcfw", 1, 0)]
+    assert [key[1:] for key in found.runs] == keys and not found.failures
 
 
 def test_a_repetition_is_stored_and_found(tmp_path, solved):  # noqa: F811

@@ -57,6 +57,11 @@ def test_runs_without_a_number_count_in_the_status_alone():
     assert (line["gap"], line["status"]) == ("-", "failed: broken")
 
 
+def test_a_nan_is_no_number():
+    (line,) = cells(row(cpu_seconds=float("nan")), row(cpu_seconds=2.0), row(cpu_seconds=4.0))
+    assert line["cpu_seconds"] == "3.0000 [2.0000, 4.0000]"
+
+
 def test_one_run_of_each_method_has_no_medians():
     header, lines = table_of([row(), row("ascent")])
     assert "runs" not in header and len(lines) == 2
