@@ -52,8 +52,8 @@ def test_rounds_are_interleaved(monkeypatch):
 
 def test_a_repetition_shares_equal_arrays():
     comparison = compare(problem(), "bcfw", **SETTINGS, rng=[0, 1], repeat=2)
-    first, again, other, _ = comparison.runs.values()
-    assert again.A is first.A and again.W is first.W
+    first, again, other, last = comparison.runs.values()
+    assert again.A is first.A and again.W is first.W and last.A is other.A
     assert other.A is not first.A and not np.array_equal(other.A, first.A)
     assert again.trace is not first.trace
 
@@ -162,9 +162,10 @@ def test_a_call_shows_other_methods_at_its_own_seeds(tmp_path):
 
 
 def test_a_repetition_is_stored_and_found(tmp_path, solved):  # noqa: F811
-    first = compare(problem(), "fw", **SETTINGS, repeat=3, out=tmp_path)
-    again = compare(problem(), "fw", **SETTINGS, repeat=3, out=tmp_path)
-    assert len(solved) == 3 and again.stored == {("problem", "fw")}
+    problems = {"a name that is too long for a file " * 3: problem()}
+    first = compare(problems, "fw", **SETTINGS, repeat=3, out=tmp_path)
+    again = compare(problems, "fw", **SETTINGS, repeat=3, out=tmp_path)
+    assert len(solved) == 3 and again.stored == {(*problems, "fw")}
     for key, result in first.runs.items():
         assert again.runs[key].trace.seconds.tolist() == result.trace.seconds.tolist()
     assert len({tuple(run.trace.seconds) for run in again.runs.values()}) == 3
