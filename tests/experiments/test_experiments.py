@@ -16,8 +16,8 @@ from fwlab.experiments.comparison import MADE, RUN
 from fwlab.experiments.summary import COLUMNS, TIMES
 from fwlab.identity import digest
 from fwlab.result import Result, Status
-from fwlab.trace import Trace
 from fwlab.solvers.registry import build
+from fwlab.trace import Trace
 
 METHODS = ["fw", "bcfw", "ascent"]
 

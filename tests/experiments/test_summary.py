@@ -15,7 +15,13 @@ pytestmark = pytest.mark.small
 
 def row(method="fw", **numbers):
     columns = "iterations wall_seconds seconds cpu_seconds primal dual gap calls passes".split()
-    filled = {"problem": "a", "method": method, "status": "MAX_ITER", "message": "", "stored": False}
+    filled = {
+        "problem": "a",
+        "method": method,
+        "status": "MAX_ITER",
+        "message": "",
+        "stored": False,
+    }
     filled |= {"resumed": None, "machine": "Abacus 9", "date": "1999"}
     return {**filled, **dict.fromkeys(columns, 1.0), **numbers}
 
