@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fwlab.result import Certificate, Status
-from fwlab.solvers.clock import Times
 from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Recorder
+from fwlab.solvers.stopwatch import Times
 
 JUDGED, CERTIFIED, PROGRESS, ROW = "judged", "certified", "progress", "row"
 

@@ -1,8 +1,8 @@
 """Compute the curves of a comparison: one for each run, and a median with its range for several.
 
 At any x a run is worth the smallest value that it has certified so far. After its last checkpoint
-it keeps this value. The median and the range of several runs are those of these values at each x,
-from where the last run has its first value on.
+it keeps this value. At each x, several runs have the median and the range of these values; the
+curve begins where the last run has its first value.
 """
 
 from collections.abc import Mapping, Sequence

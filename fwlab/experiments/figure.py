@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -39,6 +40,8 @@ LOOK: dict[str, Any] = {
 }
 # inches of a panel, and of the legend below all panels
 PANEL, LEGEND = (5.5, 4.3), 0.9
+# a line as wide as a panel
+LETTERS_OF_A_TITLE = 60
 LINES = "Bold: smallest value so far. Faint: value at every checkpoint, from iteration 1 on."
 BANDS = "Bold: median of the smallest values so far of all runs. Shaded: their range."
 AT_THE_FLOOR = "Hollow triangles: a value below the rounding error of the objectives."
@@ -67,7 +70,7 @@ class ComparedRuns(Protocol):
 
 @dataclass(frozen=True)
 class Drawing:
-    """What is drawn: the x of each panel, y, the size in inches, and other names of methods."""
+    """Describe a figure: the x of each panel, y, the size in inches, and other names of methods."""
 
     x: tuple[str, ...]
     y: str = "gap"
@@ -113,10 +116,11 @@ def comparison_figure(
         size = drawing.figsize or _size(len(drawing.x), len(names))
         make: Any = pyplot.figure if by_pyplot else Figure
         figure: Figure = make(figsize=size, layout="constrained")
-        parts: Any = figure.subfigures(len(names), squeeze=False)[:, 0]
+        shape: Any = {"sharey": "row", "squeeze": False, "subplot_kw": LOGARITHMIC}
+        rows: Any = figure.subplots(len(names), len(drawing.x), **shape)
         notes: set[str] = set()
-        for name, part in zip(names, parts, strict=True):
-            notes |= _draw_problem(part, comparison, name, drawing)
+        for name, panels in zip(names, rows, strict=True):
+            notes |= _draw_problem(panels, comparison, name, drawing)
         handles = _handles(comparison, drawing)
         figure.legend(
             handles=handles,
@@ -155,13 +159,12 @@ def _size(columns: int, rows: int) -> tuple[float, float]:
     return width * columns, height * rows + LEGEND
 
 
-def _draw_problem(figure: Any, comparison: ComparedRuns, name: str, drawing: Drawing) -> set[str]:
+def _draw_problem(panels: Any, comparison: ComparedRuns, name: str, drawing: Drawing) -> set[str]:
     """Draw the panels of one problem, and return the sentences that explain them."""
     runs = comparison.finished(name)
-    title = describe_problem(name, comparison.problems[name])
-    figure.suptitle("\n".join([title, *_machines(comparison, runs), *_loaded(runs)]))
-    shape = {"sharey": True, "squeeze": False, "subplot_kw": LOGARITHMIC}
-    panels = figure.subplots(1, len(drawing.x), **shape)[0]
+    title = wrap(describe_problem(name, comparison.problems[name]), LETTERS_OF_A_TITLE)
+    lines = [*title, *_machines(comparison, runs), *_loaded(runs)]
+    panels[0].set_title("\n".join(lines), loc="left", fontsize="medium")
     panels[0].set_ylabel(Y_LABELS[drawing.y])
     notes: set[str] = set()
     for ax, x in zip(panels, drawing.x, strict=True):
@@ -200,7 +203,7 @@ def _draw_band(ax: Any, several: Band, line: dict[str, Any]) -> None:
 
 
 def _line(style: Style) -> dict[str, Any]:
-    """Return a method's line, as wide and with markers as large as the rcParams say."""
+    """Return a method's line; the rcParams give its width and the size of its markers."""
     line = line_style(style)
     del line["linewidth"], line["markersize"]
     if line["marker"] == "+":  # it is all edge

@@ -1,8 +1,8 @@
 """Tell whether a machine was busy with other work during a run.
 
 The load average of the system counts the processes that run or wait for a processor, this one
-included, over the last minute. On a machine that has a processor for each of them, a run of one
-thread takes as many seconds of the processor as of the wall.
+included, over the last minute. On a machine that has a processor for each of them, the seconds of
+the processor and of the wall are equal for a run of one thread.
 """
 
 import os

@@ -33,7 +33,7 @@ Key = tuple[str, str]
 
 
 class RunKey(NamedTuple):
-    """What a run is: the names of its problem and its method, its seed and its repetition."""
+    """Name a run by its problem, its method, its seed and its repetition, counted from 0."""
 
     problem: str
     method: str

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fwlab.result import Certificate, Status
-from fwlab.solvers.clock import Clock, Times
 from fwlab.solvers.deadline import Deadline
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import Method
@@ -19,6 +18,7 @@ from fwlab.solvers.recorder import Recorder
 from fwlab.solvers.run_state import RunState
 from fwlab.solvers.schedule import Schedule
 from fwlab.solvers.stopping import Limits
+from fwlab.solvers.stopwatch import Stopwatch, Times
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def run_loop(
     End
         The last checkpoint, whose certificate was computed from scratch.
     """
-    clock = Clock()
+    clock = Stopwatch()
     workspace = clock.run(method.start, state)
     iteration, floor = 0, None
     schedule, expects_end = Schedule(limits.check_every), False

@@ -9,8 +9,8 @@ import numpy as np
 
 from fwlab.arrays import Floats, is_tensor, namespace_of
 from fwlab.result import Certificate, Status
-from fwlab.solvers.clock import Times
 from fwlab.solvers.run_state import RunState
+from fwlab.solvers.stopwatch import Times
 from fwlab.solvers.time_left import TimeLeft
 from fwlab.streams import stderr
 from fwlab.trace import Trace

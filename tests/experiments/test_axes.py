@@ -129,13 +129,13 @@ def test_the_clock_is_the_processor_s_if_all_runs_recorded_it():
 
 def test_several_runs_are_a_median_with_a_band():
     figure = several(run(), run([1.0, 0.4, 0.3, 0.2])).plot(x="iteration")[0, 0].figure
-    (ax,) = figure.get_figure().axes
+    (ax,) = figure.axes
     (median,) = drawn(ax)
     np.testing.assert_allclose(median, [[1, 0.45], [2, 0.4], [3, 0.15]])
     (shade,) = ax.collections
     low, high = shade.get_datalim(ax.transData).get_points()
     np.testing.assert_allclose([low[1], high[1]], [0.1, 0.5])
-    (legend,) = figure.get_figure().legends
+    (legend,) = figure.legends
     assert legend.get_title().get_text() == BANDS
     assert [text.get_text() for text in legend.get_texts()] == ["fw"]
 
@@ -143,7 +143,7 @@ def test_several_runs_are_a_median_with_a_band():
 def test_a_method_without_this_x_is_named():
     runs = {("a", "fw"): run(), ("a", "ascent"): result(GAP)}
     axes = comparison(runs).plot(x="calls", labels={"ascent": "blocks"})
-    title = axes[0, 0].figure.get_figure().legends[0].get_title().get_text()
+    title = axes[0, 0].figure.legends[0].get_title().get_text()
     assert title.splitlines() == [LINES, "Not drawn over calls: blocks, which recorded none."]
     only = comparison({("a", "ascent"): result(GAP)}).plot(x="calls")[0, 0]
     assert [text.get_text() for text in only.texts] == [NOTHING]
@@ -151,7 +151,7 @@ def test_a_method_without_this_x_is_named():
 
 def test_labels_are_those_of_the_legend():
     runs = comparison({("a", "fw"): run(), ("a", "ascent"): run()})
-    figure = runs.plot(labels={"fw": "Frank-Wolfe"})[0, 0].figure.get_figure()
+    figure = runs.plot(labels={"fw": "Frank-Wolfe"})[0, 0].figure
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts == ["Frank-Wolfe", "ascent"]
 
@@ -170,7 +170,7 @@ def test_given_axes_are_drawn_on():
 def test_figures_belong_to_pyplot_unless_they_are_written(tmp_path):
     runs = comparison({("a", "fw"): run()})
     axes = runs.plot(figsize=(5.0, 3.0))
-    figure = axes[0, 0].figure.get_figure()
+    figure = axes[0, 0].figure
     assert pyplot.figure(figure.number) is figure
     assert tuple(figure.get_size_inches()) == (5.0, 3.0)
     pyplot.close("all")
@@ -189,7 +189,7 @@ def test_rcparams_hold():
     before = dict(matplotlib.rcParams)
     ax = runs.plot()[0, 0]
     assert look_of(ax) == (LOOK["lines.linewidth"], True, False)
-    assert tuple(ax.figure.get_figure().get_size_inches()) == (2 * PANEL[0], PANEL[1] + 0.9)
+    assert tuple(ax.figure.get_size_inches()) == (2 * PANEL[0], PANEL[1] + 0.9)
     own = {
         "lines.linewidth": 3.0,
         "axes.spines.top": True,
@@ -202,7 +202,7 @@ def test_rcparams_hold():
         ax = runs.plot()[0, 0]
     assert ax.lines[1].get_linewidth() == 3.0 and ax.lines[1].get_markersize() == 2.0
     assert ax.xaxis.label.get_fontsize() == 7.0
-    assert tuple(ax.figure.get_figure().get_size_inches()) == (8.0, 2.9)
+    assert tuple(ax.figure.get_size_inches()) == (8.0, 2.9)
     assert dict(matplotlib.rcParams) == before
     with pyplot.style.context("ggplot"):
         ax = runs.plot()[0, 0]
@@ -236,7 +236,7 @@ def test_bad_input_is_one_sentence(options, error, words):
 def test_runs_of_a_loaded_machine_are_marked():
     busy = replace(run(), made_by={"load": "7.00", "processors": "2"})
     free = replace(run(), made_by={"load": "1.00", "processors": "2"})
-    title = several(free, busy).plot()[0, 0].figure.get_suptitle()
+    title = several(free, busy).plot()[0, 0].get_title(loc="left")
     assert title.splitlines()[1:] == ["1 of 2 runs on a loaded machine"]
 
 

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import fwlab
 from fwlab import ranking
@@ -99,10 +100,10 @@ def test_html_of_a_comparison_has_every_run_and_is_escaped():
 def test_plot_returns_axes():
     axes = COMPARISON.plot()
     assert axes.shape == (2, 2)
-    assert all(ax.get_xlabel().startswith("seconds") for ax in axes[:, 0])
+    assert all(ax.get_xlabel().startswith("CPU seconds") for ax in axes[:, 0])
     assert all(ax.get_xlabel().startswith("iterations") for ax in axes[:, 1])
-    title = axes[1, 0].figure.get_suptitle()
-    assert title.startswith("<b>")
+    assert axes[1, 0].get_title(loc="left").startswith("<b>")
+    assert isinstance(axes[1, 0].figure, Figure)  # which has savefig
 
 
 @pytest.mark.turns

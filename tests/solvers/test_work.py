@@ -10,9 +10,9 @@ from solvers.solver_table import BLOCK_METHODS
 import fwlab
 from fwlab.operators.domains import RowPolytopes
 from fwlab.operators.features import DenseFeatures
-from fwlab.solvers.clock import Clock
 from fwlab.solvers.method import Method
 from fwlab.solvers.proximal_hessian import ProximalHessian
+from fwlab.solvers.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.small
 
@@ -38,7 +38,7 @@ class Counted:
 def counted(monkeypatch):
     """Provide the rows of scores and the projections of the method, counted where they are made."""
     counts = Counted()
-    run, writer = Clock.run, DenseFeatures.score_writer
+    run, writer = Stopwatch.run, DenseFeatures.score_writer
     product, project = ProximalHessian.product, RowPolytopes.project
 
     def timed(clock, work, *arguments):
@@ -65,7 +65,7 @@ def counted(monkeypatch):
         counts.projections += counts.runs * len(points)
         return project(polytopes, points)
 
-    monkeypatch.setattr(Clock, "run", timed)
+    monkeypatch.setattr(Stopwatch, "run", timed)
     monkeypatch.setattr(DenseFeatures, "score_writer", score_writer)
     monkeypatch.setattr(ProximalHessian, "product", hessian_product)
     monkeypatch.setattr(RowPolytopes, "project", projected)
@@ -210,7 +210,7 @@ def test_the_trace_has_both_clocks_without_judging(hands, monkeypatch):
 
 
 def test_a_clock_adds_up(hands):
-    clock = Clock()
+    clock = Stopwatch()
     assert clock.run(lambda value: value + 1, 4) == 5
     for wall in (1.0, 4.0):
         clock.run(hands.move, wall, 0.5)

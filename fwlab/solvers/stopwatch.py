@@ -14,8 +14,8 @@ class Times(NamedTuple):
 
 
 @dataclass(eq=False)
-class Clock:
-    """The clock of a run, which stands still while the run is judged.
+class Stopwatch:
+    """Both clocks of a run, which stand still while the run is judged.
 
     Attributes
     ----------
