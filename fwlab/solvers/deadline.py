@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from fwlab.result import Certificate
 from fwlab.solvers.run_state import RunState
+from fwlab.solvers.stopwatch import Stopwatch
 
 # the factor by which the time of the run grows until the prediction is made again
 AGAIN = 4.0
@@ -29,6 +30,8 @@ class Deadline:
         The value of time.perf_counter() from which on the limit counts.
     state : RunState
         Predicts the time of its certificate.
+    clock : Stopwatch
+        The clock of the method, which stands still during a prediction.
     iteration, judgement, certificate : float
         Seconds that the next ones will take, as far as is known.
     """
@@ -36,6 +39,7 @@ class Deadline:
     limit: float | None
     began: float
     state: RunState
+    clock: Stopwatch
     iteration: float = field(init=False, default=0.0)
     judgement: float = field(init=False, default=0.0)
     certificate: float = field(init=False, default=0.0)
@@ -56,7 +60,9 @@ class Deadline:
         if self.limit is None:
             return False
         if self.iteration > 0 and self._next_prediction <= self._spent() < self.limit:
+            self.clock.pause()
             self.certificate = MARGIN * self.state.seconds_to_certify(self.judgement)
+            self.clock.resume()
             self._next_prediction = AGAIN * self._spent()
         needed = self.iteration + self.certificate + (self.judgement if judges else 0.0)
         return self._spent() + needed >= self.limit

@@ -75,11 +75,13 @@ def run_loop(
         The last checkpoint, whose certificate was computed from scratch.
     """
     clock = Stopwatch()
+    clock.resume()
     workspace = clock.run(method.start, state)
     iteration, floor = 0, None
     schedule, expects_end = Schedule(limits.check_every), False
-    deadline = Deadline(limits.time_limit, began, state)
+    deadline = Deadline(limits.time_limit, began, state, clock)
     while True:
+        clock.pause()
         judging = time.perf_counter()
         certificate = _checkpoint(state, limits, expects_end, floor)
         floor = certificate.gap_error if certificate.from_scratch else floor
@@ -91,6 +93,7 @@ def run_loop(
             break
         progress, excess = method.progress(state, workspace), limits.excess(certificate)
         schedule.note(iteration, progress, excess, state.checkpoint_cost)
+        clock.resume()
         while iteration < limits.max_iter and not interrupt.pressed:
             progress = clock.run(_iterate, method, state, workspace)
             iteration += 1

@@ -1,8 +1,12 @@
-"""Measure the time of a method alone: wall seconds, and seconds of the processor."""
+"""Measure the time of a method alone: wall seconds, and seconds of the processor.
+
+Reading the processor's clock asks the system and takes some microseconds, a hundred times longer
+than reading the wall's. It is read twice per checkpoint, the other one twice per iteration.
+"""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -19,19 +23,34 @@ class Stopwatch:
 
     Attributes
     ----------
-    times : Times
-        The sums over all work so far.
+    wall, cpu : float
+        The seconds so far.
     last : float
         The wall seconds of the last piece of work.
     """
 
-    times: Times = field(default_factory=lambda: Times(0.0, 0.0))
+    wall: float = 0.0
+    cpu: float = 0.0
     last: float = 0.0
+    _begun: float = 0.0
+
+    @property
+    def times(self) -> Times:
+        """Both seconds so far."""
+        return Times(self.wall, self.cpu)
 
     def run(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what the work returns; its time counts."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        """Return what the work returns; its wall time counts."""
+        begun = time.perf_counter()
         outcome = work(*arguments)
-        cpu, self.last = time.process_time() - cpu, time.perf_counter() - wall
-        self.times = Times(self.times.wall + self.last, self.times.cpu + cpu)
+        self.last = time.perf_counter() - begun
+        self.wall += self.last
         return outcome
+
+    def resume(self) -> None:
+        """Let the processor's time count from now on."""
+        self._begun = time.process_time()
+
+    def pause(self) -> None:
+        """Let the processor's time count no longer."""
+        self.cpu += time.process_time() - self._begun

@@ -213,8 +213,27 @@ def test_a_clock_adds_up(hands):
     clock = Stopwatch()
     assert clock.run(lambda value: value + 1, 4) == 5
     for wall in (1.0, 4.0):
+        clock.resume()
         clock.run(hands.move, wall, 0.5)
+        clock.pause()
+        hands.move(9.0, 9.0)
     assert (clock.times, clock.last) == ((5.0, 1.0), 4.0)
+
+
+def test_a_predicted_certificate_takes_neither_clock(hands, monkeypatch):
+    def seconds_to_certify(state, judgement):
+        hands.move(100.0, 50.0)
+        return 1.0
+
+    monkeypatch.setattr("fwlab.solvers.method.State.seconds_to_certify", seconds_to_certify)
+    monkeypatch.setattr("fwlab.solvers.solve.warm_up", lambda *_: None)
+    limits = {"max_iter": 9, "time_limit": 150.0}
+    result = fwlab.solve(problem(), Slow(hands), tol=0.0, check_every="auto", **limits)
+    assert result.nit > 0 and hands.cpu > 50.0
+    assert (result.seconds, result.cpu_seconds) == (
+        11.0 + 5.0 * result.nit,
+        10.0 + 2.0 * result.nit,
+    )
 
 
 def test_old_traces_have_no_clock_of_the_processor(tmp_path):
