@@ -118,6 +118,7 @@ def test_faces_count_by_their_classes():
     trace = fwlab.solve(given, "ascent", tol=0.0, max_iter=9, check_every=1).trace
     steps, rows = (column - n * trace.iteration for column in (trace.n_steps, trace.n_rows))
     assert steps[-1] > 0
+    assert_array_equal(trace.n_projections, trace.n_steps)
     # a face holds at least two of the ten classes, and not all of them in the mean
     assert 2 / m * steps[-1] <= rows[-1] < steps[-1]
     plain = fwlab.solve(given, "ascent", tol=0.0, max_iter=5, check_every=1, shrink=False).trace
