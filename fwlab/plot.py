@@ -1,6 +1,6 @@
 """Draw certified gaps on logarithmic axes, one style per method, and write PNG and PDF files.
 
-Needs matplotlib. The figures do not use pyplot, so no window opens and no global state changes.
+Needs matplotlib.
 """
 
 from __future__ import annotations
@@ -85,10 +85,7 @@ def styles(methods: Iterable[str]) -> dict[str, Style]:
 
 def plot_gaps(gaps: Gaps, ax: Any = None) -> Any:
     """Draw the gap against seconds on `ax`, or on new axes if it is None, and return the axes."""
-    from matplotlib.figure import Figure
-
-    if ax is None:
-        ax = Figure(figsize=(6.0, 4.0), layout="constrained").add_subplot()
+    ax = new_axes() if ax is None else ax
     log_axes(ax, SECONDS)
     ax.set_ylabel(GAP)
     draw_gaps(ax, gaps, gaps.seconds, OTHER)
@@ -117,10 +114,7 @@ def plot_bounds(bounds: Bounds, ax: Any = None) -> Any:
 
     Stretches whose bound exceeds the limit are shaded.
     """
-    from matplotlib.figure import Figure
-
-    if ax is None:
-        ax = Figure(figsize=(6.0, 4.0), layout="constrained").add_subplot()
+    ax = new_axes() if ax is None else ax
     log_axes(ax, "C")
     ax.set_yscale("linear")
     ax.set_ylabel(ACCURACY)
@@ -142,6 +136,13 @@ def plot_bounds(bounds: Bounds, ax: Any = None) -> Any:
     ax.set_ylim(low - room, top + room)
     ax.legend(loc="lower right", frameon=False)
     return ax
+
+
+def new_axes() -> Any:
+    """Return the axes of a new figure of pyplot, which a notebook shows."""
+    from matplotlib import pyplot
+
+    return pyplot.figure(layout="constrained").add_subplot()
 
 
 def save_figure(figure: Figure, path: Path) -> tuple[Path, Path]:

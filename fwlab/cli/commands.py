@@ -82,14 +82,14 @@ def _compare(options: Namespace) -> int:
             {named.name: named.problem for named in problems},
             methods_by_name(names, {}),
             _compare_settings(options),
+            seeds,
+            repeat,
             folder,
             jobs,
             int(options.verbose),
             options.resume,
             problem_flags(options),
             {named.name: named.dataset.sha256 for named in problems},
-            seeds,
-            repeat,
         )
         _require_same_data(options, plan)
     with ExitStack() as held:

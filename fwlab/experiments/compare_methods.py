@@ -92,12 +92,12 @@ def compare(
         _checked_problems(problems),
         methods_by_name(methods, method_options),
         Settings(*limits, seeds[0], check_every, method_options, n_threads),
+        seeds,
+        as_integer("repeat", repeat, low=1),
         None if out is None else Path(out),
         as_integer("n_jobs", n_jobs, low=1),
         as_integer("verbose", verbose, low=0, high=1),
         as_flag("resume", resume),
-        seeds=seeds,
-        repeat=as_integer("repeat", repeat, low=1),
     )
     with locked(plan.out):
         return run_plan(plan)

@@ -30,8 +30,8 @@ MADE = ("machine", "date", "stored", "resumed", "load", "cpu_share", "loaded")
 RUN = ("problem", "method", "seed", "repetition")
 NUMBERS = ("iterations", "wall_seconds", "seconds", "cpu_seconds", "primal", "dual", "gap")
 LOADED = (
-    "{} of {} runs on a loaded machine (a load above the number of processors, or less than 0.9 "
-    "CPU seconds a second): their times may be too long."
+    "{} of {} runs on a loaded machine (a load above the number of processors, or fewer than 0.9 "
+    "CPU seconds per second): their times may be too long."
 )
 
 

@@ -82,12 +82,12 @@ class Drawing:
         cls, comparison: ComparedRuns, x: Any, y: Any, figsize: Any, labels: Any, on_axes: bool
     ) -> Drawing:
         """Return the drawing that a user asks for. Raises ValueError or TypeError."""
-        chosen = (x,) if isinstance(x, str) else x
-        if chosen is None:
-            chosen = (comparison.clock,) if on_axes else (comparison.clock, "iteration")
-        if not chosen or not set(chosen) <= set(X_LABELS):
+        chosen = x if isinstance(x, list | tuple) else [x]
+        if x is None:
+            chosen = [comparison.clock] if on_axes else [comparison.clock, "iteration"]
+        if not chosen or any(name not in list(X_LABELS) for name in chosen):
             raise ValueError(f"x must be one of {', '.join(X_LABELS)}, or a list; got {x!r}.")
-        if y not in Y_LABELS:
+        if y not in list(Y_LABELS):
             raise ValueError(f"y must be one of {', '.join(Y_LABELS)}; got {y!r}.")
         if on_axes and (len(chosen), len(comparison.problems)) != (1, 1):
             raise ValueError(

@@ -28,25 +28,23 @@ RUNS = "runs"
 class ComparisonPlan:
     """The arguments of a comparison.
 
-    flags (of the command line) and sha256 (of a file, by problem) are kept in the record. The seed
-    of the settings stands in the place of seeds that are not given.
+    flags (of the command line) and sha256 (of a file, by problem) are kept in the record. Each of
+    the seeds takes the place of the one in the settings.
     """
 
     problems: dict[str, Problem]
     methods: dict[str, Method]
     settings: Settings
+    seeds: tuple[int, ...]
+    repeat: int = 1
     out: Path | None = None
     n_jobs: int = 1
     verbose: int = 0
     resume: bool = False
     flags: dict[str, Any] = field(default_factory=dict)
     sha256: dict[str, str | None] = field(default_factory=dict)
-    seeds: tuple[int, ...] = ()
-    repeat: int = 1
 
     def __post_init__(self) -> None:
-        if not self.seeds:
-            object.__setattr__(self, "seeds", (self.settings.rng,))
         if self.resume and self.out is None:
             raise ValueError("resume needs the folder of the comparison, out; got None.")
 

@@ -31,7 +31,7 @@ class Deadline:
     state : RunState
         Predicts the time of its certificate.
     clock : Stopwatch
-        The clock of the method, which stands still during a prediction.
+        The clock of the method, which leaves predictions out.
     iteration, judgement, certificate : float
         Seconds that the next ones will take, as far as is known.
     """
@@ -60,9 +60,8 @@ class Deadline:
         if self.limit is None:
             return False
         if self.iteration > 0 and self._next_prediction <= self._spent() < self.limit:
-            self.clock.pause()
-            self.certificate = MARGIN * self.state.seconds_to_certify(self.judgement)
-            self.clock.resume()
+            predict = self.state.seconds_to_certify
+            self.certificate = MARGIN * self.clock.leave_out(predict, self.judgement)
             self._next_prediction = AGAIN * self._spent()
         needed = self.iteration + self.certificate + (self.judgement if judges else 0.0)
         return self._spent() + needed >= self.limit

@@ -5,6 +5,7 @@ import signal
 import numpy as np
 import pytest
 import scipy.sparse
+from matplotlib import pyplot
 
 import fwlab
 import fwlab.choice.walk as walk_module
@@ -254,6 +255,7 @@ def test_the_figure_shows_bounds_and_choice(proved):
     chosen = ax.lines[-1]
     assert (chosen.get_xdata()[0], chosen.get_ydata()[0]) == (proved.C, proved.accuracy)
     assert proved.plot(ax) is ax
+    pyplot.close(ax.figure)
 
 
 def test_what_is_not_proved_is_shaded():
@@ -263,6 +265,7 @@ def test_what_is_not_proved_is_shaded():
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels[0] == "not proved"
     assert (shaded.get_x(), shaded.get_x() + shaded.get_width()) == pytest.approx(INTERVAL)
+    pyplot.close(ax.figure)
 
 
 # ------------------------------------------------------------------ sentences

@@ -198,7 +198,7 @@ def test_rcparams_hold():
         "lines.markersize": 2.0,
     }
     # what the user sets to its default value cannot be told from what nobody set
-    with pyplot.rc_context({**own, "axes.spines.top": True}):
+    with pyplot.rc_context(own):
         ax = runs.plot()[0, 0]
     assert ax.lines[1].get_linewidth() == 3.0 and ax.lines[1].get_markersize() == 2.0
     assert ax.xaxis.label.get_fontsize() == 7.0
@@ -213,6 +213,8 @@ def test_rcparams_hold():
     ("options", "error", "words"),
     [
         ({"x": "time"}, ValueError, r"x must be one of iteration, cpu, .*; got 'time'"),
+        ({"x": 3}, ValueError, r"x must be one of .*, or a list; got 3"),
+        ({"y": ["gap"]}, ValueError, r"y must be one of .*; got \['gap'\]"),
         ({"x": []}, ValueError, r"x must be one of .*, or a list; got \[\]"),
         ({"x": ["cpu", "gap"]}, ValueError, r"x must be one of .*; got \['cpu', 'gap'\]"),
         ({"y": "cpu"}, ValueError, r"y must be one of gap, primal, dual; got 'cpu'"),

@@ -6,6 +6,7 @@ import matplotlib.figure
 import matplotlib.image
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 import fwlab
 from fwlab.experiments import Comparison, Failure, RunKey, Settings
@@ -199,6 +200,7 @@ def test_trace_draws_itself() -> None:
     axes = columns.plot()
     np.testing.assert_allclose(drawn(axes)[0], [[0.01, 0.5], [0.02, 0.1]])
     assert axes.get_xlabel().startswith("seconds")
+    assert pyplot.figure(axes.figure.number) is axes.figure
     given = matplotlib.figure.Figure().add_subplot()
     assert plot_gaps(columns.gaps, given) is given
     assert len(drawn(given)) == LINES

@@ -221,6 +221,17 @@ def test_a_clock_adds_up(hands):
     assert (clock.times, clock.last) == ((5.0, 1.0), 4.0)
 
 
+def test_a_clock_leaves_work_out_whether_it_runs_or_not(hands):
+    clock = Stopwatch()
+    for _ in range(2):
+        clock.resume()
+        hands.move(1.0, 1.0)
+        clock.leave_out(hands.move, 4.0, 4.0)
+        clock.pause()
+        clock.leave_out(hands.move, 16.0, 16.0)
+    assert clock.cpu == 2.0
+
+
 def test_a_predicted_certificate_takes_neither_clock(hands, monkeypatch):
     def seconds_to_certify(state, judgement):
         hands.move(100.0, 50.0)
