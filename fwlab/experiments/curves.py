@@ -19,7 +19,7 @@ X_LABELS = {
     "iteration": "iterations (each sees all n rows at least once)",
     "cpu": "CPU seconds (judging excluded)",
     "wall": "seconds (judging excluded)",
-    "calls": "oracle calls: LMO and projections, of one sample each",
+    "calls": "oracle calls (LMO and projections)",
     "passes": "passes over X: rows of scores / n",
 }
 # what y can be: the gap, or what it bounds

@@ -121,13 +121,18 @@ def _status(group: Sequence[Row]) -> str:
 
 def _made(group: Sequence[Row]) -> str:
     """Return when and on which machine runs were made, if not just now in one go."""
-    return ", ".join(dict.fromkeys(map(_made_one, group)))
-
-
-def _made_one(row: Row) -> str:
-    resumed = f"resumed at {row['resumed']}" if row["resumed"] else ""
-    stored = f"{row['date']} on {row['machine']}" if row["stored"] else ""
-    return "; ".join(filter(None, (stored, resumed))) or ("now" if row["machine"] else "-")
+    dates: dict[str, list[str]] = {}
+    for row in group:
+        if row["stored"]:
+            dates.setdefault(str(row["machine"]), []).append(str(row["date"]))
+    parts = [
+        f"{' to '.join(dict.fromkeys((min(days), max(days))))} on {machine}"
+        for machine, days in dates.items()
+    ]
+    if any(row["machine"] and not (row["stored"] or row["resumed"]) for row in group):
+        parts.append("now")
+    parts += [f"resumed at {row['resumed']}" for row in group if row["resumed"]]
+    return ", ".join(dict.fromkeys(parts)) or "-"
 
 
 def _latex_cell(group: Sequence[Row], column: str) -> str:

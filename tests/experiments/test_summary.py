@@ -76,6 +76,9 @@ def test_one_run_of_each_method_has_no_medians():
 def test_stored_and_new_runs_are_told_apart():
     (line,) = cells(row(stored=True), row(stored=True), row(), row(resumed="iteration 3"))
     assert line["made"] == "1999 on Abacus 9, now, resumed at iteration 3"
+    earlier = [{"stored": True, "date": date} for date in ("2001", "1998", "2000")]
+    (line,) = cells(*(row(**made) for made in earlier), row(stored=True, machine="Enigma"))
+    assert line["made"] == "1998 to 2001 on Abacus 9, 1999 on Enigma"
 
 
 def test_latex_has_a_line_for_each_method():
