@@ -7,6 +7,7 @@ whatever else changes the machine code: numba's version, bounds checking and the
 
 import hashlib
 import inspect
+import platform
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -21,6 +22,16 @@ from fwlab.kernels import _plain
 from fwlab.kernels._machine_code import code_folder
 
 config: Any = numba.config
+
+
+def vector_registers() -> int:
+    """Return the number of vector registers of the processor: on x86 16 without AVX-512."""
+    if platform.machine().lower() not in ("x86_64", "amd64", "i386", "i686"):
+        return 32
+    return 32 if binding.get_host_cpu_features().get("avx512f") else 16
+
+
+VECTOR_REGISTERS = vector_registers()
 
 
 def cache_key(folder: Any) -> str | None:

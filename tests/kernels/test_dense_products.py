@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fwlab.kernels.products.blocks import add_block
+from fwlab.kernels.products.blocks import add_block, four_rows_of_scores, two_rows_of_scores
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 
 pytestmark = pytest.mark.small
@@ -27,6 +27,21 @@ def test_scores_and_transposed_product(size, dtype, seed, data):
     exact = X.astype(np.float64)
     assert_allclose(DenseFeatures(X).scores(W), exact @ W.T, rtol=0, atol=1e-12)
     assert_allclose(DenseFeatures(X).transposed_product(A), A.T @ exact, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows_of_scores", [four_rows_of_scores, two_rows_of_scores])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_of_a_few_rows(rows_of_scores, dtype):
+    """Small integers, whose sums are exact; scores beside the group stay."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 9, (6, 13)).astype(dtype)
+    W = rng.integers(-9, 9, (8, 15)).astype(dtype)
+    scores = np.full((6, 8), 7.0)
+    rows_of_scores(X, W, 1, 2, scores)
+    group = slice(1, 5 if rows_of_scores is four_rows_of_scores else 3), slice(2, 7)
+    expected = np.full((6, 8), 7.0)
+    expected[group] = (X @ W[:, :13].T)[group]
+    assert_array_equal(scores, expected)
 
 
 @given(st.integers(1, 18), st.integers(1, 12), st.sampled_from([0.0, 0.2, 0.6, 1.0]), st.booleans())

@@ -26,6 +26,7 @@ from fwlab import kernels
 from fwlab.distributed.same_chunks import WORDS, checksum
 from fwlab.kernels.domains.sorting import INSERTION_LENGTH
 from fwlab.kernels.layouts import StepRecord
+from fwlab.kernels.products import blocks
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.operators.features import SHORT_ROWS, DenseFeatures
 from fwlab.solvers import ascent
@@ -228,6 +229,13 @@ def use_faces(rng):
             fwlab.solve(fwlab.Problem(data, y, loss, 0.5), "ascent", tol=0.0, max_iter=9)
 
 
+def use_rows_of_scores(rng):
+    """Compute scores of two and four rows at once: a processor uses one of them."""
+    X, W, scores = rng.standard_normal((4, 9)), rng.standard_normal((5, 9)), np.zeros((4, 5))
+    blocks.four_rows_of_scores(X, W, 0, 0, scores)
+    blocks.two_rows_of_scores(X, W, 0, 0, scores)
+
+
 def use_single_precision(rng):
     """Take sums of one term: longer float32 sums would differ by more than assert_same allows."""
     X = np.zeros((9, SHORT_ROWS), np.float32)
@@ -269,6 +277,7 @@ RUNS = [
     use_solvers,
     use_entropies,
     use_faces,
+    use_rows_of_scores,
     use_single_precision,
     use_panels,
     use_ranking,
