@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from fwlab.checks.arguments import as_positive_reals
 from fwlab.experiments.curves import X_LABELS, Y_LABELS, Band, Curve, band, curves_of
 from fwlab.experiments.engine import Failure
 from fwlab.experiments.load import Load
@@ -42,6 +43,7 @@ LOOK: dict[str, Any] = {
 PANEL, LEGEND = (5.5, 4.3), 0.9
 # a line as wide as a panel
 LETTERS_OF_A_TITLE = 60
+UNBROKEN_EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 LINES = "Bold: smallest value so far. Faint: value at every checkpoint, from iteration 1 on."
 BANDS = "Bold: median of the smallest values so far of all runs. Shaded: their range."
 AT_THE_FLOOR = "Hollow triangles: a value below the rounding error of the objectives."
@@ -94,6 +96,8 @@ class Drawing:
                 f"ax takes one problem and one x; got {len(comparison.problems)} problems and "
                 f"{len(chosen)} x."
             )
+        if figsize is not None and len(as_positive_reals("figsize", figsize)) != 2:
+            raise ValueError(f"figsize must be two numbers, width and height; got {figsize!r}.")
         if not isinstance(labels or {}, Mapping):
             raise TypeError(f"labels must be a dict {{method: text}}; got {labels!r}.")
         unknown = [name for name in labels or {} if name not in comparison.methods]
@@ -162,8 +166,8 @@ def _size(columns: int, rows: int) -> tuple[float, float]:
 def _draw_problem(panels: Any, comparison: ComparedRuns, name: str, drawing: Drawing) -> set[str]:
     """Draw the panels of one problem, and return the sentences that explain them."""
     runs = comparison.finished(name)
-    title = wrap(describe_problem(name, comparison.problems[name]), LETTERS_OF_A_TITLE)
-    lines = [*title, *_machines(comparison, runs), *_loaded(runs)]
+    title = describe_problem(name, comparison.problems[name]).replace(" = ", UNBROKEN_EQUALS)
+    lines = [*wrap(title, LETTERS_OF_A_TITLE), *_machines(comparison, runs), *_loaded(runs)]
     panels[0].set_title("\n".join(lines), loc="left", fontsize="medium")
     panels[0].set_ylabel(Y_LABELS[drawing.y])
     notes: set[str] = set()

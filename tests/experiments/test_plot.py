@@ -85,7 +85,9 @@ def test_two_panels_a_problem_and_one_legend_entry_a_method() -> None:
 def test_title_and_labels_say_what_is_drawn() -> None:
     figure = comparison_figure(comparison({("mine", "fw"): result([1.0, 0.5])}))
     title = figure.axes[0].get_title(loc="left")
-    assert title == "mine: TopK(k=2), n = 3, d = 3, m = 3, lam = 0.25"
+    assert title.replace("\N{NO-BREAK SPACE}", " ") == (
+        "mine: TopK(k=2), n = 3, d = 3, m = 3, lam = 0.25"
+    )
     left, right = figure.axes
     assert left.get_xlabel().startswith("seconds")
     assert right.get_xlabel().startswith("iterations")
