@@ -7,7 +7,7 @@ must not decide; or else after the last iteration.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fwlab.result import Certificate, Status
@@ -98,7 +98,11 @@ def run_loop(
             progress = clock.run(_iterate, method, state, workspace)
             iteration += 1
             deadline.iteration = clock.last
-            if schedule.is_due(iteration, progress) or deadline.is_over():
+            due = schedule.is_due(iteration, progress)
+            if due and schedule.is_blind(progress):
+                excess = clock.leave_out(_sampled_excess, state, limits, certificate)
+                due = not schedule.postpones(iteration, progress, excess, state.checkpoint_cost)
+            if due or deadline.is_over():
                 break
         ends = iteration >= limits.max_iter or deadline.is_over(judges=True)
         expects_end = ends or schedule.expects_end(progress)
@@ -112,6 +116,12 @@ def _iterate(method: Method, state: RunState, workspace: Any) -> float | None:
     """Make an iteration, and return the progress after it."""
     method.iterate(state, workspace)
     return method.progress(state, workspace)
+
+
+def _sampled_excess(state: RunState, limits: Limits, last: Certificate) -> float | None:
+    """Return about the factor by which the gap misses tol, or None if samples do not tell."""
+    gap = state.sampled_gap()
+    return None if gap is None else limits.excess(replace(last, gap=gap))
 
 
 def _ended(

@@ -17,6 +17,7 @@ from fwlab.rounding import distances
 from fwlab.solvers.certificate_time import seconds_to_certify
 from fwlab.solvers.run_state import RunState
 from fwlab.solvers.same_data import changed_row
+from fwlab.solvers.sampled_gap import sampled_gap
 from fwlab.solvers.segment import move
 from fwlab.solvers.smoothness import smoothness
 from fwlab.text import describe
@@ -209,13 +210,10 @@ class State(RunState):
 
     def __post_init__(self) -> None:
         self.given_problem = self.problem
-        if not self.needs.gram:
-            self.max_gram_memory = 0
+        self.max_gram_memory *= self.needs.gram
         if self.needs.coefficients:
             self.coefficients = self.A.copy()
-        if self.needs.own_loss is not None:
-            self.own_problem = self.problem.with_loss(self.needs.own_loss)
-        self.refresh()
+        self._change_problem(self.problem)
         self.best_link = self.link
 
     @cached_property
@@ -306,6 +304,9 @@ class State(RunState):
         certificate = certificate.contradicted(found)
         self.judged = self.n_steps, certificate
         return certificate
+
+    def sampled_gap(self) -> float | None:
+        return sampled_gap(self)
 
     def seconds_to_certify(self, judgement: float) -> float:
         """Predict the seconds of `certify` from a certificate of some samples."""

@@ -61,6 +61,10 @@ class RunState:
         """Return the certificate of the dual point alone, computed from scratch."""
         raise NotImplementedError(f"{type(self).__name__} must define `certify`.")
 
+    def sampled_gap(self) -> float | None:
+        """Estimate the gap from some of the samples; None if that saves little or is not known."""
+        return None
+
     def seconds_to_certify(self, judgement: float) -> float:
         """Predict the seconds of `certify` from the seconds of the last judgement."""
         return judgement

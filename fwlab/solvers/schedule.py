@@ -9,6 +9,10 @@ A checkpoint costs at most one iteration. With check_every="auto" the next one i
 A method that reports no progress is judged again after a tenth more iterations. The clock never
 decides, so that a run can be repeated.
 
+After its first iteration a run has one gap, that of its start, and nothing to predict from. If a
+sample of the rows says then that the gap is far above tol, it takes the place of a checkpoint: the
+next one is predicted from it.
+
 If the predicted gap meets tol, the loop computes the certificate at once, unless the last such
 prediction was wrong.
 """
@@ -20,6 +24,8 @@ from math import ceil
 WORK_BETWEEN = 10
 # the gap is about proportional to the progress over this factor, but the proportion drifts
 TRUSTED = 100.0
+# a sampled gap of more than this times tol is far above it
+FAR = 2.0
 
 
 @dataclass(eq=False)
@@ -54,6 +60,22 @@ class Schedule:
         if not progress or not self.progress:
             return since >= max(1, self.iteration // 10)
         return self._predicted(progress) <= 1.0 or progress * TRUSTED <= self.progress
+
+    def is_blind(self, progress: float | None) -> bool:
+        """Return whether "auto" has a progress now, but none before from which to predict."""
+        return self.every is None and bool(progress) and not self.progress
+
+    def postpones(
+        self, iteration: int, progress: float | None, excess: float | None, cost: float
+    ) -> bool:
+        """Return whether a sampled excess, finite and far above 1, takes the place of a checkpoint.
+
+        It is noted if so.
+        """
+        if excess is None or not FAR < excess < float("inf"):
+            return False
+        self.note(iteration, progress, excess, cost)
+        return True
 
     def expects_end(self, progress: float | None) -> bool:
         """Return whether the gap should meet tol; always False with fixed intervals."""
