@@ -8,6 +8,7 @@ must not decide; or else after the last iteration.
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from fwlab.result import Certificate, Status
@@ -93,22 +94,18 @@ def run_loop(
             break
         progress, excess = method.progress(state, workspace), limits.excess(certificate)
         schedule.note(iteration, progress, excess, state.checkpoint_cost)
+        sample = partial(clock.leave_out, _sampled_excess, state, limits, certificate)
         clock.resume()
         while iteration < limits.max_iter and not interrupt.pressed:
             progress = clock.run(_iterate, method, state, workspace)
             iteration += 1
             deadline.iteration = clock.last
             due = schedule.is_due(iteration, progress)
-            if due and schedule.is_blind(progress):
-                excess = clock.leave_out(_sampled_excess, state, limits, certificate)
-                due = not schedule.postpones(iteration, progress, excess, state.checkpoint_cost)
-            if due or deadline.is_over():
+            if (due and not schedule.postpones(iteration, progress, sample)) or deadline.is_over():
                 break
         ends = iteration >= limits.max_iter or deadline.is_over(judges=True)
         expects_end = ends or schedule.expects_end(progress)
-    if not certificate.from_scratch:
-        certificate = state.certify()
-        recorder.correct(state, certificate, iteration, clock.times)
+    certificate = _from_scratch(state, recorder, certificate, iteration, clock.times)
     return _ended(certificate, status, iteration, clock.times, limits)
 
 
@@ -122,6 +119,16 @@ def _sampled_excess(state: RunState, limits: Limits, last: Certificate) -> float
     """Return about the factor by which the gap misses tol, or None if samples do not tell."""
     gap = state.sampled_gap()
     return None if gap is None else limits.excess(replace(last, gap=gap))
+
+
+def _from_scratch(
+    state: RunState, recorder: Recorder, certificate: Certificate, iteration: int, times: Times
+) -> Certificate:
+    """Return the last certificate, computed from scratch; the trace gets its numbers."""
+    if not certificate.from_scratch:
+        certificate = state.certify()
+        recorder.correct(state, certificate, iteration, times)
+    return certificate
 
 
 def _ended(

@@ -17,6 +17,7 @@ If the predicted gap meets tol, the loop computes the certificate at once, unles
 prediction was wrong.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
@@ -61,20 +62,19 @@ class Schedule:
             return since >= max(1, self.iteration // 10)
         return self._predicted(progress) <= 1.0 or progress * TRUSTED <= self.progress
 
-    def is_blind(self, progress: float | None) -> bool:
-        """Return whether "auto" has a progress now, but none before from which to predict."""
-        return self.every is None and bool(progress) and not self.progress
-
     def postpones(
-        self, iteration: int, progress: float | None, excess: float | None, cost: float
+        self, iteration: int, progress: float | None, sample: Callable[[], float | None]
     ) -> bool:
-        """Return whether a sampled excess, finite and far above 1, takes the place of a checkpoint.
+        """Return whether a sampled gap takes the place of a checkpoint; note it if so.
 
-        It is noted if so.
+        sample() returns the factor by which that gap misses tol, or None.
         """
+        if self.every is not None or not progress or self.progress:
+            return False
+        excess = sample()
         if excess is None or not FAR < excess < float("inf"):
             return False
-        self.note(iteration, progress, excess, cost)
+        self.iteration, self.progress, self.excess = iteration, progress, excess
         return True
 
     def expects_end(self, progress: float | None) -> bool:

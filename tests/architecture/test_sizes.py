@@ -13,6 +13,7 @@ MANY_ARGUMENTS = {
     "fwlab.kernels.products.blocks._four_by_five": (
         "nine rows of their own, whose addresses and twenty sums stay in registers"
     ),
+    "fwlab.kernels.products.blocks._two_by_five": "seven rows of their own, as above",
 }
 
 

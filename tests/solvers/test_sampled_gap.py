@@ -98,25 +98,34 @@ def test_there_is_none_with_a_gram_matrix(monkeypatch):
 # ---------------------------------------------------------------- the schedule
 
 
-def test_a_schedule_is_blind_until_it_has_noted_progress():
-    schedule = Schedule(every=None)
+def started(every=None):
+    schedule = Schedule(every)
     schedule.note(0, None, 20.0, 1.0)
-    assert schedule.is_blind(8.0) and not schedule.is_blind(None) and not schedule.is_blind(0.0)
+    return schedule
+
+
+def test_only_a_run_that_cannot_predict_is_sampled():
+    def sample():
+        raise AssertionError
+
+    assert not started(every=2).postpones(1, 8.0, sample)
+    assert not started().postpones(1, None, sample)
+    assert not started().postpones(1, 0.0, sample)
+    schedule = started()
     schedule.note(1, 8.0, 20.0, 1.0)
-    assert not schedule.is_blind(4.0)
-    assert not Schedule(every=2).is_blind(8.0)
+    assert not schedule.postpones(2, 4.0, sample)
 
 
 @pytest.mark.parametrize("excess", [None, 0.5, FAR, np.inf, np.nan])
 def test_a_checkpoint_near_tol_stays(excess):
-    schedule = Schedule(every=None)
-    assert not schedule.postpones(1, 8.0, excess, 1.0)
-    assert schedule.is_blind(8.0)
+    schedule = started()
+    assert not schedule.postpones(1, 8.0, lambda: excess)
+    assert schedule.progress is None
 
 
 def test_a_far_gap_takes_the_place_of_a_checkpoint():
-    schedule = Schedule(every=None)
-    assert schedule.postpones(1, 8.0, 4.0, 1.0)
+    schedule = started()
+    assert schedule.postpones(1, 8.0, lambda: 4.0)
     assert not schedule.is_due(2, 4.0) and schedule.is_due(3, 2.0) and schedule.expects_end(2.0)
 
 
