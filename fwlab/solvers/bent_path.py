@@ -84,7 +84,7 @@ def follow_bent_path(state: State, directions: Directions) -> float:
     step = features.first_maximum(order, path, moving, rested, square, lam, lam_n)
     # a block that reaches its bound takes two products with each class of its direction
     bent = order[directions.limits[order] <= step]
-    state.n_rows += 2 * np.count_nonzero(D[bent]) / problem.n_classes
+    state.n_rows += 2 * np.count_nonzero(D, axis=1)[bent].sum() / problem.n_classes
     moving *= step
     state.link += moving
     state.link += rested

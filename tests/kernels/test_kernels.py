@@ -58,7 +58,8 @@ def all_kernels():
         module = importlib.import_module(info.name)
         for name, kernel in vars(module).items():
             source = getattr(kernel, "py_func", None)
-            if source is not None and source.__module__ == module.__name__:
+            own = module.__name__, name  # not that of another module, nor another name of one here
+            if source is not None and (source.__module__, source.__name__) == own:
                 found[f"{info.name.removeprefix(kernels.__name__ + '.')}.{name}"] = kernel
     return found
 
