@@ -16,7 +16,9 @@ from loss_table import Entry, labels, weight_vectors
 from projection_sets import excess, half_gradient, is_majorised, smallest_on_permutahedron
 
 import fwlab
+from fwlab.kernels.domains.large_entries import shorten_gaps
 from fwlab.kernels.domains.metric_projection import make_metric_scratch, project_in_metric
+from fwlab.kernels.layouts import PolytopeWeights
 
 pytestmark = pytest.mark.small
 
@@ -116,6 +118,18 @@ def test_entries_at_the_longest_gap_keep_weights_of_their_own(far):
     assert below.tolist() == [11.0, -5.0, -3.0, -2.0, -1.0]
     above = loss.project(np.array([0.0, 3.0, -0.5, -56.0, -far]), 0)
     assert above.tolist() == [12.0, -1.0, -2.0, -4.0, -5.0]
+
+
+def test_the_gaps_of_large_entries_by_hand():
+    """R = 1: gaps above 4 and below -4 become 4, next to an entry of -1, or to 0 without one."""
+    weights = np.array([0.5, 0.25, 0.125, 0.125]), np.array([0.25, 0.125, 0.0625, 0.0625])
+    polytope = PolytopeWeights(*weights, 4, 4, 1.0, 0.5)
+    b = np.array([2000.0, 1000.0, -1.0, -3000.0])
+    lost = 0.5 * 1992 + 0.25 * 996 - 0.0625 * 2995
+    assert shorten_gaps(4, polytope, b) == lost and b.tolist() == [8.0, 4.0, -1.0, -5.0]
+    b = np.array([1002.0, 3.0, -3000.0])
+    lost = 0.5 * 995 - 0.0625 * 2996
+    assert shorten_gaps(3, polytope, b) == lost and b.tolist() == [7.0, 3.0, -4.0]
 
 
 @pytest.mark.parametrize("d", [2, 3, 6])

@@ -16,7 +16,11 @@ from fwlab.kernels.domains.selection import (
     kth_of_row,
 )
 from fwlab.kernels.simplices.knapsack import project_knapsack_rows, sorted_threshold
-from fwlab.kernels.simplices.topk_simplex import project_topk_rows, sorted_thresholds
+from fwlab.kernels.simplices.topk_simplex import (
+    pivot_and_width,
+    project_topk_rows,
+    sorted_thresholds,
+)
 
 pytestmark = pytest.mark.small
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
@@ -167,3 +171,11 @@ def test_the_guess_is_rarely_above():
     rows = rng.normal(size=(200, 2000))
     above = sum(guess_below(row, 300, sample) > np.sort(row)[-300] for row in rows)
     assert above < 10
+
+
+def test_the_width_of_equal_entries_by_hand():
+    """S_1 = 1 is rounded up twice, by 4 eps each: (1 + 4 eps)^2 is 1 + 8 eps in floats."""
+    d = 3 * LANES
+    scratch = np.empty(d, np.int64), np.empty(d), np.empty(LANES)
+    assert pivot_and_width(np.ones(d), 1, np.inf, 0.0, *scratch) == (1.0, 1 + 8 * EPS)
+    assert pivot_and_width(np.ones(d), 1, 0.5, 0.0, *scratch) == (1.0, 0.5)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import fwlab
 import fwlab.certificate as module
 from fwlab.certificate import _negative_curvature, _norm_error, _product_errors, certificate_of
+from fwlab.checks.gram import EPS, checked_gram
 from fwlab.operators.features import GramFeatures
 from fwlab.result import Certificate
 
@@ -222,3 +223,18 @@ def test_products_at_the_bound_are_no_contradiction():
     problem = shifted(made(), 0.0)
     zeros = np.zeros((N, M))
     assert _negative_curvature(problem, zeros, zeros.T, np.zeros(M)) == ""
+
+
+def test_the_shift_of_a_gram_matrix_by_hand():
+    """An eigenvalue of -1e-9 needs 1e4 times the first shift, which is 10 n eps with n = 64."""
+    gram = np.eye(64)
+    gram[0, 0] = -1e-9
+    shift = 1e4 * 640 * EPS
+    trace = 63 + 1e-9 + 64 * shift
+    _, mu = checked_gram(gram)
+    assert mu == pytest.approx(1.01 * (shift + 65 * EPS / 2 * trace), rel=1e-14, abs=0)
+
+
+def test_a_gram_matrix_becomes_its_symmetric_part():
+    found, _ = checked_gram(np.array([[2.0, 1.0 + 2.0**-30], [1.0, 3.0]]))
+    assert_allclose(found, [[2.0, 1.0 + 2.0**-31], [1.0 + 2.0**-31, 3.0]], rtol=0)

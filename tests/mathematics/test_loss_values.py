@@ -23,3 +23,14 @@ def test_a_loss_is_the_value_of_its_vertex_bit_for_bit(m, k):
             values = polytopes.values(scores)
             assert_array_equal(values, polytopes.compact_vertices(scores)[2])
             assert (values >= 0).all()
+
+
+@pytest.mark.small
+def test_an_envelope_by_hand():
+    """A margin of 1 has the envelope max (b - smoothing b^2), b in [0, 1]; a row is a number."""
+    loss, scores = fwlab.MaxHinge(), np.array([2.0, 2.0])
+    assert loss.value(scores, 0) == 1.0
+    for smoothing, value, z in ((1.0, 0.25, 2.5), (2.0, 0.125, 2.5), (0.25, 0.75, 2.25)):
+        envelope, nearest = loss.moreau(scores, 0, smoothing)
+        assert envelope == value
+        assert_array_equal(nearest, [z, 4.0 - z])

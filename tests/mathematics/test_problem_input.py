@@ -384,3 +384,7 @@ def test_samples_without_a_weight_count_in_the_curvature():
     given = {"y": [0, 1], "loss": fwlab.CrossEntropy(), "lam": 5e-101, "sample_weight": [0.0, 1.0]}
     with pytest.raises(ValueError, match=r"they can reach 1e\+200"):
         fwlab.Problem([[1e150], [1e-100]], **given)
+
+
+def test_C_counts_the_samples():
+    assert fwlab.Problem(np.eye(4), [0, 1, 0, 1], fwlab.TopK(1), C=0.5).lam == 1 / (0.5 * 4)

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -97,3 +98,12 @@ def test_bad_arguments_get_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(ImportError, match=r"pip install 'fwlab\[verify\]'"):
         fwlab.verify(problem, result)
+
+
+def test_the_dual_norm_by_hand():
+    """p = 3/2 has q = 3: the square norm of rows of length 1 and 2 is 9^(2/3); p = 1 takes 4."""
+    judge = judge_with([2, 1, 1], [1, 1, 0.25])
+    squares = [flint.arb(1), flint.arb(4)]
+    for p, right in ((1.5, 9 ** (2 / 3)), (2.0, 5.0), (1.0, 4.0)):
+        judge.problem = SimpleNamespace(regularizer=fwlab.LpNorm(p))
+        assert float(judge._dual_square_norm(squares)) == pytest.approx(right, rel=1e-14)

@@ -1,6 +1,7 @@
 """fwlab.testing.check_loss: losses that pass, and planted mistakes that it names."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from guest.losses import OrderedL1, RelativeMargin, Staircase, WestonWatkins
 
 import fwlab
 from fwlab.testing import check_loss
+from fwlab.testing.domain_checks import separation
 from fwlab.testing.loss_checks import convexity, fenchel_young, subgradients
 from fwlab.testing.shrinking import Contradiction, Inputs
 from fwlab.testing.tried_loss import TriedLoss
@@ -309,3 +311,25 @@ def test_bad_arguments_are_one_sentence():
         check_loss(losses.WestonWatkins, 3)
     with pytest.raises(ValueError, match="m must be"):
         check_loss(WestonWatkins(), 1)
+
+
+@pytest.mark.small
+def test_the_separation_from_a_segment_by_hand():
+    """The segment from (-1, 0) to (1, 0) is 1 below (0, 1); no gradient of an end shows it."""
+    tried = SimpleNamespace(lmo=lambda gradient, _: np.where(gradient > 0, [-1.0, 0.0], [1.0, 0.0]))
+    assert separation(tried, np.array([[0.0, 1.0]]), np.zeros(1, dtype=int)) == 1.0
+
+
+@pytest.mark.small
+def test_a_row_with_a_large_slack_hides_no_other_row():
+    """-|s_0| is not convex; scores of 1e20 round by more than the excess of the first row."""
+    tried = SimpleNamespace(
+        name="Roof",
+        value=lambda scores, _: -np.abs(scores[:, 0]),
+        lmo=lambda gradient, _: np.ones_like(gradient),
+        costs=lambda y, m: np.zeros((len(y), m)),
+        rounding=lambda m, sizes: 1e-15 * sizes,
+    )
+    points = {"s": np.array([[1.0, 0.0], [1e20, 0.0]]), "t": np.array([[-1.0, 0.0], [1e20, 0.0]])}
+    with pytest.raises(Contradiction, match="not convex: for row 0"):
+        convexity(tried, Inputs(np.zeros(2, dtype=int), points))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from fwlab.ranking import Problem, interior_point, solve
+from fwlab.ranking import Problem, TopPush, interior_point, solve
 from fwlab.ranking.barrier_steps import barrier_step
 from fwlab.ranking.dual import (
     Dual,
@@ -199,3 +199,11 @@ def test_a_published_point_is_judged_once():
     assert state.judge() is known and known is not first
     state.point = inner_point(problem)
     assert state.judge() == first
+
+
+def test_the_inner_point_by_hand():
+    """|w|^2 = 4 and |alpha|^2/16 on the ray: D = s/2 - 17/8 s^2 is largest at s = 2/17."""
+    problem = Problem(np.eye(4), [1, 1, 0, 0], TopPush("quadratic", 4.0), 0.25)
+    point = inner_point(problem)
+    assert np.concatenate([point.alpha, point.beta]) == pytest.approx(np.full(4, 2 / 17), rel=1e-14)
+    assert problem.dual(point) == pytest.approx(1 / 34, rel=1e-14)

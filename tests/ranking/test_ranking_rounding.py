@@ -277,3 +277,73 @@ def test_moves_of_the_repair_count_by_the_roots_of_the_diagonal(monkeypatch):
     moves.alpha[0] = 0.0
     error = rounding.gap_error(problem, None, found, 2.0)
     assert error == pytest.approx(8 * UNIT * 2.0, rel=1e-12, abs=0)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(
+    ("surrogate", "moved", "size", "rounded"),
+    [("hinge", 1.25, 3, 12), ("quadratic", 9.0625, 9, 99)],
+)
+def test_the_error_of_the_losses_by_hand(surrogate, moved, size, rounded):
+    """The threshold 2 is a margin of 1 above the score 1, and of -3 above 5; theta is 2."""
+    problem = Problem(np.eye(4), [1, 1, 0, 0], TopPush(surrogate, 2.0), 3.0)
+    scores, e = np.array([1.0, 5.0, 2.0, 0.0]), np.array([0.5, 0.25, 0.125, 0.0625])
+    # 2 (1/8 + 1/2) in the margin of the first, whose square is 3^2
+    error = rounding.loss_error(problem, scores, e)
+    assert error == pytest.approx(3 * moved, rel=1e-12)
+    # with exact scores and the threshold 0 only roundings are left
+    error = rounding.loss_error(problem, np.array([-1.0, 3.0, 0.0, 0.0]), 0 * e)
+    assert error == pytest.approx(3 * (rounded * UNIT + gamma(10) * size), rel=1e-12, abs=0)
+
+
+@pytest.mark.small
+def test_moves_of_the_repair_change_the_squares_by_hand():
+    """beta = (3, 0) moves by (1, 2): its square of 9 moves by 6 + 1 + 4 at most."""
+    problem = Problem(np.eye(4), [1, 0, 1, 0], PatMat(0.3, "quadratic", 4.0, 5.0), 8.0)
+    rule = problem.threshold
+    moves = rounding.Moves(np.zeros(2), np.array([1.0, 2.0]), 0.0)
+    point = Point(np.zeros(2), np.array([3.0, 0.0]), 4.0)
+    error = rounding.linear_part_error(problem, point, moves)
+    assert error == pytest.approx(3 * rule.slope + rule.curvature / 2 * 11 / 4, rel=1e-12)
+
+
+@pytest.mark.small
+def test_the_share_of_the_mean_in_the_repair_by_hand():
+    """6, 1, 1 need 3/5 of their mean 8/3; equal entries beyond the cap move by a rounding alone."""
+    moved = rounding._mixing(np.array([6.0, 1.0, 1.0]), 8.0, 0.5)
+    assert moved == pytest.approx([2.0, 1.0, 1.0], rel=1e-13)
+    moved = rounding._mixing(np.array([1.0, 1.0]), 2.0, 0.25)
+    assert moved == pytest.approx(np.full(2, gamma(6)), rel=1e-15, abs=0)
+
+
+@pytest.mark.small
+def test_an_entry_that_underflows_has_an_error():
+    """exp(-2^48) is 0 in floats, and not in fact."""
+    rbf = gram.RbfGram(np.array([[0.0], [2.0**24]]), 1.0, 2**30)
+    r, rows = gram.norms_above(rbf.norms), np.arange(2)
+    found = rbf._errors_of_entries(np.zeros((2, 2)), r, rows, np.array([2.0**1000, 0.0]))
+    h = gamma(9) * r.sum() ** 2
+    assert gram.SMALL < h < 1 and found[0] == 0.0
+    error = gram.SMALLEST_NORMAL * (h * np.exp(h) + gram.EXP_ERROR) * 2.0**1000
+    assert found[1] == pytest.approx(error, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize(("surrogate", "root"), [("hinge", 0.75), ("quadratic", 0.5)])
+@pytest.mark.parametrize("guess", [-5.0, 5.0])
+def test_a_wrong_guess_of_a_quantile_does_not_count(flint, monkeypatch, guess, surrogate, root):
+    """One score of 0, whose middle is said to be elsewhere, takes a quarter; no step mends t."""
+
+    class Score:
+        def mid(self):
+            return flint.arb(guess)
+
+        def rad(self):
+            return flint.arb(0)
+
+        def __sub__(self, t):
+            return -t
+
+    monkeypatch.setattr(verify, "NEWTON_STEPS", 0)
+    problem = Problem(np.eye(2), [1, 0], PatMat(0.25, surrogate, budget="negatives"), 1.0)
+    found = verify._root(flint.arb, problem, [Score()])
+    assert found.lower() <= root <= found.upper()

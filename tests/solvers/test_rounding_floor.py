@@ -46,6 +46,10 @@ def test_a_tracked_certificate_ends_no_run_at_the_floor():
     assert limits(1.0).may_end(tracked, floor=0.1)
 
 
+def test_a_run_with_tol_0_does_not_end_at_the_floor():
+    assert limits(0.0).status(certificate(0.05, 0.99), 0, False) is None
+
+
 def problem(**arguments):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), np.arange(30) % 3

@@ -111,6 +111,12 @@ def test_a_pass_sees_each_row_once(method):
     assert (trace.n_lmo[-1] == 0) == is_projected
 
 
+@pytest.mark.parametrize("method", ["afw", "pfw", "blended-pairwise"])
+def test_a_step_between_vertices_calls_the_oracle_once_a_row(method):
+    trace = fwlab.solve(problem(), method, tol=0.0, max_iter=4, check_every=1).trace
+    assert_array_equal(trace.n_lmo, N * np.arange(5))
+
+
 def test_faces_count_by_their_classes():
     n, m = 20, 10
     X = np.random.default_rng(3).normal(size=(n, 3))
