@@ -6,6 +6,7 @@ import pytest
 from fwlab import Status
 from fwlab.ranking import PatMat, TopPush, TopPushK, rounding, solve, state
 from fwlab.ranking.problem import Point, Problem
+from fwlab.ranking.subgradient import Subgradient
 from fwlab.ranking.surrogates import Surrogate
 from fwlab.ranking.thresholds import SurrogateQuantile
 from tests.ranking.instances import random_instance
@@ -93,6 +94,16 @@ def test_any_feasible_start_leads_to_the_optimum(seed, share):
     again = solve(**arguments, tol=1e-8, start=start)
     assert again.success
     assert again.dual == pytest.approx(best.dual, rel=3e-8)
+
+
+@pytest.mark.small
+def test_each_step_along_a_subgradient_counts():
+    problem = Problem(X, Y, TopPush(), 1.0)
+    start = Point(np.zeros(2), np.zeros(3), None)
+    run = state.State(problem, start, np.random.default_rng(0))
+    for count in (1, 2, 3):
+        Subgradient().iterate(run, None)
+        assert run.n_steps == count and 0.0 < run.step <= 1.0
 
 
 @pytest.mark.turns
