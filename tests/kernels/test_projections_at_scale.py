@@ -120,6 +120,13 @@ def test_entries_at_the_longest_gap_keep_weights_of_their_own(far):
     assert above.tolist() == [12.0, -1.0, -2.0, -4.0, -5.0]
 
 
+def test_equal_entries_near_the_origin_by_hand():
+    """beta = b/10 for nine entries b = 1/2 and c_y = 0, with zeta from 0.09 b to 0.1 b."""
+    loss = fwlab.WeightedTopK([2.0, *[1.0] * 9])
+    found = loss.project(np.array([0.0, *[-0.5] * 9]), 0)
+    assert found == pytest.approx([0.45, *[-0.05] * 9], rel=1e-13)
+
+
 def test_the_gaps_of_large_entries_by_hand():
     """R = 1: gaps above 4 and below -4 become 4, next to an entry of -1, or to 0 without one."""
     weights = np.array([0.5, 0.25, 0.125, 0.125]), np.array([0.25, 0.125, 0.0625, 0.0625])
