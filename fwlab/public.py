@@ -35,6 +35,12 @@ from fwlab.projections import (
 from fwlab.result import Result, Status
 from fwlab.solvers.away_steps import AwayStep, Pairwise
 from fwlab.solvers.blended_pairwise import BlendedPairwise
+from fwlab.solvers.block_frank_wolfe import (
+    BlockAwayStep,
+    BlockBlendedPairwise,
+    BlockFrankWolfe,
+    BlockPairwise,
+)
 from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.registry import methods, register_method
@@ -59,6 +65,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AwayStep",
     "BlendedPairwise",
+    "BlockAwayStep",
+    "BlockBlendedPairwise",
+    "BlockFrankWolfe",
+    "BlockPairwise",
     "Certification",
     "ChoiceStatus",
     "Comparison",

@@ -20,7 +20,12 @@ from fwlab.kernels.products.dense import (
     nonzeros_product,
     scores_product,
 )
-from fwlab.kernels.products.sparse import sparse_scores, sparse_transposed_product
+from fwlab.kernels.products.sparse import (
+    add_row,
+    row_scores,
+    sparse_scores,
+    sparse_transposed_product,
+)
 from fwlab.kernels.products.vertices import dense_product, sparse_product
 from fwlab.kernels.steps.ascent_passes import dense_ascent, sparse_ascent
 from fwlab.kernels.steps.bent_path import DENSE, GRAM, SPARSE, first_maximum
@@ -98,6 +103,12 @@ class DenseFeatures:
 
         return write
 
+    def row_scores(self, i: int, W: Floats) -> Floats:
+        return np.asarray(W @ self.X[i])
+
+    def add_row(self, i: int, change: Floats, W: Floats) -> None:
+        add_outer(change, self.X[i], W)
+
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)
 
@@ -139,6 +150,12 @@ def _writeable_as(whole: NDArray, part: NDArray) -> NDArray:
     """Return `part`, read-only if `whole` is: numba compiles one version for each of the two."""
     part.flags.writeable = whole.flags.writeable
     return part
+
+
+def add_outer(change: Floats, row: NDArray, W: Floats) -> None:
+    """Add change^T row, (m, d), to W in place; classes without a change are not touched."""
+    changed = np.flatnonzero(change)
+    W[changed] += np.outer(change[changed], row)
 
 
 def csr_of(X: Any) -> Csr:
@@ -193,6 +210,19 @@ class SparseFeatures:
             sparse_scores(part, W_T, out)
 
         return write
+
+    def row_scores(self, i: int, W: Floats) -> Floats:
+        scores = np.empty(len(W))
+        row_scores(*self._row(i), W.T, scores)
+        return scores
+
+    def add_row(self, i: int, change: Floats, W: Floats) -> None:
+        add_row(*self._row(i), change, np.flatnonzero(change), W.T)
+
+    def _row(self, i: int) -> tuple[NDArray, NDArray]:
+        """Return the non-zeros of row i and their columns."""
+        row = slice(self.X.indptr[i], self.X.indptr[i + 1])
+        return self.X.data[row], self.X.indices[row]
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return square_in_parts(W)
@@ -280,6 +310,12 @@ class GramFeatures:
             out[:] = W.T[rows if self.index is None else self.index[rows]]
 
         return write
+
+    def row_scores(self, i: int, W: Floats) -> Floats:
+        return W[:, i].copy()
+
+    def add_row(self, i: int, change: Floats, W: Floats) -> None:
+        add_outer(change, self.K[i], W)
 
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         return float(self.class_products(W, W, A, lam_n).sum())

@@ -54,6 +54,12 @@ class Features(Protocol):
     def link_norm(self, W: Floats, A: Floats, lam_n: float) -> float:
         """Return |W|^2 for the link W of A."""
 
+    def row_scores(self, i: int, W: Floats) -> Floats:
+        """Return the scores of sample i for a link W, (m,)."""
+
+    def add_row(self, i: int, change: Floats, W: Floats) -> None:
+        """Add change^T x_i, for a change (m,), to the link W in place."""
+
     def class_products(self, W: Floats, other: Floats, A: Floats, lam_n: float) -> Floats:
         """Return <w_j, other_j> for two links.
 

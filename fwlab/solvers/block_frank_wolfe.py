@@ -1,45 +1,116 @@
-"""Run block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013), with exact or adaptive steps.
+"""Run block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) and its variants, with step rules.
 
 Along a block the dual is a quadratic whose curvature is known, |x_i|^2 / (lam n) + ridge, in every
-direction. An adaptive step estimates it by backtracking all the same, as for a dual that can only
-be evaluated: its estimates stay between the curvature and twice that, and in its block it never
-rises more than the exact step.
+direction, so that the short step is the exact one. An adaptive step estimates the curvature by
+backtracking all the same, as for a dual that can only be evaluated: its estimates stay between the
+curvature and twice that, and in its block it never rises more than the exact step.
+
+Exact steps are compiled, and so are the adaptive steps of BlockFrankWolfe. For all other rules
+Python visits the rows one by one (solvers.row_steps), in the order of the compiled pass.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from fwlab.kernels.steps.rules import ADAPTIVE, FRANK_WOLFE
-from fwlab.solvers.blocks import BlockMethod, BlockWorkspace
+from fwlab.arrays import Integers
+from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, PAIRWISE
+from fwlab.solvers.blocks import SENTENCES, BlockMethod, BlockWorkspace
 from fwlab.solvers.method import State
-
-RULES = {"exact": FRANK_WOLFE, "adaptive": ADAPTIVE}
+from fwlab.solvers.row_steps import visit_rows
+from fwlab.solvers.step_rules import StepRule, as_step_rule
 
 
 @dataclass(frozen=True)
-class BlockFrankWolfe(BlockMethod):
-    """A pass of n block steps, each towards the LMO's vertex of its block.
+class BlockStepMethod(BlockMethod):
+    """A pass of n block steps, each along the direction that `rule` gives.
 
     Parameters
     ----------
-    step : "exact" or "adaptive"
-        "adaptive" backtracks, with one curvature estimate per block.
+    step : "exact", "open-loop", "short", "adaptive", or a StepRule
+        The step of each block. "short" is "exact" here. An open-loop step counts the passes. Rules
+        that are not compiled visit the rows in Python, which is many times slower.
     order, block_size
         As for `BlockMethod`.
     """
 
     rule: int = field(init=False, default=FRANK_WOLFE, repr=False)
-    step: str = "exact"
+    step: StepRule | str = "exact"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.step not in RULES:
-            raise ValueError(f"step must be one of {tuple(RULES)}; got {self.step!r}.")
-        object.__setattr__(self, "rule", RULES[self.step])
+        as_step_rule(self.step)
+        if self.rule == FRANK_WOLFE and self.step == "adaptive":
+            object.__setattr__(self, "rule", ADAPTIVE)
+
+    @property
+    def step_in_python(self) -> bool:
+        """Whether Python visits the rows."""
+        return self.rule != ADAPTIVE and self.step not in ("exact", "short")
+
+    @property
+    def sentence(self) -> str:
+        sentence, phrase = SENTENCES[self.rule], as_step_rule(self.step).phrase
+        if not self.step_in_python:
+            return sentence
+        if self.rule == FRANK_WOLFE:
+            return sentence.replace("exact line search", phrase)
+        return f"{sentence[:-1]}, with {phrase}."
+
+    @property
+    def monotone(self) -> bool:
+        return as_step_rule(self.step).monotone
 
     def start(self, state: State) -> BlockWorkspace:
         workspace = super().start(state)
-        if self.step == "adaptive":
+        if self.rule == ADAPTIVE:
             workspace.estimates = np.zeros(state.problem.n_samples)
+        if self.step_in_python:
+            rule = as_step_rule(self.step)
+            workspace.memories = [rule.start(state) for _ in range(state.problem.n_samples)]
         return workspace
+
+    def visit(self, order: Integers, state: State, workspace: BlockWorkspace) -> None:
+        if not self.step_in_python:
+            super().visit(order, state, workspace)
+            return
+        workspace.active_sets.reserve(order)
+        visit_rows(self.rule, as_step_rule(self.step), order, state, workspace)
+
+
+@dataclass(frozen=True)
+class BlockFrankWolfe(BlockStepMethod):
+    """A pass of n block steps, each towards the LMO's vertex of its block.
+
+    The parameters are those of `BlockStepMethod`.
+    """
+
+
+@dataclass(frozen=True)
+class BlockAwayStep(BlockStepMethod):
+    """A pass of n block steps, each the steeper of the Frank-Wolfe step and the away step.
+
+    The parameters are those of `BlockStepMethod`.
+    """
+
+    rule: int = field(init=False, default=AWAY, repr=False)
+
+
+@dataclass(frozen=True)
+class BlockPairwise(BlockStepMethod):
+    """A pass of n block steps, each from the away atom of its block to the LMO's vertex.
+
+    The parameters are those of `BlockStepMethod`.
+    """
+
+    rule: int = field(init=False, default=PAIRWISE, repr=False)
+
+
+@dataclass(frozen=True)
+class BlockBlendedPairwise(BlockStepMethod):
+    """A pass of n block steps: pairwise within the active set of the block, or else Frank-Wolfe.
+
+    The parameters are those of `BlockStepMethod`.
+    """
+
+    rule: int = field(init=False, default=BLENDED, repr=False)

@@ -9,6 +9,7 @@ at the smallest limit of any row.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -72,6 +73,8 @@ class BlockWorkspace:
         Curvatures of blocks for the rule ADAPTIVE, else empty.
     groups : PanelGroups
         The groups of panels that threads visit together.
+    memories : list
+        The memory of a step rule in Python for each block.
     """
 
     grams: Floats
@@ -83,6 +86,7 @@ class BlockWorkspace:
     moving: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     estimates: Floats = field(default_factory=lambda: np.empty(0))
     groups: PanelGroups = field(default_factory=lambda: PanelGroups(0, 0))
+    memories: list[Any] = field(default_factory=list)
     # weak references: the problem of a chunk holds its samples
     _dual: tuple[ref[PrimalDual], BlockDual] | None = None
     _visit: tuple[ref[PrimalDual], RowsToVisit] | None = None
@@ -161,10 +165,10 @@ class BlockMethod(Method):
                 state.n_lmo += problem.n_samples
                 state.n_rows += problem.n_samples
             for rows in draw_by_gaps(workspace.gaps, state.rng):
-                self._visit(rows, problem, state.link, state.A, workspace)
+                self.visit(rows, state, workspace)
         else:
             rows = self._draw(problem.n_samples, workspace.grams.shape[1], state.rng)
-            self._visit(rows, problem, state.link, state.A, workspace)
+            self.visit(rows, state, workspace)
         state.active = workspace.active_sets.size
         state.n_steps += problem.n_samples
         state.n_rows += problem.n_samples
@@ -188,14 +192,9 @@ class BlockMethod(Method):
             return float(workspace.gaps.sum())
         return float(workspace.moves @ state.problem.curvatures)
 
-    def _visit(
-        self,
-        order: Integers,
-        problem: PrimalDual,
-        link: Floats,
-        A: Floats,
-        workspace: BlockWorkspace,
-    ) -> None:
+    def visit(self, order: Integers, state: State, workspace: BlockWorkspace) -> None:
+        """Make a step in each row of `order`; A and the link follow."""
+        problem, link, A = state.own_problem or state.problem, state.link, state.A
         if problem.has_entropy:
             dual = entropy_dual_of(problem)
             problem.features.entropy_pass(order, workspace.grams, link, A, dual, workspace.moves)

@@ -7,7 +7,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from fwlab.kernels.steps.pseudo import BIASED_PROJECTION, SEMISMOOTH_NEWTON, VARIABLE_FIXING
-from fwlab.kernels.steps.rules import AWAY, BLENDED, EXACT, INVARIANT, PAIRWISE
+from fwlab.kernels.steps.rules import EXACT, INVARIANT
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.alternate import Alternate
 from fwlab.solvers.ascent import Ascent
@@ -15,7 +15,12 @@ from fwlab.solvers.auto import Auto
 from fwlab.solvers.away_steps import AwayStep, Pairwise
 from fwlab.solvers.bent_path import BentPath
 from fwlab.solvers.blended_pairwise import BlendedPairwise
-from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
+from fwlab.solvers.block_frank_wolfe import (
+    BlockAwayStep,
+    BlockBlendedPairwise,
+    BlockFrankWolfe,
+    BlockPairwise,
+)
 from fwlab.solvers.blocks import BlockMethod
 from fwlab.solvers.direct import Direct
 from fwlab.solvers.frank_wolfe import FrankWolfe
@@ -41,9 +46,9 @@ REGISTRY: dict[str, Callable[..., Method]] = {
     "bafw": partial(BentPath, pairwise=False),
     "bpfw": partial(BentPath, pairwise=True),
     "bcfw": BlockFrankWolfe,
-    "bcafw": partial(BlockMethod, AWAY),
-    "bcpfw": partial(BlockMethod, PAIRWISE),
-    "bbpfw": partial(BlockMethod, BLENDED),
+    "bcafw": BlockAwayStep,
+    "bcpfw": BlockPairwise,
+    "bbpfw": BlockBlendedPairwise,
     "dicg": partial(BlockMethod, INVARIANT),
     "ascent": partial(Ascent, EXACT),
     "alternate": Alternate,

@@ -39,6 +39,10 @@ class Direction:
         The state of the run.
     measure_curvature, measure_square : callable
         Compute `curvature` and `square_norm`.
+    row : int or None
+        The sample whose block a block method moves, None if all blocks move.
+    row_smoothness : float or None
+        The largest curvature along a direction of norm 1 in this block.
     """
 
     iteration: int
@@ -47,6 +51,8 @@ class Direction:
     state: State = field(repr=False)
     measure_curvature: Callable[[], float] = field(repr=False)
     measure_square: Callable[[], float] = field(repr=False)
+    row: int | None = None
+    row_smoothness: float | None = field(default=None, repr=False)
 
     @cached_property
     def curvature(self) -> float:
@@ -60,8 +66,8 @@ class Direction:
 
     @property
     def smoothness(self) -> float:
-        """The largest curvature along any direction of norm 1."""
-        return self.state.smoothness
+        """The largest curvature along any direction of norm 1, in the block if only one moves."""
+        return self.state.smoothness if self.row_smoothness is None else self.row_smoothness
 
     @cached_property
     def dual(self) -> float:
@@ -84,6 +90,11 @@ class StepRule:
     An object holds the constants of the rule. Everything that changes during a run belongs into the
     memory that `start` returns, because one object may serve several runs. Pass it as
     `fwlab.FrankWolfe(step=..)`, and to AwayStep, Pairwise and BlendedPairwise likewise.
+
+    BlockFrankWolfe, BlockAwayStep, BlockPairwise and BlockBlendedPairwise take it, too: they call
+    it for every block that can move, with the direction of this block, and `start` once for each
+    block. Python then visits the rows one by one, which is many times slower than their compiled
+    exact steps.
 
     Examples
     --------
@@ -111,7 +122,7 @@ class StepRule:
         return False
 
     def start(self, state: State) -> Any:
-        """Return the memory of a run; it is handed to every call."""
+        """Return the memory of a run, or of one block in it; it is handed to every call."""
         return None
 
     def __call__(self, direction: Direction, memory: Any) -> float:

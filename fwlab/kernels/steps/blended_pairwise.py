@@ -42,12 +42,24 @@ def blended_ends(gradient, y, sets, i, mean, size):
     return vertex, POINT, slope if slope > NOISE * size else 0.0
 
 
-@compiled
-def blended_block(scores, block, polytope, scratch, sets, old, new):
-    """Set new = the block after its exact blended pairwise step; its active set follows."""
+@compiled(inline=True)
+def blended_direction(scores, block, polytope, scratch, sets, old, direction):
+    """Put the LMO's vertex into the row's free slot and write the direction of the row.
+
+    Return its ends (towards, away), slope and largest step, as active_sets.choose_direction does.
+    """
     gradient, reach = row_gradient(scores, block, polytope, scratch, sets, old)
     mean, size = dot(gradient, old), largest_product(gradient, reach)
     towards, away, slope = blended_ends(gradient, block.y, sets, block.row, mean, size)
-    limit = write_direction(towards, away, slope, block, sets, old, new)
+    limit = write_direction(towards, away, slope, block, sets, old, direction)
+    return towards, away, slope, limit
+
+
+@compiled
+def blended_block(scores, block, polytope, scratch, sets, old, new):
+    """Set new = the block after its exact blended pairwise step; its active set follows."""
+    towards, away, slope, limit = blended_direction(
+        scores, block, polytope, scratch, sets, old, new
+    )
     step = step_along(slope, limit, block, old, new)
     move_row(sets, block.row, towards, away, step, limit, block.y, new)

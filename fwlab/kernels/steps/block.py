@@ -15,7 +15,7 @@ import numpy as np
 from fwlab.kernels._jit import chosen_by_type, compiled
 from fwlab.kernels.domains.projection import make_projection_scratch, project_row
 from fwlab.kernels.domains.vertices import best_vertex, make_vertex_scratch, margins_without
-from fwlab.kernels.layouts import BlockScratch, GapRecord
+from fwlab.kernels.layouts import Block, BlockScratch, GapRecord
 from fwlab.kernels.steps.exact_step import exact_step
 
 # the reciprocal of a smaller number, times scores, may overflow
@@ -27,6 +27,14 @@ def make_block_scratch(m, support):
     """Return the scratch of a block step."""
     vertex, projection = make_vertex_scratch(m, support), make_projection_scratch(m)
     return BlockScratch(vertex, np.empty(m), projection, np.empty(m), np.empty(m, dtype=np.int64))
+
+
+@compiled(inline=True)
+def block_of(dual, i):
+    """Return the dual in block i, whose sample weight is not 0."""
+    y, costs, cost_rows, _, _ = dual.polytopes
+    omega = dual.omega[i]
+    return Block(i, y[i], costs[cost_rows[i]], omega, dual.curvatures[i], dual.smoothing / omega)
 
 
 @compiled(inline=True)

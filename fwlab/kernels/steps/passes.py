@@ -8,7 +8,6 @@ import numpy as np
 
 from fwlab.kernels._jit import compiled
 from fwlab.kernels._prefetch import prefetch
-from fwlab.kernels.layouts import Block
 from fwlab.kernels.products.blocks import (
     add_block,
     block_scores,
@@ -18,7 +17,7 @@ from fwlab.kernels.products.blocks import (
 )
 from fwlab.kernels.products.dense import copy_in_lines
 from fwlab.kernels.products.sparse import add_row, request_rows, row_scores
-from fwlab.kernels.steps.block import make_block_scratch, note_gap
+from fwlab.kernels.steps.block import block_of, make_block_scratch, note_gap
 from fwlab.kernels.steps.rules import step_by
 
 
@@ -40,15 +39,11 @@ def step_block(rule, i, scores, dual, scratch, record, A, change):
     Return how many entries change: their classes are the first of scratch.changed. No others are
     written, so that no more memory than theirs goes back.
     """
-    y, costs, cost_rows, _, _ = dual.polytopes
-    omega = dual.omega[i]
     record.moves[i] = 0.0
-    if omega == 0.0:
+    if dual.omega[i] == 0.0:
         change[:] = 0.0
         return 0
-    old, new = A[i], scratch.new
-    ridge = dual.smoothing / omega
-    block = Block(i, y[i], costs[cost_rows[i]], omega, dual.curvatures[i], ridge)
+    old, new, block = A[i], scratch.new, block_of(dual, i)
     note_gap(record, scores, block, dual.weights, scratch, old)
     step_by(rule, scores, block, dual.weights, scratch, record, old, new)
     record.moves[i] = _scaled_difference(old, new, 1.0 / dual.lam_n, change)
