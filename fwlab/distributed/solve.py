@@ -215,12 +215,15 @@ def _split(name: str, solver: Method, problem: ProblemInParts, rng: np.random.Ge
 
 def chunked_method(name: str, solver: Method) -> Method:
     """Return the method that works chunk by chunk. Raises ValueError if there is none."""
-    if isinstance(solver, Ascent | BlockFrankWolfe):
+    if isinstance(solver, Ascent):
+        return ChunkPasses(solver)
+    if isinstance(solver, BlockFrankWolfe) and not (solver.step_in_python or solver.averaging):
         return ChunkPasses(solver)
     if isinstance(solver, FrankWolfe) and solver.step == "exact":
         return WholeSteps()
     raise ValueError(
-        f'method must be "ascent", "bcfw", or "fw" with exact steps, out of core; got {name!r}.'
+        'method must be "ascent", "bcfw" with compiled steps and without averaging, or "fw" with '
+        f"exact steps, out of core; got {name!r}."
     )
 
 

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fwlab.arrays import Integers
+from fwlab.checks.arguments import as_flag
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, PAIRWISE
+from fwlab.primal_dual import PrimalDual
+from fwlab.solvers.averaging import Average, parts_without_repeats
 from fwlab.solvers.blocks import SENTENCES, BlockMethod, BlockWorkspace
-from fwlab.solvers.method import State
+from fwlab.solvers.method import Needs, State
 from fwlab.solvers.row_steps import visit_rows
 from fwlab.solvers.step_rules import StepRule, as_step_rule
 
@@ -82,8 +85,60 @@ class BlockStepMethod(BlockMethod):
 class BlockFrankWolfe(BlockStepMethod):
     """A pass of n block steps, each towards the LMO's vertex of its block.
 
-    The parameters are those of `BlockStepMethod`.
+    Parameters
+    ----------
+    step, order, block_size
+        As for `BlockStepMethod`.
+    averaging : bool
+        Whether the result is the average of the points after all steps, with weights proportional
+        to the number of the step (solvers.averaging), instead of the last point. The certificate
+        is the average's, and the dual may fall. An iteration makes one more product A^T X, and the
+        method does not change over to a Gram matrix.
     """
+
+    averaging: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_flag("averaging", self.averaging)
+
+    @property
+    def sentence(self) -> str:
+        sentence = super().sentence
+        return f"{sentence[:-1]}, averaged over its steps." if self.averaging else sentence
+
+    @property
+    def monotone(self) -> bool:
+        return not self.averaging and super().monotone
+
+    def needs(self, problem: PrimalDual) -> Needs:
+        return Needs(gram=not self.averaging)
+
+    def start(self, state: State) -> BlockWorkspace:
+        workspace = super().start(state)
+        if self.averaging:
+            workspace.average = Average.starting(state.A, state.link)
+        return workspace
+
+    def iterate(self, state: State, workspace: BlockWorkspace) -> None:
+        average = workspace.average
+        if average is None:
+            super().iterate(state, workspace)
+            return
+        state.A, state.link = average.A, average.link
+        super().iterate(state, workspace)
+        average.stay(np.arange(len(average.A)), average.count)
+        state.A, state.link = average.point, state.problem.link(average.point)
+
+    def visit(self, order: Integers, state: State, workspace: BlockWorkspace) -> None:
+        average = workspace.average
+        if average is None:
+            super().visit(order, state, workspace)
+            return
+        for rows in parts_without_repeats(order):
+            average.stay(rows, average.count + np.arange(len(rows)))
+            super().visit(rows, state, workspace)
+            average.count += len(rows)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from fwlab.checks.arguments import as_integer
 from fwlab.kernels.layouts import BlockDual, GapRecord, RowsToVisit, StepRecord
 from fwlab.kernels.steps.rules import ADAPTIVE, AWAY, BLENDED, FRANK_WOLFE, INVARIANT, PAIRWISE
 from fwlab.primal_dual import PrimalDual
+from fwlab.solvers.averaging import Average
 from fwlab.solvers.dual_layout import dual_of, entropy_dual_of
 from fwlab.solvers.gap_order import PASSES_BETWEEN_EXACT_GAPS, block_gaps, draw_by_gaps
 from fwlab.solvers.method import Method, Needs, State
@@ -75,6 +76,8 @@ class BlockWorkspace:
         The groups of panels that threads visit together.
     memories : list
         The memory of a step rule in Python for each block.
+    average : Average or None
+        The average of the points, if the method returns that.
     """
 
     grams: Floats
@@ -87,6 +90,7 @@ class BlockWorkspace:
     estimates: Floats = field(default_factory=lambda: np.empty(0))
     groups: PanelGroups = field(default_factory=lambda: PanelGroups(0, 0))
     memories: list[Any] = field(default_factory=list)
+    average: Average | None = None
     # weak references: the problem of a chunk holds its samples
     _dual: tuple[ref[PrimalDual], BlockDual] | None = None
     _visit: tuple[ref[PrimalDual], RowsToVisit] | None = None

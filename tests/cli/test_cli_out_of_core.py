@@ -199,7 +199,7 @@ BAD = [
         ["--n-threads", "2"],
         "--out-of-core needs --n-threads 1: each chunk is visited by one thread",
     ),
-    (["--method", "afw"], 'method must be "ascent", "bcfw", or "fw" with exact steps, out of core'),
+    (["--method", "afw"], 'or "fw" with exact steps, out of core; got'),
     (["--data", "none.npy"], "--data must name an existing .npy file; got 'none.npy'"),
     (["--data", "cut.npy"], "--data must name a whole .npy file of numbers; 'cut.npy'"),
     (["--labels", "none.npy"], "--labels must name an existing .npy file; got 'none.npy'"),

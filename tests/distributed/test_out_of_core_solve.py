@@ -123,8 +123,10 @@ def test_a_start_must_be_feasible(A0, sentence):
 
 
 @pytest.mark.parametrize("method, error, sentence", [
-    ("afw", ValueError, 'method must be "ascent", "bcfw", or "fw" with exact steps'),
-    ("fw-open-loop", ValueError, 'method must be "ascent", "bcfw", or "fw" with exact steps'),
+    ("afw", ValueError, 'method must be "ascent", "bcfw" with compiled steps'),
+    ("fw-open-loop", ValueError, 'method must be "ascent", .* or "fw" with exact steps'),
+    (fwlab.BlockFrankWolfe(averaging=True), ValueError, '"bcfw" .* without averaging'),
+    (fwlab.BlockFrankWolfe("open-loop"), ValueError, '"bcfw" with compiled steps'),
     ("asent", ValueError, "Did you mean 'ascent'"),
 ])  # fmt: skip
 def test_other_methods_are_refused(method, error, sentence):

@@ -76,7 +76,7 @@ def test_exact_is_the_default():
     assert_array_equal(runs[0].A, runs[1].A)
     other = fwlab.solve(Case().problem(), "bcfw", max_iter=5, step="adaptive")
     assert np.abs(other.A - runs[0].A).max() > 1e-3
-    with pytest.raises(ValueError, match=r"one of \('exact', 'adaptive'\); got 'short'"):
-        fwlab.solve(Case().problem(), "bcfw", step="short")
-    with pytest.raises(TypeError, match=r"bcpfw.*got 'step'"):
-        fwlab.solve(Case().problem(), "bcpfw", step="adaptive")
+    with pytest.raises(ValueError, match=r"one of exact, .* got 'long'"):
+        fwlab.solve(Case().problem(), "bcfw", step="long")
+    with pytest.raises(TypeError, match=r"dicg.*got 'step'"):
+        fwlab.solve(Case().problem(), "dicg", step="adaptive")
