@@ -145,7 +145,7 @@ class BlockFrankWolfe(BlockStepMethod):
 class BlockAwayStep(BlockStepMethod):
     """A pass of n block steps, each the steeper of the Frank-Wolfe step and the away step.
 
-    The parameters are those of `BlockStepMethod`.
+    `BlockStepMethod` describes the parameters.
     """
 
     rule: int = field(init=False, default=AWAY, repr=False)
@@ -155,7 +155,7 @@ class BlockAwayStep(BlockStepMethod):
 class BlockPairwise(BlockStepMethod):
     """A pass of n block steps, each from the away atom of its block to the LMO's vertex.
 
-    The parameters are those of `BlockStepMethod`.
+    `BlockStepMethod` describes the parameters.
     """
 
     rule: int = field(init=False, default=PAIRWISE, repr=False)
@@ -165,7 +165,7 @@ class BlockPairwise(BlockStepMethod):
 class BlockBlendedPairwise(BlockStepMethod):
     """A pass of n block steps: pairwise within the active set of the block, or else Frank-Wolfe.
 
-    The parameters are those of `BlockStepMethod`.
+    `BlockStepMethod` describes the parameters.
     """
 
     rule: int = field(init=False, default=BLENDED, repr=False)

@@ -1,7 +1,7 @@
 """Make the steps of a block method one by one, in Python, as a step rule chooses them.
 
-Directions and moves are those of the compiled methods (kernels.steps): only the choice of the step
-lies between them. The dual along the direction d of row i has the curvature
+The kernels of the compiled methods give the directions and make the moves (kernels.steps): only the
+choice of the step lies between them. The dual along the direction d of row i has the curvature
 
     (q_i + r_i) |d|^2 / n,
 
@@ -64,7 +64,7 @@ def visit_rows(
 def _direction(
     block: Block, D: Floats, ends: Ends, state: State, workspace: BlockWorkspace
 ) -> Direction:
-    """Return the direction D (m,) of a row as a step rule sees it."""
+    """Return the direction D (m,) of a row, for a step rule."""
     n = state.problem.n_samples
     smoothness, square = (block.curvature + block.ridge) / n, float(D @ D)
     return Direction(

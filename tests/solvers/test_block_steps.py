@@ -117,7 +117,7 @@ def test_each_step_raises_the_dual_as_its_direction_says(name, form, smoothing):
 
 @each_name
 def test_moves_and_gaps_are_noted(name):
-    """They are those of the compiled pass; rows at rest have not moved."""
+    """The compiled pass notes the same; rows at rest have not moved."""
     problem, A0 = Case(weighted=True).problem(), start_point(Case(weighted=True), "inside")
     for order in ("cyclic", "gap"):
         noted = []
