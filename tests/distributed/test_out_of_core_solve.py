@@ -126,7 +126,7 @@ def test_a_start_must_be_feasible(A0, sentence):
     ("afw", ValueError, 'method must be "ascent", "bcfw" with compiled steps'),
     ("fw-open-loop", ValueError, 'method must be "ascent", .* or "fw" with exact steps'),
     (fwlab.BlockFrankWolfe(averaging=True), ValueError, '"bcfw" .* without averaging'),
-    (fwlab.BlockFrankWolfe("open-loop"), ValueError, '"bcfw" with compiled steps'),
+    (fwlab.BlockFrankWolfe(step="open-loop"), ValueError, '"bcfw" with compiled steps'),
     ("asent", ValueError, "Did you mean 'ascent'"),
 ])  # fmt: skip
 def test_other_methods_are_refused(method, error, sentence):
