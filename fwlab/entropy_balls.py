@@ -42,9 +42,14 @@ class EntropyBalls(Balls):
         """Return the loss of sample i at scores (m,)."""
         y = int(self.problem.y[i])
         margins = [s - scores[y] for j, s in enumerate(scores) if j != y]
-        if self.k > 1:
-            return self._capped_loss(margins)
-        largest = self.arb(max(0.0, max(float(z) for z in margins)))
+        # the loss moves no more than the largest of them
+        moved = self.arb(0, reduce(self.arb.max, (z.rad() for z in margins)))
+        middles = [z.mid() for z in margins]
+        return moved + (self._capped_loss(middles) if self.k > 1 else self._loss(middles))
+
+    def _loss(self, margins: list[Any]) -> Any:
+        """Return log(1 + sum_j exp(z_j)) for exact margins z."""
+        largest = reduce(self.arb.max, margins, self.arb(0))
         rest = sum(((z - largest).exp() for z in margins), self.arb(0))
         if largest == 0:
             return rest.log1p()
@@ -60,21 +65,14 @@ class EntropyBalls(Balls):
         return levels
 
     def _capped_loss(self, margins: list[Any]) -> Any:
-        """Return log(1 + exp(B)), for balls of the margins.
-
-        B moves no more than the largest of them. It is computed at their middles, whose order is
-        certain.
-        """
-        radius = max(float(h.rad()) for h in margins)
-        middles = sorted(h.mid() for h in margins)
-        kth = middles[-self.k]
+        """Return log(1 + exp(B)) for exact margins, whose order is certain."""
+        kth = sorted(margins)[-self.k]
         # the exponential of a number far above their count counts like another one
-        most = self.arb(len(middles))
-        terms = [h.exp() if (h := v - kth) < most else most.exp() for v in middles]
+        most = self.arb(len(margins))
+        terms = [h.exp() if (h := z - kth) < most else most.exp() for z in sorted(margins)]
         log_level = reduce(self.arb.min, self._levels(terms)).log()
-        over = sum(((v - kth - log_level).max(self.arb(0)) for v in middles), self.arb(0))
+        over = sum(((z - kth - log_level).max(self.arb(0)) for z in margins), self.arb(0))
         bound = kth + self.arb(self.k).log() + log_level + over / self.k
-        bound += self.arb(0, 1.01 * radius)
         return bound.max(self.arb(0)) + (-abs(bound)).exp().log1p()
 
     def conjugate_terms(self) -> Any:

@@ -252,6 +252,16 @@ def test_an_enclosure_holds_the_values_of_the_reference(seed):
         assert low <= value <= high <= low + 1e-14 * (1 + abs(low))
 
 
+def test_a_loss_in_balls_takes_wide_balls_of_huge_scores():
+    balls = Balls(flint, *made(0))
+    with flint.ctx.workprec(PRECISION):
+        scores = [flint.arb(1e54) / 3, -flint.arb(1e55), flint.arb(1e55) / 7]
+        found = balls.loss([s + flint.arb(0, 1e17) for s in scores], 0)
+        # the loss differs from the largest margin by exp(-1e54), the scores by 2e17
+        assert 2e17 <= float((found - (scores[2] - scores[0])).rad()) <= 2.1e17
+        assert found.contains(scores[2] - scores[0])
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_certificates_hold_in_ball_arithmetic(seed):
     """Every reported gap, of tight and of loose tol, is right to its gap_error."""
