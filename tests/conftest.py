@@ -18,9 +18,13 @@ settings.register_profile("fresh", deadline=None, max_examples=25, database=None
 settings.register_profile(
     "deep", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
-# any failure sees a planted defect: the smallest one is not looked for
+# any failure sees a planted defect: the smallest one is not looked for. Which examples are drawn
+# depends on the release of hypothesis: enough of them, so that each release sees the defect
 settings.register_profile(
-    "planted", settings.get_profile("dev"), phases=[Phase.explicit, Phase.generate]
+    "planted",
+    settings.get_profile("dev"),
+    max_examples=200,
+    phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
