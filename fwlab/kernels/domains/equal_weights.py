@@ -99,7 +99,6 @@ def capped_threshold(values, shift, start, low, high, polytope):
         else:
             high = t
         last_full, last_moving = full, moving
-        # from far away a difference to t would lose the digits of the root total - shift
         new = total - shift
         if moving > 0:
             new = t + max((total - (shift + t)) / (moving + 1.0), (total - most) / moving)
