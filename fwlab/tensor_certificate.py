@@ -1,10 +1,11 @@
 """Certify machines of the cross-entropy from one pass over tensors, on their own device.
 
-The dual point of a machine W is A(W), with the rows omega_i (e_y - p_i) of W's own scores. It is
-computed in float64 part by part and never held as a whole: a part of rows gives its scores, losses
-and rows of A, and adds its share of the link A^T X. So one pass gives all terms of P(W) and of
-D(A(W)) with the bounds of fwlab.rounding, and any two passes, of W and of another machine, give the
-certificate of the pair. Entries of X of a shorter type count as exact.
+The dual point of a machine W is theta A(W), where A(W) has the rows omega_i (e_y - p_i) of W's own
+scores, and 0 <= theta <= 1. It is computed in float64 part by part and never held as a whole: a
+part of rows gives its scores, losses and rows of theta A, and adds its share of the link A^T X. So
+one pass gives all terms of P(W) and of D(theta A(W)) with the bounds of fwlab.rounding, and any two
+passes, of W and of another machine, give the certificate of the pair. Entries of X of a shorter
+type count as exact.
 
 The rounding model holds for every order of summation and for fused operations. exp, log and log1p
 are taken to be right to LIBRARY ulp (operators.simplices); CUDA's mathematical functions state 1
@@ -87,13 +88,16 @@ def terms_of_zero(problem: PrimalDual) -> MachineTerms:
     return MachineTerms(zero, np.inf, zero, V, zero, zero, zero, zero, zero, True)
 
 
-def machine_terms(problem: PrimalDual, W: Any) -> MachineTerms:
-    """Return the terms of a machine W (m, d), a tensor or an array, in one pass over X."""
+def machine_terms(problem: PrimalDual, W: Any, scale: float = 1.0) -> MachineTerms:
+    """Return the terms of a machine W (m, d), a tensor or an array, in one pass over X.
+
+    scale is theta of the dual point.
+    """
     features, omega = tensor_rows(problem.features), problem.sample_weight
     polytopes = cast(Simplices, problem.polytopes)
     require_subnormals(features.xp, features.device)
     machine = np.ascontiguousarray(on_host(W), dtype=np.float64)
-    vectors, sums, link = _pass(problem, features.here(machine))
+    vectors, sums, link = _pass(problem, features.here(machine), scale)
     x = norms_above(features.square_norms())
     e = score_errors(cast(DataFeatures, features), x, machine)
     losses = vectors.losses
@@ -131,10 +135,11 @@ def certificate_of_machines(
     return certificate_of_terms(problem, [terms], values, whole, dual.V.shape, at_link=False)
 
 
-def dual_point(problem: PrimalDual, W: Any) -> Any:
-    """Return A(W), (n, m), a tensor of float64 on the device of X."""
+def dual_point(problem: PrimalDual, W: Any, scale: float = 1.0) -> Any:
+    """Return scale A(W), (n, m), a tensor of float64 on the device of X."""
     features, polytopes = tensor_rows(problem.features), cast(Simplices, problem.polytopes)
-    omega, machine = features.here(problem.sample_weight), features.here(W, features.xp.float64)
+    weights = scale * problem.sample_weight
+    omega, machine = features.here(weights), features.here(W, features.xp.float64)
     return features.xp.concat(
         [
             omega[rows, None] * polytopes.take(rows).losses_and_duals(X @ machine.T)[1]
@@ -173,11 +178,11 @@ class _RowVectors:
     distances: Floats
 
 
-def _pass(problem: PrimalDual, W: Any) -> tuple[_RowVectors, Floats, Floats]:
+def _pass(problem: PrimalDual, W: Any, scale: float) -> tuple[_RowVectors, Floats, Floats]:
     """Return numbers of each row, sum_i gamma |x_i| |a_ij| for each class, (m,), and A^T X."""
     features, m = tensor_rows(problem.features), problem.n_classes
     xp, polytopes = features.xp, cast(Simplices, problem.polytopes)
-    omega = features.here(problem.sample_weight)
+    omega, weights = (features.here(c * problem.sample_weight) for c in (1.0, scale))
     x = norms_above(features.square_norms())
     gammas = features.here(features.column_error_norms(x, m))
     link, sums = xp.zeros_like(W), xp.zeros_like(W[:, 0])
@@ -185,7 +190,7 @@ def _pass(problem: PrimalDual, W: Any) -> tuple[_RowVectors, Floats, Floats]:
     for rows, X in features.parts(m, xp.float64):
         scores, part = X @ W.T, polytopes.take(rows)
         losses, A = part.losses_and_duals(scores)
-        A = omega[rows, None] * A
+        A = weights[rows, None] * A
         link += A.T @ X
         sums += gammas[rows] @ xp.abs(A)
         conjugates = part.entropies_with_errors(A, omega[rows], problem.n_samples)

@@ -4,8 +4,8 @@ With A(W) the rows omega_i (e_y - p_i) at W's own scores, and V the link,
 
     grad P(W) = lam (W - V(A(W))),    P(W) - D(A(W)) = lam/2 |W - V(A(W))|^2,
 
-so that every gradient comes with a dual point and its gap. The dual point of the run is the best
-one so far.
+so that every gradient comes with a dual point and its gap. Far from the optimum a shorter one is
+better (solvers.scaled_dual). The dual point of the run is the best one so far.
 
 The preconditioner is the Hessian at W = 0 (solvers.preconditioner), and where X has few features
 the blocks of the classes at the present W later on.
@@ -31,6 +31,7 @@ from fwlab.solvers.preconditioner import (
     inverse_at_zero,
     inverse_by_class,
 )
+from fwlab.solvers.scaled_dual import NEAR, best_scale
 from fwlab.threads import for_rows
 
 # Steps before the first renewal of the preconditioner, and the growth of the waits after it. With
@@ -46,12 +47,13 @@ ROUNDING = 1e-15
 
 @dataclass(eq=False)
 class SmoothPoint:
-    """W (m, d) with P(W), A(W) and its link V."""
+    """W (m, d) with P(W), A(W), its link V, and the losses (n,)."""
 
     W: Floats
     primal: float
     A: Floats
     link: Floats
+    losses: Floats
 
     @classmethod
     def at(cls, problem: PrimalDual, W: Floats, A: Floats) -> "SmoothPoint":
@@ -68,7 +70,7 @@ class SmoothPoint:
 
         for rows, scores in score_parts(problem.features, W):
             for_rows(partial(write, rows.start, scores), len(scores))
-        return cls(W, problem.objective(losses, square_in_parts(W)), A, problem.link(A))
+        return cls(W, problem.objective(losses, square_in_parts(W)), A, problem.link(A), losses)
 
     def gradient(self, lam: float) -> Floats:
         """Return grad P, (m, d)."""
@@ -77,6 +79,14 @@ class SmoothPoint:
     def dual(self, lam: float) -> float:
         """Return D(A(W))."""
         return self.primal - lam / 2 * square_in_parts(self.W - self.link)
+
+    def scale_and_dual(self, problem: PrimalDual) -> tuple[float, float]:
+        """Return theta <= 1 and D(theta A(W)); theta < 1 only where that is better."""
+        dual, lam = self.dual(problem.lam), problem.lam
+        if self.primal - dual <= NEAR * self.primal:
+            return 1.0, dual
+        scaled = best_scale(lam, self.losses, problem.sample_weight, self.W, self.link)
+        return scaled if scaled[1] > dual else (1.0, dual)
 
 
 @dataclass(eq=False)
@@ -232,12 +242,17 @@ def _renew(problem: PrimalDual, workspace: LbfgsWorkspace, n_steps: int) -> None
 
 
 def _keep(state: State, workspace: LbfgsWorkspace) -> None:
-    """Make W the primal point, and A(W) the dual point if D is larger there."""
+    """Make W the primal point, and theta A(W) the dual point if D is larger there."""
     new = workspace.point
-    dual = new.dual(state.problem.lam)
+    theta, dual = new.scale_and_dual(state.problem)
     if dual > workspace.dual:
-        state.A, workspace.room = workspace.room, state.A
-        state.link, workspace.dual = new.link, dual
+        if theta < 1.0:
+            np.multiply(theta, new.A, out=state.A)
+            state.link = theta * new.link
+        else:
+            state.A, workspace.room = workspace.room, state.A
+            state.link = new.link
+        workspace.dual = dual
     state.best_link = new.W
     state.values = Objectives(new.primal, workspace.dual, new.primal)
 

@@ -63,8 +63,10 @@ class TensorState(RunState):
         The present point.
     precisions : tuple of Precision
         The precisions that are left; the first one is used.
-    dual_terms, dual_machine : MachineTerms, tensor (m, d) or None
-        The best dual point that was certified: A(W) of this machine, or 0 for None.
+    dual_terms : MachineTerms
+        The terms of the best dual point that was certified.
+    dual_machine, dual_scale : tensor (m, d) or None, float
+        It is dual_scale A(W) of this machine, or 0 for None.
     is_misled : bool
         Whether the last certificate showed that rounding decides.
     """
@@ -77,6 +79,7 @@ class TensorState(RunState):
     precisions: tuple[Precision, ...] = field(init=False)
     dual_terms: MachineTerms = field(init=False)
     dual_machine: Any = field(init=False, default=None)
+    dual_scale: float = field(init=False, default=1.0)
     is_misled: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -98,7 +101,7 @@ class TensorState(RunState):
         if self.dual_machine is None:
             xp = namespace_of(self.W)
             return xp.zeros(shape, dtype=xp.float64, device=self.W.device)
-        return dual_point(self.problem, self.dual_machine)
+        return dual_point(self.problem, self.dual_machine, self.dual_scale)
 
     @property
     def infeasibility(self) -> float:
@@ -116,11 +119,12 @@ class TensorState(RunState):
 
     def certify(self) -> Certificate:
         """Return the certificate of the present machine and of the best dual point."""
-        terms, lam = machine_terms(self.problem, self.point.W), self.problem.lam
+        point, lam = self.point, self.problem.lam
+        terms = machine_terms(self.problem, point.W, point.scale)
         if terms.dual(lam) > self.dual_terms.dual(lam):
-            self.dual_terms, self.dual_machine = terms, self.point.W
+            self.dual_terms, self.dual_machine, self.dual_scale = terms, point.W, point.scale
         own = certificate_of_machines(self.problem, terms, terms)
-        self.is_misled = own.gap > MISLED * self.point.gap + own.gap_error
+        self.is_misled = own.gap > MISLED * point.gap + own.gap_error
         return certificate_of_machines(self.problem, terms, self.dual_terms)
 
     def seconds_to_certify(self, judgement: float) -> float:

@@ -95,14 +95,16 @@ def started(problem):
 
 
 def test_the_dual_point_is_the_better_one():
-    """D is 0 at A = 0, and at A(0) above it with a strong regulariser alone."""
+    """D is 0 at A = 0, above it at A(0) with a strong regulariser alone, and at a scale of A(0)."""
     for C, is_better in ((0.01, False), (1e-4, True)):
         problem = made(C)
         state, workspace = started(problem)
         first, A = at(problem, np.zeros((4, 6)))
         assert first.dual(problem.lam) == pytest.approx(problem.dual(A), rel=1e-10)
         assert (problem.dual(A) > 0) == is_better
-        assert np.array_equal(state.A, A if is_better else 0 * A)
+        theta = first.scale_and_dual(problem)[0]
+        assert (theta == 1.0) == is_better and np.array_equal(state.A, theta * A)
+        assert problem.dual(state.A) > 0
         assert state.values == (first.primal, workspace.dual, first.primal)
         assert workspace.dual == pytest.approx(problem.dual(state.A), rel=1e-10)
 

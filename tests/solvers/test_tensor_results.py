@@ -206,7 +206,9 @@ def test_a_bad_head_is_certified_from_zero(library):
 def test_the_dual_point_zero_bounds_a_start(library):
     X, y = data()
     there, _ = both(library, X, y, C=1.0)
+    # so far away that no scale of A(W) that the search tries has a dual value above 0
     W = 1e3 * np.random.default_rng(0).normal(size=(4, 6))
+    there = there.with_lam(1e-9)
     result = fwlab.solve(there, "lbfgs", A0=W, max_iter=0)
     assert result.dual == 0.0 and not on_host(result.A).any() and result.infeasibility == 0.0
 
