@@ -123,9 +123,9 @@ class Renewals:
         self.next = n_steps + self.wait
 
 
-@dataclass(eq=False)
-class LbfgsWorkspace:
-    """The workspace of a run.
+@dataclass(eq=False, kw_only=True)
+class SmoothWorkspace:
+    """The workspace of a method on the primal.
 
     Attributes
     ----------
@@ -133,12 +133,6 @@ class LbfgsWorkspace:
         The present point.
     inverse : Operator
         The inverse of the preconditioner.
-    renewals : Renewals
-        The steps before which the preconditioner is renewed.
-    history : History
-        The last steps.
-    sparse : bool
-        Whether X is sparse; links are then transposed in memory.
     dual : float
         D at the dual point of the run.
     room : array (n, m)
@@ -149,12 +143,42 @@ class LbfgsWorkspace:
 
     point: SmoothPoint
     inverse: Operator
-    renewals: Renewals
-    history: History
-    sparse: bool
     dual: float
     room: Floats
     is_stuck: bool = False
+
+    @classmethod
+    def at(cls, state: State, W: Floats, renewals: "Renewals") -> "SmoothWorkspace":
+        """Return the workspace at a machine W (m, d); keep still has to be called."""
+        problem = state.problem
+        square = problem.features.link_norm(state.link, state.A, problem.lam_n)
+        dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
+        room = np.empty_like(state.A)
+        point = visited(state, W, room)
+        if renewals.are_planned and point.W.any():
+            inverse = inverse_by_class(problem, point.A)
+        else:
+            inverse = inverse_at_zero(problem)
+        return cls(point=point, inverse=inverse, dual=dual, room=room)
+
+
+@dataclass(eq=False, kw_only=True)
+class LbfgsWorkspace(SmoothWorkspace):
+    """The workspace of a run of L-BFGS.
+
+    Attributes
+    ----------
+    renewals : Renewals
+        The steps before which the preconditioner is renewed.
+    history : History
+        The last steps.
+    sparse : bool
+        Whether X is sparse; links are then transposed in memory.
+    """
+
+    renewals: Renewals
+    history: History
+    sparse: bool
 
 
 @dataclass(frozen=True)
@@ -182,19 +206,13 @@ class Lbfgs(Method):
     def start_at(self, state: State, W: Floats) -> LbfgsWorkspace:
         """Return the workspace of a run from any machine W (m, d) on."""
         problem, sparse = state.problem, scipy.sparse.issparse(state.problem.X)
-        square = problem.features.link_norm(state.link, state.A, problem.lam_n)
-        dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
-        room, renewals = np.empty_like(state.A), Renewals.of(problem)
-        point = _visited(state, W, room)
-        if renewals.are_planned and point.W.any():
-            inverse = inverse_by_class(problem, point.A)
-        else:
-            inverse = inverse_at_zero(problem)
-        gradient = _flat(point.gradient(problem.lam), sparse)
-        image = _image(inverse, gradient, point.W, sparse)
+        renewals = Renewals.of(problem)
+        begun = SmoothWorkspace.at(state, W, renewals)
+        gradient = _flat(begun.point.gradient(problem.lam), sparse)
+        image = _image(begun.inverse, gradient, W, sparse)
         history = History(gradient, image, renewals.are_planned)
-        workspace = LbfgsWorkspace(point, inverse, renewals, history, sparse, dual, room)
-        _keep(state, workspace)
+        workspace = LbfgsWorkspace(**vars(begun), renewals=renewals, history=history, sparse=sparse)
+        keep(state, workspace)
         return workspace
 
     def iterate(self, state: State, workspace: LbfgsWorkspace) -> None:
@@ -205,32 +223,45 @@ class Lbfgs(Method):
             _renew(problem, workspace, state.n_steps)
         z = history.direction()
         slope = -float(np.vdot(history.gradient, z))
-        step, direction = 1.0, _shaped(z, last.W, workspace.sparse)
-        for _ in range(MOST_HALVINGS):
-            new = _visited(state, last.W - step * direction, workspace.room)
-            if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
-                break
-            step /= 2
-        else:
+        direction = _shaped(z, last.W, workspace.sparse)
+        found = line_search(state, last, direction, slope, workspace.room)
+        if found is None:
             workspace.is_stuck = not history.order
             history.clear()
             return
+        new, step = found
         gradient = _flat(new.gradient(problem.lam), workspace.sparse)
         image = _image(workspace.inverse, gradient, new.W, workspace.sparse)
         history.add(-step * z, gradient, image)
         workspace.point, state.step, state.n_steps = new, step, state.n_steps + 1
-        _keep(state, workspace)
+        keep(state, workspace)
 
     def progress(self, state: State, workspace: LbfgsWorkspace) -> float:
         """Return 0: the state keeps the values, so that every step is judged."""
         return 0.0
 
 
-def _visited(state: State, W: Floats, room: Floats) -> SmoothPoint:
+def visited(state: State, W: Floats, room: Floats) -> SmoothPoint:
     """Return the point of W, and count its work."""
     state.n_rows += state.problem.n_samples
     state.n_projections += state.problem.n_samples
     return SmoothPoint.at(state.problem, W, room)
+
+
+def line_search(
+    state: State, last: SmoothPoint, direction: Floats, slope: float, room: Floats
+) -> tuple[SmoothPoint, float] | None:
+    """Return W - s direction for the first s = 1, 1/2, .. that lowers P enough, and s, or None.
+
+    slope is minus <grad P, direction>. room (n, m) is overwritten.
+    """
+    step = 1.0
+    for _ in range(MOST_HALVINGS):
+        new = visited(state, last.W - step * direction, room)
+        if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
+            return new, step
+        step /= 2
+    return None
 
 
 def _renew(problem: PrimalDual, workspace: LbfgsWorkspace, n_steps: int) -> None:
@@ -241,7 +272,7 @@ def _renew(problem: PrimalDual, workspace: LbfgsWorkspace, n_steps: int) -> None
     workspace.renewals.note(n_steps)
 
 
-def _keep(state: State, workspace: LbfgsWorkspace) -> None:
+def keep(state: State, workspace: SmoothWorkspace) -> None:
     """Make W the primal point, and theta A(W) the dual point if D is larger there."""
     new = workspace.point
     theta, dual = new.scale_and_dual(state.problem)

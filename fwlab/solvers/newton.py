@@ -18,9 +18,12 @@ near the optimum. The inner problem ends when
 The left side bounds what A(W) misses of the maximum, so n D(A(W)) is at least n D(A0) plus the
 right side. A(W) is then the next centre and sigma doubles. W is offered as the primal point: it is
 far better than W(A(W)), because P is kinked.
+
+The cross-entropy has a smooth P, and another Newton method (solvers.entropy_newton).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +35,7 @@ from fwlab.operators.scores import score_parts
 from fwlab.primal_dual import PrimalDual
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.blocks import BlockWorkspace
+from fwlab.solvers.entropy_newton import EntropyNewton
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.proximal_hessian import MOST_UNKNOWNS, ProximalHessian
 
@@ -174,9 +178,10 @@ class Newton(Method):
         enough.
     """
 
-    without_entropy = "its systems are made of projections onto polytopes"
+    takes_entropy = True
     sentence = (
-        "Block ascent, then proximal point steps on the dual by a semismooth Newton method in W."
+        "Block ascent, then proximal point steps on the dual by a semismooth Newton method in W; "
+        "with CrossEntropy Newton-CG on the primal."
     )
 
     passes: int | None = None
@@ -188,15 +193,24 @@ class Newton(Method):
     def refuses(self, problem: PrimalDual) -> str | None:
         if problem.kernel is not None:
             return f"its kernel must be None, a Newton step is one in W; got {problem.kernel!r}."
-        return None
+        if problem.has_entropy and self.passes is not None:
+            return f"its passes must be None with {problem.loss!r}; got {self.passes}."
+        return EntropyNewton().refuses(problem) if problem.has_entropy else None
 
     def needs(self, problem: PrimalDual) -> Needs:
+        if problem.has_entropy:
+            return EntropyNewton().needs(problem)
         return Needs(best_primal=True)  # no Gram matrix: the second phase needs the link to be W
 
-    def start(self, state: State) -> NewtonWorkspace:
+    def start(self, state: State) -> Any:
+        if state.problem.has_entropy:
+            return EntropyNewton().start(state)
         return NewtonWorkspace(Ascent(EXACT).start(state))
 
-    def iterate(self, state: State, workspace: NewtonWorkspace) -> None:
+    def iterate(self, state: State, workspace: Any) -> None:
+        if state.problem.has_entropy:
+            EntropyNewton().iterate(state, workspace)
+            return
         mean_curvature = float(np.mean(state.problem.curvatures))
         first_phase = workspace.inner is None
         passes = workspace.ascent.work
@@ -209,11 +223,15 @@ class Newton(Method):
             _newton_iteration(state, workspace, *workspace.inner)
             self.give_up_if_slower(passes, state, workspace)
 
-    def progress(self, state: State, workspace: NewtonWorkspace) -> float:
+    def progress(self, state: State, workspace: Any) -> float:
         """Return the progress of the first phase; in the second 0, to judge every Newton step."""
+        if state.problem.has_entropy:
+            return EntropyNewton().progress(state, workspace)
         return Ascent(EXACT).progress(state, workspace.ascent) if workspace.inner is None else 0.0
 
     def warm_up(self, state: State) -> None:
+        if state.problem.has_entropy:
+            return
         Ascent(EXACT).warm_up(state)
         proximal = Proximal(state.problem, state.A, 1.0)
         point = proximal.at(state.link, state.problem.features.scores(state.link))

@@ -12,7 +12,7 @@ from fwlab.solvers.lbfgs import Lbfgs, SmoothPoint
 from fwlab.solvers.lbfgs_history import LENGTH, History
 from fwlab.solvers.method import State
 
-TAKERS = {"ascent", "lbfgs", "auto", "subgradient"}
+TAKERS = {"ascent", "newton", "lbfgs", "auto", "subgradient"}
 
 
 def updated(H, s, y):
@@ -341,9 +341,8 @@ def test_auto_is_lbfgs():
 
 @pytest.mark.parametrize("method", sorted(set(fwlab.methods()) - TAKERS))
 def test_the_other_methods_say_what_to_use(method):
-    sentence = (
-        r"it does not take CrossEntropy\(\), because .*; ascent, lbfgs, auto and subgradient do\."
-    )
+    takers = r"ascent, newton, lbfgs, auto and subgradient do\."
+    sentence = rf"it does not take CrossEntropy\(\), because .*; {takers}"
     with pytest.raises(ValueError, match=sentence) as caught:
         fwlab.solve(made(), method)
     assert method in str(caught.value) and str(caught.value).endswith(".")
