@@ -30,7 +30,7 @@ from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.other_constant import hint_of_constant
 from fwlab.problem import Problem
 from fwlab.problem_input import checked_matrix, require_weights
-from fwlab.proved import best_classes, proved_accuracy, proved_labels
+from fwlab.proved import proved_accuracy, proved_in_ball
 from fwlab.result import Certificate, Result, Status, checked_rows
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.registry import build, refusal, require_taken
@@ -97,9 +97,7 @@ class Certification:
         """
         W, centre = (like(M, X_new) for M in (self.W, self.ball.centre))
         rows = checked_rows(X_new, W)
-        same = best_classes(W, rows) == best_classes(centre, rows)
-        own = proved_labels(W, 0.0, rows)
-        return own & same & proved_labels(centre, self.ball.radius, rows)
+        return proved_in_ball(W, centre, self.ball.radius, rows)
 
     def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.

@@ -6,7 +6,8 @@ and j and a sample x
     |<w_c - w_j, x> - <w*_c - w*_j, x>| <= |x| (|w_c - w*_c| + |w_j - w*_j|) <= sqrt(2) |x| r,
 
 so the two machines order c and j alike if the scores differ by more than this bound plus the
-rounding errors of both scores.
+rounding errors of both scores. The same holds around any other centre of a ball that holds W*
+(fwlab.enclosing_ball).
 """
 
 from typing import Any, cast
@@ -87,6 +88,19 @@ def proved_labels(W: Any, distance: float, X: Any) -> Any:
     xp = namespace_of(scores)
     lead = xp.max(scores, axis=1, keepdims=True) - scores
     return _count(xp, lead > slack[:, None]) == W.shape[0] - 1
+
+
+def proved_in_ball(W: Any, centre: Any, radius: float, X: Any) -> Any:
+    """Return whether W and all machines of a ball are proved to predict one label, (n,) bool.
+
+    The ball has a centre (m, d), which is W for None, and a radius.
+    """
+    if centre is None:
+        return proved_labels(W, radius, X)
+    features = features_of(X, None)
+    xp, own, best = namespace_of(centre), *(features.scores(M) for M in (W, centre))
+    same = xp.argmax(own, axis=1) == xp.argmax(best, axis=1)
+    return proved_labels(W, 0.0, X) & same & proved_labels(centre, radius, X)
 
 
 def proved_accuracy(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fwlab.arrays import Floats, is_tensor, on_host
+from fwlab.arrays import Floats, is_tensor, like, on_host
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.checks.labels import codes_of_rows
 from fwlab.npz import Saved, saved_arrays, write_arrays
-from fwlab.proved import best_classes, labels_of, proved_accuracy, proved_labels, rows_beside
+from fwlab.proved import best_classes, labels_of, proved_accuracy, proved_in_ball, rows_beside
 from fwlab.provenance import provenance
 from fwlab.text import html_facts, in_brackets, named, outcome_facts, size_of
 from fwlab.trace import TRACE, Trace
@@ -121,7 +121,8 @@ OUTCOME = {
 RESULT = {
     **OUTCOME,
     **dict.fromkeys(("infeasibility", "lam_n"), NUMBER),
-    **dict.fromkeys(("distance", "cpu_seconds"), NUMBER._replace(required=False)),
+    **dict.fromkeys(("distance", "radius", "cpu_seconds"), NUMBER._replace(required=False)),
+    "centre": Saved("f", ("m", "d"), finite=True, required=False),
     "W": Saved("f", ("m", "d"), finite=True, required=False),
     "A": Saved("f", ("n", "m"), finite=True, required=False),
     "coefficients": Saved("f", ("n", "m"), finite=True, required=False),
@@ -161,6 +162,10 @@ class Result:
     coefficients : array (n, m), or None
         The coefficients of the machine with a precomputed kernel if they are not A (the subgradient
         method, LpNorm), otherwise None.
+    distance : float
+        A proved bound of |W - W*|, with W* the machine of the exact optimum.
+    centre, radius : array (m, d) or None, float
+        A smaller ball that holds W*, if one is known (fwlab.enclosing_ball).
     classes : array (m,), or None
         The labels of the classes 0 .. m-1; None if they are these integers.
     made_by : dict
@@ -184,6 +189,8 @@ class Result:
     coefficients: Floats | None = None
     gap_error: float = np.nan
     distance: float = np.inf
+    centre: Any = None
+    radius: float = np.inf
     wall_seconds: float = np.nan
     cpu_seconds: float = np.nan
     classes: np.ndarray | None = None
@@ -214,7 +221,7 @@ class Result:
         precomputed kernel.
         """
         W, rows = self._machine_and_rows("proved", X_new)
-        return proved_labels(W, self.distance, rows)
+        return proved_in_ball(W, *self._ball(W), rows)
 
     def proved_accuracy(self, X_new: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval (low, high) that holds the top-k accuracy of the exact optimum.
@@ -227,7 +234,8 @@ class Result:
         k = as_integer("k", k, low=1, high=W.shape[0])
         classes = np.arange(W.shape[0]) if self.classes is None else self.classes
         codes = codes_of_rows(y, classes, rows.shape[0])
-        return proved_accuracy(W, self.distance, rows, codes, k)
+        centre, radius = self._ball(W)
+        return proved_accuracy(W if centre is None else centre, radius, rows, codes, k)
 
     def save(self, path: str | Path, model: Mapping[str, Any] | None = None) -> None:
         """Write everything to an .npz file, with the arrays of a model that predicts from it."""
@@ -266,6 +274,12 @@ class Result:
         if self.W is None:
             raise ValueError(f'{name} needs W, which kernel="precomputed" does not have.')
         return self.W, checked_rows(X_new, self.W)
+
+    def _ball(self, W: Any) -> tuple[Any, float]:
+        """Return the centre beside W of a ball that holds W*, or None for W, and its radius."""
+        if self.centre is None:
+            return None, self.distance
+        return like(self.centre, W), self.radius
 
     def _kernel_machine(self) -> Floats:
         return self.A if self.coefficients is None else self.coefficients

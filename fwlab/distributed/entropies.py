@@ -25,7 +25,7 @@ from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress, Recorder
 from fwlab.solvers.run_arguments import RunArguments
-from fwlab.solvers.solve import start_of_tensors
+from fwlab.solvers.solve import ball_fields, start_of_tensors
 from fwlab.solvers.tensor_lbfgs import TensorLbfgs, TensorState, TensorWorkspace
 from fwlab.tensor_certificate import machine_of
 from fwlab.threads import one_blas_thread
@@ -166,6 +166,7 @@ def _result(
         notes,
         W=state.weights(),
         A=None,
+        **ball_fields(state, end.certificate),
         infeasibility=state.infeasibility,
         nit=end.iteration,
         seconds=state.seconds,

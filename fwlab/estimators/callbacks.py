@@ -112,4 +112,5 @@ def as_result(progress: Any) -> Any:
         gap=progress.gap,
         gap_error=np.inf,
         distance=np.inf,
+        centre=None,
     )

@@ -38,7 +38,7 @@ from fwlab.lp_norm import LpNorm
 from fwlab.model import Model
 from fwlab.operators.softmax import log_probabilities
 from fwlab.problem import Problem
-from fwlab.proved import classes_beside, labels_of, proved_accuracy, proved_labels
+from fwlab.proved import classes_beside, labels_of, proved_accuracy, proved_in_ball
 from fwlab.result import Result
 from fwlab.solvers.solve import solve
 
@@ -68,13 +68,14 @@ class TrainedMachine(Trained):
     W : array or tensor (m, d), or None
         The machine, with the weights of the constant feature; None with another kernel than the
         linear one.
-    distance : float
-        A bound of |W - W*|.
+    centre, radius : array (m, d) or None, float
+        The ball that holds the machine of the exact optimum; its centre is W for None.
     """
 
     kernel: FittedKernel
     W: Any
-    distance: float
+    centre: Any
+    radius: float
 
 
 def _gives_probabilities(machine: Any) -> bool:
@@ -158,7 +159,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         changed since the fit.
         """
         W, rows = self._certified_machine("proved", X)
-        return proved_labels(W, self._trained.distance, rows)
+        return proved_in_ball(W, self._centre(W), self._trained.radius, rows)
 
     def proved_accuracy(self, X: Any, y: Any, k: int = 1) -> tuple[float, float]:
         """Return an interval that holds the top-k accuracy of the exact optimum.
@@ -170,7 +171,10 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         k = as_integer("k", k, low=1, high=W.shape[0])
         labels = one_column(on_host(y) if is_tensor(W) else y)
         codes = codes_of_rows(labels, on_host(self.classes_), rows.shape[0])
-        return proved_accuracy(W, self._trained.distance, rows, codes, k)
+        centre = self._centre(W)
+        return proved_accuracy(
+            W if centre is None else centre, self._trained.radius, rows, codes, k
+        )
 
     def to_model(self) -> Model:
         """Return the fitted machine as a fwlab.Model, whose file `fwlab predict` reads.
@@ -277,7 +281,8 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
                 result.gap_error,
                 training.kernel,
                 result.W,
-                result.distance,
+                result.centre,
+                result.distance if result.centre is None else result.radius,
             )
         )
 
@@ -307,6 +312,11 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
             raise ValueError(refusal)
         rows = new_samples(self, X, method=name)
         return like(on_host(W), rows), self._trained.kernel.features(rows)
+
+    def _centre(self, W: Any) -> Any:
+        """Return the centre of the ball that holds the exact optimum, beside W; None for W."""
+        centre = self._trained.centre
+        return None if centre is None else like(centre, W)
 
     def _public_machine(self) -> tuple[Floats, Floats]:
         """Return one row of weights and an intercept per class, from the public attributes."""

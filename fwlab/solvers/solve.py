@@ -10,6 +10,7 @@ import numpy as np
 
 from fwlab.arrays import Floats, is_tensor
 from fwlab.checks.arguments import LARGEST, as_floats, as_gram_memory, as_integer
+from fwlab.enclosing_ball import ball_of_run
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
@@ -225,8 +226,20 @@ def _result(
         coefficients=state.expansion() if isinstance(state, State) and precomputed else None,
         gap_error=certificate.gap_error,
         distance=certificate.distance,
+        **ball_fields(state, certificate),
         classes=problem.classes,
     )
+
+
+def ball_fields(state: State | TensorState, certificate: Certificate) -> dict[str, Any]:
+    """Return the fields of the ball that holds the exact optimum, if it is not the one around W."""
+    if state.problem.kernel is not None:
+        return {}
+    if isinstance(state, State) and state.coefficients is not None:
+        return {}
+    V = state.link if isinstance(state, State) else state.dual_terms.V
+    ball = ball_of_run(state.problem, state.weights(), V, certificate)
+    return {} if ball is None else {"centre": ball.centre, "radius": ball.radius}
 
 
 def _notes(state: State, certificate: Certificate) -> Iterator[str]:

@@ -126,7 +126,7 @@ def test_a_proof_needs_more_than_the_distance():
 def test_a_lead_of_less_than_the_distance_proves_nothing(distance, sure):
     """The two scores differ by 1, and at that distance by up to sqrt(2) less."""
     machine = fwlab.TopKSVC(C=1.0, tol=1e-9).fit([[1.0], [-1.0]], ["a", "b"])
-    machine._trained = replace(machine._trained, distance=distance)
+    machine._trained = replace(machine._trained, radius=distance)
     assert_allclose(machine.decision_function([[1.0]]), -1.0)
     assert machine.proved([[1.0]]) == [sure]
     assert machine.proved_accuracy([[1.0]], ["a"]) == (float(sure), 1.0)
