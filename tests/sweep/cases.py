@@ -67,7 +67,7 @@ def _training(rng: Generator, ordinary: bool) -> Case:
         problem.pop("smoothing", None)
         methods = ["lbfgs", "auto", "subgradient"]
         if isinstance(problem["loss"], fwlab.CrossEntropy):
-            methods = ["ascent", "auto"] if "kernel" in problem else ["ascent", *methods]
+            methods = ["ascent", "auto"] if "kernel" in problem else ["ascent", "newton", *methods]
     method = str(rng.choice(methods))
     return Case("training", method, ordinary and hostile not in NOT_TAKEN, problem, _settings(rng))
 
