@@ -11,6 +11,7 @@ from fwlab.excess import ExcessStatus
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
+from fwlab.experiments.suite import SuiteReport, suite
 from fwlab.losses import (
     Loss,
     MaxHinge,
@@ -97,6 +98,7 @@ __all__ = [
     "Status",
     "StepRule",
     "StructuredHinge",
+    "SuiteReport",
     "TopK",
     "TopKClassifier",
     "TopKEntropy",
@@ -124,6 +126,7 @@ __all__ = [
     "ranking",
     "register_method",
     "solve",
+    "suite",
     "testing",
     "verify",
     "weights",

@@ -46,18 +46,18 @@ BANDS = """ Of several runs of a method, the curve is the median of the smallest
 the band goes from the least to the largest of them."""
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>fwlab: comparison</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
 <link rel="icon" href="data:,">
 <style>
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: auto; padding: 1rem;
   color: #1d1d1f; background: #fff; }}
 h1, h2 {{ line-height: 1.25; }}
-.wide {{ overflow-x: auto; }}
+.wide, pre {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }}
 caption {{ text-align: left; font-weight: 600; }}
 td, th {{ text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #d5d8de; }}
 </style></head>
-<body><main><h1>Comparison</h1>
+<body><main><h1>{heading}</h1>
 {body}
 </main></body></html>
 """
@@ -97,7 +97,7 @@ def html_report(comparison: ComparedRuns, runs: tuple[Sequence[str], list[list[s
         html_table("Environment", (), pairs(provenance())),
     ]
     parts += [f'<div class="wide">{table}</div>' for table in tables]
-    return PAGE.format(body="\n".join(parts))
+    return PAGE.format(title="fwlab: comparison", heading="Comparison", body="\n".join(parts))
 
 
 def pairs(values: dict[str, Any]) -> list[list[str]]:

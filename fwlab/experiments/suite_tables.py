@@ -1,0 +1,121 @@
+"""The tables of a suite: a line for each method, a line for each problem, and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fwlab.experiments.profiles import COSTS, GAPS, Profiles
+from fwlab.experiments.summary import escaped
+
+if TYPE_CHECKING:
+    from fwlab.experiments.suite import SuiteReport
+
+SHORT = {"calls": "calls", "cpu": "CPU"}
+Table = tuple[list[str], list[list[str]]]
+
+
+def gap_name(gap: float) -> str:
+    """Return a power of ten as 1e-2."""
+    return f"1e{round(np.log10(gap))}"
+
+
+def method_table(report: SuiteReport) -> Table:
+    """Return the header and the lines of the methods, the best one first."""
+    header = ["method", *(f"score, {SHORT[kind]}" for kind in COSTS)]
+    for gap in GAPS:
+        header += [f"solved to {gap_name(gap)}"]
+        header += [f"within 2 times, {SHORT[kind]}" for kind in COSTS]
+    lines = []
+    for row in report.rows():
+        method, *numbers = row.values()
+        shown = [f"{score:.2f}" for score in numbers[: len(COSTS)]]
+        lines.append([method, *shown, *(f"{share:.0%}" for share in numbers[len(COSTS) :])])
+    return header, lines
+
+
+def problem_table(profiles: Profiles, method: str) -> Table:
+    """Return a line for each problem, those on which the method is furthest ahead first.
+
+    It has the factors of `Profiles.factors` by calls and by CPU seconds for each gap, and the
+    smallest certified relative gaps of this method and of the best other one.
+    """
+    kinds = [(kind, gap) for gap in GAPS for kind in COSTS]
+    factors = np.column_stack([profiles.factors(kind, gap, method) for kind, gap in kinds])
+    mine = profiles.methods.index(method)
+    own, others = profiles.gaps[:, mine], np.delete(profiles.gaps, mine, axis=1)
+    header = ["problem", *(f"{gap_name(gap)}, {SHORT[kind]}" for kind, gap in kinds)]
+    header += ["certified gap", "best other gap"]
+    lines = []
+    for i in sorted(range(len(own)), key=lambda i: -_standing(factors[i])):
+        gaps = [own[i], others[i].min(initial=np.inf)]
+        shown = [factor_text(factor) for factor in factors[i]]
+        lines.append([profiles.problems[i], *shown, *(f"{gap:.1e}" for gap in gaps)])
+    return header, lines
+
+
+def _standing(factors: np.ndarray) -> float:
+    """Return the mean logarithm of the factors within 1/1000 .. 1000; nan counts as 1."""
+    known = np.where(np.isnan(factors), 1.0, np.clip(factors, 1e-3, 1e3))
+    return float(np.log(known).mean())
+
+
+def factor_text(factor: float) -> str:
+    """Return a factor of `Profiles.factors` as text."""
+    if np.isnan(factor):
+        return "-"
+    if factor == 0:
+        return "not solved"
+    return "alone" if np.isinf(factor) else f"{factor:.2f}"
+
+
+def wins(profiles: Profiles, method: str) -> list[str]:
+    """Return for each gap a sentence: where the method is ahead of all others, by what factor."""
+    n, told = len(profiles.problems), []
+    for gap in GAPS:
+        parts = []
+        for kind, name in COSTS.items():
+            factors = profiles.factors(kind, gap, method)
+            ahead = factors[factors > 1]
+            if not len(ahead):
+                parts.append(f"by {name} nowhere")
+                continue
+            finite = ahead[np.isfinite(ahead)]
+            by = f", by a median factor of {np.median(finite):.2f}" if len(finite) else ""
+            alone = len(ahead) - len(finite)
+            alone_text = f", {alone} of them alone" if alone else ""
+            parts.append(f"by {name} on {len(ahead)} of {n} problems{alone_text}{by}")
+        told.append(f"To a gap of {gap_name(gap)} it is ahead of all others {'; '.join(parts)}.")
+    return told
+
+
+def latex_of(report: SuiteReport) -> str:
+    """Return the table of the methods for LaTeX with the package booktabs."""
+    header, lines = method_table(report)
+    suite = report.suite
+    comment = (
+        f"% fwlab suite, version {report.version}, size {suite.size}, "
+        f"{len(report.profiles.problems)} problems"
+    )
+    return latex_table(comment, header, lines)
+
+
+def latex_table(comment: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a table with its first column on the left and the others on the right."""
+    rows = [" & ".join(map(escaped, line)) + r" \\" for line in lines]
+    return "\n".join(
+        [
+            comment,
+            "% needs \\usepackage{booktabs}",
+            f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            "\\toprule",
+            " & ".join(map(escaped, header)) + r" \\",
+            "\\midrule",
+            *rows,
+            "\\bottomrule",
+            "\\end{tabular}",
+            "",
+        ]
+    )
