@@ -12,6 +12,7 @@ from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
 from fwlab.experiments.suite import SuiteReport, suite
+from fwlab.experiments.suite_comparison import SuiteComparison, compare_suites
 from fwlab.losses import (
     Loss,
     MaxHinge,
@@ -98,6 +99,7 @@ __all__ = [
     "Status",
     "StepRule",
     "StructuredHinge",
+    "SuiteComparison",
     "SuiteReport",
     "TopK",
     "TopKClassifier",
@@ -112,6 +114,7 @@ __all__ = [
     "bounds",
     "certify",
     "compare",
+    "compare_suites",
     "cross_validate",
     "datasets",
     "distributed",

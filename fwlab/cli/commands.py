@@ -32,6 +32,7 @@ from fwlab.cli.reports import (
     proved_report,
     warmup_rows,
 )
+from fwlab.cli.suite import suite
 from fwlab.command import complain
 from fwlab.experiments.compare_methods import as_seeds, methods_by_name, run_plan
 from fwlab.experiments.comparison import Comparison
@@ -265,6 +266,7 @@ COMMANDS = {
     "compare": _compare,
     "solve": _solve,
     "predict": predict,
+    "suite": suite,
     "certify": certify,
     "data": _data,
     "methods": _methods,

@@ -24,6 +24,7 @@ from fwlab.cli.flags import (
     whole_number,
     whole_numbers,
 )
+from fwlab.cli.suite_options import add_suite
 from fwlab.provenance import installed
 from fwlab.text import did_you_mean
 from fwlab.toml_text import read_toml
@@ -46,6 +47,7 @@ COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
     "predict": "label new samples with a stored model",
+    "suite": "compare a method of one's own with the built-in ones on a fixed set of problems",
     "certify": "prove how far a machine in a file is from the optimum",
     "data": "list the data sets, or describe one",
     "methods": "list the methods, each with a sentence",
@@ -120,6 +122,7 @@ def _parser() -> tuple[CommandParser, dict[str, CommandParser]]:
     _add_predict(made["predict"])
     _add_certify(made["certify"])
     _add_data(made["data"])
+    add_suite(made["suite"])
     return parser, made
 
 

@@ -61,11 +61,11 @@ class Profiles:
 
         Problems that no method solves have inf for all.
         """
-        # a start that is good enough costs nothing, and has the ratio 1
-        costs = np.maximum(self.costs[kind, gap], np.finfo(float).tiny)
+        costs = self._positive(kind, gap)
         least = costs.min(axis=1, keepdims=True)
-        found = np.full_like(costs, np.inf)
-        return np.divide(costs, least, out=found, where=np.isfinite(costs))
+        ratios: Floats = np.full_like(costs, np.inf)
+        np.divide(costs, least, out=ratios, where=np.isfinite(costs))
+        return ratios
 
     def profile(self, kind: str, gap: float, method: str) -> tuple[Floats, Floats]:
         """Return the corners (tau, rho) of the profile of a method, up to LARGEST_RATIO."""
@@ -114,7 +114,7 @@ class Profiles:
         only others did, and nan where none did.
         """
         mine = self.methods.index(method)
-        costs = np.maximum(self.costs[kind, gap], np.finfo(float).tiny)
+        costs = self._positive(kind, gap)
         best = np.delete(costs, mine, axis=1).min(axis=1, initial=np.inf)
         with np.errstate(invalid="ignore"):
             factors: Floats = best / costs[:, mine]
@@ -134,6 +134,11 @@ class Profiles:
                 return int(np.argmax(np.where(missed, own, -1.0)))
         ratios = self.ratios("calls", GAPS[-1])[:, self.methods.index(method)]
         return int(np.argmax(np.where(np.isfinite(ratios), ratios, 0.0)))
+
+    def _positive(self, kind: str, gap: float) -> Floats:
+        """Return the costs; that of a start which is good enough is tiny, so that ratios are 1."""
+        costs: Floats = np.maximum(self.costs[kind, gap], np.finfo(float).tiny)
+        return costs
 
 
 def _table(runs: Sequence[Sequence[Any]], number: Any) -> Floats:
@@ -175,7 +180,7 @@ def smallest_gap(run: Any) -> float:
 def counts_no_calls(runs: Iterable[Any]) -> bool:
     """Return whether a method made steps and counted no call in any of its runs."""
     results = [run for run in runs if isinstance(run, Result) and run.nit > 0]
-    return bool(results) and all(not run.trace.calls[-1] for run in results)
+    return bool(results) and not any(np.any(run.trace.calls) for run in results)
 
 
 def _is_certified(run: Any) -> bool:

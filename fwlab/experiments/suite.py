@@ -20,11 +20,11 @@ from fwlab.experiments.engine import Failure
 from fwlab.experiments.html_report import require_plotly
 from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan
-from fwlab.experiments.profiles import COSTS, GAPS, Outcomes, Profiles, counts_no_calls
+from fwlab.experiments.profiles import GAPS, Outcomes, Profiles, counts_no_calls
 from fwlab.experiments.runs import Settings
 from fwlab.experiments.suite_problems import SIZES, SUITE_VERSION, Suite, load_suite
 from fwlab.experiments.suite_record import SuiteRecord
-from fwlab.experiments.suite_tables import latex_of
+from fwlab.experiments.suite_tables import latex_of, method_rows, method_table
 from fwlab.files import write_atomically, write_text_atomically
 from fwlab.problem import Problem
 from fwlab.result import Result, Status
@@ -67,11 +67,7 @@ class SuiteReport:
 
     @cached_property
     def refused(self) -> dict[str, str]:
-        return {
-            key.problem: failure.message
-            for key, failure in self._own()
-            if is_refusal(failure)
-        }
+        return {key.problem: failure.message for key, failure in self._own() if is_refusal(failure)}
 
     @cached_property
     def failed(self) -> dict[str, str]:
@@ -93,7 +89,8 @@ class SuiteReport:
         methods = [
             method
             for method in self.comparison.methods
-            if method == self.method or any(not is_refusal(runs.get(method)) for runs in kept.values())
+            if method == self.method
+            or any(not is_refusal(runs.get(method)) for runs in kept.values())
         ]
         return Profiles.of(kept, methods)
 
@@ -141,25 +138,12 @@ class SuiteReport:
         It has the scores by calls and by CPU seconds, and for each gap the shares of the problems
         that the method solved, and that it solved within twice the cost of the best method.
         """
-        profiles = self.profiles
-        scores = {kind: profiles.score(kind) for kind in COSTS}
-        rows = []
-        for method in profiles.ranking():
-            j = profiles.methods.index(method)
-            row: dict[str, Any] = {"method": method}
-            row |= {f"score_{kind}": float(scores[kind][j]) for kind in COSTS}
-            for gap in GAPS:
-                row[f"solved_{gap:.0e}"] = float(profiles.solved(gap)[j])
-                for kind in COSTS:
-                    row[f"twice_{kind}_{gap:.0e}"] = float(profiles.within(kind, gap, 2.0)[j])
-            rows.append(row)
-        return rows
+        return method_rows(self.profiles)
 
     def table(self) -> str:
-        """Return `rows` as a table, and the notes."""
-        rows = [[_shown(value) for value in row.values()] for row in self.rows()]
-        header = list(self.rows()[0])
-        return "\n".join([format_table(header, rows, right=header[1:]), "", *self.notes]).rstrip()
+        """Return the table of the methods, and the notes."""
+        header, lines = method_table(self.profiles)
+        return "\n".join([format_table(header, lines, right=header[1:]), "", *self.notes]).rstrip()
 
     def to_latex(self, path: str | Path | None = None) -> str:
         """Return the table of the methods for LaTeX with the package booktabs; write it to path."""
@@ -187,6 +171,7 @@ class SuiteReport:
         problem = self.worst_problem
         arrays = {"X": problem.X, "y": problem.y, **_fields_of(problem.loss, arrays=True)}
         write_atomically(Path(path), lambda file: np.savez_compressed(file, **arrays))
+
     def _own(self) -> Any:
         return [item for item in self.comparison.runs.items() if item[0].method == self.method]
 
@@ -328,7 +313,3 @@ def _is_interrupted(comparison: Comparison) -> bool:
         run == MISSING or (isinstance(run, Result) and run.status is Status.INTERRUPTED)
         for run in comparison.runs.values()
     )
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.2f}"

@@ -5,7 +5,6 @@ Needs plotly, whose script the page contains.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +50,7 @@ def page_of(report: SuiteReport) -> str:
         *profile_figures(profiles),
         "<h2>Methods</h2>",
         SCORES,
-        wide(html_table(f"Methods on {n} problems", *method_table(report))),
+        wide(html_table(f"Methods on {n} problems", *method_table(profiles))),
         f"<h2>Where {method} wins, and where not</h2>",
         *(f"<p>{escape(sentence)}</p>" for sentence in wins(profiles, report.method)),
         PROBLEMS.format(method=method),

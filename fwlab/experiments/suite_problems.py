@@ -163,8 +163,8 @@ def load_suite(size: str, chosen: Sequence[str] | None = None) -> Suite:
     here = {name: parts for name, parts in names.items() if parts[0] in loaded}
     if not here:
         raise ValueError(f"problems must have data that are here; missing: {', '.join(missing)}.")
-    problems = {name: made_problem(loaded[data], *rest) for name, (data, *rest) in here.items()}
-    sha256 = {name: loaded[data][3] for name, (data, *_) in here.items()}
+    problems = {name: made_problem(loaded[data], loss, C) for name, (data, loss, C) in here.items()}
+    sha256 = {name: loaded[data][3] for name, (data, _, _) in here.items()}
     return Suite(size, problems, sha256, missing, len(names))
 
 

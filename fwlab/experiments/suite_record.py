@@ -2,7 +2,6 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from fwlab.experiments.record import FILE as COMPARISON
 from fwlab.toml_text import read_toml, write_toml
@@ -41,10 +40,13 @@ class SuiteRecord:
             return None
         try:
             table = read_toml(path)
-            texts = {name: str(table[name]) for name in ("size", "method")}
-            numbers = {name: int(table[name]) for name in ("version", "n_listed")}
-            missing: Any = tuple(map(str, table["missing"]))
-            return cls(**numbers, **texts, missing=missing)
+            return cls(
+                int(table["version"]),
+                str(table["size"]),
+                str(table["method"]),
+                tuple(map(str, table["missing"])),
+                int(table["n_listed"]),
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} cannot be read: it is damaged ({error}).") from error
 
