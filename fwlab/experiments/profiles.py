@@ -113,12 +113,14 @@ class Profiles:
         Above 1 the method is ahead. It is inf where only this method solved the problem, 0 where
         only others did, and nan where none did.
         """
-        mine = self.methods.index(method)
+        mine, costs = self.methods.index(method), self._positive(kind, gap)
+        return _over(np.delete(costs, mine, axis=1).min(axis=1, initial=np.inf), costs[:, mine])
+
+    def between(self, kind: str, gap: float, method: str, other: str) -> Floats:
+        """Return the cost of another method over that of this one, (problems,), as `factors`."""
+        mine, its = map(self.methods.index, (method, other))
         costs = self._positive(kind, gap)
-        best = np.delete(costs, mine, axis=1).min(axis=1, initial=np.inf)
-        with np.errstate(invalid="ignore"):
-            factors: Floats = best / costs[:, mine]
-        return factors
+        return _over(costs[:, its], costs[:, mine])
 
     def worst(self, method: str) -> int:
         """Return the number of the problem on which a method is worst beside the others.
@@ -139,6 +141,12 @@ class Profiles:
         """Return the costs; that of a start which is good enough is tiny, so that ratios are 1."""
         costs: Floats = np.maximum(self.costs[kind, gap], np.finfo(float).tiny)
         return costs
+
+
+def _over(costs: Floats, own: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        factors: Floats = costs / own
+    return factors
 
 
 def _table(runs: Sequence[Sequence[Any]], number: Any) -> Floats:

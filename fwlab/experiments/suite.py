@@ -21,6 +21,7 @@ from fwlab.experiments.html_report import require_plotly
 from fwlab.experiments.lock import locked
 from fwlab.experiments.plan import ComparisonPlan
 from fwlab.experiments.profiles import GAPS, Outcomes, Profiles, counts_no_calls
+from fwlab.experiments.proved_rates import Rate, Share, rate_of, shares
 from fwlab.experiments.runs import Settings
 from fwlab.experiments.suite_problems import SIZES, SUITE_VERSION, Suite, load_suite
 from fwlab.experiments.suite_record import SuiteRecord
@@ -55,6 +56,10 @@ class SuiteReport:
         The name of the method that the suite was run for.
     suite : Suite
         The problems, and the sets that were missing.
+    tried : Method
+        The method itself.
+    version : int
+        The version of the list of problems.
     refused : dict
         Why the method does not take a problem, by the problem's name. These problems are in no
         profile.
@@ -63,6 +68,7 @@ class SuiteReport:
     comparison: Comparison
     method: str
     suite: Suite
+    tried: Method
     version: int = SUITE_VERSION
 
     @cached_property
@@ -101,10 +107,25 @@ class SuiteReport:
             found[key.problem].setdefault(key.method, run)
         return found
 
+    @cached_property
+    def rates(self) -> dict[str, Rate]:
+        """The proved rates of the methods that have one, by the method."""
+        names = [name for name in self.comparison.methods if name in BUILT_IN]
+        methods = {name: build(name, {}) for name in names} | {self.method: self.tried}
+        rates = {name: rate_of(method) for name, method in methods.items()}
+        return {name: rate for name, rate in rates.items() if rate is not None}
+
+    @cached_property
+    def shares(self) -> dict[str, list[Share]]:
+        """How much of its proved bound each run used, by the method."""
+        problems, runs = self.comparison.problems, self.outcomes()
+        return {name: shares(problems, runs, name, rate) for name, rate in self.rates.items()}
+
     @property
     def notes(self) -> list[str]:
         """Sentences on what the profiles leave out, and on what went wrong."""
-        suite, notes = self.suite, []
+        suite = self.suite
+        notes: list[str] = []
         for name, reason in suite.missing.items():
             notes.append(f"Missing set {name}: {reason}")
         if suite.missing:
@@ -114,6 +135,10 @@ class SuiteReport:
             notes.append(f"{name} is in no profile, because {self.method} refuses it: {why}")
         for name, reason in self.failed.items():
             notes.append(f"{self.method} failed on {name}: {reason}")
+        for method, found in self.shares.items():
+            for share in found:
+                if share.is_defect:
+                    notes.append(f"DEFECT: {method} on {share.problem} is above its proved bound.")
         for method in self.comparison.methods:
             runs = [runs.get(method) for runs in self.outcomes().values()]
             if counts_no_calls(runs):
@@ -238,7 +263,7 @@ def suite(
         record = SuiteRecord(SUITE_VERSION, size, own, tuple(loaded.missing), loaded.n_listed)
         if folder is not None:
             record.begin(folder)
-        report = SuiteReport(run_plan(plan), own, loaded)
+        report = SuiteReport(run_plan(plan), own, loaded, tried)
         if _is_interrupted(report.comparison):
             raise KeyboardInterrupt
         if folder is not None:

@@ -117,7 +117,7 @@ class SuiteComparison:
             f"<p><b>{one}</b> and <b>{other}</b> on the {n} problems that both suites have: "
             f"version {record.version}, size {record.size}.</p>",
             *(f"<p>{escape(note)}</p>" for note in self.notes),
-            *profile_figures(self.profiles),
+            *profile_figures(self.profiles, self.methods[0]),
             wide(html_table("Methods", *method_table(self.profiles))),
             f"<h2>Where {one} wins</h2>",
             *(f"<p>{escape(sentence)}</p>" for sentence in wins(self.profiles, self.methods[0])),

@@ -13,10 +13,12 @@ import numpy as np
 from fwlab.experiments.html_report import PAGE, pairs, plotly_styles, require_plotly
 from fwlab.experiments.profiles import COSTS, GAPS, LARGEST_RATIO, Profiles
 from fwlab.experiments.suite_tables import (
+    duel_table,
     gap_name,
     latex_of,
     method_table,
     problem_table,
+    share_lines,
     wins,
 )
 from fwlab.provenance import provenance
@@ -31,9 +33,18 @@ best method. The gap is primal minus dual over the larger of both. The buttons c
 SCORES = """<p>The score is the area under the profile over log &tau;, from 1 to 100, the mean over
 the three gaps: 1 for a method that is the best on every problem. The methods are ordered by their
 score in oracle calls, which are answers of an LMO and projections of one sample each.</p>"""
+DUELS = """<p>On how many problems {method} spent less than another method to reach a gap; in
+brackets the cost of the other one over that of {method}, the median over the problems that both
+solved.</p>"""
 PROBLEMS = """<p>The numbers are the least cost of the other methods over that of {method}: above 1
 it is ahead. &ldquo;alone&rdquo;: no other method reached the gap in time; &ldquo;not solved&rdquo;:
 another one did; &ldquo;-&rdquo;: none did. The gaps are the smallest that were certified.</p>"""
+THEORY = """<p>After t &ge; 1 steps the error of the dual is proved to be at most the bound below,
+where C is the curvature of the dual on its domain. The table has the largest part of the bound that
+the error of each run reaches, and the t where it does, both from above: the error is at most the
+best primal value of all methods minus the dual value, and C at most a number that follows from the
+lengths of the samples and the weights of the loss. A run that is certainly above its bound would be
+a defect of the program or of the proof.</p>"""
 HOVER = "<b>%{fullData.name}</b><br>%{y:.0%} within %{x:.3g} times<extra></extra>"
 
 
@@ -47,14 +58,17 @@ def page_of(report: SuiteReport) -> str:
         *(f"<p>{escape(note)}</p>" for note in report.notes),
         "<h2>Performance profiles</h2>",
         PROFILES,
-        *profile_figures(profiles),
+        *profile_figures(profiles, report.method),
         "<h2>Methods</h2>",
         SCORES,
         wide(html_table(f"Methods on {n} problems", *method_table(profiles))),
         f"<h2>Where {method} wins, and where not</h2>",
         *(f"<p>{escape(sentence)}</p>" for sentence in wins(profiles, report.method)),
+        DUELS.format(method=method),
+        wide(html_table(f"{report.method} against each", *duel_table(profiles, report.method))),
         PROBLEMS.format(method=method),
         wide(html_table("Problems", *problem_table(profiles, report.method))),
+        *_theory(report),
         *_worst(report),
         "<h2>A table for a paper</h2>",
         f"<pre>{escape(latex_of(report))}</pre>",
@@ -85,24 +99,28 @@ def facts_of(report: SuiteReport) -> dict[str, Any]:
     }
 
 
-def profile_figures(profiles: Profiles, first: bool = True) -> list[str]:
-    """Return a figure for each kind of cost; plotly's script comes with the first one."""
+def profile_figures(profiles: Profiles, method: str) -> list[str]:
+    """Return a figure for each kind of cost; plotly's script comes with the first one.
+
+    The line of `method` is thicker than the others.
+    """
     found = []
     for place, (kind, name) in enumerate(COSTS.items()):
-        figure = profile_figure(profiles, kind)
+        figure = profile_figure(profiles, kind, method)
         text = figure.to_html(
             full_html=False,
-            include_plotlyjs=first and place == 0,
+            include_plotlyjs=place == 0,
             config={"displaylogo": False, "responsive": True},
         )
         found += [f"<h3>By {name}</h3>", str(text)]
     return found
 
 
-def profile_figure(profiles: Profiles, kind: str) -> Any:
+def profile_figure(profiles: Profiles, kind: str, thick: str) -> Any:
     """Return a plotly figure of the profiles, with a button for each gap."""
     plotly = require_plotly()
     looks = plotly_styles(profiles.methods)
+    looks[thick]["line"]["width"] = 4
     shapes = {
         gap: [_step(profiles, kind, gap, method, looks[method]) for method in profiles.methods]
         for gap in GAPS
@@ -160,6 +178,19 @@ def _menu(shapes: dict[float, list[dict[str, Any]]]) -> dict[str, Any]:
             for gap, found in shapes.items()
         ],
     }
+
+
+def _theory(report: SuiteReport) -> list[str]:
+    """Return each run with a proved worst case beside its bound."""
+    parts = ["<h2>Beside the proved worst case</h2>", THEORY]
+    if report.method not in report.rates:
+        parts.append(
+            f"<p>For {escape(report.method)} there is no proved rate here; there are rates of "
+            "Frank-Wolfe with exact line search and with the steps ell/(t + ell), ell = 2 .. 6.</p>"
+        )
+    header = ["problem", *(f"{method}, at most {rate}" for method, rate in report.rates.items())]
+    wide_table = html_table("Parts of the proved bounds", header, share_lines(report.shares))
+    return [*parts, wide(wide_table)]
 
 
 def _worst(report: SuiteReport) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fwlab.experiments.profiles import COSTS, GAPS, Profiles
+from fwlab.experiments.proved_rates import Share
 from fwlab.experiments.summary import escaped
 
 if TYPE_CHECKING:
@@ -87,49 +88,75 @@ def factor_text(factor: float) -> str:
     return "alone" if np.isinf(factor) else f"{factor:.2f}"
 
 
+def duel_table(profiles: Profiles, method: str) -> Table:
+    """Return a line for each other method: on how many problems this one has the smaller cost.
+
+    In brackets is the median factor over the problems that both solved.
+    """
+    kinds = [(kind, gap) for gap in GAPS for kind in COSTS]
+    header = ["ahead of", *(f"{gap_name(gap)}, {SHORT[kind]}" for kind, gap in kinds)]
+    others = [other for other in profiles.methods if other != method]
+    lines = []
+    for other in others:
+        found = [profiles.between(kind, gap, method, other) for kind, gap in kinds]
+        lines.append([other, *map(_duel, found)])
+    return header, lines
+
+
+def _duel(factors: np.ndarray) -> str:
+    both = factors[np.isfinite(factors) & (factors > 0)]
+    by = f" ({np.median(both):.2f})" if len(both) else ""
+    return f"{np.sum(factors > 1)} of {len(factors)}{by}"
+
+
 def wins(profiles: Profiles, method: str) -> list[str]:
-    """Return for each gap a sentence: where the method is ahead of all others, by what factor."""
+    """Return for each gap a sentence: on how many problems the method is ahead of all others."""
     n, told = len(profiles.problems), []
     for gap in GAPS:
         parts = []
         for kind, name in COSTS.items():
             factors = profiles.factors(kind, gap, method)
-            ahead = factors[factors > 1]
-            if not len(ahead):
-                parts.append(f"by {name} nowhere")
-                continue
-            finite = ahead[np.isfinite(ahead)]
-            by = f", by a median factor of {np.median(finite):.2f}" if len(finite) else ""
-            alone = len(ahead) - len(finite)
-            alone_text = f", {alone} of them alone" if alone else ""
-            parts.append(f"by {name} on {len(ahead)} of {n} problems{alone_text}{by}")
-        told.append(f"To a gap of {gap_name(gap)} it is ahead of all others {'; '.join(parts)}.")
+            alone = f", {count} of them alone" if (count := int(np.isinf(factors).sum())) else ""
+            parts.append(f"by {name} on {np.sum(factors > 1)} of {n}{alone}")
+        told.append(f"To a gap of {gap_name(gap)} it is ahead of all others {', '.join(parts)}.")
     return told
+
+
+def share_lines(shares: Mapping[str, Sequence[Share]]) -> list[list[str]]:
+    """Return a line for each problem: the part of its bound that each method used, and where."""
+    by_problem: dict[str, dict[str, str]] = {}
+    for method, found in shares.items():
+        for share in found:
+            defect = " DEFECT" if share.is_defect else ""
+            text = f"{share.most:.2g} at t = {share.iteration}{defect}"
+            by_problem.setdefault(share.problem, {})[method] = text
+    return [
+        [problem, *(texts.get(method, "-") for method in shares)]
+        for problem, texts in by_problem.items()
+    ]
 
 
 def latex_of(report: SuiteReport) -> str:
     """Return the table of the methods for LaTeX with the package booktabs."""
-    header, lines = method_table(report.profiles)
-    suite = report.suite
-    comment = (
-        f"% fwlab suite, version {report.version}, size {suite.size}, "
-        f"{len(report.profiles.problems)} problems"
-    )
-    return latex_table(comment, header, lines)
-
-
-def latex_table(comment: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return a table with its first column on the left and the others on the right."""
+    n = len(report.profiles.problems)
+    n_kinds = len(COSTS)
+    spans = [f"\\multicolumn{{{n_kinds}}}{{c}}{{score}}"]
+    spans += [f"\\multicolumn{{{n_kinds + 1}}}{{c}}{{gap {gap_name(gap)}}}" for gap in GAPS]
+    kinds = list(SHORT.values())
+    header = ["method", *kinds, *(["solved", *kinds] * len(GAPS))]
+    lines = [header, *method_table(report.profiles)[1]]
     rows = [" & ".join(map(escaped, line)) + r" \\" for line in lines]
     return "\n".join(
         [
-            comment,
+            f"% fwlab suite, version {report.version}, size {report.suite.size}, {n} problems",
+            "% by gap: the shares solved, and within 2 times the least calls and CPU seconds",
             "% needs \\usepackage{booktabs}",
             f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
             "\\toprule",
-            " & ".join(map(escaped, header)) + r" \\",
+            " & ".join(["", *spans]) + r" \\",
+            rows[0],
             "\\midrule",
-            *rows,
+            *rows[1:],
             "\\bottomrule",
             "\\end{tabular}",
             "",
