@@ -11,8 +11,9 @@ from fwlab.excess import ExcessStatus
 from fwlab.experiments import Comparison, compare
 from fwlab.experiments.cross_validation import CrossValidation, cross_validate
 from fwlab.experiments.path import path
-from fwlab.experiments.suite import SuiteReport, suite
+from fwlab.experiments.suite import suite
 from fwlab.experiments.suite_comparison import SuiteComparison, compare_suites
+from fwlab.experiments.suite_report import SuiteReport
 from fwlab.losses import (
     Loss,
     MaxHinge,

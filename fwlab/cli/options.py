@@ -47,7 +47,7 @@ COMMANDS = {
     "compare": "run methods on problems: a table, a figure, a CSV",
     "solve": "run one method on one problem",
     "predict": "label new samples with a stored model",
-    "suite": "compare a method of one's own with the built-in ones on a fixed set of problems",
+    "suite": "compare your method with the built-in ones on a fixed list of problems",
     "certify": "prove how far a machine in a file is from the optimum",
     "data": "list the data sets, or describe one",
     "methods": "list the methods, each with a sentence",

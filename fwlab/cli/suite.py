@@ -1,4 +1,4 @@
-"""`fwlab suite`: a method of one's own against the built-in ones, or two such suites compared."""
+"""`fwlab suite`: a method of the user against the built-in ones, or two such suites compared."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -9,9 +9,10 @@ from fwlab.cli.output import bad_input, print_json
 from fwlab.command import complain
 from fwlab.experiments.html_report import check_html_report
 from fwlab.experiments.import_file import import_file, importable
-from fwlab.experiments.suite import LATEX, PAGE, WORST, SuiteReport
+from fwlab.experiments.suite import LATEX, PAGE
 from fwlab.experiments.suite import suite as run_suite
 from fwlab.experiments.suite_comparison import compare_suites
+from fwlab.experiments.suite_report import WORST, SuiteReport
 from fwlab.launch import INTERRUPTED
 from fwlab.text import did_you_mean
 
@@ -28,7 +29,7 @@ def suite(options: Namespace) -> int:
     method, name = tried(options.tried)
     patterns = options.problems and [part.strip() for part in options.problems.split(",")]
     try:
-        with bad_input(ImportError, OSError):
+        with bad_input(ImportError):
             report = run_suite(method, options.size, folder, patterns, name, int(options.verbose))
     except KeyboardInterrupt:
         complain(f"interrupted; the same command goes on from the finished runs in {folder}.")

@@ -108,7 +108,7 @@ class Profiles:
         return [self.methods[j] for j in order]
 
     def factors(self, kind: str, gap: float, method: str) -> Floats:
-        """Return the least cost of the other methods over that of this one, (problems,).
+        """Return the least cost of the other methods over the cost of this one, (problems,).
 
         Above 1 the method is ahead. It is inf where only this method solved the problem, 0 where
         only others did, and nan where none did.
@@ -117,7 +117,7 @@ class Profiles:
         return _over(np.delete(costs, mine, axis=1).min(axis=1, initial=np.inf), costs[:, mine])
 
     def between(self, kind: str, gap: float, method: str, other: str) -> Floats:
-        """Return the cost of another method over that of this one, (problems,), as `factors`."""
+        """Return the cost of another method over the cost of this one, as `factors` does."""
         mine, its = map(self.methods.index, (method, other))
         costs = self._positive(kind, gap)
         return _over(costs[:, its], costs[:, mine])
@@ -138,7 +138,7 @@ class Profiles:
         return int(np.argmax(np.where(np.isfinite(ratios), ratios, 0.0)))
 
     def _positive(self, kind: str, gap: float) -> Floats:
-        """Return the costs; that of a start which is good enough is tiny, so that ratios are 1."""
+        """Return the costs; a start that is good enough costs little, so that ratios are 1."""
         costs: Floats = np.maximum(self.costs[kind, gap], np.finfo(float).tiny)
         return costs
 
@@ -164,7 +164,7 @@ def relative_gaps(result: Result) -> Floats:
 
 
 def cost_to(run: Any, kind: str, gap: float) -> float:
-    """Return the calls or the CPU seconds of a run up to a relative gap, inf if it has none.
+    """Return the calls or the CPU seconds up to a relative gap, inf if it was not reached.
 
     A run that contradicts itself has no certificate. One that steps and counts no call has no
     number of calls.

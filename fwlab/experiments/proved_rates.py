@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.method import Method
 from fwlab.solvers.step_rules import OpenLoop, as_step_rule
 
-FILE = "rates.json"
+FILE = Path(__file__).with_name("rates.json")
 
 
 class Rate(NamedTuple):
@@ -81,7 +81,7 @@ class Share:
 @cache
 def rates() -> dict[str, Rate]:
     """Return the rates of the file by the step."""
-    document = json.loads((files("fwlab.experiments") / FILE).read_text("utf-8"))
+    document = json.loads(FILE.read_text("utf-8"))
     return {
         step: Rate(Fraction(rate["constant"]), Fraction(rate["shift"]))
         for step, rate in document["rates"].items()
@@ -116,13 +116,13 @@ def curvature_bound(problem: Problem) -> float | None:
     lengths = float(np.sum(np.sqrt(problem.curvatures)))
     terms = n + 2 * len(upper) + (problem.n_features if problem.kernel is None else 0)
     above = MARGIN * (1 + 8 * gamma(terms + 8))
-    return above * square * (lengths**2 / n + problem.smoothing)
+    return float(above * square * (lengths**2 / n + problem.smoothing))
 
 
 def share_of(
     name: str, result: Result, others: Sequence[Result], rate: Rate, curvature: float
 ) -> Share | None:
-    """Return how much of a bound a run used; None if it made no step.
+    """Return the used part of a bound; None if the run made no step.
 
     others are all results of the problem, whose best values enclose the optimum.
     """

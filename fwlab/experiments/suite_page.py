@@ -3,19 +3,17 @@
 Needs plotly, whose script the page contains.
 """
 
-from __future__ import annotations
-
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fwlab.experiments.html_report import PAGE, pairs, plotly_styles, require_plotly
 from fwlab.experiments.profiles import COSTS, GAPS, LARGEST_RATIO, Profiles
+from fwlab.experiments.suite_report import SuiteReport
 from fwlab.experiments.suite_tables import (
     duel_table,
     gap_name,
-    latex_of,
     method_table,
     problem_table,
     share_lines,
@@ -23,9 +21,6 @@ from fwlab.experiments.suite_tables import (
 )
 from fwlab.provenance import provenance
 from fwlab.text import describe_problem, html_table
-
-if TYPE_CHECKING:
-    from fwlab.experiments.suite import SuiteReport
 
 PROFILES = """<p>A profile (Dolan and Mor\N{LATIN SMALL LETTER E WITH ACUTE} 2002) is the share of
 the problems that a method brings to a certified relative gap within &tau; times the cost of the
@@ -71,7 +66,7 @@ def page_of(report: SuiteReport) -> str:
         *_theory(report),
         *_worst(report),
         "<h2>A table for a paper</h2>",
-        f"<pre>{escape(latex_of(report))}</pre>",
+        f"<pre>{escape(report.to_latex())}</pre>",
         "<h2>How it was made</h2>",
         wide(html_table("Suite", (), pairs(facts_of(report)))),
         wide(html_table("Environment", (), pairs(provenance()))),

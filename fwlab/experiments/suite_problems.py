@@ -33,10 +33,10 @@ MakeLoss = Callable[[int], Any]
 
 
 @dataclass(frozen=True)
-class Source:
+class SuiteData:
     """The data of a problem: random rows of a named set, or samples of Gaussian classes.
 
-    name is that of `datasets.load`, or None for Gaussian classes with (n, d, m, separation).
+    name is a name for `datasets.load`, or None for Gaussian classes with (n, d, m, separation).
     """
 
     name: str | None
@@ -59,41 +59,41 @@ class Source:
 
 @dataclass(frozen=True)
 class Size:
-    """The data of a size by name, and the seconds that a run may take.
+    """The data of a size by name, and the seconds that each run may take.
 
-    The first four are crossed with GRID and CS; the last two are those of the other losses.
+    The first four are crossed with GRID and CS, the last two with OTHERS.
     """
 
-    sets: dict[str, Source]
+    sets: dict[str, SuiteData]
     time_limit: float
 
 
 GAUSSIAN = {
-    "wide": Source(None, drawn=(200, 500, 10, 0.1)),
-    "tall": Source(None, drawn=(1000, 10, 5, 1.0)),
-    "many": Source(None, drawn=(300, 30, 40, 0.5)),
+    "wide": SuiteData(None, drawn=(200, 500, 10, 0.1)),
+    "tall": SuiteData(None, drawn=(1000, 10, 5, 1.0)),
+    "many": SuiteData(None, drawn=(300, 30, 40, 0.5)),
 }
 SIZES = {
-    "small": Size({"digits": Source("digits", 300), **GAUSSIAN}, 0.25),
+    "small": Size({"digits": SuiteData("digits", 300), **GAUSSIAN}, 0.25),
     "medium": Size(
         {
-            "synthetic-a": Source("synthetic-a", 1000),
-            "letter": Source("letter", 2000),
-            "fashion": Source("fashion_mnist", 1000),
-            "news20": Source("news20_svd1024", 1000),
-            "caltech101": Source("caltech101_sil28", 1000),
-            "digits": Source("digits", 1000),
+            "synthetic-a": SuiteData("synthetic-a", 1000),
+            "letter": SuiteData("letter", 2000),
+            "fashion": SuiteData("fashion_mnist", 1000),
+            "news20": SuiteData("news20_svd1024", 1000),
+            "caltech101": SuiteData("caltech101_sil28", 1000),
+            "digits": SuiteData("digits", 1000),
         },
         2.5,
     ),
     "large": Size(
         {
-            "synthetic-b": Source("synthetic-b", 15935),
-            "letter": Source("letter", 15000),
-            "fashion": Source("fashion_mnist", 10000),
-            "news20": Source("news20_svd1024", 15935),
-            "caltech101": Source("caltech101_sil28", 4100),
-            "digits": Source("digits", 1797),
+            "synthetic-b": SuiteData("synthetic-b", 15935),
+            "letter": SuiteData("letter", 15000),
+            "fashion": SuiteData("fashion_mnist", 10000),
+            "news20": SuiteData("news20_svd1024", 15935),
+            "caltech101": SuiteData("caltech101_sil28", 4100),
+            "digits": SuiteData("digits", 1797),
         },
         30.0,
     ),
@@ -115,6 +115,10 @@ OTHERS: dict[str, tuple[MakeLoss, float]] = {
 }
 CS = (0.1, 1.0, 10.0)
 
+# Frank-Wolfe on all rows at once and row by row, and exact steps of a block, which all count LMOs
+# and projections; lbfgs takes the entropies, which Frank-Wolfe refuses
+BUILT_IN = ("fw", "afw", "pfw", "bcfw", "bcpfw", "ascent", "lbfgs")
+
 
 @dataclass(frozen=True, eq=False)
 class Suite:
@@ -129,7 +133,7 @@ class Suite:
     missing : dict
         Why a set of the list is not here, by the set's name.
     n_listed : int
-        The number of problems that were asked for, those of missing sets too.
+        The number of problems that were asked for, with missing sets included.
     """
 
     size: str
@@ -147,7 +151,7 @@ def listed_problems(size: str) -> dict[str, tuple[str, str, float]]:
 
 
 def load_suite(size: str, chosen: Sequence[str] | None = None) -> Suite:
-    """Return the problems of a size, or those of them that a pattern names.
+    """Return the problems of a size, or only the problems that a pattern names.
 
     Raises ValueError if a pattern names no problem, or if no problem can be made here.
     """

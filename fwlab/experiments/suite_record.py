@@ -12,7 +12,7 @@ COMMENT = "`fwlab suite --out FOLDER` goes on with this suite."
 
 @dataclass(frozen=True)
 class SuiteRecord:
-    """What the problems of a suite are, and the last method that it was run for.
+    """The problems of a suite, and the last method that it was run for.
 
     Attributes
     ----------
@@ -51,7 +51,10 @@ class SuiteRecord:
             raise ValueError(f"{path} cannot be read: it is damaged ({error}).") from error
 
     def begin(self, folder: Path) -> None:
-        """Write the record. Raises ValueError if the folder has another suite, or no suite."""
+        """Write the record to a new folder.
+
+        Raises ValueError if the folder has another suite, or a comparison that is no suite.
+        """
         earlier = SuiteRecord.read(folder)
         if earlier is None and (folder / COMPARISON).is_file():
             raise ValueError(
@@ -63,4 +66,9 @@ class SuiteRecord:
                 f"{earlier.size!r} of version {earlier.version}, and this is size {self.size!r} of "
                 f"version {self.version}."
             )
+        if earlier is None:
+            self.write(folder)
+
+    def write(self, folder: Path) -> None:
+        """Write the record."""
         write_toml(folder / FILE, COMMENT, asdict(self))

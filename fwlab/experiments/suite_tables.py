@@ -1,18 +1,13 @@
 """The tables of a suite: a line for each method, a line for each problem, and LaTeX."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fwlab.experiments.profiles import COSTS, GAPS, Profiles
 from fwlab.experiments.proved_rates import Share
 from fwlab.experiments.summary import escaped
-
-if TYPE_CHECKING:
-    from fwlab.experiments.suite import SuiteReport
 
 SHORT = {"calls": "calls", "cpu": "CPU"}
 Table = tuple[list[str], list[list[str]]]
@@ -136,19 +131,19 @@ def share_lines(shares: Mapping[str, Sequence[Share]]) -> list[list[str]]:
     ]
 
 
-def latex_of(report: SuiteReport) -> str:
+def latex_of(profiles: Profiles, version: int, size: str) -> str:
     """Return the table of the methods for LaTeX with the package booktabs."""
-    n = len(report.profiles.problems)
+    n = len(profiles.problems)
     n_kinds = len(COSTS)
     spans = [f"\\multicolumn{{{n_kinds}}}{{c}}{{score}}"]
     spans += [f"\\multicolumn{{{n_kinds + 1}}}{{c}}{{gap {gap_name(gap)}}}" for gap in GAPS]
     kinds = list(SHORT.values())
     header = ["method", *kinds, *(["solved", *kinds] * len(GAPS))]
-    lines = [header, *method_table(report.profiles)[1]]
+    lines = [header, *method_table(profiles)[1]]
     rows = [" & ".join(map(escaped, line)) + r" \\" for line in lines]
     return "\n".join(
         [
-            f"% fwlab suite, version {report.version}, size {report.suite.size}, {n} problems",
+            f"% fwlab suite, version {version}, size {size}, {n} problems",
             "% by gap: the shares solved, and within 2 times the least calls and CPU seconds",
             "% needs \\usepackage{booktabs}",
             f"\\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tiny_suite import made_up_run
 
-import fwlab
 from fwlab.experiments.engine import Failure
 from fwlab.experiments.profiles import (
     GAPS,
@@ -14,21 +14,7 @@ from fwlab.experiments.profiles import (
     relative_gaps,
     smallest_gap,
 )
-from fwlab.result import Result, Status
-
-
-def run(primal, dual, calls, cpu, status=Status.MAX_ITER):
-    """Return the result of a run with these checkpoints."""
-    primal, dual, zeros = np.array(primal), np.array(dual), np.zeros(len(primal), dtype=int)
-    trace = fwlab.Trace(
-        *(np.arange(len(primal)), np.array(cpu), primal, dual, primal - dual, np.array(calls)),
-        *(zeros, zeros, np.zeros(len(primal))),
-        cpu_seconds=np.array(cpu),
-        n_projections=2 * np.array(calls),
-        n_rows=np.array(calls, dtype=float),
-    )
-    last = (primal[-1], dual[-1], primal[-1] - dual[-1], 0.0, False, status, "")
-    return Result(None, None, *last, len(primal) - 1, 1.0, "m", trace, 1.0)
+from fwlab.result import Status
 
 
 def costs(by_gap, gaps=None):
@@ -48,14 +34,16 @@ def costs(by_gap, gaps=None):
 
 
 def test_the_relative_gap_is_over_the_larger_value():
-    result = run([4.0, 1.0, 0.0], [2.0, -2.0, 0.0], [0, 1, 2], [0.0, 1.0, 2.0])
+    result = made_up_run([4.0, 1.0, 0.0], [2.0, -2.0, 0.0], [0, 1, 2], [0.0, 1.0, 2.0])
     np.testing.assert_array_equal(relative_gaps(result), [0.5, 1.5, np.inf])
     assert smallest_gap(result) == 0.5
     assert smallest_gap(Failure("failed", "")) == np.inf
 
 
 def test_the_cost_is_that_of_the_first_checkpoint_below_the_gap():
-    result = run([2.0, 1.0, 1.0, 1.0], [0.0, 0.99, 0.5, 0.999], [0, 5, 7, 9], [0.0, 0.1, 0.2, 0.3])
+    result = made_up_run(
+        [2.0, 1.0, 1.0, 1.0], [0.0, 0.99, 0.5, 0.999], [0, 5, 7, 9], [0.0, 0.1, 0.2, 0.3]
+    )
     # LMOs and twice as many projections
     assert cost_to(result, "calls", 1.1e-2) == 15 and cost_to(result, "cpu", 1.1e-2) == 0.1
     assert cost_to(result, "calls", 1.1e-3) == 27 and cost_to(result, "cpu", 1.1e-3) == 0.3
@@ -64,18 +52,18 @@ def test_the_cost_is_that_of_the_first_checkpoint_below_the_gap():
 
 
 def test_a_run_that_contradicts_itself_solves_nothing():
-    result = run([2.0, 1.0], [0.0, 1.0], [0, 5], [0.0, 0.1], Status.INCONSISTENT)
+    result = made_up_run([2.0, 1.0], [0.0, 1.0], [0, 5], [0.0, 0.1], Status.INCONSISTENT)
     assert cost_to(result, "calls", 1e-2) == np.inf and smallest_gap(result) == np.inf
 
 
 def test_steps_without_calls_have_no_number_of_calls():
-    result = run([2.0, 1.0], [0.0, 1.0], [0, 0], [0.0, 0.1])
+    result = made_up_run([2.0, 1.0], [0.0, 1.0], [0, 0], [0.0, 0.1])
     assert cost_to(result, "calls", 1e-2) == np.inf and cost_to(result, "cpu", 1e-2) == 0.1
     assert counts_no_calls([result])
-    assert not counts_no_calls([run([2.0, 1.0], [0.0, 1.0], [0, 3], [0.0, 0.1])])
+    assert not counts_no_calls([made_up_run([2.0, 1.0], [0.0, 1.0], [0, 3], [0.0, 0.1])])
     assert not counts_no_calls([Failure("refused", "")])
     # a start that is good enough needs no call
-    assert cost_to(run([1.0], [1.0], [0], [0.0]), "calls", 1e-2) == 0.0
+    assert cost_to(made_up_run([1.0], [1.0], [0], [0.0]), "calls", 1e-2) == 0.0
 
 
 def test_ratios_and_profiles():

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tiny_suite import make_tiny
 
 import fwlab
 from fwlab.experiments.proved_rates import (
@@ -14,7 +15,7 @@ from fwlab.experiments.proved_rates import (
     share_of,
     shares,
 )
-from fwlab.experiments.suite import SuiteReport
+from fwlab.experiments.suite_report import SuiteReport
 from fwlab.experiments.suite_tables import share_lines
 
 LOSSES = {
@@ -125,7 +126,7 @@ def test_a_share_is_counted_by_hand():
 
 
 def test_a_defect_is_a_note_of_the_suite(monkeypatch):
-    monkeypatch.setattr("fwlab.experiments.suite.MOST_ITERATIONS", 3)
+    make_tiny(monkeypatch, 3)
     report = fwlab.suite("fw-open-loop", problems=["tall top-3 C=0.1"])
     assert set(report.rates) == {"fw", "fw-open-loop"}
     assert [share.problem for share in report.shares["fw"]] == ["tall top-3 C=0.1"]

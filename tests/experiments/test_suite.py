@@ -1,16 +1,30 @@
 """The suite: its list of problems, its runs, what it writes, and bad input."""
 
 import re
-from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
+from tiny_suite import made_up_run, make_tiny
 
 import fwlab
 from fwlab.experiments import suite_problems
-from fwlab.experiments.suite import BUILT_IN, loading_lines, tried_method
-from fwlab.experiments.suite_problems import SIZES, chosen_names, listed_problems, load_suite
+from fwlab.experiments.comparison import Comparison
+from fwlab.experiments.engine import Failure
+from fwlab.experiments.profiles import GAPS
+from fwlab.experiments.runs import RunKey, Settings
+from fwlab.experiments.suite import tried_method
+from fwlab.experiments.suite_problems import (
+    BUILT_IN,
+    SIZES,
+    SUITE_VERSION,
+    chosen_names,
+    listed_problems,
+    load_suite,
+)
 from fwlab.experiments.suite_record import SuiteRecord
+from fwlab.experiments.suite_report import SuiteReport, loading_lines
+from fwlab.result import Status
 
 pytest.importorskip("plotly", reason="plotly is not installed: pip install 'fwlab[report]'")
 FEW = ["tall top-3 C=0.1", "tall top-3-smooth C=0.1", "tall cross-entropy *"]
@@ -23,12 +37,21 @@ class Never(fwlab.StepRule):
         return 0.0
 
 
-@pytest.fixture(autouse=True)
-def short(monkeypatch):
-    """Let iterations end the runs, so that they do not depend on the machine."""
-    small = replace(SIZES["small"], time_limit=600.0)
-    monkeypatch.setitem(suite_problems.SIZES, "small", small)
-    monkeypatch.setattr("fwlab.experiments.suite.MOST_ITERATIONS", 20)
+@pytest.fixture
+def tiny(monkeypatch):
+    """Let the suite have tiny problems, and runs that do not depend on the machine."""
+    make_tiny(monkeypatch, 20)
+
+
+def test_a_change_of_the_list_needs_another_version():
+    listed = {size: listed_problems(size) for size in SIZES}
+    losses = {
+        name: (repr(make(4)), smoothing)
+        for name, (make, smoothing) in (suite_problems.GRID | suite_problems.OTHERS).items()
+    }
+    text = repr((SIZES, listed, losses, BUILT_IN, GAPS))
+    known = {1: "e415dbda390a0330"}
+    assert {SUITE_VERSION: sha256(text.encode()).hexdigest()[:16]} == known
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -69,7 +92,7 @@ def test_sets_without_files_are_missing(monkeypatch, tmp_path):
         load_suite("medium", ["letter *"])
 
 
-def test_a_method_that_never_moves_comes_last_and_a_second_run_computes_nothing(tmp_path):
+def test_a_method_that_never_moves_comes_last_and_a_second_run_computes_nothing(tiny, tmp_path):
     report = fwlab.suite(Never, out=tmp_path, problems=FEW)
     ranking = [row["method"] for row in report.rows()]
     assert ranking[-1] == "Never" and report.profiles.methods[-1] == "Never"
@@ -96,9 +119,11 @@ def test_a_method_that_never_moves_comes_last_and_a_second_run_computes_nothing(
     assert made == {"fw-open-loop"}
     with pytest.raises(ValueError, match=r"it has a problem 'tall top-3-smooth C=0.1'"):
         fwlab.suite(Never, out=tmp_path, problems=FEW[:1])
+    # a call that is refused changes nothing
+    assert SuiteRecord.read(tmp_path).method == "fw-open-loop"
 
 
-def test_the_worst_problem_is_loaded_again(tmp_path, monkeypatch):
+def test_the_worst_problem_is_loaded_again(tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     report = fwlab.suite(Never, problems=["tall structured *", "tall top-3 C=0.1"])
     report.save_worst("worst_problem.npz")
@@ -109,8 +134,8 @@ def test_the_worst_problem_is_loaded_again(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("name", [n for n in chosen_names("small", ["tall * C=1"])])
-def test_the_lines_of_a_problem_build_its_loss(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", chosen_names("small", ["tall * C=1"]))
+def test_the_lines_of_a_problem_build_its_loss(name, tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     problem = load_suite("small", [name]).problems[name]
     fields = {n: v for n, v in vars(problem.loss).items() if isinstance(v, np.ndarray)}
@@ -121,7 +146,7 @@ def test_the_lines_of_a_problem_build_its_loss(name, tmp_path, monkeypatch):
     assert (made.lam, made.smoothing, made.n_classes) == (
         *(problem.lam, problem.smoothing, problem.n_classes),
     )
-    scores = np.random.default_rng(0).normal(size=(1000, 5))
+    scores = np.random.default_rng(0).normal(size=(len(problem.y), 5))
     np.testing.assert_array_equal(
         made.loss.value(scores, problem.y), problem.loss.value(scores, problem.y)
     )
@@ -137,9 +162,11 @@ def test_what_is_tried_gets_a_name():
         tried_method(3, None)
     with pytest.raises(ValueError, match="name must be a text; got ' '"):
         tried_method(Never, " ")
+    with pytest.raises(ValueError, match="name must not be that of a built-in method; got 'fw'"):
+        tried_method(Never, "fw")
 
 
-def test_bad_input_is_refused_before_any_run(tmp_path):
+def test_bad_input_is_refused_before_any_run(tiny, tmp_path):
     with pytest.raises(ValueError, match=r"size must be one of small, medium, large; got 'smal'"):
         fwlab.suite(Never, size="smal")
     with pytest.raises(ValueError, match=r"got 'tall top3 C=1'. Did you mean 'tall top-3 C=1'"):
@@ -151,7 +178,7 @@ def test_bad_input_is_refused_before_any_run(tmp_path):
         fwlab.suite(Never, out=tmp_path, problems=FEW[:1])
 
 
-def test_another_version_or_size_needs_another_folder(tmp_path):
+def test_another_version_or_size_needs_another_folder(tiny, tmp_path):
     SuiteRecord(0, "small", "mine", (), 60).begin(tmp_path)
     with pytest.raises(ValueError, match="holds size 'small' of version 0, and this is size"):
         fwlab.suite(Never, out=tmp_path, problems=FEW[:1])
@@ -161,7 +188,7 @@ def test_another_version_or_size_needs_another_folder(tmp_path):
         SuiteRecord.read(tmp_path)
 
 
-def test_ctrl_c_keeps_finished_runs(tmp_path):
+def test_ctrl_c_keeps_finished_runs(tiny, tmp_path):
     class Stops(fwlab.StepRule):
         def __call__(self, direction, memory):
             raise KeyboardInterrupt
@@ -172,3 +199,35 @@ def test_ctrl_c_keeps_finished_runs(tmp_path):
     report = fwlab.suite(Never, out=tmp_path, problems=FEW[:1])
     built_in = {pair for pair in report.comparison.results if pair[1] in BUILT_IN}
     assert len(built_in) == len(BUILT_IN) - 1 and built_in <= report.comparison.stored
+
+
+def test_what_is_refused_is_in_no_profile_and_what_failed_is_named(tiny):
+    loaded = load_suite("small", ["wide max-hinge *"])
+    one, two, three = loaded.problems
+    good, no = made_up_run([1.0, 1.0], [0.0, 1.0], [0, 5], [0.0, 1.0]), Failure("refused", "a: why")
+    wrong = made_up_run([1.0], [0.0], [0], [0.0], Status.INCONSISTENT)
+    silent = made_up_run([1.0, 1.0], [0.0, 0.5], [0, 0], [0.0, 1.0])
+    runs = {
+        (one, "mine"): good,
+        (one, "fw"): no,
+        (one, "bcfw"): silent,
+        (two, "mine"): wrong,
+        (two, "fw"): no,
+        (two, "bcfw"): Failure("failed", "ValueError: other"),
+        (three, "mine"): no,
+        (three, "fw"): good,
+        (three, "bcfw"): no,
+    }
+    settings = Settings(1e-4, True, 10, 1.0, 0)
+    runs = {RunKey(*pair, 0): run for pair, run in runs.items()}
+    comparison = Comparison(loaded.problems, ("mine", "fw", "bcfw"), settings, runs)
+    report = SuiteReport(comparison, "mine", loaded, fwlab.Pairwise())
+    assert report.profiles.problems == (one, two)
+    assert report.profiles.methods == ("mine", "bcfw")  # fw refuses both
+    assert report.refused == {three: "a: why"} and report.failed == {two: "its message"}
+    assert report.notes == [
+        f"{three} is in no profile, because mine refuses it: why",
+        f"mine failed on {two}: its message",
+        "bcfw counts no oracle calls, and so solves nothing in the profiles by calls: "
+        "state.n_lmo and state.n_projections count them.",
+    ]

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from tiny_suite import make_tiny
 
 import fwlab
 from fwlab.experiments.profiles import GAPS, Profiles
@@ -71,7 +72,7 @@ def test_the_figure_has_a_step_for_each_method(profiles):
 def folders(tmp_path_factory):
     """Provide the folders and reports of two short suites with two problems in common."""
     patch = pytest.MonkeyPatch()
-    patch.setattr("fwlab.experiments.suite.MOST_ITERATIONS", 3)
+    make_tiny(patch, 3)
     root = tmp_path_factory.mktemp("suites")
     common = ["tall top-3 C=0.1", "tall max-hinge C=0.1"]
     reports = {
@@ -85,7 +86,7 @@ def folders(tmp_path_factory):
 def test_the_page_says_what_was_run(folders):
     root, reports = folders
     page = (root / "A" / "suite.html").read_text("utf-8")
-    assert "version 1 of the suite, size small, at most 0.25 s a run, one thread" in page
+    assert "version 1 of the suite, size small, at most 600 s a run, one thread" in page
     assert "on 2 problems" in page and "is in no profile, because fw-open-loop refuses it" in page
     assert len(re.findall(r'Plotly\.newPlot\(\s*"', page)) == 2
     assert "<td>missing sets</td><td>none</td>" in page and "<td>4 of 4</td>" in page
@@ -149,7 +150,7 @@ def test_problems_with_other_data_are_not_common(folders, tmp_path):
     record = tmp_path / "comparison.toml"
     edited(record, 'data = "', 'data = "0')
     assert len(fwlab.compare_suites(root / "A", tmp_path).profiles.problems) == 2
-    edited(record, "n = 1000", "n = 999")
+    edited(record, "n = 20", "n = 21")
     with pytest.raises(ValueError, match="compare needs suites with problems in common"):
         fwlab.compare_suites(root / "A", tmp_path)
     with pytest.raises(ValueError, match="compare needs two folders of suites"):
