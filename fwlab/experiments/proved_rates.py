@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fwlab.operators.domains import RowPolytopes
-from fwlab.operators.sums import MARGIN, gamma
+from fwlab.operators.sums import gamma
 from fwlab.problem import Problem
 from fwlab.result import Result
 from fwlab.solvers.frank_wolfe import FrankWolfe
@@ -115,7 +115,7 @@ def curvature_bound(problem: Problem) -> float | None:
     # |x_i|^2 / (lam n) of each sample
     lengths = float(np.sum(np.sqrt(problem.curvatures)))
     terms = n + 2 * len(upper) + (problem.n_features if problem.kernel is None else 0)
-    above = MARGIN * (1 + 8 * gamma(terms + 8))
+    above = 1 + 8 * gamma(terms + 8)
     return float(above * square * (lengths**2 / n + problem.smoothing))
 
 
