@@ -20,7 +20,7 @@ from fwlab.problem import Problem
 from fwlab.result import Result, Status
 from fwlab.solvers.method import Method
 from fwlab.solvers.registry import build
-from fwlab.text import format_table
+from fwlab.text import format_table, listed
 
 WORST = "worst_problem.npz"
 
@@ -111,9 +111,11 @@ class SuiteReport:
             notes.append(f"Missing set {name}: {reason}")
         if suite.missing:
             notes.append(f"{len(suite.problems)} of {suite.n_listed} problems could be made here.")
+        by_reason: dict[str, list[str]] = {}
         for name, reason in self.refused.items():
-            _, _, why = reason.partition(": ")
-            notes.append(f"{name} is in no profile, because {self.method} refuses it: {why}")
+            by_reason.setdefault(reason.partition(": ")[2], []).append(name)
+        for reason, names in by_reason.items():
+            notes.append(f"{self.method} refuses {listed(names)} (in no profile): {reason}")
         for name, reason in self.failed.items():
             notes.append(f"{self.method} failed on {name}: {reason}")
         for method, found in self.shares.items():

@@ -104,7 +104,7 @@ def test_a_method_that_never_moves_comes_last_and_a_second_run_computes_nothing(
     # Frank-Wolfe takes no entropy, and lbfgs nothing else
     assert list(report.refused) == ["tall cross-entropy C=1"]
     assert report.profiles.problems == tuple(FEW[:2]) and "lbfgs" not in ranking
-    assert sum("refuses it" in note for note in report.notes) == 1
+    assert sum("Never refuses" in note for note in report.notes) == 1
 
     times = {file: file.stat().st_mtime_ns for file in (tmp_path / "runs").iterdir()}
     again = fwlab.suite(Never, out=tmp_path, problems=FEW)
@@ -226,7 +226,7 @@ def test_what_is_refused_is_in_no_profile_and_what_failed_is_named(tiny):
     assert report.profiles.methods == ("mine", "bcfw")  # fw refuses both
     assert report.refused == {three: "a: why"} and report.failed == {two: "its message"}
     assert report.notes == [
-        f"{three} is in no profile, because mine refuses it: why",
+        f"mine refuses {three} (in no profile): why",
         f"mine failed on {two}: its message",
         "bcfw counts no oracle calls, and so solves nothing in the profiles by calls: "
         "state.n_lmo and state.n_projections count them.",

@@ -87,7 +87,7 @@ def test_the_page_says_what_was_run(folders):
     root, reports = folders
     page = (root / "A" / "suite.html").read_text("utf-8")
     assert "version 1 of the suite, size small, at most 600 s a run, one thread" in page
-    assert "on 2 problems" in page and "is in no profile, because fw-open-loop refuses it" in page
+    assert "on 2 problems" in page and "tall cross-entropy C=1 (in no profile): it does not" in page
     assert len(re.findall(r'Plotly\.newPlot\(\s*"', page)) == 2
     assert "<td>missing sets</td><td>none</td>" in page and "<td>4 of 4</td>" in page
     report = reports["A"]
