@@ -63,6 +63,21 @@ def test_an_entry_that_is_zero_moves_with_a_tiny_point(factor):
     np.testing.assert_array_equal(u / factor, [[2.0**-15, -(2.0**-15)]])
 
 
+@pytest.mark.parametrize(
+    ("k", "c", "nearest"),
+    [
+        # c - u = (2, 0, 1) has the product 3/2 with the vertex u, 1 and 1/2 with the others
+        (2, [3.0, -1 / 2, 1 / 2], [1.0, -1 / 2, -1 / 2]),
+        # the domain is a segment that ends at 0 and at (2, -1, -1) / 3
+        (3, [0.0, 1 / 2, -2.0], [1 / 2, -1 / 4, -1 / 4]),
+    ],
+)
+def test_an_entry_far_below_the_largest_counts_by_hand(k, c, nearest):
+    """Class 2 in the first row and class 1 in the second lose against the other wrong class."""
+    u = fwlab.TopK(k).project(np.array([c]), [0])
+    assert_allclose(u, [nearest], rtol=0, atol=8 * EPS)
+
+
 @pytest.mark.turns
 @pytest.mark.long
 @pytest.mark.parametrize(("m", "entry"), LARGE_ENTRIES, ids=entry_id)
