@@ -44,6 +44,7 @@ from fwlab.solvers.block_frank_wolfe import (
     BlockFrankWolfe,
     BlockPairwise,
 )
+from fwlab.solvers.block_rules import BlockRule, DualBlock
 from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.method import Method, Needs, State
 from fwlab.solvers.registry import methods, register_method
@@ -72,12 +73,14 @@ __all__ = [
     "BlockBlendedPairwise",
     "BlockFrankWolfe",
     "BlockPairwise",
+    "BlockRule",
     "Certification",
     "ChoiceStatus",
     "Comparison",
     "CrossEntropy",
     "CrossValidation",
     "Direction",
+    "DualBlock",
     "Enclosure",
     "ExcessStatus",
     "FrankWolfe",

@@ -153,9 +153,12 @@ def _form(archive: Archive) -> dict[str, Saved]:
 
 
 def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Return the first difference of two tables of facts in words, "" if there is none."""
+    """Return the first difference of two tables of facts in words, "" if there is none.
+
+    The order of the facts is that of `wanted`.
+    """
     asked = json.loads(json.dumps(wanted, default=_plain))
-    for name in {**stored, **asked}:
+    for name in {**asked, **stored}:
         old, new = stored.get(name), asked.get(name)
         if old != new:
             return f"its {name} is {old}, and this one's is {new}"
@@ -272,12 +275,12 @@ def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:
     return {
         "n": problem.n_samples,
         "d": problem.n_features,
+        "loss": describe(problem.loss),
         "classes": digest(problem.classes),
         "y": digest(problem.y),
         "sample_weight": digest(problem.sample_weight),
         "chunks": digest(np.array([part.n_samples for part in problem.parts])),
         "X": f"{'sparse ' * first.is_sparse}{first.storage} {problem.fingerprint}",
-        "loss": describe(problem.loss),
         "lam": problem.lam,
         "smoothing": problem.smoothing,
     }

@@ -176,11 +176,15 @@ class BlockMethod(Method):
         state.active = workspace.active_sets.size
         state.n_steps += problem.n_samples
         state.n_rows += problem.n_samples
+        self.count_answers(state)
+
+    def count_answers(self, state: State) -> None:
+        """Count the answers of oracles in a pass."""
         if self.rule in SENTENCES or self.order == "gap":
             # the away vertex of INVARIANT is the answer of another LMO, over a face
-            state.n_lmo += (2 if self.rule == INVARIANT else 1) * problem.n_samples
+            state.n_lmo += (2 if self.rule == INVARIANT else 1) * state.problem.n_samples
         if self.rule not in SENTENCES:
-            state.n_projections += problem.n_samples
+            state.n_projections += state.problem.n_samples
 
     def change_to_gram(self, state: State, workspace: BlockWorkspace) -> None:
         """Take products through the Gram matrix once that costs less."""

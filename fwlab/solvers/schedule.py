@@ -9,9 +9,9 @@ A checkpoint costs at most one iteration. With check_every="auto" the next one i
 A method that reports no progress is judged again after a tenth more iterations. The clock never
 decides, so that a run can be repeated.
 
-After its first iteration a run has one gap, that of its start, and nothing to predict from. If a
-sample of the rows says then that the gap is far above tol, it takes the place of a checkpoint: the
-next one is predicted from it.
+After its first iteration a run knows only the gap at its starting point, from which nothing can be
+predicted. If the gap of a sample of the rows is then far above tol, the sample takes the place of a
+checkpoint: the next checkpoint is predicted from it.
 
 If the predicted gap meets tol, the loop computes the certificate at once, unless the last such
 prediction was wrong.

@@ -278,7 +278,7 @@ def test_a_start_may_be_a_dual_point_or_a_machine(W):
 
 def test_checkpoints_of_hinges_and_entropies_are_apart(tmp_path):
     problem = problem_of(weighted=False)
-    hinge = outside_of(fwlab.Problem(problem.X, problem.y, fwlab.TopK(1), C=10.0))
+    hinge = outside_of(fwlab.Problem(problem.X, problem.y, fwlab.TopK(1), C=10.0), 20)
     entropy = outside_of(problem)
     one, other = tmp_path / "hinge.npz", tmp_path / "entropy.npz"
     distributed.solve(hinge, tol=1e-1, checkpoint=one)

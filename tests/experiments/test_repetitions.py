@@ -176,7 +176,7 @@ def test_a_record_of_the_last_version_is_read(tmp_path, capsys, solved):  # noqa
     path = tmp_path / "comparison.toml"
     old = path.read_text().split("[clocks.")[0] + "# end\n"
     path.write_text(old)
-    # its runs are those of other code: one is made anew, and the other one is shown as it was
+    # other code made its runs: one is computed again, and the other one is shown as it was
     (file,) = (tmp_path / "runs").glob("problem-fw-*.npz")
     file.rename(older := file.with_name("problem-fw-0123456789abcdef.npz"))
     path.write_text(old.replace(file.name, older.name))

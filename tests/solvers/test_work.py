@@ -27,7 +27,7 @@ def problem(loss=None, **options):
 
 @dataclass
 class Counted:
-    """What was counted while the clock ran."""
+    """Counts of the work that a method did while the clock ran."""
 
     rows: int = 0
     projections: int = 0
