@@ -110,10 +110,10 @@ class DualBlock:
 class BlockRule(BlockMethod):
     """A block method whose steps you write. Subclass it and define `__call__`.
 
-    `__call__(block)` gets a `DualBlock` and returns the new row, a point (m,) of the block's domain,
-    such as `block.a`. An object of your class is a method, as the built-in ones are: pass it
-    to `solve`, to `compare` or to `fwlab.testing.check_method`. Python visits the rows one by one,
-    which takes up to 0.1 ms per row. The trace counts every answer of `lmo` and `project`.
+    `__call__(block)` gets a `DualBlock` and returns the new row, a point (m,) of the domain of the
+    block, such as `block.a`. An object of your class is a method, as the built-in ones are: pass
+    it to `solve`, to `compare` or to `fwlab.testing.check_method`. Python visits the rows one by
+    one, which takes up to 0.1 ms per row. The trace counts every answer of `lmo` and `project`.
 
     An object holds the options of the rule, as in a frozen dataclass. Everything that changes
     during a run belongs into `block.memory`. `monotone` is False unless you say otherwise.

@@ -14,7 +14,7 @@ from solvers.solver_table import Case
 
 import fwlab
 from fwlab import Status, distributed
-from fwlab.distributed.checkpoint import Checkpoint
+from fwlab.distributed.checkpoint import Checkpoint, difference
 from fwlab.identity import digest
 
 ROWS = 7
@@ -258,3 +258,8 @@ def test_a_process_that_was_really_killed(tmp_path):
     resumed, plain = run("run.npz", "go on"), run("other.npz", "go on")
     assert resumed.returncode == plain.returncode == 0, resumed.stderr
     assert resumed.stdout == plain.stdout
+
+
+def test_the_first_difference_is_that_of_the_asked_run():
+    found = difference({"chunks": 1, "loss": "TopK"}, {"loss": "MaxHinge", "chunks": 2})
+    assert found == "its loss is TopK, and this one's is MaxHinge"
