@@ -106,8 +106,9 @@ class Recorder:
             "n_steps": state.n_steps,
             "active": state.active,
             "step": state.step,
-            **state.work,
         }
+        if state.counts_work:
+            row["n_projections"], row["n_rows"] = state.n_projections, state.n_rows
         if self.keeps_augmented_gap:
             row["augmented_gap"] = certificate.augmented_gap
         if certificate.own_gap is not None:

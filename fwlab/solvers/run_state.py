@@ -19,7 +19,7 @@ The work of judging is no work of the method and is not counted either.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,12 +41,6 @@ class RunState:
     n_steps: int = 0
     active: int = 0
     step: float = np.nan
-
-    @property
-    def work(self) -> dict[str, Any]:
-        """The work so far, as columns of the trace, if it is counted."""
-        counted = {"n_projections": self.n_projections, "n_rows": self.n_rows}
-        return counted if self.counts_work else {}
 
     @property
     def checkpoint_cost(self) -> float:
