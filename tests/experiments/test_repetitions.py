@@ -12,6 +12,7 @@ from test_record import problem, solved  # noqa: F401 - a fixture
 import fwlab
 from fwlab.experiments import RunKey, compare, runs
 from fwlab.experiments.record import Record
+from fwlab.solvers.frank_wolfe import FrankWolfe
 
 METHODS = ["bcfw", "fw"]
 SETTINGS = {"max_iter": 4, "tol": 0.0}
@@ -48,6 +49,16 @@ def test_rounds_are_interleaved(monkeypatch):
     names = ("BlockFrankWolfe", "FrankWolfe")
     one_round = [(lam, name, seed) for lam in (0.1, 0.2) for seed in (0, 7) for name in names]
     assert made == 2 * one_round
+
+
+def test_a_run_is_the_same_whether_it_is_watched_or_not():
+    settings, seen = runs.Settings(0.0, False, 4, None, 0), []
+    (run,) = runs.planned({"p": problem()}, {"fw": FrankWolfe()}, settings, [0], 1)
+    watched, alone = (
+        run.compute(lambda progress: seen.append(progress.iteration)),
+        run.compute(None),
+    )
+    assert seen == [0, 1, 2, 3, 4] and alone.primal == watched.primal
 
 
 def test_a_repetition_shares_equal_arrays():

@@ -302,6 +302,12 @@ def test_newton_ends_only_at_the_sorted_thresholds(a, k, r, bias):
         assert_allclose(x, expected, rtol=0, atol=64 * EPS * np.abs(a).max())
 
 
+def test_newton_tells_all_pieces_of_a_short_row_apart():
+    """No entry at its bound and all four between is another piece than one of each."""
+    a = np.array([1.5, 0.0, -2.5, -3.5])
+    assert topk_simplex.newton_thresholds(a, 0.0, -5.0, 1, np.inf, 1.0) == (0.0, 0.75, True)
+
+
 @given(families, st.sampled_from([0.05, 1.0, 30.0]), st.integers(1, 40), st.booleans(), biases)
 def test_newton_ends_only_at_the_sorted_threshold(a, r, parts, equality, bias):
     upper = r / parts
