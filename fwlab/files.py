@@ -1,21 +1,20 @@
-"""Write files whole, or line by line. Only the cache of machine code is written elsewhere.
+"""Write files whole. Only the cache of machine code is written elsewhere.
 
 A file is written beside its place and then moved there. If a run is killed or the disk is full, the
-old file remains, or no file if there was none. Every file that is read again has one of four
+old file remains, or no file if there was none. Every file that is read again has one of three
 forms:
 
 - arrays in an .npz file, which npz.py writes, reads and checks: results, models, checkpoints;
-- a record in JSON: a finished cell (experiments/store.py), or all cells of a figure;
-- records in JSON, one per line, which `entries` reads: what the ledger keeps of a killed run;
+- a record in JSON: a finished cell, or claim of the ledger (experiments/store.py), or all cells of
+  a figure;
 - settings in TOML, which toml_text.py writes and reads: comparison.toml, path.toml.
 """
 
 import errno
-import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -52,30 +51,6 @@ def write_atomically(path: Path, write: Callable[[Any], Any]) -> None:
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text as UTF-8."""
     write_atomically(path, lambda file: file.write(text.encode()))
-
-
-def append_entry(path: Path, entry: Mapping[str, Any]) -> None:
-    """Add an entry to a file of entries in JSON, one per line. Raises OSError as above."""
-    line = json.dumps(entry).encode() + b"\n"
-    try:
-        if path.is_file() and path.stat().st_size:
-            with path.open("rb") as file:
-                file.seek(-1, os.SEEK_END)
-                line = line if file.read() == b"\n" else b"\n" + line  # a killed run cut the last
-        with path.open("ab") as file:
-            file.write(line)
-            _write_through(file)
-    except OSError as error:
-        raise _named(error, path) from error
-
-
-def entries(path: Path) -> list[dict[str, Any]]:
-    """Return the entries of a file, without lines that were cut off; none if there is no file."""
-    found: list[Any] = []
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
-        with suppress(ValueError):
-            found.append(json.loads(line))
-    return [entry for entry in found if isinstance(entry, dict)]
 
 
 def why_no_file(path: Path) -> str:

@@ -55,7 +55,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         with sigterm_interrupts():
             records = in_order(chosen, options, files)
     except KeyboardInterrupt:
-        kept = "--keep FILE would resume"
+        kept = "--keep DIR would resume"
         if options.keep:
             kept = f"finished claims are in {options.keep}, if there are any"
         print(f"interrupted before all claims were tried; {kept}", file=sys.stderr)
@@ -138,9 +138,11 @@ def check_paths(options: argparse.Namespace, chosen: Sequence[str]) -> None:
         os.environ[VARIABLE] = str(options.figures.resolve())
     if options.certificates is not None and not options.certificates.is_dir():
         raise ValueError(f"--certificates {options.certificates}: no such folder")
-    for path in (options.html, options.markdown, options.keep):
+    for path in (options.html, options.markdown):
         if path is not None and (problem := why_not_a_file(path)):
             raise ValueError(f"{path}: {problem}")
+    if options.keep is not None and (problem := why_no_file(options.keep / "record")):
+        raise ValueError(f"--keep {options.keep}: {problem}")
     if options.html is not None:
         for name in ("jinja2", "latex2mathml"):
             if find_spec(name) is None:

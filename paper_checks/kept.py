@@ -1,56 +1,35 @@
-"""Keep records in a file, one per line, each with the identity of the code that made it."""
+"""Keep the records of claims in a folder, as a study keeps its cells."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from fwlab.files import append_entry, entries
-from fwlab.identity import identity
+from fwlab.experiments.store import Place, load_record, place, record_of, save_record
 from paper_checks.ledger import CLAIMS
 from paper_checks.records import Record
 from paper_checks.verdicts import Verdict, judge
 
 
-def code_of(id: str, tell: Callable[[str], None] | None = None) -> str | None:
-    """Return the identity of a claim, the judge included, None if a record cannot depend on it.
+def place_of(id: str, folder: Path, seed: int, deep: bool) -> Place:
+    """Return the place of a claim's record; its code is the claim's, the judge included."""
+    return place(folder, id, ".json", (CLAIMS[id], judge), (seed, deep))
 
-    `tell` is called with a line that says why.
+
+def code_of(id: str) -> str:
+    """Return the identity of a claim, "" if a record cannot depend on it."""
+    return place_of(id, Path(), 0, False).code
+
+
+def kept_records(places: Mapping[str, Place]) -> dict[str, Record]:
+    """Return {id: record} of the claims whose places hold one."""
+    files = {id: place.file for id, place in places.items()}
+    found = {id: load_record(file) for id, file in files.items() if file is not None}
+    return {id: record["value"] for id, record in found.items() if record is not None}
+
+
+def keep_record(file: Path, record: Record) -> None:
+    """Write a record, unless a later run with the same code may find something else.
+
+    An untestable claim waits for files that are missing; a table that a claim reads may change.
     """
-    try:
-        return identity(CLAIMS[id], judge)
-    except Exception as error:
-        if tell is not None:
-            tell(f"{id} will not be kept: {error}.")
-        return None
-
-
-def usable(
-    path: Path | None, seed: int, deep: bool, codes: Mapping[str, str | None]
-) -> dict[str, Record]:
-    """Return {id: record} of the claims that a run with this seed, depth and code can skip.
-
-    Untestable claims are tried again, because the missing files may exist by now, and so are claims
-    from a table, which may have changed. `codes` is {id: what `code_of` returns}.
-    """
-    found = {}
-    for kept in stored(path):
-        code, id = kept.pop("code", None), kept["id"]
-        same_run = (kept["seed"], kept["deep"], code) == (seed, deep, codes.get(id))
-        if (
-            code is not None
-            and same_run
-            and kept["verdict"] != Verdict.UNTESTABLE
-            and not CLAIMS[id].from_table
-        ):
-            found[id] = kept
-    return found
-
-
-def keep_record(path: Path, record: Record, code: str) -> None:
-    """Add a record to a file, with the identity of the code that made it."""
-    append_entry(path, {**record, "code": code})
-
-
-def stored(path: Path | None) -> list[Record]:
-    """Return the records of a file; lines that a killed run or a disk damaged are left out."""
-    found = [] if path is None else entries(path)
-    return [record for record in found if {"id", "seed", "deep", "verdict"} <= record.keys()]
+    if record["verdict"] != Verdict.UNTESTABLE and not CLAIMS[record["id"]].from_table:
+        save_record(file, record_of(record, record["seconds"]))

@@ -60,7 +60,7 @@ def add_effort(made: argparse.ArgumentParser) -> None:
         help="where `python -m figures --out DIR` has put the published tables "
         f"({VARIABLE}, else figures/results, where the repository has them)",
     )
-    made.add_argument("--keep", type=Path, metavar="FILE", help="keep records; resume from them")
+    made.add_argument("--keep", type=Path, metavar="DIR", help="keep records; resume from them")
 
 
 def add_output(made: argparse.ArgumentParser) -> None:

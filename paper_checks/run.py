@@ -12,18 +12,19 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from fwlab.experiments.store import NOWHERE
 from fwlab.say import say
 from paper_checks.data_sets import data_set
-from paper_checks.kept import code_of, keep_record, stored, usable
+from paper_checks.kept import code_of, keep_record, kept_records, place_of
 from paper_checks.ledger import CLAIMS
 from paper_checks.modules import INSIDE, PAPERS, ClaimFile, claims
 from paper_checks.records import Record, record
 from paper_checks.verdicts import judge
 
 # in a worker: the identities of the claims before any of them is tried
-CODES: dict[str, str | None] = {}
+CODES: dict[str, str] = {}
 
-__all__ = ["PAPERS", "Record", "claims", "record", "run", "stored", "tried"]
+__all__ = ["PAPERS", "Record", "claims", "record", "run", "tried"]
 
 
 def run(
@@ -36,26 +37,29 @@ def run(
 ) -> Iterator[Record]:
     """Yield the records of the claims with these ids as they are finished.
 
-    `keep` is a file of records. Claims with a record of the same seed, depth and code are not tried
-    again if they are testable and not from a table. Each new record is added at once, unless its
-    code cannot be identified or was edited since the run began. `files` are the files that
+    `keep` is a folder of records. Claims with a record of the same seed, depth and code are not
+    tried again. Each new record is added at once, unless the claim is untestable or from a table,
+    or its code cannot be identified or was edited since the run began. `files` are the files that
     `claim_files` has imported.
     """
     claims()
     paths = {id: file.path for file in files for id in file.ids}
     modules = {id: file.module for file in files for id in file.ids}
     modules |= {id: INSIDE[CLAIMS[id].paper] for id in ids if id not in modules}
-    codes = {id: code_of(id, say) for id in ids} if keep is not None else {}
-    kept = usable(keep, seed, deep, codes)
+    places = {id: place_of(id, keep, seed, deep) for id in ids} if keep is not None else {}
+    for id, place in places.items():
+        if place.reason:
+            say(f"{id} will not be kept: {place.reason}.")
+    kept = kept_records(places)
     yield from ({**kept[id], "file": paths.get(id, "")} for id in ids if id in kept)
     work = [(id, seed, deep, modules[id]) for id in ids if id not in kept]
     jobs = min(jobs, len(work))
-    for found in in_processes(work, jobs, [*codes]) if jobs > 1 else (tried(*p) for p in work):
+    for found in in_processes(work, jobs, [*places]) if jobs > 1 else (tried(*p) for p in work):
         id = found["id"]
-        code = codes.get(id)
-        there = found.pop("code", code)
-        if keep is not None and code is not None and there == code:
-            keep_record(keep, found, code)
+        place = places.get(id, NOWHERE)
+        there = found.pop("code", place.code)
+        if place.file is not None and there == place.code:
+            keep_record(place.file, found)
         yield {**found, "file": paths.get(id, "")}
 
 

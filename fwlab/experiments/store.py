@@ -116,8 +116,8 @@ def _say_damaged(path: Path, error: Exception) -> None:
     say(f"{path} cannot be read and counts as not stored: {reason}")
 
 
-def record_of(value: Any, seconds: float) -> dict[str, Any]:
-    """Return the record of a cell: its value, its seconds, and what made it."""
+def record_of(value: Any, seconds: float | None) -> dict[str, Any]:
+    """Return the record of a cell: its value, its seconds if they are known, and what made it."""
     return dict(zip(RECORD, (value, seconds, provenance()), strict=True))
 
 

@@ -12,7 +12,8 @@ from tqdm import tqdm
 
 from fwlab.command import run_command
 from fwlab.experiments import sigterm_interrupts
-from fwlab.files import append_entry, entries, write_text_atomically
+from fwlab.experiments.store import load_record, place, record_of, save_record
+from fwlab.files import why_no_file, write_text_atomically
 from fwlab.identity import identity
 from fwlab.say import say
 from paper_checks.__main__ import why_not_a_file
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             scored = [score(paper, ids, options) for paper, ids in chosen(options)]
         return reported(scored, options, arguments)
     except KeyboardInterrupt:
-        print("interrupted; with --keep FILE the same command resumes", file=sys.stderr)
+        print("interrupted; with --keep DIR the same command resumes", file=sys.stderr)
         return 130
     except OSError as error:
         print(error, file=sys.stderr)
@@ -86,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
         "--change", metavar="TEXT", help="instead all changes whose names have this text"
     )
     made.add_argument("--jobs", type=whole_number(1), default=1, help="processes (1)")
-    made.add_argument("--keep", type=Path, metavar="FILE", help="keep results; resume from them")
+    made.add_argument("--keep", type=Path, metavar="DIR", help="keep results; resume from them")
     made.add_argument("--markdown", type=Path, metavar="FILE", help="write a page")
     return made
 
@@ -96,9 +97,10 @@ def why_not(options: argparse.Namespace) -> str:
     for id in options.id or ():
         if id not in CLAIMS:
             return f"--id {id}: no such claim; python -m paper_checks --list prints them"
-    for path in (options.markdown, options.keep):
-        if path is not None and (problem := why_not_a_file(path)):
-            return f"{path}: {problem}"
+    if options.markdown is not None and (problem := why_not_a_file(options.markdown)):
+        return f"{options.markdown}: {problem}"
+    if options.keep is not None and (problem := why_no_file(options.keep / "record")):
+        return f"--keep {options.keep}: {problem}"
     return ""
 
 
@@ -113,7 +115,7 @@ def chosen(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
 def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored:
     """Trace the rows of a paper, choose changes and judge them; finished work is read again."""
     store = store_in(options.keep)
-    known = store.read("row", row_of)
+    known = store.read("row", ids, row_of)
     missing = [id for id in ids if id not in known]
     for row in shown(rows_of(missing, options.jobs), len(missing), f"{paper} rows"):
         known[row.id] = row
@@ -125,7 +127,7 @@ def score(paper: str, ids: Sequence[str], options: argparse.Namespace) -> Scored
     if options.change is not None:
         picked = [mutant for key, mutant in possible.items() if options.change in key]
     kind = f"change in {' '.join(ids)}"
-    found = store.read(kind, result_of)
+    found = store.read(kind, [mutant.key for mutant in picked], result_of)
     left = [mutant for mutant in picked if mutant.key not in found]
     work = results(left, rows, choices, options.jobs)
     for result in shown(work, len(left), f"{paper} changes"):
@@ -152,35 +154,39 @@ def shown(work: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 class Store:
-    """A file of finished work, a line each, that answers only for the code that did it."""
+    """A folder of finished work, which answers only for the code that did it."""
 
-    def __init__(self, path: Path | None, code: str) -> None:
-        self.path, self.code = path, code
+    def __init__(self, folder: Path | None, code: str) -> None:
+        self.folder, self.code = folder, code
 
-    def read(self, kind: str, made: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-        """Return {name: what was made}; a last line cut off by a killed run is left out."""
-        if self.path is None:
-            return {}
-        found = {}
-        for entry in entries(self.path):
-            if (entry.get("kind"), entry.get("code")) == (kind, self.code):
-                found[entry["name"]] = made(entry["content"])
-        return found
+    def read(
+        self, kind: str, names: Iterable[str], made: Callable[[dict[str, Any]], Any]
+    ) -> dict[str, Any]:
+        """Return {name: what was made} for the names whose work is finished."""
+        files = {name: self.file(kind, name) for name in names}
+        found = {name: load_record(file) for name, file in files.items() if file is not None}
+        return {name: made(record["value"]) for name, record in found.items() if record is not None}
 
     def add(self, kind: str, name: str, content: Any) -> None:
-        """Add a line."""
-        if self.path is not None:
-            entry = {"kind": kind, "code": self.code, "name": name, "content": asdict(content)}
-            append_entry(self.path, entry)
+        """Write finished work."""
+        file = self.file(kind, name)
+        if file is not None:
+            save_record(file, record_of(asdict(content), getattr(content, "seconds", None)))
+
+    def file(self, kind: str, name: str) -> Path | None:
+        """Return the file of some work, None if nothing is kept."""
+        if self.folder is None:
+            return None
+        return place(self.folder, name, ".json", self.code, kind).file
 
 
-def store_in(path: Path | None) -> Store:
-    """Return the store in a file; without one, or code that it cannot depend on, keep nothing."""
-    if path is not None:
+def store_in(folder: Path | None) -> Store:
+    """Return the store in a folder; without one, or code that it cannot depend on, keep nothing."""
+    if folder is not None:
         try:
-            return Store(path, identity(rows_of))
+            return Store(folder, identity(rows_of))
         except Exception as error:
-            say(f"nothing is kept in {path}: {error}.")
+            say(f"nothing is kept in {folder}: {error}.")
     return Store(None, "")
 
 

@@ -15,7 +15,7 @@ import pytest
 from devices import device, stdout_by_name
 
 import fwlab
-from fwlab.files import append_entry, entries, why_no_file, write_atomically, write_text_atomically
+from fwlab.files import why_no_file, write_atomically, write_text_atomically
 
 pytestmark = pytest.mark.small
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write to everything")
@@ -146,16 +146,13 @@ def test_the_null_device_stays_a_device(tmp_path):
     path = device("null", tmp_path)
     before = path.stat()
     write_text_atomically(path, "text")
-    append_entry(path, {})
-    assert entries(path) == []
     assert os.path.samestat(path.stat(), before) and stat.S_ISCHR(before.st_mode)
 
 
 def test_a_device_that_refuses_is_named(tmp_path):
     path = device("full", tmp_path)
-    for write in (write_text_atomically, lambda path, text: append_entry(path, {"a": text})):
-        with pytest.raises(OSError, match=f"No space left on device: '{path}'$"):
-            write(path, "text")
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'$"):
+        write_text_atomically(path, "text")
     assert stat.S_ISCHR(path.stat().st_mode)
 
 
@@ -272,8 +269,7 @@ def test_a_file_system_that_cannot_sync_is_used_without(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", refuse)
     write_text_atomically(tmp_path / "file", "text")
-    append_entry(tmp_path / "entries", {"a": 1})
-    assert (tmp_path / "file").read_text() == "text" and entries(tmp_path / "entries")
+    assert (tmp_path / "file").read_text() == "text"
 
 
 def test_a_disk_that_breaks_is_not_ignored(tmp_path, monkeypatch):
@@ -284,69 +280,3 @@ def test_a_disk_that_breaks_is_not_ignored(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"Input/output error: '.*file'$"):
         write_text_atomically(tmp_path / "file", "text")
     assert list(tmp_path.iterdir()) == []
-
-
-# files of entries
-
-
-def test_entries_are_added_and_a_line_that_was_cut_costs_only_itself(tmp_path):
-    path = tmp_path / "entries"
-    for place in range(3):
-        append_entry(path, {"place": place, "text": "\u00e9\n"})
-    whole = path.read_bytes()
-    for length in range(len(whole)):
-        path.write_bytes(whole[:length])
-        kept = entries(path)
-        append_entry(path, {"place": "new"})
-        assert entries(path) == [*kept, {"place": "new"}]
-        assert [entry["place"] for entry in kept] == list(range(len(kept)))
-        assert len(kept) >= whole[:length].count(b"\n")
-
-
-def test_lines_that_are_no_entries_are_left_out(tmp_path):
-    path = tmp_path / "entries"
-    path.write_bytes(b'{"a": 1}\n[1]\n\xff\xfe\nnull\n\n{"a": 2}\n')
-    assert entries(path) == [{"a": 1}, {"a": 2}]
-
-
-# files of other programs
-
-
-def write_text(path):
-    path.write_text("no arrays")
-
-
-def write_nothing(path):
-    path.touch()
-
-
-def write_half_an_archive(path):
-    path.write_bytes(b"PK\x03\x04 and then the disk was full")
-
-
-def write_one_array(path):
-    with path.open("wb") as file:
-        np.save(file, np.ones(3))
-
-
-def write_other_arrays(path):
-    with path.open("wb") as file:
-        np.savez(file, A=np.ones(3), trace_gap=np.ones(3))
-
-
-@pytest.mark.parametrize("owner", ["Result", "Trace", "ranking.Result"])
-@pytest.mark.parametrize(
-    "write",
-    [write_text, write_nothing, write_half_an_archive, write_one_array, write_other_arrays],
-)
-def test_a_foreign_file_is_refused_in_a_sentence(write, owner, tmp_path):
-    path = tmp_path / "file.npz"
-    write(path)
-    loader = fwlab.ranking.Result if owner == "ranking.Result" else getattr(fwlab, owner)
-    with pytest.raises(ValueError, match=rf"path must name .* {owner}.save wrote; got .*file.npz"):
-        loader.load(path)
-
-
-def test_a_missing_file_is_called_missing(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        fwlab.Result.load(tmp_path / "nowhere.npz")

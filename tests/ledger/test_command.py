@@ -1,9 +1,10 @@
 """The command of the ledger: what it prints and writes, and what it says of bad input."""
 
+import errno
 import json
+import os
 
 import pytest
-from devices import device
 
 from paper_checks import outcomes, run
 from paper_checks.__main__ import main
@@ -119,21 +120,23 @@ def test_ctrl_c_is_told_and_what_is_finished_is_kept(tmp_path, capsys, monkeypat
     options = ["--id", "K19-prop6", "--id", "K19-ptk-below", "--jobs", "1", "--keep", str(keep)]
     assert main(options) == 130
     assert str(keep) in capsys.readouterr().err
-    assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
+    assert [file.name.partition("-prop6-")[0] for file in keep.iterdir()] == ["K19"]
 
 
-def test_a_full_disk_ends_the_command_with_a_sentence(tmp_path, capsys):
-    full = device("full", tmp_path)
-    assert main(["--id", "K19-prop6", "--jobs", "1", "--keep", str(full)]) == 1
+def test_a_full_disk_ends_the_command_with_a_sentence(tmp_path, capsys, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert main(["--id", "K19-prop6", "--jobs", "1", "--keep", str(tmp_path)]) == 1
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said == f"[Errno 28] No space left on device: '{full}'"
+    assert said.startswith(f"[Errno 28] No space left on device: '{tmp_path}")
 
 
-def test_a_record_that_a_killed_run_cut_costs_only_itself(tmp_path):
-    keep = tmp_path / "records"
-    keep.write_bytes(b'{"id": "K19-ptk-below", "seed": 0}\n{"id": "K19-ptk-bel')
-    assert main(["--id", "K19-prop6", "--jobs", "1", "--keep", str(keep)]) == 0
-    assert [record["id"] for record in run.stored(keep)] == ["K19-prop6"]
+def test_records_need_a_folder(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert main(["--id", "K19-prop6", "--keep", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr().err == f"--keep {tmp_path / 'file'}: Not a directory\n"
 
 
 @pytest.mark.turns

@@ -225,31 +225,33 @@ def test_outcomes(outcome, holds):
 
 
 def test_kept_records_are_not_tried_again(tmp_path, monkeypatch):
-    keep = tmp_path / "records"
-    [first] = run.run(["K19-ptk-below"], keep=keep)
-    with keep.open("a") as file:
-        file.write('{"id": "cut off')
+    [first] = run.run(["K19-ptk-below"], keep=tmp_path)
     monkeypatch.setattr(run, "tried", lambda *_: pytest.fail("tried again"))
     versions.SEEN.clear()  # as if the module had it
-    assert list(run.run(["K19-ptk-below"], keep=keep)) == [first]
+    assert list(run.run(["K19-ptk-below"], keep=tmp_path)) == [first]
 
 
-def test_a_kept_untestable_claim_is_tried_again(tmp_path):
-    keep = tmp_path / "records"
-    kept = {"id": "K19-ptk-below", "verdict": "untestable", "seed": 0, "deep": False}
-    keep.write_text(json.dumps(kept) + "\n")
-    for _ in range(2):
-        [found] = run.run(["K19-ptk-below"], keep=keep)
-        assert found["verdict"] == "holds"
-    assert len(keep.read_text().splitlines()) == 2
+def test_an_untestable_claim_is_not_kept(tmp_path, monkeypatch):
+    real = run.tried
+    monkeypatch.setattr(run, "tried", lambda *work: real(*work) | {"verdict": Verdict.UNTESTABLE})
+    [found] = run.run(["K19-ptk-below"], keep=tmp_path)
+    assert found["verdict"] == "untestable" and not [*tmp_path.iterdir()]
 
 
-def test_a_record_of_another_seed_is_tried_again(tmp_path):
-    keep = tmp_path / "records"
-    for seed in (0, 1):
-        [found] = run.run(["K19-ptk-below"], seed=seed, keep=keep)
-        assert found["seed"] == seed
-    assert len(keep.read_text().splitlines()) == 2
+def test_a_record_of_another_seed_or_depth_is_tried_again(tmp_path):
+    for count, (seed, deep) in enumerate([(0, False), (1, False), (0, True)], 1):
+        [found] = run.run(["K19-ptk-below"], seed, deep, keep=tmp_path)
+        assert (found["seed"], found["deep"]) == (seed, deep)
+        assert len([*tmp_path.iterdir()]) == count
+
+
+def test_a_damaged_record_is_tried_again(tmp_path, capsys):
+    [first] = run.run(["K19-ptk-below"], keep=tmp_path)
+    [file] = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-9])
+    [again] = run.run(["K19-ptk-below"], keep=tmp_path)
+    assert f"{file} cannot be read" in capsys.readouterr().err
+    assert again["witness"] == first["witness"] and json.loads(file.read_bytes())["value"] == again
 
 
 def test_a_number_inside_a_loss_is_written_as_a_reader_would():
