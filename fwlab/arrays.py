@@ -1,4 +1,4 @@
-"""Name array types for signatures, and find the library and the device of an array.
+"""Name array types for signatures, cut rows, and find the library and the device of an array.
 
 A tensor here is an array of another library than numpy that follows the array API standard: torch,
 or array_api_strict, which tests use. No such library is imported unless one of its arrays came in.
@@ -13,6 +13,12 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LIBRARIES = ("torch", "array_api_strict")
+
+
+def cut(rows: slice, size: int) -> list[slice]:
+    """Return slices that are the rows together, each of `size` rows but the last."""
+    starts = range(rows.start, rows.stop, size)
+    return [slice(start, min(start + size, rows.stop)) for start in starts]
 
 
 def is_tensor(value: Any) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, cut
 
 # a part starts at a multiple of this number of rows, where kernels start a group of rows anyway
 ROWS = 64
@@ -122,8 +122,7 @@ def for_rows(work: Callable[[slice], None], n_rows: int) -> None:
         return
     groups = -(-n_rows // ROWS)
     size = -(-groups // (PARTS_PER_THREAD * threads.number)) * ROWS
-    parts = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-    for task in [threads.pool.submit(work, part) for part in parts]:
+    for task in [threads.pool.submit(work, part) for part in cut(slice(0, n_rows), size)]:
         task.result()
 
 

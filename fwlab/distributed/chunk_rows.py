@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, cut
 from fwlab.distributed.memory import ENTRIES
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem
 from fwlab.distributed.shown import chunks_shown
@@ -86,15 +86,15 @@ class ChunkRows(TensorRows):
 
     def slices(self, n_classes: int) -> list[slice]:
         size = self.part_length(n_classes)
-        return [cut for rows, _ in self.X.cuts for cut in _cuts(rows, size)]
+        return [piece for rows, _ in self.X.cuts for piece in cut(rows, size)]
 
     def parts(self, n_classes: int, dtype: Any) -> Iterator[Part]:
         size = self.part_length(n_classes)
         for (rows, _), part in zip(self.X.cuts, self.watch.chunks(self.X), strict=True):
             X = scipy.sparse.csr_array(part.X) if part.is_sparse else part.X
-            for cut in _cuts(rows, size):
-                own = X[cut.start - rows.start : cut.stop - rows.start]
-                yield cut, own.astype(dtype, copy=False)
+            for piece in cut(rows, size):
+                own = X[piece.start - rows.start : piece.stop - rows.start]
+                yield piece, own.astype(dtype, copy=False)
 
     def square_norms(self) -> Floats:
         return self.X.squares
@@ -109,9 +109,3 @@ def rows_as_one_part(problem: OutOfCoreProblem, watch: PassWatch) -> ChunkProble
     rows: Any = ChunkRows(problem, watch)
     whole.X = whole.features = rows
     return whole
-
-
-def _cuts(rows: slice, size: int) -> list[slice]:
-    """Return the slices of some rows that are `size` long, the last one at most."""
-    starts = range(rows.start, rows.stop, size)
-    return [slice(start, min(start + size, rows.stop)) for start in starts]

@@ -39,7 +39,15 @@ class FileArray:
         """
         bytes_before = int(start) * self.dtype.itemsize * int(np.prod(self.shape[1:]))
         file.seek(self.offset + bytes_before)
-        fill(chunk, file)
+        rest = chunk.reshape(-1).view(np.uint8)
+        while len(rest):
+            count = file.readinto(rest.data)
+            if not count:
+                name = str(self.path)
+                raise ValueError(
+                    f"{name!r} must not change in a run; it ended {len(rest)} bytes early."
+                )
+            rest = rest[count:]
 
     def whole(self) -> NDArray[Any]:
         """Return the array, read into memory."""
@@ -47,18 +55,6 @@ class FileArray:
         with self.opened() as file:
             self.fill(array, file, 0)
         return array
-
-
-def fill(array: NDArray[Any], file: FileIO) -> None:
-    """Read a contiguous array from a file. Raises ValueError if the file ends before."""
-    rest = array.reshape(-1).view(np.uint8)
-    while len(rest):
-        count = file.readinto(rest.data)
-        if not count:
-            raise ValueError(
-                f"{str(file.name)!r} must not change in a run; it ended {len(rest)} bytes early."
-            )
-        rest = rest[count:]
 
 
 def labels_of(name: str, value: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fwlab.arrays import Floats
+from fwlab.arrays import Floats, cut
 from fwlab.operators.features_interface import DataFeatures, Features, ScoreWriter
 from fwlab.operators.sums import gamma, norms_above
 from fwlab.threads import for_rows, number_of_threads
@@ -44,8 +44,7 @@ def rows_of_part(n_classes: int) -> int:
 
 def row_slices(n: int, n_classes: int) -> list[slice]:
     """Return the rows of each part of the scores of n rows."""
-    size = rows_of_part(n_classes)
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return cut(slice(0, n), rows_of_part(n_classes))
 
 
 def score_parts(features: Features, W: Floats, scores: Floats | None = None) -> Iterator[Part]:

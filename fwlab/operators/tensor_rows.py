@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from fwlab.arrays import Floats, is_tensor, namespace_of, on_host, without_gradient
+from fwlab.arrays import Floats, cut, is_tensor, namespace_of, on_host, without_gradient
 from fwlab.operators.sums import gamma
 
 # entries of a part, of its rows or of its scores: on a processor they stay near its caches
@@ -69,8 +69,7 @@ class TensorRows:
 
     def slices(self, n_classes: int) -> list[slice]:
         """Return the rows of each part."""
-        n, size = self.shape[0], self.part_length(n_classes)
-        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+        return cut(slice(0, self.shape[0]), self.part_length(n_classes))
 
     def parts(self, n_classes: int, dtype: Any) -> Iterator[Part]:
         """Yield slices that are all rows together, each with its rows in a floating type."""

@@ -112,6 +112,7 @@ def rows_of(m, rng, moved=0.0):
     return omega[:, None] * A, omega, y
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("moved", [0.0, 1e-16, 1e-10])
 @pytest.mark.parametrize("m", [2, 5, 40])
 def test_the_error_of_an_entropy(m, moved):
@@ -262,17 +263,19 @@ def test_a_loss_in_balls_takes_wide_balls_of_huge_scores():
         assert found.contains(scores[2] - scores[0])
 
 
+@pytest.mark.turns
+@pytest.mark.parametrize("has_k", [False, True], ids=["cross-entropy", "top-k entropy"])
 @pytest.mark.parametrize("seed", range(40))
-def test_certificates_hold_in_ball_arithmetic(seed):
+def test_certificates_hold_in_ball_arithmetic(seed, has_k):
     """Every reported gap, of tight and of loose tol, is right to its gap_error."""
     rng = np.random.default_rng(seed)
-    n, m, d = rng.integers(2, 30), rng.integers(2, 7), rng.integers(1, 6)
+    n, m, d = rng.integers(2, 30), rng.integers(2, 7) + has_k, rng.integers(1, 6)
     omega = 10.0 ** rng.uniform(-2, 2, n) * (rng.random(n) < 0.9)
     omega[0] = 1.0
     problem = fwlab.Problem(
         rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-4, 4),
         rng.integers(0, m, n),
-        fwlab.CrossEntropy(),
+        fwlab.TopKEntropy(int(rng.integers(2, m))) if has_k else fwlab.CrossEntropy(),
         C=10.0 ** rng.uniform(-4, 4),
         n_classes=m,
         sample_weight=omega,

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.checks.arguments import as_features, as_integer
-from fwlab.distributed.files import FileArray, file_array, fill
+from fwlab.distributed.files import FileArray, file_array
 from fwlab.distributed.same_chunks import arrays_of, checksum
 from fwlab.distributed.sources import unchanged, working_type
 from fwlab.identity import digest
@@ -84,11 +84,6 @@ def survey(X: Any) -> Survey:
     return Survey(X.shape[1], is_sparse, squares, digest(*arrays_of(X)), checksum(X))
 
 
-def checked_rows(X: Any, name: str, dtype: type[np.floating]) -> Any:
-    """Return rows of X as finite numbers of a type, row by row in memory, or as canonical CSR."""
-    return as_features(name, X, dtype)
-
-
 class RowsOfDask:
     """The row chunks of a dask array."""
 
@@ -127,7 +122,7 @@ class RowsOfDask:
     def bring(self, client: Any, place: int, home: str) -> Any:
         name = f"chunk {place} of X"
         return client.submit(
-            checked_rows, self.chunks[place], name, self.dtype, workers=[home], pure=False
+            as_features, name, self.chunks[place], self.dtype, workers=[home], pure=False
         )
 
 
@@ -152,9 +147,8 @@ def read_rows(array: FileArray, start: int, stop: int, dtype: type[np.floating])
     """Return checked rows of a file."""
     rows = np.empty((stop - start, array.shape[1]), array.dtype)
     with array.opened() as file:
-        file.seek(array.offset + start * array.shape[1] * array.dtype.itemsize)
-        fill(rows, file)
-    return checked_rows(rows, f"X[{start}:{stop}]", dtype)
+        array.fill(rows, file, start)
+    return as_features(f"X[{start}:{stop}]", rows, dtype)
 
 
 class RowsOfDriver:

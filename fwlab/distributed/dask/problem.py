@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fwlab.arrays import cut
 from fwlab.checks.arguments import checked_sample_weight
 from fwlab.distributed.dask.partitions import partitions_of, survey
 from fwlab.distributed.dask.placement import Placement, checked_client
@@ -17,11 +18,7 @@ from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.distributed.same_chunks import KnownRows
 from fwlab.identity import digest
 from fwlab.losses import Loss
-from fwlab.problem_input import (
-    checked_labels,
-    checked_lam,
-    conversion_notes,
-)
+from fwlab.problem_input import checked_labels, checked_lam, conversion_notes
 from fwlab.text import in_brackets, problem_facts
 
 
@@ -140,9 +137,7 @@ class DaskProblem(ProblemInParts):
 
     def _pieces(self, rows: slice) -> list[slice]:
         """Cut the rows of a partition so that dense rows of A take CHUNK_BYTES at most."""
-        size = max(LEAST_ROWS, CHUNK_BYTES // (8 * self.n_classes))
-        starts = range(rows.start, rows.stop, size)
-        return [slice(start, min(start + size, rows.stop)) for start in starts]
+        return cut(rows, max(LEAST_ROWS, CHUNK_BYTES // (8 * self.n_classes)))
 
 
 def in_memory(values: Any, client: Any) -> Any:
