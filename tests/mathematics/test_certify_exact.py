@@ -128,6 +128,7 @@ def square(W):
     return sum(Fraction(float(w)) ** 2 for w in np.ravel(W))
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("power", range(-16, 1))
 def test_the_excess_of_a_hinge_in_fractions(power):
     """One sample x = 1 of two classes: W* = (t, -t) with t = min(1/2, 1/lam)."""

@@ -75,6 +75,7 @@ def test_the_distance_follows_the_infeasibility():
         assert (rho <= 4 * M**2 * np.abs(off).sum(axis=1) + slack).all(), entry
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("error", [0.0, 1e-14, 1e-8, 0.05])
 @pytest.mark.parametrize("m", [2, 3, 6, 9])
 def test_the_distance_is_that_of_the_repaired_row_up_to_a_factor(m, error):

@@ -62,6 +62,7 @@ def distances(A, omega, y, upper, lower, sum_upper):
     return out
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [2, 3, 5, 9])
 def test_the_terms_add_up(kind, m):

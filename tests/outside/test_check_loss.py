@@ -59,6 +59,7 @@ def test_any_two_weight_vectors_of_the_family_pass(seed):
     assert (np.abs(lowest - (gradients @ vertices.T).min(axis=1)) <= bound).all()
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("method", ["fw", "bafw", "bcpfw", "ascent", "newton"])
 def test_compiled_methods_solve_a_loss_with_general_weights(method):
     rng = np.random.default_rng(0)

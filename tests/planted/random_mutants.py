@@ -8,10 +8,10 @@
 random_mutants.tsv holds the mutants: module, line when drawn, text of that line, the expression and
 what stands in its place. --draw draws them anew from those whose line and expression both checkouts
 hold. A mutant is tried with the tests that catch the planted defects of its module; with --wide,
-with the files named after it and the shortest files that import it. Each outcome is a line of
---out: killed, survived, gone from the module, or untried where there are no tests or they are too
-slow. A second call tries those that are not there yet, and with --wide those that no test saw; the
-last outcome of a mutant counts.
+with the files named after it and the shortest files that import it, or else its package. Each
+outcome is a line of --out: killed, survived, gone from the module, or untried where there are no
+tests or they are too slow. A second call tries those that are not there yet, and with --wide those
+that no test saw; the last outcome of a mutant counts.
 """
 
 import argparse
@@ -103,7 +103,9 @@ def tests_of(module: str, root: Path, wide: bool) -> list[str]:
     files = sorted(root.glob("tests/**/test_*.py"), key=lambda file: file.stat().st_size)
     named = [file for file in files if file.stem == f"test_{stem}"]
     importing = [file for file in files if imported.search(file.read_text())][:IMPORTING]
-    return list(dict.fromkeys(str(file.relative_to(root)) for file in (*named, *importing)))
+    found = list(dict.fromkeys(str(file.relative_to(root)) for file in (*named, *importing)))
+    outer = module.rpartition(".")[0]
+    return found or (tests_of(outer, root, wide) if outer else [])
 
 
 @dataclass
