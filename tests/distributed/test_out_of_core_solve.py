@@ -114,6 +114,7 @@ def test_a_warm_start_begins_where_another_run_ended():
 @pytest.mark.parametrize("A0, sentence", [
     (np.zeros((3, 4)), r"A0 must be \(n, m\) = \(12, 4\); got shape \(3, 4\)"),
     (np.ones((12, 4)), "A0 must be feasible; a row from 0 to 4 is not"),
+    (np.eye(12, 4, -6), "A0 must be feasible; a row from 5 to 9 is not"),
     (np.full((12, 4), np.nan), "A0 must be finite"),
     (scipy.sparse.csr_array(np.full((12, 4), np.nan)), "A0 must be finite"),
 ])  # fmt: skip

@@ -61,7 +61,6 @@ NO_MATHEMATICS = {
     "distributed.files": "file formats",
     "distributed.dask.placement": "workers of a cluster",
     "distributed.sources": "file formats, and a thread that reads ahead",
-    "distributed.solve": "arguments and results",
     "distributed.outcome": "a result of its parts",
     "distributed.shown": "lines for the user",
     "experiments.comparison": "runs side by side",
