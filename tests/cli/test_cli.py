@@ -351,7 +351,7 @@ def test_unwritable_results_end_with_1(
         raise OSError("no space left on the device")
 
     monkeypatch.setattr(commands, "write_text_atomically", full)
-    assert main(["compare", "--data", "two.csv", "-k", "1", "--max-iter", "1"]) == 1
+    assert main(["compare", "--data", "two.csv", "-k1", "--max-iter", "1", "--methods", "fw"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "fwlab: no space left on the device"
 
 
@@ -360,7 +360,7 @@ def test_without_matplotlib_the_table_stands_alone(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert main(["compare", "--data", "two.csv", "-k", "1", "--max-iter", "1"]) == 0
+    assert main(["compare", "--data", "two.csv", "-k1", "--max-iter", "1", "--methods", "fw"]) == 0
     out, err = capsys.readouterr()
     assert "two.csv" in out
     assert err.splitlines()[-1] == commands.NO_FIGURE
