@@ -16,6 +16,7 @@ PUBLIC = {
     "fwlab.datasets",
     "fwlab.distributed",
     "fwlab.experiments",
+    "fwlab.experiments.store",  # the one store, which the records of claims share
     "fwlab.files",
     "fwlab.identity",
     "fwlab.losses",  # for its base class, until there is fwlab.Loss
