@@ -62,7 +62,7 @@ class NewtonMatrix:
         """Return the square of the step's norm in the Hessian."""
         dz, dr = move.z, move.r
         curved = self.dual.system.product(dz) + self.diagonal * dz + 2 * dr * self.cross
-        return float(dz @ curved + self.corner * dr**2)
+        return float(dz @ curved + self.corner * dr * dr)
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ from fwlab.ranking.dual import (
     smooth_gradient,
     smooth_hessian,
 )
-from fwlab.ranking.newton_step import Iterate, NewtonMatrix
+from fwlab.ranking.newton_step import Iterate, Move, NewtonMatrix
 from fwlab.ranking.predictor_corrector import APART, LONGEST, kept_near, longest_step
 from fwlab.ranking.start import central_point, inner_point
 from fwlab.ranking.state import State
@@ -101,6 +101,13 @@ def test_a_newton_step_solves_its_equations(seed, refinements):
     square = move.z @ (Q @ move.z + diagonal * move.z) + 2 * move.r * (cross @ move.z)
     square += corner * move.r**2 + barrier @ slack_moves(d, move.z, move.r) ** 2
     assert norm == pytest.approx(square, rel=1e-8)
+
+
+def test_a_huge_step_has_an_infinite_norm():
+    x = next(x for seed in SEEDS if (x := random_iterate(seed)[1]).dual.has_r)
+    zero = np.zeros_like(x.z)
+    matrix = NewtonMatrix(x.dual, x.z, x.r, np.ones(x.dual.n_slacks))
+    assert matrix.square(Move(zero, 1e200, np.zeros(len(x.dual.b)))) == np.inf
 
 
 @pytest.mark.parametrize("seed", SEEDS)
