@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, compile_extra
@@ -72,14 +73,34 @@ class FlatCompiler(CompilerBase):
 
 
 class LoweredLibrary(JITCodeLibrary):
-    """The code of a function as it was lowered, which its callers link and optimise."""
+    """The code of a function as it was lowered, which kernels that call it link and optimise.
 
-    def _optimize_final_module(self) -> None:
-        pass
+    `callees` is the code of all functions that it calls, themselves or through others: only a
+    kernel links it, so that no code is copied at each level of calls.
+    """
 
-    def _finalize_final_module(self) -> None:
+    @property
+    def callees(self) -> list[Any]:
+        libraries: Any = self._linking_libraries
+        return list(dict.fromkeys(libraries))
+
+    def finalize(self) -> None:
+        """Make the code of this function ready to be linked."""
+        module: Any = self._final_module
+        for function in module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"
         self._finalize_dynamic_globals()
-        self._finalized = True
+        self._shared_module, self._finalized = module, True
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Simplify each function, at a low level: kernels optimise them in their final place."""
+        codegen: Any = self._codegen
+        module.data_layout = codegen._data_layout
+        manager, builder = codegen._function_pass_manager(opt=1)
+        for function in module.functions:
+            if not function.is_declaration:
+                manager.run(function, builder)
 
 
 class LoweredFunction(CPUDispatcher):
@@ -112,7 +133,7 @@ class LoweredFunction(CPUDispatcher):
             pipeline_class=FlatCompiler,
         )
         key = object()
-        context.insert_user_function(key, result.fndesc, [library])
+        context.insert_user_function(key, result.fndesc, [library, *library.callees])
         return result._replace(entry_point=key)
 
 
