@@ -103,6 +103,16 @@ class LoweredLibrary(JITCodeLibrary):
                 manager.run(function, builder)
 
 
+@cache
+def lowering_context(context: Any) -> Any:
+    """Return the context with sizes of types that are looked up, and without repeated refreshes.
+
+    numba parses a module for each size that it asks for, and refreshes the context for each
+    operation that it looks up in vain before it takes another.
+    """
+    return context.subtarget(get_abi_sizeof=cache(context.get_abi_sizeof), refresh=lambda: None)
+
+
 class LoweredFunction(CPUDispatcher):
     """A function for calls from kernels only: it has no machine code of its own."""
 
@@ -121,9 +131,10 @@ class LoweredFunction(CPUDispatcher):
         self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
         flags.no_compile, flags.no_cpython_wrapper = True, True
         library = LoweredLibrary(context.codegen(), self.py_func.__qualname__)
+        context.refresh()
         result: Any = compile_extra(
             self.typingctx,
-            context,
+            lowering_context(context),
             self.py_func,
             args,
             return_type,
