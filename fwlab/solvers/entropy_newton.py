@@ -107,17 +107,22 @@ class Hessian:
     def __init__(self, problem: PrimalDual, point: SmoothPoint) -> None:
         self.problem, omega = problem, problem.sample_weight
         assert isinstance(problem.polytopes, Simplices)
-        # omega_i p_i is -a_i, and omega_i more for the label
-        self.weighted = -point.A
-        self.weighted[np.arange(len(omega)), problem.y] += omega
+        # omega_i p_i without the label's, which may be omega_i up to rounding
+        self.weighted, self.labels = -point.A, (np.arange(len(omega)), problem.y)
+        self.weighted[self.labels] = 0.0
         self.inverse_omega = 1.0 / np.where(omega > 0, omega, 1.0)
 
     def product(self, Z: Floats) -> Floats:
-        """Return H Z for Z (m, d)."""
+        """Return H Z for Z (m, d).
+
+        Scores less the label's change nothing but the rounding, and each row of Q sums to 0.
+        """
         problem, P = self.problem, self.weighted
         S = problem.features.scores(Z)
+        S -= S[self.labels][:, None]
         S -= (np.vecdot(P, S) * self.inverse_omega)[:, None]
         S *= P
+        S[self.labels] = -S.sum(axis=1)
         return problem.lam * (Z + problem.link(S))
 
 

@@ -149,12 +149,17 @@ class SmoothWorkspace:
 
     @classmethod
     def at(cls, state: State, W: Floats, renewals: "Renewals") -> "SmoothWorkspace":
-        """Return the workspace at a machine W (m, d); keep still has to be called."""
+        """Return the workspace at a machine W (m, d), or at 0 if P is smaller there.
+
+        keep still has to be called.
+        """
         problem = state.problem
         square = problem.features.link_norm(state.link, state.A, problem.lam_n)
         dual = problem.dual_value(state.A, square) if state.A.any() else 0.0
         room = np.empty_like(state.A)
         point = visited(state, W, room)
+        if point.W.any() and point.primal > primal_at_zero(problem):
+            point = visited(state, np.zeros_like(W), room)
         if renewals.are_planned and point.W.any():
             inverse = inverse_by_class(problem, point.A)
         else:
@@ -239,6 +244,15 @@ class Lbfgs(Method):
     def progress(self, state: State, workspace: LbfgsWorkspace) -> float:
         """Return 0: the state keeps the values, so that every step is judged."""
         return 0.0
+
+
+def primal_at_zero(problem: PrimalDual) -> float:
+    """Return P(0); the loss of equal scores is the same for all samples."""
+    equal = np.zeros((1, problem.n_classes))
+    first = problem.polytopes.take(slice(0, 1))
+    assert isinstance(first, Simplices)
+    losses, _ = first.losses_and_duals(equal)
+    return float(losses[0]) * float(problem.sample_weight.mean())
 
 
 def visited(state: State, W: Floats, room: Floats) -> SmoothPoint:

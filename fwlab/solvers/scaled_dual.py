@@ -23,8 +23,8 @@ from typing import Any
 from fwlab.arrays import namespace_of
 
 NEAR = 0.1
-# theta is 2^-x with x up to LARGEST, right to LARGEST / 2^HALVINGS
-LARGEST, HALVINGS = 16.0, 8
+# theta is 2^-x with x up to LARGEST, right to FIRST / 2^HALVINGS where x is at most FIRST
+FIRST, LARGEST, HALVINGS = 16.0, 512.0, 8
 
 
 def best_scale(lam: float, losses: Any, omega: Any, machine: Any, link: Any) -> tuple[float, float]:
@@ -50,12 +50,17 @@ def best_scale(lam: float, losses: Any, omega: Any, machine: Any, link: Any) -> 
     others = omega * t
     level, total = (float(xp.sum(values)) / n for values in (others * losses, others))
     level += lam * inner
-    low, high = 0.0, LARGEST
+
+    def falls(theta: float) -> bool:
+        label = float(xp.sum(others * xp.log1p(-theta * t))) / n
+        return level - lam * theta * square - total * math.log(theta) + label < 0
+
+    low, high = 0.0, FIRST
+    while high < LARGEST and falls(2.0**-high):
+        low, high = high, 2 * high
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        theta = 2.0**-middle
-        label = float(xp.sum(others * xp.log1p(-theta * t))) / n
-        if level - lam * theta * square - total * math.log(theta) + label < 0:
+        if falls(2.0**-middle):
             low = middle
         else:
             high = middle

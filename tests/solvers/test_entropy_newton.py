@@ -173,3 +173,35 @@ def test_what_it_does_not_take_is_refused():
         fwlab.solve(capped, "newton")
     with pytest.raises(ValueError, match=r"passes must be None with CrossEntropy\(\); got 3\."):
         fwlab.solve(made(), "newton", passes=3)
+
+
+def test_products_keep_their_digits_where_labels_are_nearly_certain():
+    """The label's probability is 1 to rounding, and its scores are far larger than the product."""
+    X = 1e4 * np.random.default_rng(1).normal(size=(2, 30))
+    problem = fwlab.Problem(X, [0, 1], fwlab.CrossEntropy(), C=1e4, n_classes=3)
+    result = fwlab.solve(problem, "newton", tol=1e-6, relative=True, max_iter=100)
+    assert result.status is fwlab.Status.CONVERGED
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "newton"])
+def test_a_run_that_ended_early_is_no_worse_a_start_than_0(method):
+    rng, omega = np.random.default_rng(0), np.arange(300) % 3 / 2
+    X, y = rng.normal(size=(300, 10)), rng.integers(0, 5, 300)
+    problem = fwlab.Problem(X, y, fwlab.CrossEntropy(), C=1e3, sample_weight=omega)
+    cold = fwlab.solve(problem, method, tol=1e-6)
+    for ended in (1, 2):
+        A0 = fwlab.solve(problem, "lbfgs", max_iter=ended, tol=1e-9).A
+        warm = fwlab.solve(problem, method, tol=1e-6, A0=A0)
+        assert warm.trace.primal[0] <= cold.trace.primal[0] and warm.nit <= cold.nit
+    # a good start is kept
+    A0 = fwlab.solve(problem, "lbfgs", tol=1e-9).A
+    assert fwlab.solve(problem, method, tol=1e-6, A0=A0).trace.primal[0] < cold.primal + 1e-3
+
+
+def test_a_dual_point_below_0_is_left():
+    X = 100.0 * np.array([[100.0, 1.0], [-100.0, 2.0], [50.0, -70.0]])
+    problem = fwlab.Problem(X, [0, 1, 1], fwlab.CrossEntropy(), C=1e4)
+    A0 = np.array([[0.5, -0.5], [-0.9, 0.9], [-0.1, 0.1]])
+    assert problem.dual(A0) < -50
+    result = fwlab.solve(problem, "lbfgs", max_iter=0, A0=A0)
+    assert result.dual >= 0 and (A0[:, 0] == [0.5, -0.9, -0.1]).all()

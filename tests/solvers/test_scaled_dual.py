@@ -13,7 +13,7 @@ from fwlab.certificate import certificate_of
 from fwlab.distributed.chunk_rows import PassWatch, rows_as_one_part
 from fwlab.operators.precision import DOUBLE
 from fwlab.operators.tensor_rows import tensor_rows
-from fwlab.solvers.scaled_dual import HALVINGS, LARGEST, NEAR, best_scale
+from fwlab.solvers.scaled_dual import FIRST, HALVINGS, NEAR, best_scale
 from fwlab.solvers.tensor_point import TensorPoint
 from fwlab.tensor_certificate import dual_point, machine_terms
 from reference import LogisticRegression, TopKLogistic
@@ -22,7 +22,7 @@ LOSSES = [fwlab.CrossEntropy(), fwlab.TopKEntropy(2)]
 LAM, N = 2.0**-9, 10
 OMEGA = np.arange(N) % 4 / 2
 # the ratio of neighbouring values of theta; D is concave and D(0) = 0, so that D falls by no more
-RATIO = 2.0 ** -(LARGEST / 2**HALVINGS)
+RATIO = 2.0 ** -(FIRST / 2**HALVINGS)
 
 
 def small(loss):
@@ -135,3 +135,12 @@ def test_a_run_out_of_core_has_the_bound_of_a_run_in_memory():
     inside = fwlab.solve(here, "lbfgs", tol=0.0, max_iter=2)
     outside = fwlab.distributed.solve(problem, tol=0.0, max_iter=2)
     assert 0.0 < outside.dual == pytest.approx(inside.dual, rel=0.1)
+
+
+@pytest.mark.parametrize("size", [1e2, 1e4])
+def test_machines_far_away_have_a_bound_above_0(size):
+    """The best scale is about (log 3) / (lam |V|^2), far below 2^-FIRST."""
+    X = size * np.random.default_rng(0).normal(size=(6, 2))
+    problem = fwlab.Problem(X, np.arange(6) % 3, fwlab.CrossEntropy(), C=1e4)
+    result = fwlab.solve(problem, "lbfgs", max_iter=1)
+    assert result.dual > 0
