@@ -53,7 +53,7 @@ def best_scale(lam: float, losses: Any, omega: Any, machine: Any, link: Any) -> 
 
     def falls(theta: float) -> bool:
         label = float(xp.sum(others * xp.log1p(-theta * t))) / n
-        return level - lam * theta * square - total * math.log(theta) + label < 0
+        return bool(level - lam * theta * square - total * math.log(theta) + label < 0)
 
     low, high = 0.0, FIRST
     while high < LARGEST and falls(2.0**-high):
