@@ -6,9 +6,10 @@ bytecode, too. Rows of more than 64 classes have projections of their own, which
 compile. "libraries" is the part of the import that numpy, numba and scipy.sparse take, which a
 program without fwlab pays as well; a process of its own measures it.
 
-Measured once by hand: more than half of the cold time of `ascent` is one kernel, the pass over
-dense rows, with about 80 functions that it calls. numba's front end takes two thirds of this
-compilation and LLVM a quarter, so that lower levels of optimisation save little.
+Measured once by hand: three quarters of the cold time of `ascent` are one kernel, an iteration over
+dense rows with about 100 functions that it calls. numba's front end takes two thirds of this
+compilation and LLVM a third; a third of the instructions pass tuples of arrays on. Faces in the
+same kernel and projections without a sort, which save time in every later call, made it longer.
 """
 
 import json
