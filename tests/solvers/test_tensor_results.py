@@ -203,10 +203,11 @@ def test_a_bad_head_is_certified_from_zero(library):
     assert found.result.nit <= fwlab.certify(here, W).result.nit + 1
 
 
-def test_the_dual_point_zero_bounds_a_start(library):
+def test_the_dual_point_zero_bounds_a_start(library, monkeypatch):
     X, y = data()
     there, _ = both(library, X, y, C=1.0)
-    # so far away that no scale of A(W) that the search tries has a dual value above 0
+    # no scale of A(W) has a dual value above 0
+    monkeypatch.setattr("fwlab.solvers.tensor_point.best_scale", lambda *_: (0.5, -1.0))
     W = 1e3 * np.random.default_rng(0).normal(size=(4, 6))
     there = there.with_lam(1e-9)
     result = fwlab.solve(there, "lbfgs", A0=W, max_iter=0)
