@@ -58,7 +58,7 @@ def suite(
     out : path, optional
         Folder of the suite.
     problems : list of str, optional
-        Names or patterns of the problems to run, such as "digits top-3 *"; by default all.
+        Names or patterns of the problems to run, such as ``"digits top-3 *"``; by default all.
     name : str, optional
         The name of the method on the page.
     verbose : int
