@@ -120,7 +120,9 @@ def test_labels_of_any_kind(library, dispatch, names):
     assert (on_host(predicted) == labels).mean() > 0.4
     assert set(on_host(machine.predict_topk(library.tensor(X), 2)).ravel()) == set(names)
     low, high = machine.proved_accuracy(library.tensor(X), labels)
-    assert low <= machine.score(library.tensor(X), labels) <= high
+    # scikit-learn takes the mean of torch's answers in float32
+    rounding = 2.0**-23
+    assert low - rounding <= machine.score(library.tensor(X), labels) <= high + rounding
     assert machine.to_model().predict(X).tolist() == on_host(predicted).tolist()
 
 
