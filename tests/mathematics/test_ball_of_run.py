@@ -6,6 +6,7 @@ from solvers.tensor_libraries import LIBRARIES
 
 import fwlab
 from fwlab.arrays import on_host
+from fwlab.enclosing_ball import ball_of_pair
 from fwlab.proved import proved_in_ball, proved_labels
 
 LOSS = fwlab.CrossEntropy()
@@ -99,3 +100,13 @@ def test_tensors_and_runs_out_of_core_have_it(library):
         proved = on_host(found.proved(X_new))
         assert (proved | ~around_w).all() and proved.sum() > around_w.sum()
     beside(here, outside)
+
+
+def test_an_error_of_the_link_moves_the_centre_and_hides_a_part_of_the_distance():
+    """The exact link is V + (0, e): half of e moves the centre, e may be missing in |W - V|."""
+    W, V, e = np.array([[4.0, 0.0]]), np.array([[0.0, 0.0]]), 1.0
+    exact = ball_of_pair(W, V, 50.0, 2.0, 0.0)
+    assert exact.radius == pytest.approx(1.01 * np.sqrt(25.0 - 4.0), rel=1e-6)
+    found = ball_of_pair(W, V, 50.0, 2.0, e)
+    hidden = (4.0 - 1.01 * e) / 2
+    assert found.radius == pytest.approx(1.01 * (np.sqrt(25.0 - hidden**2) + e / 2), rel=1e-6)

@@ -10,7 +10,7 @@ from solvers.entropy_problems import LOSS, at, data, made
 import fwlab
 from fwlab.solvers import entropy_newton as module
 from fwlab.solvers.entropy_newton import EntropyNewton, Hessian, solution
-from fwlab.solvers.lbfgs import SmoothPoint
+from fwlab.solvers.lbfgs import SmoothPoint, primal_at_zero
 from fwlab.solvers.method import State
 
 FORMS = {"dense": np.asarray, "sparse": scipy.sparse.csr_matrix}
@@ -206,3 +206,12 @@ def test_a_dual_point_below_0_is_left():
     assert problem.dual(A0) < -50
     result = fwlab.solve(problem, "lbfgs", max_iter=0, A0=A0)
     assert result.dual >= 0 and (A0[:, 0] == [0.5, -0.9, -0.1]).all()
+
+
+@pytest.mark.parametrize("loss", [fwlab.CrossEntropy(), fwlab.TopKEntropy(2)])
+def test_the_primal_at_0(loss):
+    X, y = data()
+    omega = np.arange(len(y)) % 3 / 2
+    problem = fwlab.Problem(X, y, loss, C=1.0, sample_weight=omega)
+    zero = np.zeros((problem.n_classes, problem.n_features))
+    assert primal_at_zero(problem) == pytest.approx(problem.primal(zero), rel=1e-12)
