@@ -89,10 +89,10 @@ def test_limits_count_both_parts(tmp_path, press):
     settings = {"tol": 0.0, "max_iter": 10**9, "time_limit": 2.0}
     first = only(compare(problem(), "fw", **settings, out=tmp_path))
     (file,) = (tmp_path / "runs").iterdir()
-    replace(first, wall_seconds=1.75).save(file)
+    replace(first, wall_seconds=1e6).save(file)
     second = only(compare(problem(), "fw", **settings, out=tmp_path, resume=True))
-    assert second.status.name == "TIME_LIMIT" and 1.9 < second.wall_seconds < 3.5
-    assert second.seconds < 1.5
+    assert second.status.name == "TIME_LIMIT" and second.nit <= first.nit + 1
+    assert second.wall_seconds >= 1e6 > second.seconds
 
 
 def test_without_resume_it_begins_anew_and_says_so(tmp_path, press, capsys):
