@@ -214,6 +214,9 @@ class Comparison:
     ) -> Any:
         """Draw the runs: a row of panels for each problem, both axes logarithmic.
 
+        More than eight methods have several rows of panels: each shows its part of the methods in
+        colour, and all others in grey.
+
         A method with one run has the smallest value so far as its line. Of several runs the line
         is the median of these values, with a band from the least to the largest. Needs matplotlib,
         whose rcParams hold for all but the colours and markers of methods.
@@ -238,7 +241,7 @@ class Comparison:
 
         Returns
         -------
-        The axes (problems, x) of a figure of pyplot, which a notebook shows; or as said above.
+        The axes (rows, x) of a figure of pyplot, which a notebook shows; or as said above.
 
         Raises
         ------
@@ -257,7 +260,7 @@ class Comparison:
         figure = comparison_figure(self, drawing, by_pyplot=path is None)
         if path is not None:
             return save_figure(figure, Path(path))
-        return np.array(figure.axes).reshape(len(self.problems), len(drawing.x))
+        return np.array(figure.axes).reshape(-1, len(drawing.x))
 
     def _results(self) -> Iterator[tuple[RunKey, Result]]:
         """Yield the finished runs."""

@@ -1,5 +1,8 @@
 """Draw a comparison: a row of panels for each problem, one panel for each kind of x.
 
+More than MOST_CURVES methods have several rows. Each row shows its part of the methods in colour,
+with a legend of its own, and all others in grey.
+
 Needs matplotlib. Each style value that the user has not changed in matplotlib's rcParams gets the
 one in LOOK; a panel that is drawn for the user belongs to a figure of pyplot.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, product
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOST_LEGEND_COLUMNS = 6
+MOST_CURVES, MOST_LEGEND_COLUMNS = 8, 6
 LOOK: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.grid": True,
@@ -41,6 +45,7 @@ LOOK: dict[str, Any] = {
 }
 # inches of a panel, and of the legend below all panels
 PANEL, LEGEND = (5.5, 4.3), 0.9
+BEHIND: dict[str, Any] = {"color": "#cccccc", "linewidth": 0.8, "zorder": 1}
 # a line as wide as a panel
 LETTERS_OF_A_TITLE = 60
 UNBROKEN_EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
@@ -115,19 +120,23 @@ def comparison_figure(
     from matplotlib.figure import Figure
 
     drawing = drawing or Drawing((comparison.clock, "iteration"))
+    groups = _groups(comparison.methods)
     names = list(comparison.problems)
     with rc_context(_look()):
-        size = drawing.figsize or _size(len(drawing.x), len(names))
+        size = drawing.figsize or _size(len(drawing.x), len(names) * len(groups))
         make: Any = pyplot.figure if by_pyplot else Figure
         figure: Figure = make(figsize=size, layout="constrained")
         shape: Any = {"sharey": "row", "squeeze": False, "subplot_kw": LOGARITHMIC}
-        rows: Any = figure.subplots(len(names), len(drawing.x), **shape)
+        rows: Any = figure.subplots(len(names) * len(groups), len(drawing.x), **shape)
         notes: set[str] = set()
-        for name, panels in zip(names, rows, strict=True):
-            notes |= _draw_problem(panels, comparison, name, drawing)
-        handles = _handles(comparison, drawing)
+        for (name, group), panels in zip(product(names, groups), rows, strict=True):
+            if group is groups[0]:
+                _set_title(panels[0], comparison, name)
+            notes |= _draw_row(panels, comparison, name, drawing, group)
+            if len(groups) > 1:
+                _add_legend(panels[-1], _handles(comparison, drawing, group))
         figure.legend(
-            handles=handles,
+            handles=(handles := _handles(comparison, drawing) if len(groups) == 1 else _others()),
             title=_title_of_legend(notes),
             loc="outside lower center",
             ncols=max(1, min(len(handles), MOST_LEGEND_COLUMNS)),
@@ -135,11 +144,18 @@ def comparison_figure(
     return figure
 
 
+def _groups(methods: Sequence[str]) -> list[Sequence[str]]:
+    """Return the methods of each row of panels, at most MOST_CURVES and about as many in each."""
+    number = -(-len(methods) // MOST_CURVES)
+    ends = [len(methods) * part // number for part in range(number + 1)]
+    return [methods[first:last] for first, last in pairwise(ends)]
+
+
 def draw_on_axes(ax: Any, comparison: ComparedRuns, drawing: Drawing) -> None:
     """Draw the one panel of a comparison of one problem on given axes, with a legend in it."""
     (name,) = comparison.problems
     ax.set(**LOGARITHMIC)
-    _draw_panel(ax, comparison, comparison.finished(name), name, drawing.x[0], drawing)
+    _draw_panel(ax, comparison, name, drawing.x[0], drawing, comparison.methods)
     ax.set_ylabel(Y_LABELS[drawing.y])
     if handles := _handles(comparison, drawing):
         ax.legend(handles=handles)
@@ -163,28 +179,42 @@ def _size(columns: int, rows: int) -> tuple[float, float]:
     return width * columns, height * rows + LEGEND
 
 
-def _draw_problem(panels: Any, comparison: ComparedRuns, name: str, drawing: Drawing) -> set[str]:
-    """Draw the panels of one problem, and return the sentences that explain them."""
+def _set_title(ax: Any, comparison: ComparedRuns, name: str) -> None:
+    """Write the problem above its first panel, with its machines if there are several."""
     runs = comparison.finished(name)
     title = describe_problem(name, comparison.problems[name]).replace(" = ", UNBROKEN_EQUALS)
     lines = [*wrap(title, LETTERS_OF_A_TITLE), *_machines(comparison, runs), *_loaded(runs)]
-    panels[0].set_title("\n".join(lines), loc="left", fontsize="medium")
+    ax.set_title("\n".join(lines), loc="left", fontsize="medium")
+
+
+def _draw_row(
+    panels: Any, comparison: ComparedRuns, name: str, drawing: Drawing, methods: Sequence[str]
+) -> set[str]:
+    """Draw the panels of a problem and some methods; return the sentences that explain them."""
     panels[0].set_ylabel(Y_LABELS[drawing.y])
     notes: set[str] = set()
     for ax, x in zip(panels, drawing.x, strict=True):
-        notes |= _draw_panel(ax, comparison, runs, name, x, drawing)
+        notes |= _draw_panel(ax, comparison, name, x, drawing, methods)
     return notes
 
 
 def _draw_panel(
-    ax: Any, comparison: ComparedRuns, runs: Runs, name: str, x: str, drawing: Drawing
+    ax: Any,
+    comparison: ComparedRuns,
+    name: str,
+    x: str,
+    drawing: Drawing,
+    methods: Sequence[str],
 ) -> set[str]:
     """Draw one panel, and return the sentences that explain it."""
     ax.set_xlabel(X_LABELS[x])
-    curves = curves_of(runs, x, drawing.y, comparison.problems[name].n_samples)
+    runs, n = comparison.finished(name), comparison.problems[name].n_samples
+    curves = curves_of(runs, x, drawing.y, n)
     style, notes = styles(comparison.methods), set[str]()
     for method, several in curves.items():
-        if len(several) > 1:
+        if method not in methods:
+            _draw_behind(ax, several)
+        elif len(several) > 1:
             _draw_band(ax, band(several), _line(style[method]))
             notes.add(BANDS)
         elif several:
@@ -195,6 +225,13 @@ def _draw_panel(
         notes.add(f"Not drawn over {x}: {named}, which recorded none.")
     _finish(ax, comparison, drawing)
     return notes
+
+
+def _draw_behind(ax: Any, several: Sequence[Curve]) -> None:
+    """Draw the median of a method that another row shows."""
+    if several:
+        median = band(several)
+        ax.plot(median.x, median.median, **BEHIND)
 
 
 def _draw_one(ax: Any, run: Curve, style: Style) -> bool:
@@ -215,7 +252,9 @@ def _line(style: Style) -> dict[str, Any]:
     return line
 
 
-def _handles(comparison: ComparedRuns, drawing: Drawing) -> list[Any]:
+def _handles(
+    comparison: ComparedRuns, drawing: Drawing, methods: Sequence[str] | None = None
+) -> list[Any]:
     """Return the entries of the legend: the methods of which a run finished."""
     from matplotlib.lines import Line2D
 
@@ -223,9 +262,21 @@ def _handles(comparison: ComparedRuns, drawing: Drawing) -> list[Any]:
     style = styles(comparison.methods)
     return [
         Line2D([], [], **_line(style[method]), label=drawing.labels.get(method, method))
-        for method in comparison.methods
+        for method in (comparison.methods if methods is None else methods)
         if method in finished
     ]
+
+
+def _others() -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    return [Line2D([], [], **BEHIND, label="the methods of the other rows")]
+
+
+def _add_legend(ax: Any, handles: list[Any]) -> None:
+    """Add the legend of a row of panels, to the right of its last one."""
+    if handles:
+        ax.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 
 def _title_of_legend(notes: set[str]) -> str:

@@ -10,7 +10,7 @@ from matplotlib import pyplot
 
 import fwlab
 from fwlab.experiments import Comparison, Failure, RunKey, Settings
-from fwlab.experiments.figure import NOTHING, comparison_figure
+from fwlab.experiments.figure import BEHIND, NOTHING, comparison_figure
 from fwlab.plot import plot_gaps, save_figure
 from fwlab.result import Result, Status, Trace
 
@@ -80,6 +80,42 @@ def test_two_panels_a_problem_and_one_legend_entry_a_method() -> None:
     assert all((axes.get_xscale(), axes.get_yscale()) == ("log", "log") for axes in figure.axes)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["fw", "ascent"]
+
+
+def test_more_than_eight_methods_have_several_rows() -> None:
+    methods = tuple(fwlab.methods())[:17]
+    keys = [(name, method) for name in "ab" for method in methods]
+    runs = {key: result([1.0, 0.5, 0.1 + 0.01 * place]) for place, key in enumerate(keys)}
+    axes = comparison(runs).plot()
+    assert axes.shape == (6, 2)
+    shown = []
+    for row in axes:
+        assert len({ax.get_ylim() for ax in row}) == 1
+        legend = [text.get_text() for text in row[-1].get_legend().get_texts()]
+        assert 5 <= len(legend) <= 6 and row[0].get_legend() is None
+        for ax in row:
+            grey = [line for line in ax.lines if line.get_color() == BEHIND["color"]]
+            assert len(grey) == 17 - len(legend)
+            assert len(drawn(ax)) == LINES * len(legend) + len(grey)
+        shown += legend
+    assert tuple(shown[:17]) == methods == tuple(shown[17:])
+    # a row shows its own methods, and behind them the smallest gaps of the others
+    first = [line for line in axes[0, 1].lines if line.get_color() != BEHIND["color"]]
+    assert [line.get_ydata()[-1] for line in first[1 : 2 * LINES : LINES]] == [0.1, 0.11]
+    behind = [line for line in axes[0, 1].lines if line.get_color() == BEHIND["color"]]
+    assert behind[-1].get_xydata().tolist() == [[1.0, 0.5], [2.0, 0.1 + 0.01 * 16]]
+    (legend,) = axes[0, 0].figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["the methods of the other rows"]
+    titles = [ax.get_title(loc="left").partition(":")[0] for ax in axes[:, 0]]
+    assert titles == ["a", "", "", "b", "", ""]
+    pyplot.close("all")
+
+
+def test_eight_methods_share_one_row() -> None:
+    methods = tuple(fwlab.methods())[:8]
+    figure = comparison_figure(comparison({("a", m): result([1.0, 0.5]) for m in methods}))
+    assert len(figure.axes) == 2 and len(figure.legends[0].get_texts()) == 8
+    assert all(ax.get_legend() is None for ax in figure.axes)
 
 
 def test_title_and_labels_say_what_is_drawn() -> None:
