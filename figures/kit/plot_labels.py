@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 STEP, DISTANCE = 3.0, 5.0
 # of a name's box, what other curves may cross in a name that counts as readable
 CROSSED = 0.3
+# what it costs that curves cross all of a name, in heights of a name that is led away
+CROSSING = 40.0
 # the largest part of a panel that is kept free on its right
 MOST_ROOM = 0.4
 # the least contrast of letters with white (WCAG 2, level AA)
@@ -27,7 +29,9 @@ SIDES = np.array(
     [(0, 0.5), (0, 0), (0, 1), (0.5, 0), (0.5, 1), (1, 0), (1, 1), (1, 0.5)], dtype=float
 )
 # heights of the box by which a name at an end may move up or down
-SHIFTS = (0.6, -0.6, 1.0, -1.0, 1.5, -1.5, 2.0, -2.0, 2.6, -2.6, 3.2, -3.2, 4.0, -4.0)
+SHIFTS = tuple(
+    sign * shift for shift in (0.6, 1, 1.5, 2, 2.6, 3.2, 4, 5, 6, 7, 8) for sign in (1, -1)
+)
 # what an unreadable place costs
 UNREADABLE = 1000.0
 # parts of a curve, from its end, at which a name may stand
@@ -118,7 +122,7 @@ def _make_room(ax: Any, lines: Sequence[Any], texts: Sequence[Any]) -> bool:
     """
     left, width = ax.bbox.x0, ax.bbox.width
     shares = [
-        (width - text.get_window_extent().width - 2 * DISTANCE) / (pixels[-1, 0] - left)
+        (width - text.get_window_extent().width - 4 * DISTANCE) / (pixels[-1, 0] - left)
         for line, text in zip(lines, texts, strict=True)
         if len(pixels := _pixels(ax, line)) and pixels[-1, 0] > left
     ]
@@ -201,7 +205,7 @@ def _costs(places: Places, panel: Any, taken: Floats, curves: Floats) -> Floats:
     low, most = panel.min, panel.max + 2
     outside = ((places.boxes[:, :2] < low) | (places.boxes[:, 2:] > most)).any(axis=1)
     unreadable = UNREADABLE * ((crossed > CROSSED) + (overlaps > 0) + 100.0 * outside)
-    return np.asarray(places.penalties + 12 * crossed + overlaps + unreadable)
+    return np.asarray(places.penalties + CROSSING * crossed + overlaps + unreadable)
 
 
 def _put(ax: Any, text: Any, color: Any, places: Places, number: int) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import ink, method_line, new_figure, state
+from figures.kit.style import method_line, new_figure, state
 from figures.kit.tables import Table
 from figures.own.certified_gaps import DEFAULT
 from figures.own.subsets import DIGITS, REAL, random_rows
@@ -189,7 +189,7 @@ def draw(ax: Any, values: dict[str, Any], contest: Contest, size: str) -> None:
             text = text.replace("\n", " ")
             ax.plot(x, y + 0.22, "o", color=color, markersize=6, zorder=3)
             y -= 0.12
-        ax.text(x, y, text, ha="center", va="center", fontsize=6.5, color=ink(color), zorder=4)
+        ax.text(x, y, text, ha="center", va="center", fontsize=6.5, color="#1a1a1a", zorder=4)
     ax.axhline(len(SMOOTHINGS[size]) - 0.5, color="#000000", linewidth=0.8)
     ax.set(xscale="log", ylim=(len(lanes) - 0.4, -0.5))
     ax.set_yticks(range(len(lanes)), lanes, fontsize="small")
