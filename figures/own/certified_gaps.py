@@ -11,10 +11,14 @@ from figures.kit.study import Study
 from figures.kit.style import label_curves, line, log_axes, method_line, new_figure, state
 from figures.kit.traces import trace_cells
 from fwlab.experiments import Cell, DataName
+from fwlab.text import listed
 
 # alternate and direct are methods for lp-norms, lbfgs is one for the cross-entropy
 OTHERS = ("alternate", "direct", "lbfgs")
 METHODS = tuple(name for name in fwlab.methods() if name not in OTHERS)
+# in colour; more cannot be told apart
+SHOWN = ("ascent", "bcpfw", "fcfw", "bcfw", "fw", "afw", "pfw", "subgradient")
+GREY = "#cccccc"
 K, TOL, POWER = 3, 1e-9, "1e-5"
 POWERS = ("1e-3", POWER, "1e-9")  # columns of the table that the site shows
 DEFAULT = "ascent"
@@ -38,15 +42,20 @@ def cells(size: str) -> list[Cell]:
 
 
 def plot(study: Study) -> list[Path]:
-    """Draw the smallest gap so far of each method."""
+    """Draw the smallest gap so far of each method, those of SHOWN in colour."""
     values = {method: study.values[f"digits|{method}"] for method in METHODS}
     figure = new_figure(6.4)
     ax = figure.add_subplot()
     log_axes(ax, "seconds, one thread")
     ax.set_ylabel("certified gap, smallest so far")
     for method, value in values.items():
-        gap = np.minimum.accumulate(np.maximum(value["gap"], TOL / 10))
-        line(ax, np.array(value["seconds"])[1:], gap[1:], method_line(method), method)
+        gap = np.minimum.accumulate(np.maximum(value["gap"], TOL / 10))[1:]
+        seconds = np.array(value["seconds"])[1:]
+        if method in SHOWN:
+            line(ax, seconds, gap, method_line(method), method)
+        else:
+            ax.plot(seconds, gap, color=GREY, linewidth=0.8, zorder=1)
+    ax.axhline(float(POWER), color="#666666", linewidth=0.8, linestyle=":", zorder=0)
     state(figure, title_of(values, LIMIT[study.size]))
     label_curves([ax])
     return study.save_figure(figure, caption(values, study.size))
@@ -95,8 +104,10 @@ def caption(values: dict[str, Any], size: str) -> Caption:
         title="The certified gap of every method on digits",
         shows=(
             "The smallest certified gap so far against solver seconds. A line ends at a gap of "
-            f"{TOL:g} or at the time limit. newton and auto begin as ascent. The SDCA methods "
-            "maximise the dual of the pseudo top-k, another problem."
+            f"{TOL:g} or at the time limit. {len(SHOWN)} methods are in colour, and in grey "
+            f"{listed([m for m in METHODS if m not in SHOWN])}. The dotted line is a gap of "
+            f"{POWER}. newton and auto begin as ascent. The SDCA methods maximise the dual of the "
+            "pseudo top-k, another problem."
         ),
         settings=(
             f"TopK({K}), lam = 1/n, unit rows, gap {TOL:g} or {LIMIT[size]:g} s a run, judging "
