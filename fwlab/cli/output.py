@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Any
 
+from fwlab import __version__
 from fwlab.cli.flags import BadInput
 from fwlab.command import complain, sentence
-from fwlab.provenance import installed
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def enough_memory(data: str) -> Iterator[None]:
 
 def print_json(**document: Any) -> None:
     """Print one JSON document with fwlab's version."""
-    print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
+    print(json.dumps(_strict({"fwlab": __version__, **document}), indent=2, allow_nan=False))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import scipy.sparse
 
-from fwlab import datasets, projections
+from fwlab import __version__, datasets, projections
 from fwlab.certification import Certification
 from fwlab.cli.problems import NamedProblem
 from fwlab.datasets.files import FILE_SETS, cache_folder
@@ -30,7 +30,7 @@ from fwlab.text import format_table
 from fwlab.threads import run_threads
 
 MOST_CLASSES = 20
-PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
 def data_rows() -> list[dict[str, Any]]:
@@ -76,6 +76,7 @@ def installation() -> dict[str, Any]:
     """Return versions, folders and numbers of threads."""
     return {
         "python": platform.python_version(),
+        "fwlab": __version__,
         **{package: installed(package) for package in PACKAGES},
         "platform": platform.platform(),
         "kernel cache": str(kernel_folder() or "none"),
