@@ -2,8 +2,8 @@
 
     python tests/outside/public_names.py > tests/outside/public_names/VERSION.txt
 
-Each line is the name of a function, a class or a method of the page of the public interface, the same
-with one of its parameters, or a command with one of its flags.
+Each line is the name of a function, a class or a method of the page of the public interface, or this
+name with one of the parameters, or a command with one of its flags.
 """
 
 import inspect
