@@ -1,6 +1,6 @@
-"""The workflows for public hosts: what of them can be checked on any machine.
+"""The workflows for public hosts, as far as any machine can check them.
 
-Each shell line is a step of .ci/run, or a command of the README, whose blocks .ci/run runs.
+Their shell lines are steps of .ci/run, or commands of the README, whose blocks .ci/run runs.
 """
 
 import re

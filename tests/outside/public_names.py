@@ -2,7 +2,7 @@
 
     python tests/outside/public_names.py > tests/outside/public_names/VERSION.txt
 
-Each line is the name of a function, a class or a method of the page of the public interface, or this
+Each line is the name of a function, a class or a method of the page of the public interface, this
 name with one of the parameters, or a command with one of its flags.
 """
 

@@ -1,4 +1,4 @@
-"""What one release offers is there in the next one, or warns and says when it goes."""
+"""Public names of a release are there in the next one, or warn and say when they go."""
 
 import re
 import warnings
