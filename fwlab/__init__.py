@@ -12,15 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 # first, so that Ctrl-C during the imports below ends the command line with a sentence
 from fwlab import launch as launch
+from fwlab.release import __version__ as __version__
 
 if TYPE_CHECKING:
     from fwlab.public import *  # noqa: F403 - type checkers see every name
 
-# the one place: pyproject.toml reads it here
-__version__ = "0.2.0"
-
 # modules that compute nothing, with which the command line starts
-LIGHT = {"cli", "command", "files", "launch", "provenance", "streams", "text", "toml_text"}
+LIGHT = {
+    "cli",
+    "command",
+    "files",
+    "launch",
+    "provenance",
+    "release",
+    "streams",
+    "text",
+    "toml_text",
+}
 ON_DEMAND = ("distributed", "testing")
 ESTIMATORS = (
     "PatMatClassifier",

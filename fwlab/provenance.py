@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from fwlab import __version__
+from fwlab.release import __version__
 
 PACKAGES = ("numpy", "scipy", "numba")
 FOLDER = Path(__file__).parents[1]

@@ -13,7 +13,6 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fwlab import __version__
 from fwlab.cli.flags import (
     DEFAULTS,
     BadInput,
@@ -26,6 +25,7 @@ from fwlab.cli.flags import (
     whole_numbers,
 )
 from fwlab.cli.suite_options import add_suite
+from fwlab.release import __version__
 from fwlab.text import did_you_mean
 from fwlab.toml_text import read_toml
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Any
 
-from fwlab import __version__
 from fwlab.cli.flags import BadInput
 from fwlab.command import complain, sentence
+from fwlab.release import __version__
 
 
 @contextmanager

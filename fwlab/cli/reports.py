@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import scipy.sparse
 
-from fwlab import __version__, datasets, projections
+from fwlab import datasets, projections
 from fwlab.certification import Certification
 from fwlab.cli.problems import NamedProblem
 from fwlab.datasets.files import FILE_SETS, cache_folder
@@ -22,6 +22,7 @@ from fwlab.losses import TopK
 from fwlab.operators.features import SHORT_ROWS
 from fwlab.problem import Problem
 from fwlab.provenance import installed
+from fwlab.release import __version__
 from fwlab.result import Result
 from fwlab.solvers.panel_groups import LEAST_CLASSES
 from fwlab.solvers.registry import build, names

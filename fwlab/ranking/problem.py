@@ -99,14 +99,16 @@ class Problem:
         self.threshold = objective.threshold(self.n_positive, self.n_negative)
         self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
         self.signs = np.repeat([1.0, -1.0], [self.n_positive, self.n_negative])
-        self.gram: Gram
-        if kernel == "precomputed":
-            self.gram = StoredGram(X[np.ix_(self.order, self.order)])
-        elif kernel == "linear":
-            self.gram = LinearGram(X[self.order])
-        else:
-            self.gram = RbfGram(X[self.order], self.sigma, self.max_gram_memory)
+        self.gram = self._gram_of(X)
         self._check_scale()
+
+    def _gram_of(self, X: Any) -> Gram:
+        """Return the kernel matrix of the rows of X, or of X itself, in this problem's order."""
+        if self.kernel == "precomputed":
+            return StoredGram(X[np.ix_(self.order, self.order)])
+        if self.kernel == "linear":
+            return LinearGram(X[self.order])
+        return RbfGram(X[self.order], self.sigma, self.max_gram_memory)
 
     def _check_scale(self) -> None:
         """Raise ValueError if the scales of the arguments exceed the precision of floats."""

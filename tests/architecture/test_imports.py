@@ -54,6 +54,7 @@ LAYERS = (
         "fwlab.toml_text",
         "fwlab.versions",
         "fwlab.provenance",
+        "fwlab.release",
         "fwlab.kernels*",
     ),
     ("fwlab.checks*", "fwlab.plot"),

@@ -113,7 +113,7 @@ def test_the_version_has_one_place(sdist, installed):
     elsewhere = re.escape(fwlab.__version__)
     typed = [f for f in sorted(sources()) if f.endswith((".py", ".toml", ".cfg", ".yml"))]
     assert [f for f in typed if re.search(rf"""["']{elsewhere}["']""", (ROOT / f).read_text())] == [
-        "fwlab/__init__.py"
+        "fwlab/release.py"
     ]
 
 
