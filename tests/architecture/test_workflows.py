@@ -3,6 +3,7 @@
 Their shell lines are steps of .ci/run, or commands of the README, whose blocks .ci/run runs.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+import fwlab
 
 ROOT = Path(__file__).parents[2]
 GITHUB = ROOT / ".github"
@@ -68,13 +71,31 @@ def test_every_step_of_a_commit_is_a_step_of_a_workflow():
     assert used == set(names.split(" | "))
 
 
+def step(name, **environment):
+    """Run a step in the top folder with the Python of this process."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        ["bash", ".ci/step", name],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_an_unknown_step_is_one_sentence():
-    done = subprocess.run(
-        ["bash", ".ci/step", "stile"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = step("stile")
     assert done.returncode == 2
     assert done.stderr == "usage: bash .ci/step style | oldest | package | site; got stile.\n"
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_nothing_is_built_for_a_tag_that_is_not_the_version():
+    done = step("package", GITHUB_REF_TYPE="tag", GITHUB_REF_NAME="v0.0.1")
+    assert done.returncode == 1
+    assert done.stderr == f"the tag is v0.0.1, but fwlab.__version__ is {fwlab.__version__}\n"
 
 
 def test_the_matrix_is_what_the_metadata_say():
