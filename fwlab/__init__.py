@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 # first, so that Ctrl-C during the imports below ends the command line with a sentence
 from fwlab import launch as launch
+from fwlab.release import __version__ as __version__
 
 if TYPE_CHECKING:
     from fwlab.public import *  # noqa: F403 - type checkers see every name
 
-    __version__: str
-
 # modules that compute nothing, with which the command line starts
-LIGHT = {"cli", "command", "files", "launch", "provenance", "streams", "text", "toml_text"}
+LIGHT = {
+    "cli",
+    "command",
+    "files",
+    "launch",
+    "provenance",
+    "release",
+    "streams",
+    "text",
+    "toml_text",
+}
 ON_DEMAND = ("distributed", "testing")
 ESTIMATORS = (
     "PatMatClassifier",
@@ -32,8 +41,6 @@ ESTIMATORS = (
 
 def __getattr__(name: str) -> Any:
     """Import what is first named; what few programs need, scikit-learn for one, on its own."""
-    if name == "__version__":
-        return import_module("fwlab.provenance").installed("fwlab")
     if name in ON_DEMAND or (_is_importing() and find_spec(f"fwlab.{name}")):
         return import_module(f"fwlab.{name}")
     if name in ESTIMATORS:
@@ -58,7 +65,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """List what is imported on demand, too, for completion in notebooks."""
     public = import_module("fwlab.public")
-    return sorted({*globals(), *public.__all__, "__version__"})
+    return sorted({*globals(), *public.__all__})
 
 
 class Package(ModuleType):

@@ -8,6 +8,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from fwlab.release import __version__
+
 PACKAGES = ("numpy", "scipy", "numba")
 FOLDER = Path(__file__).parents[1]
 CPU_INFO = Path("/proc/cpuinfo")
@@ -33,7 +35,7 @@ def installed(package: str) -> str:
 @cache
 def _fixed() -> dict[str, str]:
     return {
-        "fwlab": installed("fwlab"),
+        "fwlab": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
         **{package: installed(package) for package in PACKAGES},

@@ -31,7 +31,7 @@ from figures.benchmarks.timing import print_line
 from fwlab.certificate import certificate_of
 from fwlab.operators.host_rows import HostRows
 from fwlab.operators.precision import SINGLE, TF32, Precision, precisions_of, products_of
-from fwlab.provenance import installed
+from fwlab.provenance import provenance
 from fwlab.solvers.tensor_point import TensorPoint
 from fwlab.tensor_certificate import certificate_of_machines, dual_point, machine_terms
 
@@ -91,7 +91,7 @@ def machine(torch: Any, device: str) -> str:
     """Return a sentence about the device, the versions and the date."""
     cuda = device.startswith("cuda")
     name = torch.cuda.get_device_name(device) if cuda else platform.processor() or "CPU"
-    versions = f"torch {torch.__version__}, numpy {np.__version__}, fwlab {installed('fwlab')}"
+    versions = f"torch {torch.__version__}, numpy {np.__version__}, fwlab {provenance()['fwlab']}"
     return f"{name}; {versions}; {datetime.now(UTC):%Y-%m-%d}"
 
 

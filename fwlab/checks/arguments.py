@@ -22,7 +22,7 @@ SMALLEST = 1e-150
 def as_gram_memory(max_gram_memory: Any, max_memory: Any) -> int:
     """Return max_gram_memory, or with a warning what was given under its former name."""
     if max_memory is not None:
-        told = "max_memory is named max_gram_memory now; the old name goes with the next release."
+        told = "max_memory is named max_gram_memory now; the old name goes with release 0.3.0."
         warnings.warn(told, FutureWarning, stacklevel=3)
         max_gram_memory = max_memory
     return as_integer("max_gram_memory", max_gram_memory, low=0)

@@ -25,7 +25,7 @@ from fwlab.cli.flags import (
     whole_numbers,
 )
 from fwlab.cli.suite_options import add_suite
-from fwlab.provenance import installed
+from fwlab.release import __version__
 from fwlab.text import did_you_mean
 from fwlab.toml_text import read_toml
 
@@ -113,8 +113,7 @@ def _parser() -> tuple[CommandParser, dict[str, CommandParser]]:
         description="Certified training of top-k and multi-class SVMs.",
         allow_abbrev=False,
     )
-    version = f"fwlab {installed('fwlab')}"
-    parser.add_argument("--version", action="version", version=version)
+    parser.add_argument("--version", action="version", version=f"fwlab {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="|".join(COMMANDS))
     made = {name: _command(commands, name, sentence) for name, sentence in COMMANDS.items()}
     _add_compare(made["compare"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from fwlab.cli.flags import BadInput
 from fwlab.command import complain, sentence
-from fwlab.provenance import installed
+from fwlab.release import __version__
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def enough_memory(data: str) -> Iterator[None]:
 
 def print_json(**document: Any) -> None:
     """Print one JSON document with fwlab's version."""
-    print(json.dumps(_strict({"fwlab": installed("fwlab"), **document}), indent=2, allow_nan=False))
+    print(json.dumps(_strict({"fwlab": __version__, **document}), indent=2, allow_nan=False))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from fwlab.losses import TopK
 from fwlab.operators.features import SHORT_ROWS
 from fwlab.problem import Problem
 from fwlab.provenance import installed
+from fwlab.release import __version__
 from fwlab.result import Result
 from fwlab.solvers.panel_groups import LEAST_CLASSES
 from fwlab.solvers.registry import build, names
@@ -30,7 +31,7 @@ from fwlab.text import format_table
 from fwlab.threads import run_threads
 
 MOST_CLASSES = 20
-PACKAGES = ("fwlab", "numpy", "scipy", "numba", "scikit-learn", "matplotlib")
+PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
 def data_rows() -> list[dict[str, Any]]:
@@ -76,6 +77,7 @@ def installation() -> dict[str, Any]:
     """Return versions, folders and numbers of threads."""
     return {
         "python": platform.python_version(),
+        "fwlab": __version__,
         **{package: installed(package) for package in PACKAGES},
         "platform": platform.platform(),
         "kernel cache": str(kernel_folder() or "none"),

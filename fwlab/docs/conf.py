@@ -1,14 +1,15 @@
 """Settings of Sphinx for the site; `python -m fwlab.docs build` copies this file to the sources."""
 
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+from fwlab import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "fwlab"
 author = "the fwlab developers"
-release = version = installed_version("fwlab")
+release = version = __version__
 language = "en"
 exclude_patterns = ["examples"]
 

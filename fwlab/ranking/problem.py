@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import Floats, Integers
-from fwlab.checks.arguments import as_features, as_real
+from fwlab.checks.arguments import as_features, as_gram_memory, as_real
 from fwlab.checks.gram import checked_gram
 from fwlab.checks.labels import as_positive
 from fwlab.ranking.gram import Gram, LinearGram, RbfGram, StoredGram
@@ -57,6 +57,8 @@ class Problem:
         As in `fwlab.ranking.solve`.
     max_gram_memory : int
         Bytes for kernel matrices.
+    max_memory : int, optional
+        The former name of max_gram_memory, which is taken with a warning.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Problem:
         kernel: str = "linear",
         sigma: float | None = None,
         max_gram_memory: int = 2**30,
+        max_memory: int | None = None,
     ) -> None:
         if not isinstance(objective, TopPushK | PatMat):
             raise TypeError(f"objective must be TopPush, TopPushK or PatMat; got {objective!r}.")
@@ -91,19 +94,21 @@ class Problem:
         for name, count in (("positive", self.n_positive), ("negative", self.n_negative)):
             if count == 0:
                 raise ValueError(f"y must hold at least one {name} sample; got none.")
-        self.max_gram_memory = max_gram_memory
+        self.max_gram_memory = as_gram_memory(max_gram_memory, max_memory)
         self.loss = objective.loss
         self.threshold = objective.threshold(self.n_positive, self.n_negative)
         self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
         self.signs = np.repeat([1.0, -1.0], [self.n_positive, self.n_negative])
-        self.gram: Gram
-        if kernel == "precomputed":
-            self.gram = StoredGram(X[np.ix_(self.order, self.order)])
-        elif kernel == "linear":
-            self.gram = LinearGram(X[self.order])
-        else:
-            self.gram = RbfGram(X[self.order], self.sigma, max_gram_memory)
+        self.gram = self._gram_of(X)
         self._check_scale()
+
+    def _gram_of(self, X: Any) -> Gram:
+        """Return the kernel matrix of the rows of X, or of X itself, in this problem's order."""
+        if self.kernel == "precomputed":
+            return StoredGram(X[np.ix_(self.order, self.order)])
+        if self.kernel == "linear":
+            return LinearGram(X[self.order])
+        return RbfGram(X[self.order], self.sigma, self.max_gram_memory)
 
     def _check_scale(self) -> None:
         """Raise ValueError if the scales of the arguments exceed the precision of floats."""

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from fnmatch import fnmatch
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -55,6 +54,7 @@ LAYERS = (
         "fwlab.toml_text",
         "fwlab.versions",
         "fwlab.provenance",
+        "fwlab.release",
         "fwlab.kernels*",
     ),
     ("fwlab.checks*", "fwlab.plot"),
@@ -310,10 +310,6 @@ def test_a_part_brings_the_whole_package(first):
 
 def test_the_package_is_sent_to_other_processes_by_its_name():
     assert pickle.loads(pickle.dumps(fwlab)) is fwlab
-
-
-def test_the_version_is_that_of_the_installed_package():
-    assert fwlab.__version__ == version("fwlab")
 
 
 def test_what_is_loaded_on_demand_is_there():

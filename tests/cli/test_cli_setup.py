@@ -174,7 +174,7 @@ def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 def test_version_and_module() -> None:
     command = [sys.executable, "-m", "fwlab", "--version"]
     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert out == f"fwlab {_cli_setup.installed('fwlab')}\n"
+    assert out == f"fwlab {fwlab.__version__}\n"
 
 
 @pytest.mark.turns

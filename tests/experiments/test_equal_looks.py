@@ -88,7 +88,8 @@ def test_printing_to_a_stream_is_no_secret():
 
 
 def test_a_descriptor_of_a_class_of_ones_own_is_refused():
-    with pytest.raises(Unidentifiable, match="Scaled has state that cannot be read"):
+    # since Python 3.13 a property has the name of its attribute
+    with pytest.raises(Unidentifiable, match=r"\b(Scaled|x) has state that cannot be read"):
         digest(of_a_subclass(1.0))
 
 

@@ -11,6 +11,7 @@ NO_MATHEMATICS = {
     "npz": "arrays in files",
     "say": "lines on the terminal",
     "provenance": "versions and dates",
+    "release": "the version",
     "plot": "curves drawn from given arrays",
     "docs.*": "pages of the site",
     "__main__": "the command line",
