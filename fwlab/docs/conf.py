@@ -4,10 +4,13 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
+from fwlab.docs import cite
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "fwlab"
 author = "the fwlab developers"
+copyright = f"2026, {author}"
 release = version = installed_version("fwlab")
 language = "en"
 exclude_patterns = ["examples"]
@@ -31,6 +34,9 @@ numpydoc_class_members_toctree = False
 
 html_theme = "furo"
 html_title = "fwlab"
+html_favicon = "static/favicon.svg"
+templates_path = ["theme"]
+html_context = {"commit": cite.commit()}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_extra_path = ["extra"]

@@ -1,9 +1,11 @@
-"""Reading the site in a real browser: formulas."""
+"""Reading the site in a real browser: formulas, code, footer."""
 
 import os
 from pathlib import Path
 
 import pytest
+
+from fwlab.provenance import provenance
 
 SITE = os.environ.get("FWLAB_SITE", "")
 pytestmark = pytest.mark.skipif(
@@ -11,6 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 MATHS_FONT = "Latin Modern Math"
 WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print", "mathematics")
+WITH_CODE = ("start", "bring_your_own", "compare", "gallery/plot_01_own_csv")
 # one element of formulas for each text
 MARK_TEXTS = """document.querySelectorAll("details").forEach(one => { one.open = true; });
     new Map([...document.querySelectorAll("article math :is(mi, mn, mo)")]
@@ -44,3 +47,44 @@ def test_formulas_have_the_font_that_the_site_brings(page, name):
         for font in session.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
     }
     assert used == {MATHS_FONT}
+
+
+@pytest.mark.parametrize("name", WITH_CODE)
+@pytest.mark.parametrize("width", (918, 390))
+def test_lines_of_code_are_not_cut_off(new_page, name, width):
+    opened = new_page(viewport={"width": width, "height": 900})
+    opened.goto(address(name))
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+    assert (
+        opened.eval_on_selector_all("article div:not(.highlight-none) > .highlight > pre", cut)
+        == []
+    )
+    opened.close()
+
+
+def test_pages_stand_in_groups(page):
+    page.goto(address("start"))
+    assert page.locator(".sidebar-tree .caption").count() >= 5
+    sizes = page.eval_on_selector_all(
+        ".sidebar-tree > ul", "all => all.map(one => one.children.length)"
+    )
+    assert sizes and max(sizes) <= 8
+
+
+@pytest.mark.parametrize("name", ("index", "claims/T20-eq2.26", "api/fwlab.solve"))
+def test_the_footer_has_version_commit_licence_and_citation(page, name):
+    page.goto(address(name))
+    told = provenance()
+    text = page.locator("footer .about").text_content()
+    assert f"fwlab {told['fwlab']}" in text and "BSD-3-Clause" in text
+    assert not told["commit"] or "commit " in text
+    assert "Copyright © 2026" in page.locator("footer").text_content()
+    page.locator("footer .about").get_by_text("How to cite").click()
+    assert "@software{fwlab" in page.locator("article").text_content()
+
+
+@pytest.mark.parametrize("name", ("index", "claims/T20-eq2.26", "source/fwlab/problem.py"))
+def test_every_page_has_an_icon(page, name):
+    page.goto(address(name))
+    link = page.locator("link[rel~=icon]").get_attribute("href").partition("?")[0]
+    assert (Path(SITE) / f"{name}.html").parent.joinpath(link).resolve().is_file()
