@@ -12,6 +12,7 @@ from fwlab.docs import (
     figure_links,
     index,
     measured,
+    search_terms,
     sources,
     tested,
 )
@@ -63,4 +64,5 @@ def write_sources(source: Path, records: Records) -> None:
     figure_links.write_page(source, records)
     tested.write_page(source, records)
     cite.write_page(source)
+    search_terms.add(source, records)
     sources.write_pages(source / "extra", records)

@@ -1,4 +1,4 @@
-"""Reading the site in a real browser: formulas, code, footer."""
+"""Reading the site in a real browser: search, formulas, code, footer."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 MATHS_FONT = "Latin Modern Math"
 WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print", "mathematics")
-WITH_CODE = ("start", "bring_your_own", "compare", "gallery/plot_01_own_csv")
+WITH_CODE = ("start", "questions", "bring_your_own", "compare", "gallery/plot_01_own_csv")
 # one element of formulas for each text
 MARK_TEXTS = """document.querySelectorAll("details").forEach(one => { one.open = true; });
     new Map([...document.querySelectorAll("article math :is(mi, mn, mo)")]
@@ -29,6 +29,50 @@ def page(new_page):
     opened = new_page(viewport={"width": 1280, "height": 900})
     yield opened
     opened.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("2.26", "claims/T20-eq2.26.html"),
+        ("(2.26)", "claims/T20-eq2.26.html"),
+        ("oracle call", "glossary.html"),
+    ],
+)
+def test_search_begins_with(page, query, first):
+    assert found(page, query)[0].partition("#")[0] == first
+
+
+@pytest.mark.parametrize(
+    ("query", "among"),
+    [
+        ("Theorem D.2", "claims/M20-thmD2-case1.html"),
+        ("K19 Figure 3", "figures.html"),
+        ("ONNX", "questions.html"),
+        ("skops", "classifier.html"),
+        ("predict_proba", "questions.html"),
+        ("predict_proba", "classifier.html"),
+        ("bcpfw", "choose_a_method.html"),
+        ("fcfw", "choose_a_method.html"),
+        ("which seed", "questions.html"),
+        ("cite", "cite.html"),
+    ],
+)
+def test_search_finds(page, query, among):
+    assert among in {link.partition("#")[0].partition("?")[0] for link in found(page, query)}
+
+
+def found(page, query: str) -> list[str]:
+    """Return the addresses that the search box finds, the best one first."""
+    page.goto(address("index"))
+    page.locator("input.sidebar-search").fill(query)
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "document.querySelector('.search-summary')?.textContent.trim() && Search._pulse_status < 0"
+    )
+    return page.eval_on_selector_all(
+        "ul.search > li > a", "all => all.map(one => one.getAttribute('href'))"
+    )
 
 
 @pytest.mark.parametrize("name", WITH_FORMULAS)
