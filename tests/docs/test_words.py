@@ -1,4 +1,4 @@
-"""Words of the pages: one notation, terms of the glossary, answers to questions."""
+"""Words of the pages: one notation, terms of the glossary, sources of the page on peers."""
 
 import os
 import re
@@ -20,6 +20,7 @@ NAMES_OF_CODE = ("wrong_in_print",)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 QUESTIONS = (HERE / "pages" / "questions.md").read_text("utf-8")
 GLOSSARY = (HERE / "pages" / "glossary.md").read_text("utf-8")
+PEERS = (HERE / "pages" / "peers.md").read_text("utf-8")
 ROOT = HERE.parents[1]
 
 
@@ -88,3 +89,20 @@ def test_a_command_of_an_answer_runs(command, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_each_cell_about_a_peer_has_its_source():
+    rows = [line.strip("| ").split(" | ") for line in PEERS.splitlines() if line.startswith("| ")]
+    assert len(rows) == 9 and {len(row) for row in rows} == {4}
+    for name, *cells in rows[1:]:
+        assert "](http" in name
+        *told, known = cells
+        assert [cell for cell in told if "](" not in cell] == []
+        assert re.match("run: |read", known)
+        assert "](" in known or "`" in known or "could not be installed here" in known
+
+
+def test_every_peer_is_on_the_page():
+    names = "FrankWolfe.jl libsdca scikit-learn cyanure dual-fw-svm benchopt smooth-topk".split()
+    assert [name for name in names if f"| [{name}](" not in PEERS] == []
+    assert PEERS.count("| [libsdca](") == 2  # the old one and the new one
