@@ -39,6 +39,7 @@ templates_path = ["theme"]
 html_context = {"commit": cite.commit()}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = [("long_pages.js", {"defer": "defer"})]
 html_extra_path = ["extra"]
 html_show_sphinx = False
 html_copy_source = False

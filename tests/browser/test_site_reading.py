@@ -1,4 +1,4 @@
-"""Reading the site in a real browser: search, formulas, code, footer."""
+"""Reading the site in a real browser: search, folds and filter, formulas, code, footer."""
 
 import os
 from pathlib import Path
@@ -14,6 +14,9 @@ pytestmark = pytest.mark.skipif(
 MATHS_FONT = "Latin Modern Math"
 WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print", "mathematics")
 WITH_CODE = ("start", "questions", "bring_your_own", "compare", "gallery/plot_01_own_csv")
+LONG = {"figures": "kato2019-figure3", "wrong_in_print": "wrong-t20-eq2-26"}
+WORDS = {"figures": "hinge gap", "wrong_in_print": "theorem M20"}
+FOLDS = "article section > details"
 # one element of formulas for each text
 MARK_TEXTS = """document.querySelectorAll("details").forEach(one => { one.open = true; });
     new Map([...document.querySelectorAll("article math :is(mi, mn, mo)")]
@@ -75,6 +78,60 @@ def found(page, query: str) -> list[str]:
     )
 
 
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_page_is_folded_and_unfolds(page, name):
+    page.goto(address(name))
+    folds = page.locator(FOLDS)
+    assert folds.count() > 40
+    assert page.locator(f"{FOLDS}[open]").count() == 0
+    short = page.evaluate("document.documentElement.scrollHeight")
+    page.get_by_role("button", name="Unfold all").click()
+    assert page.locator(f"{FOLDS}[open]").count() == folds.count()
+    assert page.evaluate("document.documentElement.scrollHeight") > 3 * short
+    page.get_by_role("button", name="Fold all").click()
+    assert page.locator(f"{FOLDS}[open]").count() == 0
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_an_address_opens_its_section_alone(page, name):
+    page.goto(f"{address(name)}#{LONG[name]}")
+    assert page.locator(f"{FOLDS}[open]").count() == 1
+    target = page.locator(f'[id="{LONG[name]}"]').locator("xpath=ancestor-or-self::section[1]")
+    assert target.locator("> details[open] > summary h3").is_visible()
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_the_filter_keeps_the_sections_with_all_words(page, name):
+    page.goto(address(name))
+    field = page.get_by_label("Filter the sections by words")
+    field.fill(WORDS[name])
+    seen = page.locator("article section:has(> details):not([hidden])")
+    texts = [text.lower() for text in seen.all_text_contents()]
+    assert 0 < len(texts) < page.locator(FOLDS).count()
+    words = WORDS[name].lower().split()
+    assert [text for text in texts if not all(word in text for word in words)] == []
+    assert page.locator(".filter output").text_content().startswith(f"{len(texts)} of ")
+    field.fill("")
+    assert seen.count() == page.locator(FOLDS).count()
+
+
+def test_a_link_to_a_filtered_section_shows_it(page):
+    page.goto(address("wrong_in_print"))
+    page.get_by_label("Filter the sections by words").fill("no such words")
+    assert page.locator("article section:has(> details):not([hidden])").count() == 0
+    page.locator(f'article a[href="#{LONG["wrong_in_print"]}"]').first.click()
+    page.wait_for_selector(f"{FOLDS}[open]")
+    assert page.locator("article section:has(> details):not([hidden])").count() > 40
+
+
+def test_without_scripts_a_long_page_is_whole(browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address("wrong_in_print"))
+    assert page.locator("article h3").last.is_visible() and page.locator(FOLDS).count() == 0
+    context.close()
+
+
 @pytest.mark.parametrize("name", WITH_FORMULAS)
 def test_formulas_have_the_font_that_the_site_brings(page, name):
     page.goto(address(name))
@@ -132,3 +189,10 @@ def test_every_page_has_an_icon(page, name):
     page.goto(address(name))
     link = page.locator("link[rel~=icon]").get_attribute("href").partition("?")[0]
     assert (Path(SITE) / f"{name}.html").parent.joinpath(link).resolve().is_file()
+
+
+def test_headings_of_a_page_differ(page):
+    for name in LONG:
+        page.goto(address(name))
+        headings = page.locator("article h3").all_text_contents()
+        assert len(headings) == len(set(headings)), name
