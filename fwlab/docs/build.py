@@ -4,7 +4,18 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from fwlab.docs import api, choose, claims, figure_links, index, measured, sources, tested
+from fwlab.docs import (
+    api,
+    choose,
+    cite,
+    claims,
+    figure_links,
+    index,
+    measured,
+    search_terms,
+    sources,
+    tested,
+)
 from fwlab.docs.records import Records, read_records
 
 HERE = Path(__file__).parent
@@ -44,6 +55,7 @@ def write_sources(source: Path, records: Records) -> None:
         shutil.copy(HERE / name, source)
     shutil.copytree(HERE / "examples", source / "examples")
     shutil.copytree(HERE / "static", source / "static")
+    shutil.copytree(HERE / "theme", source / "theme")
     index.write_pages(source, records)
     choose.write_page(source)
     measured.write_pages(source)
@@ -51,4 +63,6 @@ def write_sources(source: Path, records: Records) -> None:
     api.write_pages(source, records)
     figure_links.write_page(source, records)
     tested.write_page(source, records)
+    cite.write_page(source)
+    search_terms.add(source, records)
     sources.write_pages(source / "extra", records)

@@ -4,11 +4,13 @@ import sys
 from pathlib import Path
 
 from fwlab import __version__
+from fwlab.docs import cite
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "fwlab"
 author = "the fwlab developers"
+copyright = f"2026, {author}"
 release = version = __version__
 language = "en"
 exclude_patterns = ["examples"]
@@ -32,8 +34,12 @@ numpydoc_class_members_toctree = False
 
 html_theme = "furo"
 html_title = "fwlab"
+html_favicon = "static/favicon.svg"
+templates_path = ["theme"]
+html_context = {"commit": cite.commit()}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = [("long_pages.js", {"defer": "defer"})]
 html_extra_path = ["extra"]
 html_show_sphinx = False
 html_copy_source = False

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,14 +66,18 @@ def write_page(source: Path, records: Records) -> None:
         for name in names:
             by_script.setdefault(name, []).append(claim)
 
+    text = GALLERY.read_text("utf-8")
+    headings = Counter(heading for _, heading in SECTION.findall(text))
+
     def with_links(match: re.Match[str]) -> str:
         name = script_of(match[1])
+        part = match[1].removeprefix(name).strip("_").replace("_", " ")
+        heading = match[2].rstrip() + (f" ({part})" if headings[match[2]] > 1 and part else "")
         links = [f"`python -m figures {name} --plot-only`"]
         links += [f'<a href="{sources.address(index()["scripts"][name]["source"])}">script</a>']
         links += [f"[{c}](claims/{c}.md)" for c in by_script.get(name, []) if c in records.by_id]
-        return f"({match[1]})=\n{match[2]}\n{' · '.join(links)}\n"
+        return f"({match[1]})=\n{heading}\n\n{' · '.join(links)}\n"
 
-    text = GALLERY.read_text("utf-8")
     text = SECTION.sub(with_links, text).replace("[README.md](README.md)", "`figures/README.md`")
     (source / "figures.md").write_text(text.replace("# Gallery", "# Figures", 1), "utf-8")
     shutil.copytree(FIGURES / "pictures", source / "pictures")

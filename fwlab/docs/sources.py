@@ -10,13 +10,14 @@ FOLDER = "source"
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{path}</title>
+<link rel="icon" href="{top}_static/favicon.svg">
 <style>{style}
 body {{ margin: 0; font: 14px/1.5 ui-monospace, monospace; background: #f8f8f8; color: #333; }}
 header {{ padding: .6rem 1rem; background: #fff; border-bottom: 1px solid #ccc; }}
 pre {{ margin: 0; padding: 1rem; overflow-x: auto; }}
 span.line:target {{ background: #fff3b0; display: inline-block; min-width: 100%; }}
 </style></head>
-<body><header><a href="{home}">fwlab</a> / {path}</header><main>{code}</main></body></html>
+<body><header><a href="{top}index.html">fwlab</a> / {path}</header><main>{code}</main></body></html>
 """
 
 
@@ -47,5 +48,5 @@ def write_files(target: Path, paths: Iterable[str]) -> None:
         page = target / address(path)
         page.parent.mkdir(parents=True, exist_ok=True)
         code = highlight((ROOT / path).read_text("utf-8"), PythonLexer(), shape)
-        home = "../" * (path.count("/") + 1) + "index.html"
-        page.write_text(PAGE.format(path=path, style=style, home=home, code=code), "utf-8")
+        top = "../" * (path.count("/") + 1)
+        page.write_text(PAGE.format(path=path, style=style, top=top, code=code), "utf-8")

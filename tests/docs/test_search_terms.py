@@ -1,0 +1,38 @@
+"""The index has the numbers of claims and figures, which the search finds."""
+
+import pytest
+
+from fwlab.docs import search_terms
+from fwlab.docs.records import Records
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("(2.26), Alg. 1 line 10", ["(2.26)", "T20 (2.26)"]),
+        ("Theorem D.2", ["Theorem D.2", "T20 Theorem D.2"]),
+        ("(C.25) (C.26)", ["(C.25)", "T20 (C.25)", "(C.26)", "T20 (C.26)"]),
+        ("7.2, Figure 3", ["Figure 3", "T20 Figure 3"]),
+        ("(5) and (5)", ["(5)", "T20 (5)"]),
+        ("section 2.2, footnote 3", []),
+    ],
+)
+def test_names_of_a_place(where, found):
+    assert search_terms.names({"where": where, "paper": "T20"}) == found
+
+
+def test_entries_stand_before_the_title_and_before_the_figure(tmp_path):
+    (tmp_path / "claims").mkdir()
+    claim = tmp_path / "claims" / "T20-a.md"
+    claim.write_text("---\norphan: true\n---\n# T20-a: holds\n\n# no title\n")
+    figures = (
+        "# Figures\n\n(kato2019_figure3)=\n### K19 Figure 3: smoothing\n\n### Costs of a run\n"
+    )
+    (tmp_path / "figures.md").write_text(figures)
+    search_terms.add(tmp_path, Records([{"id": "T20-a", "paper": "T20", "where": "(2.26)"}]))
+    entry = "```{index} ! (2.26), ! T20 (2.26)\n```\n\n"
+    assert claim.read_text() == (f"---\norphan: true\n---\n{entry}# T20-a: holds\n\n# no title\n")
+    assert (tmp_path / "figures.md").read_text() == (
+        "# Figures\n\n```{index} ! K19 Figure 3\n```\n\n"
+        "(kato2019_figure3)=\n### K19 Figure 3: smoothing\n\n### Costs of a run\n"
+    )
