@@ -1,6 +1,7 @@
 """Define the training problem whose X stays outside memory, and its part on one chunk."""
 
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from copy import copy
 from itertools import zip_longest
@@ -12,10 +13,9 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real, checked_sample_weight
 from fwlab.cross_entropy import EntropyLoss
-from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import EntropyMemory, Memory, as_bytes
 from fwlab.distributed.same_chunks import SameChunks, arrays_of
-from fwlab.distributed.sources import Order, source_of
+from fwlab.distributed.sources import Order, labels_of, source_of
 from fwlab.identity import digest
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
@@ -28,7 +28,10 @@ from fwlab.problem_input import (
     checked_lam,
     conversion_notes,
 )
-from fwlab.text import in_brackets, problem_facts
+from fwlab.streams import stderr
+from fwlab.text import duration, in_brackets, problem_facts
+
+SECONDS_BETWEEN_LINES = 5.0
 
 
 class ProblemInParts:
@@ -220,6 +223,26 @@ class OutOfCoreProblem(ProblemInParts):
                         "X must give the same chunks of rows each time; it gave others."
                     )
                 yield part.holding(X)
+
+    def chunks_shown(
+        self, work: str, shows: bool, order: Order | None = None
+    ) -> Iterator[tuple[int, "ChunkProblem"]]:
+        """Yield the place and the part of each chunk, or of those in `order`, as `chunks` does.
+
+        If `shows`, lines on stderr say how far a long pass is, and `work` names it.
+        """
+        began = shown = time.monotonic()
+        places = range(len(self.parts)) if order is None else order
+        left = sum(self.parts[place].n_samples for place in places)
+        before = self.n_samples - left
+        for place, part in zip(places, self.chunks(order), strict=True):
+            yield place, part
+            left, now = left - part.n_samples, time.monotonic()
+            if shows and now >= shown + SECONDS_BETWEEN_LINES:
+                shown, done = now, self.n_samples - left
+                rest = duration((now - began) * left / (done - before))
+                share = done / self.n_samples
+                print(f"{work}: {share:.0%} of X, {rest} left", file=stderr(), flush=True)
 
     def _survey(self) -> list[tuple[slice, bool]]:
         """Read X once and check it; return each chunk's rows and whether they are sparse."""

@@ -9,13 +9,12 @@ import numpy as np
 
 from fwlab.arrays import cut
 from fwlab.checks.arguments import checked_sample_weight
-from fwlab.distributed.dask.partitions import partitions_of, survey
-from fwlab.distributed.dask.placement import Placement, checked_client
+from fwlab.distributed.dask.partitions import Placement, checked_client, partitions_of, survey
 from fwlab.distributed.dask.worker import Setup
-from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.distributed.same_chunks import KnownRows
+from fwlab.distributed.sources import labels_of
 from fwlab.identity import digest
 from fwlab.losses import Loss
 from fwlab.problem_input import checked_labels, checked_lam, conversion_notes
