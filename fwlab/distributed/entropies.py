@@ -29,7 +29,7 @@ from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.lbfgs import Lbfgs
 from fwlab.solvers.method import Method
 from fwlab.solvers.preconditioner import MOST_FEATURES
-from fwlab.solvers.solve import start_of_tensors
+from fwlab.solvers.solve import ball_fields, start_of_tensors
 from fwlab.solvers.tensor_lbfgs import TensorLbfgs, TensorState, TensorWorkspace
 from fwlab.tensor_certificate import machine_of
 
@@ -158,11 +158,20 @@ class EntropyState(TensorState):
         return None
 
     @property
+    def made_by(self) -> dict[str, str]:
+        """Nothing else made the result."""
+        return {}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the user."""
         if self.resumed is None:
             return ()
         return (f"It began with the W after step {self.resumed.iteration} of the checkpoint.",)
+
+    def ball(self, certificate: Certificate) -> dict[str, Any]:
+        """Return the fields of the ball that holds the exact optimum, if it is not around W."""
+        return ball_fields(self, certificate)
 
     def certify(self) -> Certificate:
         self.keep(now=True)
@@ -220,7 +229,6 @@ def entropy_state(
     stored: Checkpoint | None,
 ) -> EntropyState:
     """Return the state of a run from W, or from the W of a stored checkpoint."""
-    if stored is not None and stored.link is not None:
-        W = stored.link
+    W = W if stored is None else stored.link
     rows = rows_as_one_part(problem, watch)
     return EntropyState(problem=rows, W=W, watch=watch, checkpoint_file=file, resumed=stored)

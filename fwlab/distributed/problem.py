@@ -107,6 +107,12 @@ class ProblemInParts:
             )
         self.loss, self.smoothing = loss, as_real("smoothing", smoothing, positive=False)
 
+    def _take_samples(self, y: Any, n: int | None, n_classes: Any, sample_weight: Any) -> None:
+        """Check the labels, n of them if that is known, and the weights of the samples."""
+        self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
+        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
+        self.polytopes = self.loss.polytopes(self.y, self.n_classes)
+
     def _take_lam(self, lam: float) -> None:
         """Set lam, and everything that depends on it."""
         self.lam = lam
@@ -174,11 +180,7 @@ class OutOfCoreProblem(ProblemInParts):
     ) -> None:
         self._take_loss(loss, smoothing)
         self.source = source_of(X)
-        n = self.source.n_samples
-        y = labels_of("y", y)
-        self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
-        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
-        self.polytopes = loss.polytopes(self.y, self.n_classes)
+        self._take_samples(labels_of("y", y), self.source.n_samples, n_classes, sample_weight)
         check_smoothing(loss, self.polytopes, self.smoothing)
         self.max_memory = as_bytes("max_memory", max_memory)
         self.n_features = self.source.n_features or 0

@@ -38,7 +38,6 @@ from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress, Recorder, read_only
 from fwlab.solvers.registry import build, label
 from fwlab.solvers.run_arguments import RunArguments, checked_run
-from fwlab.solvers.solve import ball_fields
 from fwlab.solvers.stopping import Limits
 from fwlab.solvers.warm_up import warm_up
 from fwlab.threads import one_blas_thread
@@ -301,15 +300,8 @@ def _result(
     recorder: Recorder,
     called: float,
 ) -> PackedResult:
-    run: dict[str, str] = {}
-    if state.checkpoint_file is not None:
-        run["run"] = state.checkpoint_file.run
-    if isinstance(state, EntropyState):
-        ball = ball_fields(state, end.certificate)
-    else:
-        ball = {}
-        if state.resumed is not None:
-            run["resumed"] = f"iteration {state.resumed.iteration}"
+    file = state.checkpoint_file
+    run = {} if file is None else {"run": file.run}
     return PackedResult(
         W=np.ascontiguousarray(state.weights()),
         A=state.A,
@@ -320,7 +312,7 @@ def _result(
         lam_n=problem.lam_n,
         distance=end.certificate.distance,
         classes=problem.classes,
-        made_by={**provenance(), **run},
-        **ball,
+        made_by={**provenance(), **run, **state.made_by},
+        **state.ball(end.certificate),
         **end.fields(recorder, called, (*state.notes, *problem.notes)),
     )

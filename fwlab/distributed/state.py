@@ -173,15 +173,23 @@ class OutOfCoreState(RunState):
         return csr_array(vstack(self.packed, format="csr"))
 
     @property
+    def made_by(self) -> dict[str, str]:
+        """What else made the result."""
+        return {} if self.resumed is None else {"resumed": f"iteration {self.resumed.iteration}"}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the user."""
         found = []
         if self.cut_short is not None:
             visited = f"{self.cut_short} of {len(self.problem.parts)} chunks"
             found.append(f"The last iteration ended early, after {visited}.")
-        if self.resumed is not None:
-            found.append(f"Resumed after iteration {self.resumed.iteration}.")
+        found += [f"Resumed after {iteration}." for iteration in self.made_by.values()]
         return tuple(found)
+
+    def ball(self, certificate: Certificate) -> dict[str, Any]:
+        """Return no fields: the ball that holds the exact optimum is the one around W."""
+        return {}
 
     def chunks(self, work: str, order: Order | None = None) -> Iterator[tuple[int, ChunkProblem]]:
         """Return the place and the part of each chunk, or of those in `order`, one by one.
@@ -272,11 +280,9 @@ class OutOfCoreState(RunState):
         self.rng.bit_generator.state = notes["rng"]
         self.seconds = notes["seconds"]
         self.journal = Journal.from_notes(notes["journal"], checkpoint.iteration, self.seconds)
-        self.resumed = replace(checkpoint, packed=[], link=None)
-        if checkpoint.tracked_link is not None:
-            bound = self._drift_bound(checkpoint.iteration)
-            require_no_drift(checkpoint.tracked_link, self.link, bound)
-            self.link = checkpoint.tracked_link
+        self.resumed = replace(checkpoint, packed=[], link=np.empty((0, 0)))
+        require_no_drift(checkpoint.link, self.link, self._drift_bound(checkpoint.iteration))
+        self.link = checkpoint.link
 
     def _drift_bound(self, iterations: int) -> float:
         """Return the drift of W that rounding explains; an iteration adds each row at most once."""
