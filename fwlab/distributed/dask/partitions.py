@@ -16,7 +16,13 @@ import scipy.sparse
 
 from fwlab.checks.arguments import as_features, as_integer
 from fwlab.distributed.same_chunks import arrays_of, checksum
-from fwlab.distributed.sources import FileArray, file_array, unchanged, working_type
+from fwlab.distributed.sources import (
+    FileArray,
+    RowsInMemory,
+    file_array,
+    unchanged,
+    working_type,
+)
 from fwlab.identity import digest
 from fwlab.operators.features import features_of
 
@@ -93,7 +99,7 @@ def survey(X: Any) -> Survey:
 class RowsOfDask:
     """The row chunks of a dask array."""
 
-    demand = "X must not change while a problem uses it"
+    demand = RowsInMemory.demand
 
     def __init__(self, X: Any, client: Any) -> None:
         from distributed import futures_of
@@ -132,17 +138,29 @@ class RowsOfDask:
         )
 
 
-class RowsOfFile:
+class EvenPartitions:
+    """Partitions of nearly the same size, which the workers keep in turn."""
+
+    def __init__(self, n: int, n_partitions: int) -> None:
+        if n_partitions > n:
+            raise ValueError(
+                f"n_partitions must leave no partition without rows; got {n_partitions} for {n} "
+                "rows."
+            )
+        self.cuts = [n * place // n_partitions for place in range(n_partitions + 1)]
+
+    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
+        return addresses[place % len(addresses)]
+
+
+class RowsOfFile(EvenPartitions):
     """Rows of a .npy file that every worker can read."""
 
     def __init__(self, X: Any, n_partitions: int) -> None:
         self.array = file_array("X", X, ndim=2)
         self.demand = unchanged(self.array)
-        self.cuts = cuts_of(self.array.shape[0], n_partitions)
         self.dtype = working_type(self.array.dtype)
-
-    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
-        return addresses[place % len(addresses)]
+        super().__init__(self.array.shape[0], n_partitions)
 
     def bring(self, client: Any, place: int, home: str) -> Any:
         rows = self.cuts[place], self.cuts[place + 1]
@@ -157,31 +175,19 @@ def read_rows(array: FileArray, start: int, stop: int, dtype: type[np.floating])
     return as_features(f"X[{start}:{stop}]", rows, dtype)
 
 
-class RowsOfDriver:
+class RowsOfDriver(EvenPartitions):
     """Rows of an array or a scipy.sparse matrix in the memory of the driver."""
 
-    demand = RowsOfDask.demand
+    demand = RowsInMemory.demand
 
     def __init__(self, X: Any, n_partitions: int) -> None:
-        self.dtype = working_type(getattr(X, "dtype", np.float64))
-        self.X = as_features("X", X, self.dtype)
-        self.cuts = cuts_of(self.X.shape[0], n_partitions)
-
-    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
-        return addresses[place % len(addresses)]
+        rows = RowsInMemory(X)
+        self.X, self.dtype = rows.X, rows.dtype
+        super().__init__(rows.n_samples, n_partitions)
 
     def bring(self, client: Any, place: int, home: str) -> Any:
         rows = self.X[self.cuts[place] : self.cuts[place + 1]]
         return sent(client, rows, home)
-
-
-def cuts_of(n: int, n_partitions: int) -> list[int]:
-    """Return the first rows of partitions of nearly the same size, and n."""
-    if n_partitions > n:
-        raise ValueError(
-            f"n_partitions must leave no partition without rows; got {n_partitions} for {n} rows."
-        )
-    return [n * place // n_partitions for place in range(n_partitions + 1)]
 
 
 def partitions_of(X: Any, n_partitions: Any, client: Any) -> RowPartitions:
