@@ -155,8 +155,10 @@ def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     return ""
 
 
-def fingerprint_of_rows(packed: Iterable[csr_array]) -> str:
-    """Return a hash of rows of A, whatever the type of their indices."""
+def fingerprint_of_rows(packed: Iterable[csr_array] | Floats) -> str:
+    """Return a hash of rows of A, whatever the type of their indices, or of an array W."""
+    if isinstance(packed, np.ndarray):
+        packed = [csr_array(packed)]
     kinds = {"data": np.float64, "indices": np.int64, "indptr": np.int64}
     arrays = (np.asarray(getattr(rows, part), kinds[part]) for rows in packed for part in PACKED)
     return digest(*arrays)
@@ -220,9 +222,11 @@ def checkpoint_file_of(
     problem: ProblemInParts,
     method: Method,
     rng: np.random.Generator,
-    start: list[csr_array],
+    start: list[csr_array] | Floats,
 ) -> CheckpointFile | None:
     """Return the file of the checkpoints of a run, None without a path.
+
+    start is the A of each chunk, or with an entropy the W.
 
     Raises TypeError or ValueError, with one sentence, for a bad argument.
     """

@@ -145,10 +145,7 @@ def solve(
     solver, name = build(method, method_options), label(method)
     in_parts = _in_parts(name, solver, problem, run.generator)
     start = _start(problem, A0, run.verbose > 0)
-    of_start = [csr_array(start)] if isinstance(start, np.ndarray) else start
-    file = checkpoint_file_of(
-        checkpoint, checkpoint_every, problem, solver, run.generator, of_start
-    )
+    file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, run.generator, start)
     return _run(name, solver, in_parts, problem, start, file, run, called)
 
 
