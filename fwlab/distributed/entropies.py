@@ -159,7 +159,7 @@ class EntropyState(TensorState):
 
     @property
     def made_by(self) -> dict[str, str]:
-        """Nothing else made the result."""
+        """Nothing: the message names the checkpoint."""
         return {}
 
     @property

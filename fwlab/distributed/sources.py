@@ -1,7 +1,7 @@
 """Give X chunk by chunk, in a fixed order: from files, from memory, or from an iterable.
 
-Files are read with plain reads: their pages do not count as memory of the process, those of a
-memory map do. Chunks are float32 where that holds every number of X exactly, else float64.
+Files are read with plain reads. The pages of a memory map count as memory of the process, the pages
+of a plain read do not. Chunks are float32 where that holds every number of X exactly, else float64.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

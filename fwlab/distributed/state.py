@@ -174,7 +174,7 @@ class OutOfCoreState(RunState):
 
     @property
     def made_by(self) -> dict[str, str]:
-        """What else made the result."""
+        """The checkpoint that the run went on from, if there was one."""
         return {} if self.resumed is None else {"resumed": f"iteration {self.resumed.iteration}"}
 
     @property
