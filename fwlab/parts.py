@@ -11,7 +11,7 @@ import numpy as np
 
 from fwlab.arrays import Floats
 from fwlab.lp_norm import LpNorm
-from fwlab.operators.scores import Part
+from fwlab.operators.scores import Part, score_parts
 from fwlab.operators.sums import norms_above, square_in_parts
 from fwlab.primal_dual import PrimalDual
 from fwlab.result import Objectives
@@ -78,6 +78,18 @@ def values_of_part(
 ) -> Objectives:
     """Return what a part of n_samples adds to the values, from its rows of A and its scores."""
     return share_of(part.values(part.losses(scores, A), A, 0.0, 0.0), len(A) / n_samples)
+
+
+def values_at(part: PrimalDual, A: Floats, W: Floats, n_samples: int) -> Objectives:
+    """Return what a part of n_samples adds to the values at the machine W."""
+    return values_of_part(part, A, score_parts(part.features, W), n_samples)
+
+
+def add_products(total: Floats, parts: Iterable[tuple[PrimalDual, Floats]]) -> Floats:
+    """Add A^T X of each part and its rows of A to a total, (m, d), and return it."""
+    for part, A in parts:
+        total += part.features.transposed_product(A)
+    return total
 
 
 def values_of_parts(problem: InParts, parts: Iterable[Objectives], V: Floats) -> Objectives:

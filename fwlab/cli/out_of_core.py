@@ -18,9 +18,9 @@ from fwlab.cli.problems import loss_of
 from fwlab.command import complain
 from fwlab.datasets.text_labels import require_labels
 from fwlab.distributed import OutOfCoreProblem, PathPoint, ValidationSet
-from fwlab.distributed.files import file_array
 from fwlab.distributed.path import unlocked_path
 from fwlab.distributed.solve import OutOfCoreProgress, check_method
+from fwlab.distributed.sources import file_array
 from fwlab.experiments.lock import locked
 from fwlab.launch import INTERRUPTED
 from fwlab.model import Model

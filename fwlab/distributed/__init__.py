@@ -6,12 +6,12 @@ DaskProblem, and all that only a cluster needs, is imported when it is first ask
 import sys
 from typing import TYPE_CHECKING, Any
 
-from fwlab.distributed.drift import DriftError
 from fwlab.distributed.packed import PackedResult
 from fwlab.distributed.path import PathPoint, path
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.solve import solve
 from fwlab.distributed.sources import CsrFiles
+from fwlab.distributed.state import DriftError
 from fwlab.distributed.validation import Accuracy, ValidationSet
 
 __all__ = [

@@ -1,8 +1,7 @@
 """Store a run in one file now and then, so that it goes on from there after it was killed.
 
 The file replaces the one before it in one step. It says which problem and method it belongs to, and
-is refused for others. Rows of A of any age are a dual point, because its domain is a product: then
-W is computed from A. Otherwise W is stored, too, and compared with A.
+is refused for others. The W that the method tracks is stored, too, and compared with the W of A.
 
 A block method can write a checkpoint after each chunk of rows, and every method after each
 iteration. It writes one if enough seconds have passed since the last one. The times of the
@@ -24,8 +23,8 @@ from scipy.sparse import csr_array, vstack
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_real
 from fwlab.distributed.problem import ProblemInParts
-from fwlab.experiments.store import NotStored, why_not
-from fwlab.identity import digest, identity
+from fwlab.experiments.store import NotStored, named_place
+from fwlab.identity import digest
 from fwlab.npz import (
     Archive,
     Saved,
@@ -40,7 +39,7 @@ from fwlab.text import describe
 
 VERSION = 1
 PACKED = ("data", "indices", "indptr")
-TEXTS = ("facts", "run", "iteration", "ages", "notes")
+TEXTS = ("facts", "run", "iteration", "notes")
 
 
 def new_run() -> str:
@@ -62,11 +61,8 @@ class Checkpoint:
         The number of finished iterations.
     run : str
         The id of the run, which stays when it goes on.
-    link : array (m, d), or None
-        W as the method tracks it; None to have it computed from A.
-    ages : list of int
-        The iteration from which the rows of each chunk are; all `iteration` by default. The link
-        is of use only if they are equal.
+    link : array (m, d)
+        W as the method tracks it.
     arrays : dict of arrays
         What else the method needs to go on.
     notes : dict
@@ -76,24 +72,17 @@ class Checkpoint:
     facts: Mapping[str, Any]
     packed: list[csr_array]
     iteration: int
+    link: Floats
     run: str = field(default_factory=new_run)
-    link: Floats | None = None
-    ages: list[int] | None = None
     arrays: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def tracked_link(self) -> Floats | None:
-        """The link, None if it cannot belong to A."""
-        return None if len(set(self.ages or ())) > 1 else self.link
 
     def save(self, path: str | Path) -> None:
         """Write the checkpoint to a file; the one before it remains until this one is whole."""
         arrays = {f"own_{name}": array for name, array in self.arrays.items()}
         for place, rows in enumerate(self.packed):
             arrays |= packed_arrays(f"A{place}", rows)
-        if self.link is not None:
-            arrays["link"] = self.link
+        arrays["link"] = self.link
         text = json.dumps({name: getattr(self, name) for name in TEXTS}, default=_plain)
         arrays |= {"checkpoint": VERSION, "chunks": len(self.packed), "text": text}
         write_arrays(path, arrays, compress=False)
@@ -108,7 +97,8 @@ class Checkpoint:
             packed = [packed_rows(f"A{place}", stored) for place in chunks]
             own = {n.removeprefix("own_"): v for n, v in stored.items() if n.startswith("own_")}
             texts = json.loads(stored["text"].item())
-            return cls(packed=packed, link=stored.get("link"), arrays=own, **texts)
+            texts = {name: texts[name] for name in TEXTS}
+            return cls(packed=packed, link=stored["link"], arrays=own, **texts)
 
     def require(self, facts: Mapping[str, Any], path: str | Path) -> None:
         """Raise ValueError, naming the first difference, if the run has other facts."""
@@ -144,7 +134,7 @@ def start_of(A0: Any, has_entropy: bool) -> Any:
 def _form(archive: Archive) -> dict[str, Saved]:
     """Return what the arrays of a checkpoint must be; their number depends on its chunks."""
     form = {"checkpoint": Saved("iu"), "chunks": Saved("iu"), "text": Saved("U")}
-    form["link"] = Saved("f", ("m", "d"), finite=True, required=False)
+    form["link"] = Saved("f", ("m", "d"), finite=True)
     form |= {name: Saved("biuf", None) for name in archive if name.startswith("own_")}
     # more chunks than arrays are a damaged number
     for place in range(min(int(archive["chunks"]), len(archive))):
@@ -165,8 +155,10 @@ def difference(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     return ""
 
 
-def fingerprint_of_rows(packed: Iterable[csr_array]) -> str:
-    """Return a hash of rows of A, whatever the type of their indices."""
+def fingerprint_of_rows(packed: Iterable[csr_array] | Floats) -> str:
+    """Return a hash of rows of A, whatever the type of their indices, or of an array W."""
+    if isinstance(packed, np.ndarray):
+        packed = [csr_array(packed)]
     kinds = {"data": np.float64, "indices": np.int64, "indptr": np.int64}
     arrays = (np.asarray(getattr(rows, part), kinds[part]) for rows in packed for part in PACKED)
     return digest(*arrays)
@@ -230,43 +222,37 @@ def checkpoint_file_of(
     problem: ProblemInParts,
     method: Method,
     rng: np.random.Generator,
-    start: list[csr_array],
+    start: list[csr_array] | Floats,
 ) -> CheckpointFile | None:
     """Return the file of the checkpoints of a run, None without a path.
+
+    start is the A of each chunk, or with an entropy the W.
 
     Raises TypeError or ValueError, with one sentence, for a bad argument.
     """
     between = as_real("checkpoint_every", seconds_between, positive=False)
     if path is None:
         return None
-    place = Path(path)
-    if place.is_dir():
+    file = Path(path)
+    if file.is_dir():
         raise ValueError(f"checkpoint must name a file; {str(path)!r} is a folder.")
+    place = named_place(file, code_of(problem, method))
+    code = place.code
+    if place.reason:
+        code = f"that of the run {new_run()} alone ({place.reason})"
+        lost = f"no later call can go on from this run: {place.reason}."
+        warnings.warn(lost, NotStored, stacklevel=3)
     own = {
         "method": describe(method),
         "rng": digest(str(rng.bit_generator.state)),
         "start": fingerprint_of_rows(start),
     }
-    facts = {**problem_facts_of(problem), **own, "code": _identity_of(problem, method)}
-    return CheckpointFile(place, between, facts)
+    return CheckpointFile(file, between, {**problem_facts_of(problem), **own, "code": code})
 
 
 def code_of(problem: ProblemInParts, method: Any) -> tuple[Any, ...]:
     """Return what the code of a run consists of, with the settings of its loss and method."""
     return type(problem), problem.loss, method
-
-
-def _identity_of(problem: ProblemInParts, method: Method) -> str:
-    """Return the identity of the code of a run.
-
-    If there is none, a warning says why, and the answer is one that no other run has.
-    """
-    try:
-        return identity(code_of(problem, method))
-    except Exception as error:
-        reason = why_not(error)
-        warnings.warn(f"no later call can go on from this run: {reason}.", NotStored, stacklevel=4)
-        return f"that of the run {new_run()} alone ({reason})"
 
 
 def problem_facts_of(problem: ProblemInParts) -> dict[str, Any]:

@@ -21,8 +21,7 @@ from fwlab.distributed.solve import RowsToTake, chosen, rows_of_chunks, solve
 from fwlab.distributed.validation import Accuracy, ValidationSet
 from fwlab.experiments.engine import Watch, outcome
 from fwlab.experiments.lock import locked
-from fwlab.experiments.store import NOWHERE, Place, warn_not_stored, why_not
-from fwlab.identity import identity
+from fwlab.experiments.store import NOWHERE, Place, named_place, warn_not_stored
 from fwlab.model import Model
 from fwlab.npz import UnreadableFile
 from fwlab.result import Status
@@ -122,7 +121,7 @@ def _points(
     method = visitors().get(method, method) if isinstance(method, str) else method
     code = code_of(problem, method)
     for C in Cs:
-        place = NOWHERE if out is None else _place(out / f"C={C:.12g}.npz", code)
+        place = NOWHERE if out is None else named_place(out / f"C={C:.12g}.npz", code)
         problem_at_C = problem.with_lam(1.0 / (C * problem.n_samples))
         run = PathRun(problem_at_C, C, place, code, options, start)
         result, reason, stored = outcome(run)
@@ -238,14 +237,6 @@ class PathRun:
             **{n: describe(v) if isinstance(v, Method) else v for n, v in given.items()},
             "code": self.place.code,
         }
-
-
-def _place(file: Path, code: Any) -> Place:
-    """Return the place of a run, or why it has none."""
-    try:
-        return Place(file, identity(code))
-    except Exception as error:
-        return Place(reason=why_not(error))
 
 
 def _unfinished(file: Path) -> Path:

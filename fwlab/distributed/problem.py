@@ -1,6 +1,7 @@
 """Define the training problem whose X stays outside memory, and its part on one chunk."""
 
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from copy import copy
 from itertools import zip_longest
@@ -12,10 +13,9 @@ import scipy.sparse
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features, as_integer, as_real, checked_sample_weight
 from fwlab.cross_entropy import EntropyLoss
-from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import EntropyMemory, Memory, as_bytes
 from fwlab.distributed.same_chunks import SameChunks, arrays_of
-from fwlab.distributed.sources import Order, source_of
+from fwlab.distributed.sources import Order, labels_of, source_of
 from fwlab.identity import digest
 from fwlab.losses import Loss
 from fwlab.lp_norm import LpNorm
@@ -28,7 +28,10 @@ from fwlab.problem_input import (
     checked_lam,
     conversion_notes,
 )
-from fwlab.text import in_brackets, problem_facts
+from fwlab.streams import stderr
+from fwlab.text import duration, in_brackets, problem_facts
+
+SECONDS_BETWEEN_LINES = 5.0
 
 
 class ProblemInParts:
@@ -104,6 +107,12 @@ class ProblemInParts:
             )
         self.loss, self.smoothing = loss, as_real("smoothing", smoothing, positive=False)
 
+    def _take_samples(self, y: Any, n: int | None, n_classes: Any, sample_weight: Any) -> None:
+        """Check the labels, n of them if that is known, and the weights of the samples."""
+        self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
+        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
+        self.polytopes = self.loss.polytopes(self.y, self.n_classes)
+
     def _take_lam(self, lam: float) -> None:
         """Set lam, and everything that depends on it."""
         self.lam = lam
@@ -171,11 +180,7 @@ class OutOfCoreProblem(ProblemInParts):
     ) -> None:
         self._take_loss(loss, smoothing)
         self.source = source_of(X)
-        n = self.source.n_samples
-        y = labels_of("y", y)
-        self.y, self.classes = checked_labels(y, np.size(y) if n is None else n, n_classes)
-        self.sample_weight = checked_sample_weight(sample_weight, self.n_samples)
-        self.polytopes = loss.polytopes(self.y, self.n_classes)
+        self._take_samples(labels_of("y", y), self.source.n_samples, n_classes, sample_weight)
         check_smoothing(loss, self.polytopes, self.smoothing)
         self.max_memory = as_bytes("max_memory", max_memory)
         self.n_features = self.source.n_features or 0
@@ -220,6 +225,26 @@ class OutOfCoreProblem(ProblemInParts):
                         "X must give the same chunks of rows each time; it gave others."
                     )
                 yield part.holding(X)
+
+    def chunks_shown(
+        self, work: str, shows: bool, order: Order | None = None
+    ) -> Iterator[tuple[int, "ChunkProblem"]]:
+        """Yield the place and the part of each chunk, or of those in `order`, as `chunks` does.
+
+        If `shows`, lines on stderr say how far a long pass is, and `work` names it.
+        """
+        began = shown = time.monotonic()
+        places = range(len(self.parts)) if order is None else order
+        left = sum(self.parts[place].n_samples for place in places)
+        before = self.n_samples - left
+        for place, part in zip(places, self.chunks(order), strict=True):
+            yield place, part
+            left, now = left - part.n_samples, time.monotonic()
+            if shows and now >= shown + SECONDS_BETWEEN_LINES:
+                shown, done = now, self.n_samples - left
+                rest = duration((now - began) * left / (done - before))
+                share = done / self.n_samples
+                print(f"{work}: {share:.0%} of X, {rest} left", file=stderr(), flush=True)
 
     def _survey(self) -> list[tuple[slice, bool]]:
         """Read X once and check it; return each chunk's rows and whether they are sparse."""

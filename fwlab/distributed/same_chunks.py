@@ -1,4 +1,4 @@
-"""Read X chunk by chunk, and refuse a chunk that is not what it was on the first read.
+"""Read X ahead, chunk by chunk, and refuse a chunk that is not what it was on the first read.
 
 A run holds numbers that an earlier read gave, such as |x_i|^2. The steps would be wrong for other
 rows of X. Each read is therefore compared with a checksum of each chunk.
@@ -6,22 +6,30 @@ rows of X. Each read is therefore compared with a checksum of each chunk.
 The checksum is a multilinear hash: the sum of 32-bit words, each times its own random odd number,
 modulo 2^64. A change of a single word always changes the sum, and any other change does with a
 chance of at least 1 - 2^-32. It takes little longer than a sum of the numbers: 4 ms for 32 MB,
-SHA-256 40 ms. The thread that reads ahead computes it.
+SHA-256 40 ms.
+
+A thread reads the next chunks and computes their checksums while the current one is worked on:
+kernels release Python's lock, so that it reads while they run. Two chunks ahead even out reads that
+take longer than others.
 """
 
 import hashlib
+from collections import deque
 from collections.abc import Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from fwlab.distributed.sources import Order, Source, read_ahead
+from fwlab.distributed.sources import AHEAD, Order, Source
 from fwlab.kernels.products.checksum import weigh_words
 
 WORDS = 1024
 KEYS = np.random.default_rng(0).integers(2**64, size=WORDS, dtype=np.uint64) | np.uint64(1)
+
+_END = object()
 
 
 @dataclass(frozen=True)
@@ -70,6 +78,21 @@ class SameChunks:
             else:
                 self.known[place].require(X)
             yield X
+
+
+def read_ahead(chunks: Iterator[Any]) -> Generator[Any]:
+    """Yield the chunks of an iterator, which a thread advances AHEAD chunks further.
+
+    A chunk may be overwritten once the next one is asked for.
+    """
+    reader = ThreadPoolExecutor(1)
+    try:
+        pending: deque[Future[Any]] = deque(reader.submit(next, chunks, _END) for _ in range(AHEAD))
+        while (chunk := pending.popleft().result()) is not _END:
+            pending.append(reader.submit(next, chunks, _END))
+            yield chunk
+    finally:
+        reader.shutdown(cancel_futures=True)
 
 
 def checksum(X: Any) -> str:

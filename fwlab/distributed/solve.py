@@ -12,25 +12,32 @@ from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
 from fwlab.checks.arguments import as_floats
-from fwlab.distributed.checkpoint import checkpoint_file_of, start_of
-from fwlab.distributed.entropies import Asked, require_lbfgs, solve_entropy
+from fwlab.distributed.checkpoint import (
+    Checkpoint,
+    CheckpointFile,
+    checkpoint_file_of,
+    start_of,
+)
+from fwlab.distributed.entropies import (
+    EntropyState,
+    PassWatch,
+    entropy_start,
+    entropy_state,
+    lbfgs_in_chunks,
+)
 from fwlab.distributed.journal import JournalRecorder, Repeating
-from fwlab.distributed.outcome import packed_result
+from fwlab.distributed.methods import chunked_method
 from fwlab.distributed.packed import PackedResult
-from fwlab.distributed.passes import ChunkPasses
 from fwlab.distributed.problem import OutOfCoreProblem, ProblemInParts
 from fwlab.distributed.state import OutOfCoreState
-from fwlab.distributed.whole_steps import WholeSteps
+from fwlab.provenance import provenance
 from fwlab.result import Status
-from fwlab.solvers.ascent import Ascent
-from fwlab.solvers.block_frank_wolfe import BlockFrankWolfe
-from fwlab.solvers.frank_wolfe import FrankWolfe
-from fwlab.solvers.interrupt import deferred_interrupt
+from fwlab.solvers.interrupt import Interrupt, deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method
 from fwlab.solvers.recorder import Progress, Recorder, read_only
 from fwlab.solvers.registry import build, label
-from fwlab.solvers.run_arguments import checked_run
+from fwlab.solvers.run_arguments import RunArguments, checked_run
 from fwlab.solvers.stopping import Limits
 from fwlab.solvers.warm_up import warm_up
 from fwlab.threads import one_blas_thread
@@ -136,16 +143,16 @@ def solve(
     run = checked_run(tol, relative, max_iter, time_limit, check_every, rng, callback, verbose)
     method = chosen(method, problem.has_entropy)
     solver, name = build(method, method_options), label(method)
-    asked = Asked(name, solver, run, A0, checkpoint, checkpoint_every, called)
-    if isinstance(problem, OutOfCoreProblem) and problem.has_entropy:
-        return solve_entropy(problem, asked, OutOfCoreProgress)
-    return _solve(problem, asked)
+    in_parts = _in_parts(name, solver, problem, run.generator)
+    start = _start(problem, A0, run.verbose > 0)
+    file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, run.generator, start)
+    return _run(name, solver, in_parts, problem, start, file, run, called)
 
 
 def check_method(method: str, has_entropy: bool) -> None:
     """Raise ValueError if a method of this name, without options, does not work out of core."""
     name = str(chosen(method, has_entropy))
-    (require_lbfgs if has_entropy else chunked_method)(name, build(name, {}))
+    (lbfgs_in_chunks if has_entropy else chunked_method)(name, build(name, {}))
 
 
 def chosen(method: str | Method, has_entropy: bool) -> str | Method:
@@ -155,39 +162,88 @@ def chosen(method: str | Method, has_entropy: bool) -> str | Method:
     return method
 
 
-def _solve(problem: ProblemInParts, asked: Asked) -> PackedResult:
-    name, solver, run, A0, checkpoint, checkpoint_every, called = asked
-    split = Repeating(_split(name, solver, problem, run.generator))
-    packed = _start(problem, A0)
-    file = checkpoint_file_of(checkpoint, checkpoint_every, problem, solver, run.generator, packed)
-    checkpointed = None if file is None else file.stored()
+def _in_parts(
+    name: str, solver: Method, problem: ProblemInParts, rng: np.random.Generator
+) -> Method:
+    """Return the method that works part by part. Raises ValueError if there is none."""
+    if problem.has_entropy:
+        return lbfgs_in_chunks(name, solver)
+    if isinstance(problem, OutOfCoreProblem):
+        return Repeating(chunked_method(name, solver))
+    from fwlab.distributed.dask.rounds import method_in_rounds
+
+    return Repeating(method_in_rounds(name, solver, rng))
+
+
+def _run(
+    name: str,
+    solver: Method,
+    in_parts: Method,
+    problem: Any,
+    start: Any,
+    file: CheckpointFile | None,
+    run: RunArguments,
+    called: float,
+) -> PackedResult:
+    """Return the result of a run of in_parts, which is what `solver` does part by part."""
+    stored = None if file is None else file.stored()
     reporter = run.reporter(name, OutOfCoreProgress)
-    recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
-    with one_blas_thread, deferred_interrupt() as interrupt:
+    if problem.has_entropy:
+        recorder = Recorder(reporter)
+        # float32 may overflow in steps, and the run then goes on in float64
+        errors = np.errstate(over="ignore", invalid="ignore")
+    else:
+        recorder = JournalRecorder(reporter, keeps_augmented_gap=problem.smoothing > 0)
+        errors = np.errstate()
+    with one_blas_thread, deferred_interrupt() as interrupt, errors:
         began = called + _seconds_to_compile(problem, solver)
-        state = _new_state(problem, packed, run.generator, interrupt, run.verbose > 0, file)
-        if checkpointed is not None:
-            _feasible(problem, checkpointed.packed, "checkpoint")
-            state.resume(checkpointed)
-            del checkpointed
-        end = run_loop(split, state, run.limits, recorder, began, interrupt)
+        state = _state(problem, start, run, interrupt, file, stored)
+        del stored
+        end = run_loop(in_parts, state, run.limits, recorder, began, interrupt)
         end = _of_the_last_iterate(end, state, run.limits)
-    return _result(name, state, end, recorder, called)
+    return _result(name, problem, state, end, recorder, called)
 
 
 def _seconds_to_compile(problem: ProblemInParts, solver: Method) -> float:
     """Compile the kernels if they run in this process; return the seconds that it takes."""
     clock = time.perf_counter()
-    if isinstance(problem, OutOfCoreProblem):
+    if isinstance(problem, OutOfCoreProblem) and not problem.has_entropy:
         warm_up(problem.first_part(), solver)
     return time.perf_counter() - clock
 
 
-def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End:
-    """Return the end with the certificate of the A that the state holds.
+def _state(
+    problem: Any,
+    start: Any,
+    run: RunArguments,
+    interrupt: Interrupt,
+    file: CheckpointFile | None,
+    stored: Checkpoint | None,
+) -> OutOfCoreState | EntropyState:
+    """Return the state of a run from a start, or from a stored checkpoint."""
+    shows = run.verbose > 0
+    if problem.has_entropy:
+        return entropy_state(problem, start, PassWatch(shows, interrupt), file, stored)
+    kind: Any = OutOfCoreState
+    if not isinstance(problem, OutOfCoreProblem):
+        from fwlab.distributed.dask.state import DaskState
+
+        kind = DaskState
+    state: OutOfCoreState = kind(problem, start, run.generator, interrupt, shows, file)
+    if stored is not None:
+        _feasible(problem, stored.packed, "checkpoint")
+        state.resume(stored)
+    return state
+
+
+def _of_the_last_iterate(end: End, state: OutOfCoreState | EntropyState, limits: Limits) -> End:
+    """Return the end with the certificate of what the state holds.
 
     The loop may have ended at an iteration from the journal, before the one that A is from.
     """
+    if isinstance(state, EntropyState):
+        return end
+    end = replace(end, iteration=max(end.iteration, state.journal.iterations))
     if end.certificate is state.certificate:
         return end
     certificate = state.certify_now()
@@ -195,44 +251,14 @@ def _of_the_last_iterate(end: End, state: OutOfCoreState, limits: Limits) -> End
     return replace(end, certificate=certificate, status=limits.met(certificate) or status)
 
 
-def _new_state(problem: Any, *rest: Any) -> OutOfCoreState:
-    """Return the state of a run."""
-    if isinstance(problem, OutOfCoreProblem):
-        return OutOfCoreState(problem, *rest)
-    from fwlab.distributed.dask.state import DaskState
-
-    return DaskState(problem, *rest)
-
-
-def _split(name: str, solver: Method, problem: ProblemInParts, rng: np.random.Generator) -> Method:
-    """Return the method that works part by part. Raises ValueError if there is none."""
-    if isinstance(problem, OutOfCoreProblem):
-        return chunked_method(name, solver)
-    from fwlab.distributed.dask.rounds import method_in_rounds
-
-    return method_in_rounds(name, solver, rng)
-
-
-def chunked_method(name: str, solver: Method) -> Method:
-    """Return the method that works chunk by chunk. Raises ValueError if there is none."""
-    if isinstance(solver, Ascent):
-        return ChunkPasses(solver)
-    if isinstance(solver, BlockFrankWolfe) and not (solver.step_in_python or solver.averaging):
-        return ChunkPasses(solver)
-    if isinstance(solver, FrankWolfe) and solver.step == "exact":
-        return WholeSteps()
-    raise ValueError(
-        'method must be "ascent", "bcfw" with compiled steps and without averaging, or "fw" with '
-        f"exact steps, out of core; got {name!r}."
-    )
-
-
-def _start(problem: ProblemInParts, A0: Any) -> list[csr_array]:
-    """Return the checked start, packed chunk by chunk."""
+def _start(problem: ProblemInParts, A0: Any, shows: bool) -> list[csr_array] | Floats:
+    """Return the checked start: A packed chunk by chunk, or with an entropy W."""
+    if isinstance(problem, OutOfCoreProblem) and problem.has_entropy:
+        return entropy_start(problem, A0, PassWatch(shows))
     n, m = problem.n_samples, problem.n_classes
     if isinstance(A0, RowsToTake):
         return A0
-    A0 = start_of(A0, problem.has_entropy)
+    A0 = start_of(A0, has_entropy=False)
     if A0 is None:
         return [csr_array((part.n_samples, m)) for part in problem.parts]
     A0 = csr_array(A0 if issparse(A0) else as_floats("A0", A0, ndims=(2,)), dtype=np.float64)
@@ -264,30 +290,26 @@ def _feasible(problem: ProblemInParts, packed: list[csr_array], name: str) -> li
 
 
 def _result(
-    name: str, state: OutOfCoreState, end: End, recorder: Recorder, called: float
+    name: str,
+    problem: Any,
+    state: OutOfCoreState | EntropyState,
+    end: End,
+    recorder: Recorder,
+    called: float,
 ) -> PackedResult:
-    problem = state.problem
-    notes: tuple[str, ...] = ()
-    run: dict[str, str] = {}
-    if state.checkpoint_file is not None:
-        run["run"] = state.checkpoint_file.run
-    if state.resumed is not None:
-        run["resumed"] = f"iteration {state.resumed.iteration}"
-        notes = (f"Resumed after {run['resumed']}.",)
-    if state.cut_short is not None:
-        visited = f"{state.cut_short} of {len(problem.parts)} chunks"
-        notes = (f"The last iteration ended early, after {visited}.", *notes)
-    return packed_result(
-        problem,
-        end,
-        recorder,
-        called,
-        run,
-        notes,
-        W=state.link,
+    file = state.checkpoint_file
+    run = {} if file is None else {"run": file.run}
+    return PackedResult(
+        W=np.ascontiguousarray(state.weights()),
         A=state.A,
         infeasibility=state.infeasibility,
-        nit=max(end.iteration, state.journal.iterations),
+        nit=end.iteration,
         seconds=state.seconds,
         method=name,
+        lam_n=problem.lam_n,
+        distance=end.certificate.distance,
+        classes=problem.classes,
+        made_by={**provenance(), **run, **state.made_by},
+        **state.ball(end.certificate),
+        **end.fields(recorder, called, (*state.notes, *problem.notes)),
     )

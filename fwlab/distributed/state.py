@@ -1,7 +1,19 @@
-"""Hold the state of a run out of core: W, and A packed chunk by chunk."""
+"""Hold the state of a run out of core: W, and A packed chunk by chunk.
+
+Every certificate compares the W that a method tracks with the W of its A. A step that replaces a
+row a_i by b_i adds (b_i - a_i) x_i^T / (lam n) to W. The norm of W, and the norm of each change of
+W, is at most
+
+    S = 4 / (lam n) sum_i omega_i R |x_i|,
+
+where R is the largest sum of the entries of a vertex without the label's. After T steps and a sum
+over n rows, rounding errors explain a distance of 8 gamma_(T + n) S. This bound also covers the
+entries of A that `packed.significant` drops: a round makes at least one step, and the entries that
+it drops change W by less than 2^-54 S.
+"""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,14 +24,20 @@ from scipy.sparse import csr_array, vstack
 from fwlab.arrays import Floats
 from fwlab.certificate import certificate_of_parts, terms_of_part
 from fwlab.distributed.checkpoint import Checkpoint, CheckpointFile
-from fwlab.distributed.drift import DriftError, drift_bound, require_no_drift
 from fwlab.distributed.journal import CERTIFIED, JUDGED, Journal
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem, OutOfCoreProblem, ProblemInParts
-from fwlab.distributed.shown import chunks_shown
 from fwlab.distributed.sources import Order
-from fwlab.operators.scores import row_slices, rows_of_part, score_parts
-from fwlab.parts import Whole, norms_of_rows, values_of_part, values_of_parts
+from fwlab.operators.scores import row_slices, rows_of_part
+from fwlab.operators.sums import gamma
+from fwlab.parts import (
+    Whole,
+    add_products,
+    norms_of_rows,
+    values_at,
+    values_of_part,
+    values_of_parts,
+)
 from fwlab.result import Certificate
 from fwlab.solvers.interrupt import Interrupt
 from fwlab.solvers.method import State
@@ -28,6 +46,32 @@ from fwlab.solvers.run_state import RunState
 # the time of a certificate in judgements, at most
 CERTIFICATE = 5.0
 COUNTERS = ("n_lmo", "n_steps", "active", "step")
+
+
+class DriftError(RuntimeError):
+    """W is not the W of A, or the gap is negative, and rounding errors do not explain it.
+
+    X, W or A changed during the run, in memory or in a checkpoint. A file or an iterable that
+    changed is named before that: each read of X is compared with the first one.
+    """
+
+
+def drift_bound(problem: ProblemInParts, steps: int) -> float:
+    """Return the largest distance |W - A^T X / (lam n)| that rounding errors explain."""
+    lam_n, reach = problem.lam_n, float(problem.polytopes.upper.sum())
+    norms = np.sqrt(problem.curvatures * lam_n)
+    size = 4.0 / lam_n * reach * float(problem.sample_weight @ norms)
+    return 8.0 * float(gamma(steps + problem.n_samples)) * size
+
+
+def require_no_drift(tracked: Floats, link: Floats, bound: float) -> None:
+    """Raise DriftError if the tracked W is farther from the W of A than the bound."""
+    distance = float(np.linalg.norm(tracked - link))
+    if not distance <= bound:
+        raise DriftError(
+            f"W is {distance:.3g} away from A^T X / (lam n), and rounding explains no more than "
+            f"{bound:.3g}: X, W or A changed in memory or in a checkpoint while the run used it."
+        )
 
 
 class Rounding(NamedTuple):
@@ -128,12 +172,31 @@ class OutOfCoreState(RunState):
         """The dual point, (n, m)."""
         return csr_array(vstack(self.packed, format="csr"))
 
+    @property
+    def made_by(self) -> dict[str, str]:
+        """The checkpoint that the run went on from, if there was one."""
+        return {} if self.resumed is None else {"resumed": f"iteration {self.resumed.iteration}"}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for the user."""
+        found = []
+        if self.cut_short is not None:
+            visited = f"{self.cut_short} of {len(self.problem.parts)} chunks"
+            found.append(f"The last iteration ended early, after {visited}.")
+        found += [f"Resumed after {iteration}." for iteration in self.made_by.values()]
+        return tuple(found)
+
+    def ball(self, certificate: Certificate) -> dict[str, Any]:
+        """Return no fields: the ball that holds the exact optimum is the one around W."""
+        return {}
+
     def chunks(self, work: str, order: Order | None = None) -> Iterator[tuple[int, ChunkProblem]]:
         """Return the place and the part of each chunk, or of those in `order`, one by one.
 
         `work` names the pass for the user.
         """
-        return chunks_shown(self.problem, work, self.shows_progress, order)
+        return self.problem.chunks_shown(work, self.shows_progress, order)
 
     def chunk_state(self, place: int, part: ChunkProblem) -> ChunkState:
         """Return the state of a block method on one chunk, with its rows of A dense."""
@@ -217,11 +280,9 @@ class OutOfCoreState(RunState):
         self.rng.bit_generator.state = notes["rng"]
         self.seconds = notes["seconds"]
         self.journal = Journal.from_notes(notes["journal"], checkpoint.iteration, self.seconds)
-        self.resumed = replace(checkpoint, packed=[], link=None)
-        if checkpoint.tracked_link is not None:
-            bound = self._drift_bound(checkpoint.iteration)
-            require_no_drift(checkpoint.tracked_link, self.link, bound)
-            self.link = checkpoint.tracked_link
+        self.resumed = replace(checkpoint, packed=[], link=np.empty((0, 0)))
+        require_no_drift(checkpoint.link, self.link, self._drift_bound(checkpoint.iteration))
+        self.link = checkpoint.link
 
     def _drift_bound(self, iterations: int) -> float:
         """Return the drift of W that rounding explains; an iteration adds each row at most once."""
@@ -232,12 +293,8 @@ class OutOfCoreState(RunState):
         """Return the certificate at the tracked link, without a bound of its error."""
         if self.is_zero:
             return certificate_of_zero(self.problem)
-        n, V = self.problem.n_samples, self.link
-        values = [
-            values_of_part(part, A, score_parts(part.features, V), n)
-            for part, A in self._rows("judging")
-        ]
-        return values_of_parts(self.problem, values, V).certificate()
+        values = self._of_parts("judging", values_at, self.problem.n_samples)
+        return values_of_parts(self.problem, values, self.link).certificate()
 
     def certify_now(self) -> Certificate:
         """Return the certificate of A as it is, whatever the journal holds."""
@@ -252,13 +309,14 @@ class OutOfCoreState(RunState):
         return self.certificate
 
     def _certificate(self) -> Certificate:
-        V, whole = self.link, self._whole()
-        terms = [terms_of_part(part, A, V, whole) for part, A in self._rows("certificate")]
-        return certificate_of_parts(self.problem, terms, V)
+        problem, V = self.problem, self.link
+        whole = Whole(problem.n_samples, len(problem.parts), norms_of_rows(V))
+        terms = self._of_parts("certificate", terms_of_part, whole)
+        return certificate_of_parts(problem, terms, V)
 
-    def _whole(self) -> Whole:
-        """Return what the terms of each part need of the whole."""
-        return Whole(self.problem.n_samples, len(self.problem.parts), norms_of_rows(self.link))
+    def _of_parts(self, work: str, question: Callable[..., Any], *more: Any) -> list[Any]:
+        """Return question(part, A, W, *more) of all parts, in their order."""
+        return [question(part, A, self.link, *more) for part, A in self._rows(work)]
 
     def _rows(self, work: str) -> Iterator[tuple[ChunkProblem, Floats]]:
         """Yield the part of each chunk and its rows of A."""
@@ -289,11 +347,14 @@ class OutOfCoreState(RunState):
         return np.zeros(shape[::-1]).T if self.problem.is_sparse else np.zeros(shape)
 
     def _link_from_scratch(self) -> Floats:
-        link = self._link_of_zero()
-        for place, part in self.chunks("weights"):
-            link += part.features.transposed_product(self.packed[place].toarray())
+        """Return W(A), (m, d)."""
+        link = self._product(self._link_of_zero())
         link /= self.problem.lam_n
         return link
+
+    def _product(self, total: Floats) -> Floats:
+        """Return the total with A^T X added, (m, d)."""
+        return add_products(total, self._rows("weights"))
 
 
 def certificate_of_zero(problem: ProblemInParts) -> Certificate:

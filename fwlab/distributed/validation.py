@@ -10,10 +10,9 @@ import numpy as np
 from fwlab.arrays import Floats, Integers
 from fwlab.checks.arguments import as_features
 from fwlab.checks.labels import codes_of
-from fwlab.distributed.files import labels_of
 from fwlab.distributed.problem import OutOfCoreProblem
 from fwlab.distributed.same_chunks import SameChunks
-from fwlab.distributed.sources import source_of
+from fwlab.distributed.sources import labels_of, source_of
 from fwlab.metrics import topk_hits
 from fwlab.proved import proved_accuracy
 

@@ -63,6 +63,14 @@ def place(folder: Path, name: str, ending: str, code: Any, data: Any) -> Place:
     return Place(folder / f"{readable}-{key}{ending}", planned)
 
 
+def named_place(file: Path, code: Any) -> Place:
+    """Return the place of a computation whose file has a name of its own, or why it has none."""
+    try:
+        return Place(file, identity(code))
+    except Exception as error:
+        return Place(reason=why_not(error))
+
+
 def is_as_planned(planned: Place, code: Any) -> bool:
     """Return whether the code and state of a computation have not changed since it was planned."""
     try:

@@ -13,7 +13,6 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.registry import AUTO, METHODS, chosen, methods
 from fwlab.ranking.result import Result
 from fwlab.ranking.state import State
-from fwlab.result import Status
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.recorder import Progress, Recorder, read_only
@@ -166,23 +165,15 @@ def _as_point(problem: Problem, start: Any) -> Point:
 
 
 def _result(name: str, state: State, end: End, recorder: Recorder, called: float) -> Result:
-    problem, point, certificate = state.problem, state.point, end.certificate
+    problem, point = state.problem, state.point
     return Result(
         alpha=point.alpha,
         beta=point.beta,
         delta=point.delta,
         threshold=problem.threshold_at(point),
-        primal=certificate.primal,
-        dual=certificate.dual,
-        gap=certificate.gap,
-        success=end.status is Status.CONVERGED,
-        status=end.status,
-        message=" ".join((*end.sentences, f"Method: {name}.")),
         nit=end.iteration,
         seconds=end.times.wall,
         method=name,
-        trace=recorder.trace(),
         machine=problem.machine(point),
-        gap_error=certificate.gap_error,
-        wall_seconds=time.perf_counter() - called,
+        **end.fields(recorder, called, [f"Method: {name}."]),
     )

@@ -7,6 +7,7 @@ must not decide; or else after the last iteration.
 """
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -43,6 +44,24 @@ class End:
         if self.status is Status.ROUNDING_FLOOR:
             return self.status.value, f"tol={self.reachable:.1e} can be reached."
         return (self.status.value,)
+
+    def fields(self, recorder: Recorder, called: float, notes: Iterable[str]) -> dict[str, Any]:
+        """Return the fields that the results of all runs share.
+
+        called is the value of time.perf_counter() at the call; the message ends with the notes.
+        """
+        certificate = self.certificate
+        return {
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+            "gap_error": certificate.gap_error,
+            "success": self.status is Status.CONVERGED,
+            "status": self.status,
+            "message": " ".join((*self.sentences, *notes)),
+            "trace": recorder.trace(),
+            "wall_seconds": time.perf_counter() - called,
+        }
 
 
 def run_loop(

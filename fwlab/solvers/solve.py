@@ -14,7 +14,7 @@ from fwlab.enclosing_ball import ball_of_run
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.primal_dual import PrimalDual
 from fwlab.problem import Problem
-from fwlab.result import Certificate, Result, Status
+from fwlab.result import Certificate, Result
 from fwlab.solvers.interrupt import deferred_interrupt
 from fwlab.solvers.loop import End, run_loop
 from fwlab.solvers.method import Method, State
@@ -209,25 +209,17 @@ def _result(
     return Result(
         W=W,
         A=state.A,
-        primal=certificate.primal,
-        dual=certificate.dual,
-        gap=certificate.gap,
         infeasibility=problem.infeasibility(state.A) if infeasibility is None else infeasibility,
-        success=end.status is Status.CONVERGED,
-        status=end.status,
-        message=" ".join((*end.sentences, *notes)),
         nit=end.iteration,
-        wall_seconds=time.perf_counter() - called,
         seconds=end.times.wall,
         cpu_seconds=end.times.cpu,
         method=name,
-        trace=recorder.trace(),
         lam_n=problem.lam_n,
         coefficients=state.expansion() if isinstance(state, State) and precomputed else None,
-        gap_error=certificate.gap_error,
         distance=certificate.distance,
         **ball_fields(state, certificate),
         classes=problem.classes,
+        **end.fields(recorder, called, notes),
     )
 
 

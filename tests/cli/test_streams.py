@@ -122,7 +122,7 @@ def test_progress_without_stderr_goes_nowhere(
     if work == "verify":
         pytest.importorskip("flint")
     monkeypatch.setattr("fwlab.balls.SECONDS", 0.0)
-    monkeypatch.setattr("fwlab.distributed.shown.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("fwlab.distributed.problem.SECONDS_BETWEEN_LINES", 0.0)
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", None if there == "none" else closed)

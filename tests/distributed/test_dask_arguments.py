@@ -14,7 +14,7 @@ from solvers.solver_table import Case
 import fwlab
 from fwlab import distributed
 from fwlab.distributed import DaskProblem
-from fwlab.distributed.dask import placement
+from fwlab.distributed.dask import partitions
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -114,7 +114,7 @@ def test_other_methods_are_refused(method, options, client):
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr(placement, "SECONDS_TO_ANSWER", 0.5)
+    monkeypatch.setattr(partitions, "SECONDS_TO_ANSWER", 0.5)
     with client_of(1) as client:
         cluster = on_cluster(PROBLEM, client, 2)
         client.close()
@@ -124,7 +124,7 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
 
 
 def test_a_cluster_without_workers_is_named(monkeypatch):
-    monkeypatch.setattr(placement, "SECONDS_TO_REPLACE", 0.2)
+    monkeypatch.setattr(partitions, "SECONDS_TO_REPLACE", 0.2)
     with client_of(0) as client:
         with pytest.raises(ValueError, match=r"client must have workers; .* has none"):
             on_cluster(PROBLEM, client, 2)

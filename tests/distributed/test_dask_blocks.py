@@ -7,9 +7,7 @@ from on_cluster import on_cluster
 from scipy.sparse import csr_array, vstack
 from solvers.solver_table import Case
 
-import fwlab
 from fwlab import distributed
-from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.driver import bytes_of
 from fwlab.distributed.dask.proposals import QuarterPass, Vertices
 from fwlab.distributed.dask.state import ROUNDS_KEPT
@@ -105,26 +103,6 @@ def test_a_killed_driver_goes_on_from_its_checkpoint(method, client, driver_here
     other = on_cluster(problem, client, 3, -problem.X)  # whose rows have the same norms
     with pytest.raises(ValueError, match="holds another run: its X is"):
         distributed.solve(other, method, tol=0.0, **options)
-
-
-def test_blocks_of_mixed_age_are_a_dual_point_whose_w_is_computed(client, driver_here, tmp_path):
-    problem, file = Case(n=40).problem(), tmp_path / "run.npz"
-    cluster, stored = on_cluster(problem, client, 3), []
-    for max_iter in (2, 5):
-        distributed.solve(cluster, tol=0.0, max_iter=max_iter, checkpoint=file)
-        stored.append(Checkpoint.load(file))
-    old, new = stored
-    parts = len(new.packed)
-    packed = [*old.packed[: parts // 2], *new.packed[parts // 2 :]]
-    ages = [old.iteration] * (parts // 2) + [new.iteration] * (parts - parts // 2)
-    fields = {**vars(new), "packed": packed, "ages": ages}
-    Checkpoint(**fields).save(file)
-    seen = []
-    run = distributed.solve(cluster, tol=2e-2, max_iter=300, checkpoint=file, callback=seen.append)
-    A = run.A.toarray()
-    assert run.success and problem.is_feasible(A)
-    np.testing.assert_allclose(problem.weights(A), run.W, atol=1e-12)
-    assert abs(run.dual - fwlab.solve(problem, tol=1e-8).dual) <= 2e-2
 
 
 def test_the_bytes_of_a_message_hold_the_rows_of_a():

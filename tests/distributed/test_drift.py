@@ -14,8 +14,7 @@ from fwlab import distributed
 from fwlab.distributed import DriftError
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.state import DaskState
-from fwlab.distributed.drift import drift_bound
-from fwlab.distributed.state import OutOfCoreState
+from fwlab.distributed.state import OutOfCoreState, drift_bound
 from fwlab.operators.sums import gamma
 
 pytestmark = pytest.mark.filterwarnings("ignore")

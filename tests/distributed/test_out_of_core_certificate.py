@@ -14,7 +14,7 @@ from out_of_core import dense, out_of_core
 import fwlab
 from fwlab import distributed
 from fwlab.certificate import certificate_of
-from fwlab.distributed import DriftError, OutOfCoreProblem
+from fwlab.distributed import OutOfCoreProblem
 
 M = 4
 
@@ -102,31 +102,19 @@ def test_the_certified_problem_is_that_of_the_stored_float32_numbers(tmp_path):
     assert abs(result.primal - given.primal) > 1e-9
 
 
-def drifted(problem, factor):
-    """Return the result of two passes, after which W drifts by a factor."""
-
-    def drift(progress):
-        if progress.iteration == 2:
-            progress.state.link *= factor
-            raise StopIteration
-
-    return distributed.solve(problem, tol=0.0, callback=drift, check_every=1)
-
-
 @pytest.mark.small
 def test_an_iterate_that_drifted_by_rounding_is_certified_from_scratch():
     outside = out_of_core(drawn_problem(0, 3, 0.0, 0.0, "dense"), 5)
-    result = drifted(outside, 1 + 1e-14)
+
+    def drift(progress):
+        if progress.iteration == 2:
+            progress.state.link *= 1 + 1e-14
+            raise StopIteration
+
+    result = distributed.solve(outside, tol=0.0, callback=drift, check_every=1)
     plain = distributed.solve(outside, tol=0.0, max_iter=2)
     assert_array_equal(result.W, plain.W)
     assert (result.gap, result.trace.gap[-1]) == (plain.gap, plain.gap)
-
-
-@pytest.mark.small
-def test_a_larger_drift_is_an_error():
-    outside = out_of_core(drawn_problem(0, 3, 0.0, 0.0, "dense"), 5)
-    with pytest.raises(DriftError, match="rounding explains no more than"):
-        drifted(outside, 1 + 1e-9)
 
 
 @pytest.mark.small

@@ -13,8 +13,8 @@ from out_of_core import out_of_core
 import fwlab
 from fwlab import Status, distributed
 from fwlab.certificate import certificate_of
-from fwlab.distributed import OutOfCoreProblem, PackedResult, chunk_rows
-from fwlab.distributed.chunk_rows import PassWatch, rows_as_one_part
+from fwlab.distributed import OutOfCoreProblem, PackedResult, entropies
+from fwlab.distributed.entropies import PassWatch, rows_as_one_part
 from fwlab.operators.precision import DOUBLE
 from fwlab.operators.sums import gamma
 from fwlab.solvers import preconditioner, tensor_preconditioner
@@ -51,7 +51,7 @@ def rows_of(problem, chunk_rows=13):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Cut chunks into parts of five rows, or of six with a sparse X."""
-    monkeypatch.setattr(chunk_rows, "ENTRIES", 5 * D)
+    monkeypatch.setattr(entropies, "ENTRIES", 5 * D)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_errors_count_the_longest_part_and_the_longest_row(monkeypatch):
     assert features.row_terms() == np.diff(problem.X.indptr).max() < D
     found = features.column_error_norms(np.ones(N), M)
     assert_array_equal(found, gamma(38 + 3) * np.ones(N))
-    monkeypatch.setattr(chunk_rows, "ENTRIES", 10 * M)
+    monkeypatch.setattr(entropies, "ENTRIES", 10 * M)
     assert [c.stop - c.start for c in features.slices(M)] == [2, 10, 10, 10, 8, 10, 10]
     starts = [0, *(c.stop for c in features.slices(M))]
     assert [c.start for c in features.slices(M)] == starts[:-1] and starts[-1] == N
@@ -225,7 +225,7 @@ def test_ctrl_c_in_a_pass_ends_it():
 
 def test_a_run_holds_nothing_of_the_size_of_the_scores(monkeypatch):
     """Of 60 samples, parts of five rows are seen at a time."""
-    monkeypatch.setattr(chunk_rows, "ENTRIES", 5 * D)
+    monkeypatch.setattr(entropies, "ENTRIES", 5 * D)
     seen, taken = [], fwlab.operators.simplices.cross_entropies
 
     def noted(scores, y):
@@ -238,7 +238,7 @@ def test_a_run_holds_nothing_of_the_size_of_the_scores(monkeypatch):
 
 
 def test_progress_has_the_machine_and_no_dual_point(capsys, monkeypatch):
-    monkeypatch.setattr("fwlab.distributed.shown.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("fwlab.distributed.problem.SECONDS_BETWEEN_LINES", 0.0)
     seen = []
 
     def note(progress):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from out_of_core import RowChunks, out_of_core
-from scipy.sparse import csr_array
 from solvers.solver_table import Case
 
 import fwlab
@@ -190,17 +189,6 @@ def stored(tmp_path):
     problem, file = out_of_core(CASES[0].problem(), ROWS), tmp_path / "run.npz"
     distributed.solve(problem, tol=0.0, max_iter=3, checkpoint=file)
     return problem, file, Checkpoint.load(file)
-
-
-def test_rows_of_mixed_age_are_a_dual_point_whose_link_is_computed(stored):
-    problem, file, checkpoint = stored
-    old = distributed.solve(problem, tol=0.0, max_iter=1).A
-    packed = [csr_array(old[:ROWS]), *checkpoint.packed[1:]]
-    ages = [1, *[3] * (len(packed) - 1)]
-    replace(checkpoint, packed=packed, ages=ages, link=0 * checkpoint.link).save(file)
-    result = distributed.solve(problem, tol=1e-4, checkpoint=file)
-    assert result.success
-    assert abs(result.dual - distributed.solve(problem, tol=1e-4).dual) < 1e-4
 
 
 def test_an_infeasible_checkpoint_is_refused(stored):

@@ -236,7 +236,7 @@ def test_a_loss_with_costs_of_samples_is_cut_into_chunks():
 
 
 def test_progress_is_shown(capsys, monkeypatch):
-    monkeypatch.setattr("fwlab.distributed.shown.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("fwlab.distributed.problem.SECONDS_BETWEEN_LINES", 0.0)
     distributed.solve(out_of_core(Case().problem(), 5), verbose=1, tol=0.0, max_iter=1)
     lines = capsys.readouterr().err.splitlines()
     assert any(re.fullmatch(r"pass 1: (17|42)% of X, \d s left", line) for line in lines)

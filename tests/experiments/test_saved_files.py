@@ -86,7 +86,7 @@ def test_a_changed_byte_or_a_cut_is_seen(owner, draws, path):
 @each_kind
 def test_each_array_that_is_missing_is_missed(owner, path):
     whole = arrays_of(owner, path)
-    optional = {"classes", "W", "delta", "gap_error", "distance", "wall_seconds", "made_by", "link"}
+    optional = {"classes", "W", "delta", "gap_error", "distance", "wall_seconds", "made_by"}
     # a run on tensors may keep no A
     optional |= {"A", "coefficients", "model_label_name", "model_index_base", "machine_shift"}
     # files of an earlier release have neither

@@ -10,7 +10,7 @@ from solvers.tensor_libraries import LIBRARIES, both
 import fwlab
 from fwlab.arrays import on_host
 from fwlab.certificate import certificate_of
-from fwlab.distributed.chunk_rows import PassWatch, rows_as_one_part
+from fwlab.distributed.entropies import PassWatch, rows_as_one_part
 from fwlab.operators.precision import DOUBLE
 from fwlab.operators.tensor_rows import tensor_rows
 from fwlab.solvers.scaled_dual import FIRST, HALVINGS, NEAR, best_scale

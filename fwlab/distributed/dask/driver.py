@@ -16,8 +16,13 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.distributed.checkpoint import new_run
-from fwlab.distributed.dask.partitions import WorkerLost, sent, sent_to_each
-from fwlab.distributed.dask.placement import SECONDS_BETWEEN_LOOKS, Placement
+from fwlab.distributed.dask.partitions import (
+    SECONDS_BETWEEN_LOOKS,
+    Placement,
+    WorkerLost,
+    sent,
+    sent_to_each,
+)
 from fwlab.distributed.dask.worker import Opening, Request, Round, Setup, Stale, answer, open_block
 
 # the run ends if it asks more often in a row and no partition answers

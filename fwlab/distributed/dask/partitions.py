@@ -1,11 +1,13 @@
 """Cut X into partitions of rows and bring each to the worker that keeps it.
 
 A dask array is cut already: its row chunks stay where they are. Rows of a .npy file are read by the
-worker; rows in the memory of the driver are sent to it.
+worker; rows in the memory of the driver are sent to it. When a worker is gone, another one keeps
+its partitions.
 """
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Protocol
 
@@ -13,11 +15,21 @@ import numpy as np
 import scipy.sparse
 
 from fwlab.checks.arguments import as_features, as_integer
-from fwlab.distributed.files import FileArray, file_array
 from fwlab.distributed.same_chunks import arrays_of, checksum
-from fwlab.distributed.sources import unchanged, working_type
+from fwlab.distributed.sources import (
+    FileArray,
+    RowsInMemory,
+    file_array,
+    unchanged,
+    working_type,
+)
 from fwlab.identity import digest
 from fwlab.operators.features import features_of
+
+SECONDS_TO_ANSWER = 10.0
+# a nanny starts a worker again within seconds; after that the others take its partitions
+SECONDS_TO_REPLACE = 20.0
+SECONDS_BETWEEN_LOOKS = 0.2
 
 
 class WorkerLost(Exception):
@@ -87,7 +99,7 @@ def survey(X: Any) -> Survey:
 class RowsOfDask:
     """The row chunks of a dask array."""
 
-    demand = "X must not change while a problem uses it"
+    demand = RowsInMemory.demand
 
     def __init__(self, X: Any, client: Any) -> None:
         from distributed import futures_of
@@ -126,17 +138,29 @@ class RowsOfDask:
         )
 
 
-class RowsOfFile:
+class EvenPartitions:
+    """Partitions of nearly the same size, which the workers keep in turn."""
+
+    def __init__(self, n: int, n_partitions: int) -> None:
+        if n_partitions > n:
+            raise ValueError(
+                f"n_partitions must leave no partition without rows; got {n_partitions} for {n} "
+                "rows."
+            )
+        self.cuts = [n * place // n_partitions for place in range(n_partitions + 1)]
+
+    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
+        return addresses[place % len(addresses)]
+
+
+class RowsOfFile(EvenPartitions):
     """Rows of a .npy file that every worker can read."""
 
     def __init__(self, X: Any, n_partitions: int) -> None:
         self.array = file_array("X", X, ndim=2)
         self.demand = unchanged(self.array)
-        self.cuts = cuts_of(self.array.shape[0], n_partitions)
         self.dtype = working_type(self.array.dtype)
-
-    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
-        return addresses[place % len(addresses)]
+        super().__init__(self.array.shape[0], n_partitions)
 
     def bring(self, client: Any, place: int, home: str) -> Any:
         rows = self.cuts[place], self.cuts[place + 1]
@@ -151,31 +175,19 @@ def read_rows(array: FileArray, start: int, stop: int, dtype: type[np.floating])
     return as_features(f"X[{start}:{stop}]", rows, dtype)
 
 
-class RowsOfDriver:
+class RowsOfDriver(EvenPartitions):
     """Rows of an array or a scipy.sparse matrix in the memory of the driver."""
 
-    demand = RowsOfDask.demand
+    demand = RowsInMemory.demand
 
     def __init__(self, X: Any, n_partitions: int) -> None:
-        self.dtype = working_type(getattr(X, "dtype", np.float64))
-        self.X = as_features("X", X, self.dtype)
-        self.cuts = cuts_of(self.X.shape[0], n_partitions)
-
-    def home(self, client: Any, place: int, addresses: Sequence[str]) -> str:
-        return addresses[place % len(addresses)]
+        rows = RowsInMemory(X)
+        self.X, self.dtype = rows.X, rows.dtype
+        super().__init__(rows.n_samples, n_partitions)
 
     def bring(self, client: Any, place: int, home: str) -> Any:
         rows = self.X[self.cuts[place] : self.cuts[place + 1]]
         return sent(client, rows, home)
-
-
-def cuts_of(n: int, n_partitions: int) -> list[int]:
-    """Return the first rows of partitions of nearly the same size, and n."""
-    if n_partitions > n:
-        raise ValueError(
-            f"n_partitions must leave no partition without rows; got {n_partitions} for {n} rows."
-        )
-    return [n * place // n_partitions for place in range(n_partitions + 1)]
 
 
 def partitions_of(X: Any, n_partitions: Any, client: Any) -> RowPartitions:
@@ -195,3 +207,101 @@ def partitions_of(X: Any, n_partitions: Any, client: Any) -> RowPartitions:
     if isinstance(X, str | PathLike | np.memmap):
         return RowsOfFile(X, n_partitions)
     return RowsOfDriver(X, n_partitions)
+
+
+# ------------------------------------------------------------------ the workers that keep them
+
+
+def checked_client(client: Any) -> Any:
+    """Return a client whose scheduler answers, the current one for None.
+
+    Raises an error with one sentence if there is none, or if it has no worker.
+    """
+    try:
+        from distributed import Client, default_client
+    except ImportError:
+        raise ImportError(
+            "DaskProblem needs the package distributed: pip install 'fwlab[dask]'."
+        ) from None
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise ValueError(
+                "client must be a distributed.Client if no Client is open; got None."
+            ) from None
+    if not isinstance(client, Client):
+        raise TypeError(f"client must be a distributed.Client; got {client!r}.")
+    if client.asynchronous:
+        raise ValueError("client must not be asynchronous; got a Client(asynchronous=True).")
+    if not addresses_of(client):
+        raise ValueError(f"client must have workers; {address_of(client)!r} has none.")
+    return client
+
+
+def addresses_of(client: Any) -> list[str]:
+    """Return the addresses of the workers. Raises OSError if the scheduler does not answer."""
+    try:
+        if client.status != "running":
+            raise OSError(f"the client is {client.status}")
+        return sorted(client.sync(client.scheduler.ncores, callback_timeout=SECONDS_TO_ANSWER))
+    except (OSError, RuntimeError, AttributeError) as error:
+        raise OSError(f"no dask scheduler answers at {address_of(client)!r} ({error}).") from None
+
+
+def address_of(client: Any) -> str:
+    """Return the address of a client's scheduler."""
+    return str(getattr(client.scheduler, "address", "an unknown address"))
+
+
+class Placement:
+    """The home of each partition: the address of a worker, and a future of the rows of X there."""
+
+    def __init__(self, client: Any, rows: RowPartitions) -> None:
+        self.client, self.rows = client, rows
+        addresses = addresses_of(client)
+        self.n_workers = len(addresses)
+        places = range(len(rows.cuts) - 1)
+        self.homes = [rows.home(client, place, addresses) for place in places]
+        self.data = [rows.bring(client, place, self.homes[place]) for place in places]
+
+    def __len__(self) -> int:
+        return len(self.homes)
+
+    def lost(self, places: Iterable[int]) -> list[int]:
+        """Return the partitions among these whose home is gone, or whose rows of X are."""
+        alive = set(addresses_of(self.client))
+        whole = ("pending", "finished", "error")
+        return [
+            place
+            for place in places
+            if self.homes[place] not in alive
+            or getattr(self.data[place], "status", None) not in whole
+        ]
+
+    def move(self, places: Iterable[int]) -> None:
+        """Bring partitions to the workers that keep the fewest, when a lost worker is replaced."""
+        alive = self._after_replacement()
+        kept = {address: 0 for address in alive}
+        for place, home in enumerate(self.homes):
+            if home in kept and place not in places:
+                kept[home] += 1
+        for place in places:
+            home = min(alive, key=lambda address: (kept[address], address))
+            kept[home] += 1
+            self.homes[place] = home
+            try:
+                self.data[place] = self.rows.bring(self.client, place, home)
+            except WorkerLost:
+                self.data[place] = None
+
+    def _after_replacement(self) -> list[str]:
+        """Return the addresses of all workers, once the lost ones are replaced or it takes long."""
+        deadline = time.monotonic() + SECONDS_TO_REPLACE
+        while len(alive := addresses_of(self.client)) < self.n_workers:
+            if time.monotonic() >= deadline:
+                break
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+        if not alive:
+            raise OSError(f"no worker is left at {address_of(self.client)!r}.")
+        return alive

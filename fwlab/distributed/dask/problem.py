@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from fwlab.arrays import cut
-from fwlab.checks.arguments import checked_sample_weight
-from fwlab.distributed.dask.partitions import partitions_of, survey
-from fwlab.distributed.dask.placement import Placement, checked_client
+from fwlab.distributed.dask.partitions import Placement, checked_client, partitions_of, survey
 from fwlab.distributed.dask.worker import Setup
-from fwlab.distributed.files import labels_of
 from fwlab.distributed.memory import CHUNK_BYTES, LEAST_ROWS
 from fwlab.distributed.problem import ChunkProblem, ProblemInParts
 from fwlab.distributed.same_chunks import KnownRows
+from fwlab.distributed.sources import labels_of
 from fwlab.identity import digest
 from fwlab.losses import Loss
-from fwlab.problem_input import checked_labels, checked_lam, conversion_notes
+from fwlab.problem_input import checked_lam, conversion_notes
 from fwlab.text import in_brackets, problem_facts
 
 
@@ -85,10 +83,8 @@ class DaskProblem(ProblemInParts):
         rows = partitions_of(X, n_partitions, self.client)
         self.partitions = [slice(*ends) for ends in pairwise(rows.cuts)]
         n, self.dtype = rows.cuts[-1], rows.dtype
-        y = in_memory(labels_of("y", y), self.client)
-        self.y, self.classes = checked_labels(y, n, n_classes)
-        self.sample_weight = checked_sample_weight(in_memory(sample_weight, self.client), n)
-        self.polytopes = loss.polytopes(self.y, self.n_classes)
+        y, sample_weight = (in_memory(v, self.client) for v in (labels_of("y", y), sample_weight))
+        self._take_samples(y, n, n_classes, sample_weight)
         lam = checked_lam(lam, C, n)
         self.placement = Placement(self.client, rows)
         self._survey()

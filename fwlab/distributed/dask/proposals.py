@@ -12,10 +12,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats, Integers
+from fwlab.distributed.methods import chunk_vertex
 from fwlab.distributed.packed import packed
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.state import ChunkState, Rounding
-from fwlab.distributed.whole_steps import chunk_vertex
 from fwlab.kernels.layouts import StepRecord
 from fwlab.kernels.steps.rules import EXACT
 from fwlab.solvers.blocks import BLOCK_ROWS

@@ -15,7 +15,7 @@ import numpy as np
 from fwlab.arrays import Floats
 from fwlab.distributed.dask.proposals import ROUNDS_PER_PASS, Proposal, QuarterPass, Vertices
 from fwlab.distributed.dask.state import DaskState
-from fwlab.distributed.whole_steps import LastGap, step_along
+from fwlab.distributed.methods import LastGap, step_along
 from fwlab.solvers.ascent import Ascent
 from fwlab.solvers.frank_wolfe import FrankWolfe
 from fwlab.solvers.method import Method

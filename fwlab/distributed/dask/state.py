@@ -1,6 +1,6 @@
 """Hold the state of a run on a Dask cluster: W, the version of A, and the calls to the workers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
@@ -8,15 +8,12 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from fwlab.arrays import Floats
-from fwlab.certificate import certificate_of_parts
 from fwlab.distributed.checkpoint import Checkpoint
 from fwlab.distributed.dask.driver import Driver
 from fwlab.distributed.dask.problem import DaskProblem
 from fwlab.distributed.dask.proposals import NearestRows, Proposer
 from fwlab.distributed.dask.worker import Request, Round, VersionPoint
-from fwlab.distributed.state import OutOfCoreState, certificate_of_zero
-from fwlab.parts import values_of_parts
-from fwlab.result import Certificate
+from fwlab.distributed.state import OutOfCoreState
 
 # the rounds after which the driver keeps the rows of A, so that lost ones need no more rounds again
 ROUNDS_KEPT = 8
@@ -101,19 +98,9 @@ class DaskState(OutOfCoreState):
         rows = [list(packed[i:j]) for i, j in pairwise(ends)]
         self.driver = Driver(self.problem.placement, setups, rows)
 
-    def _judged(self) -> Certificate:
-        if self.is_zero:
-            return certificate_of_zero(self.problem)
-        values = self._ask_parts("judge", self.problem.n_samples)
-        return values_of_parts(self.problem, values, self.link).certificate()
-
-    def _certificate(self) -> Certificate:
-        terms = self._ask_parts("terms", self._whole())
-        return certificate_of_parts(self.problem, terms, self.link)
-
-    def _ask_parts(self, name: str, *more: Any) -> list[Any]:
-        """Return the answers of all parts of all partitions, in their order."""
-        return [term for partition in self.ask(name, *more) for term in partition]
+    def _of_parts(self, work: str, question: Callable[..., Any], *more: Any) -> list[Any]:
+        answers = self.ask("pieces", question, *more)
+        return [found for partition in answers for found in partition]
 
     def _round_to_domain(self) -> float:
         roundings = self.propose(NearestRows())
@@ -121,9 +108,7 @@ class DaskState(OutOfCoreState):
             self.move(NearestRows(), self._link_of_zero(), 1.0)
         return self._after(roundings)
 
-    def _link_from_scratch(self) -> Floats:
-        link = self._link_of_zero()
-        for product in self.ask("link"):
-            link += product
-        link /= self.problem.lam_n
-        return link
+    def _product(self, total: Floats) -> Floats:
+        for product in self.ask("product"):
+            total += product
+        return total

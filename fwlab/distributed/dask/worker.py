@@ -16,14 +16,11 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from fwlab.arrays import Floats
-from fwlab.certificate import terms_of_part
 from fwlab.distributed.dask.proposals import Proposer
 from fwlab.distributed.packed import between
 from fwlab.distributed.problem import ChunkProblem
 from fwlab.distributed.same_chunks import KnownRows
-from fwlab.operators.scores import score_parts
-from fwlab.parts import Terms, Whole, values_of_part
-from fwlab.result import Objectives
+from fwlab.parts import add_products
 from fwlab.threads import one_blas_thread
 
 
@@ -119,6 +116,10 @@ class Partition:
         for part, X, rows in zip(setup.parts, setup.pieces(self.X), self.held.rows, strict=True):
             yield part.holding(X), rows
 
+    def dense_pieces(self) -> Iterator[tuple[ChunkProblem, Floats]]:
+        """Yield each piece with its rows of X, and its dense rows of A."""
+        return ((part, rows.toarray()) for part, rows in self.pieces())
+
     def grams(self, piece: int, part: ChunkProblem, size: int) -> Floats:
         products = self.block.products
         if piece not in products:
@@ -179,27 +180,17 @@ def propose(block: RowBlock, X: Any, W: Floats, proposer: Proposer) -> Any:
     return block.propose(X, proposer, W)
 
 
-def link_product(block: RowBlock, X: Any, W: Floats) -> Floats:
+def product(block: RowBlock, X: Any, W: Floats) -> Floats:
     """Return A^T X of one partition, (m, d)."""
-    total = np.zeros_like(W)
-    for part, rows in Partition(block, block.held, X).pieces():
-        total += part.features.transposed_product(rows.toarray())
-    return total
+    return add_products(np.zeros_like(W), Partition(block, block.held, X).dense_pieces())
 
 
-def terms(block: RowBlock, X: Any, W: Floats, whole: Whole) -> list[Terms]:
-    """Return the terms of the certificate, piece by piece."""
-    pieces = Partition(block, block.held, X).pieces()
-    return [terms_of_part(part, rows.toarray(), W, whole) for part, rows in pieces]
-
-
-def judge(block: RowBlock, X: Any, W: Floats, n_samples: int) -> list[Objectives]:
-    """Return what each piece adds to the values of a certificate without a bound of its error."""
-    values = []
-    for part, rows in Partition(block, block.held, X).pieces():
-        scores = score_parts(part.features, W)
-        values.append(values_of_part(part, rows.toarray(), scores, n_samples))
-    return values
+def of_pieces(
+    block: RowBlock, X: Any, W: Floats, question: Callable[..., Any], *more: Any
+) -> list[Any]:
+    """Return question(part, A, W, *more) of each piece."""
+    pieces = Partition(block, block.held, X).dense_pieces()
+    return [question(part, A, W, *more) for part, A in pieces]
 
 
 def rows_of(block: RowBlock, X: Any, W: Floats) -> list[csr_array]:
@@ -209,10 +200,9 @@ def rows_of(block: RowBlock, X: Any, W: Floats) -> list[csr_array]:
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "propose": propose,
-    "link": link_product,
-    "judge": judge,
-    "terms": terms,
+    "product": product,
+    "pieces": of_pieces,
     "rows": rows_of,
 }
 # these read X once; a comparison of X with what it was takes a tenth of their time
-OF_ALL_ROWS = ("link", "judge", "terms")
+OF_ALL_ROWS = ("product", "pieces")
