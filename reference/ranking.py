@@ -5,7 +5,9 @@
            sum over counted rows of l2(<w, phi_j> - t) = budget (10)
 
 The counted rows are the negatives, as M20 prints, or all rows, positives too, as in the authors'
-program. l is max(0, 1 + theta s)^p with p = 1 or 2. The features phi are rows of F with F F^T the kernel
+program.
+
+l is max(0, 1 + theta s)^p with p = 1 or 2. The features phi are rows of F with F F^T the kernel
 matrix. Lower ends come from weak duality: the multipliers alpha of y_i = t - s_i, beta of the rows
 that hold the scores of counted rows, and delta of the budget give the least of the Lagrangian.
 """

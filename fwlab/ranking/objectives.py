@@ -77,8 +77,9 @@ class PatMat:
     """The threshold t solves sum_j l2(s_j - t) = tau n, M20 (10).
 
     The sum is over the negatives, as M20 prints, or over all rows, as the authors' public program
-    has it. In the second case a positive has an alpha and a beta, and the dual is M20 (12), (30)
-    and (34) with n instead of n^- as the number of beta.
+    has it (ClassificationOnTop_nonlinear.jl, commit b47a009, src/kernels.jl). In the second case a
+    positive has an alpha and a beta, and the dual is M20 (12), (30) and (34) with n beta instead of
+    n^-. At most tau n of the summed rows have scores at or above t, because l2(0) = 1.
 
     Parameters
     ----------

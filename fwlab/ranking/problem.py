@@ -172,7 +172,7 @@ class Problem:
         if isinstance(gram, RbfGram):
             support = np.flatnonzero(c)
             return Machine(self.kernel, c[support], gram.X[support], self.sigma, gram.shift)
-        return Machine(self.kernel, np.bincount(self.order, weights=c))
+        return Machine(self.kernel, _sums(self.order, c))
 
     def threshold_at(self, point: Point) -> float:
         """Return the threshold t of the training scores."""
@@ -238,6 +238,11 @@ def twins(order: Integers, n_positive: int) -> tuple[Integers, Integers]:
         order[:n_positive], order[n_positive:], assume_unique=True, return_indices=True
     )
     return alphas, n_positive + betas
+
+
+def _sums(order: Integers, c: Floats) -> Floats:
+    """Return the sum of the values c of each sample, in the order of X."""
+    return np.asarray(np.bincount(order, weights=c), dtype=np.float64)
 
 
 def _checked_sigma(kernel: str, sigma: float | None) -> float:

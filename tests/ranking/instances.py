@@ -8,7 +8,6 @@ import numpy as np
 from fwlab.ranking import PatMat, TopPush, TopPushK
 from reference.ranking import Ranking, features_of
 
-
 # Pat&Mat over all rows takes turns through two budgets, both surrogates and all kernels
 OVER_ALL = range(1000, 1012)
 

@@ -197,7 +197,7 @@ def test_subgradient_steps_that_grow_without_end_stop_within_floats():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("surrogate", ["quadratic", "hinge"])
 def test_degenerate_rows(method, surrogate):
-    """Zero rows, equal rows, one positive, one negative, K = n_negative: certified, with no negative proof."""
+    """Zero or equal rows, one positive, one negative, K = n_negative: no gap is below its error."""
     one = np.arange(12) == 4
     for rows, y, objective in (
         (0 * X, Y, TopPush(surrogate)),

@@ -185,7 +185,7 @@ def test_the_shift_of_a_kernel_matrix_reaches_both_copies_of_a_sample():
     without = rounding.scored(problem, POINT).errors
     c = np.abs(problem.coefficients(POINT))
     c[3:][Y] = c[:3]
-    assert mu > 0 and with_shift - without == pytest.approx(mu * c, rel=1e-9)
+    assert mu > 0 and with_shift - without == pytest.approx(mu * c, rel=1e-9, abs=0)
 
 
 def test_large_variables_that_cancel_leave_small_errors():
