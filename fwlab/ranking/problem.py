@@ -98,10 +98,7 @@ class Problem:
         self.loss = objective.loss
         self.threshold = objective.threshold(*counts)
         counted = ~positive if objective.over == "negatives" else np.ones_like(positive)
-        self.n_positive, self.n_counted = counts[0], int(counted.sum())
-        self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(counted)])
-        self.signs = np.repeat([1.0, -1.0], [self.n_positive, self.n_counted])
-        self.twins = twins(self.order, self.n_positive)
+        self._arrange(np.append(np.flatnonzero(positive), np.flatnonzero(counted)), counts[0])
         self.gram: Gram
         if kernel == "precomputed":
             self.gram = StoredGram(X[np.ix_(self.order, self.order)])
@@ -110,6 +107,13 @@ class Problem:
         else:
             self.gram = RbfGram(X[self.order], self.sigma, max_gram_memory)
         self._check_scale()
+
+    def _arrange(self, order: Integers, n_positive: int) -> None:
+        """Take samples in this order: positives, then counted rows."""
+        self.order, self.n_positive = order, n_positive
+        self.n_counted = len(order) - n_positive
+        self.signs = np.repeat([1.0, -1.0], [n_positive, self.n_counted])
+        self.twins = twins(order, n_positive)
 
     def _check_scale(self) -> None:
         """Raise ValueError if the scales of the arguments exceed the precision of floats."""
@@ -139,10 +143,7 @@ class Problem:
         K or the budget does not change.
         """
         small = copy(self)
-        small.n_positive = int((rows < self.n_positive).sum())
-        small.n_counted = len(rows) - small.n_positive
-        small.order, small.signs = self.order[rows], self.signs[rows]
-        small.twins = twins(small.order, small.n_positive)
+        small._arrange(self.order[rows], int((rows < self.n_positive).sum()))
         if isinstance(self.gram, LinearGram):
             small.gram = LinearGram(self.gram.X[rows])
         else:
