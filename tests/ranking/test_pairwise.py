@@ -41,7 +41,7 @@ def test_the_pair_step_is_the_best_of_all_pairs(seed):
     instance, rng = random_instance(seed), np.random.default_rng(seed)
     problem = Problem(**instance.arguments())
     point = random_point(problem, rng)
-    p, n = problem.n_positive, len(instance.y)
+    p, n = problem.n_positive, len(problem.order)
     z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
     before, k = problem.dual(point), int(rng.integers(n))
     column = problem.signs[k] * problem.signs * problem.gram.column(k)
