@@ -102,7 +102,7 @@ def _check_training(problem: Any, result: Any) -> None:
 def _check_ranking(problem: ranking.Problem, result: Any) -> None:
     if not isinstance(result, ranking.Result):
         raise TypeError(f"result must be a ranking.Result; got {type(result).__name__}.")
-    wanted = problem.n_positive, problem.n_negative
+    wanted = problem.n_positive, problem.n_counted
     got = len(result.alpha), len(result.beta)
     if got != wanted:
         raise ValueError(f"result must have {wanted} alpha and beta; got {got}.")

@@ -1,12 +1,15 @@
 """Solve the ranking machines of M20 from their definitions, with certified optimal values.
 
     P(w) = 1/2 |w|^2 + C sum over positives of l(t - <w, phi_i>)                       M20 (4)
-    t    = mean of the K largest scores of negatives (5), or the root of
-           sum over negatives of l2(<w, phi_j> - t) = budget (10)
+    t    = mean of the K largest scores of counted rows (5), or the root of
+           sum over counted rows of l2(<w, phi_j> - t) = budget (10)
+
+The counted rows are the negatives, as M20 prints, or all rows, positives too, as in the authors'
+program.
 
 l is max(0, 1 + theta s)^p with p = 1 or 2. The features phi are rows of F with F F^T the kernel
 matrix. Lower ends come from weak duality: the multipliers alpha of y_i = t - s_i, beta of the rows
-that hold the scores of negatives, and delta of the budget give the least of the Lagrangian.
+that hold the scores of counted rows, and delta of the budget give the least of the Lagrangian.
 """
 
 from __future__ import annotations
@@ -32,10 +35,10 @@ def features_of(K: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Features of the positives (p, d) and negatives (q, d); K, or else budget and theta2."""
+    """Features of the positives (p, d) and counted rows (q, d); K, or else budget and theta2."""
 
     positives: np.ndarray
-    negatives: np.ndarray
+    counted: np.ndarray
     C: float
     power: int
     theta: float
@@ -47,7 +50,7 @@ class Ranking:
         return np.maximum(0.0, 1 + theta * s) ** self.power
 
     def threshold(self, scores: np.ndarray) -> float:
-        """Return the threshold t of the negatives' scores."""
+        """Return the threshold t of the counted rows' scores."""
         if self.K is not None:
             return float(np.sort(scores)[::-1][: self.K].mean())
 
@@ -63,13 +66,13 @@ class Ranking:
 
     def primal(self, w: np.ndarray) -> float:
         """Return P(w)."""
-        t = self.threshold(self.negatives @ w)
+        t = self.threshold(self.counted @ w)
         losses = self.surrogate(t - self.positives @ w, self.theta)
         return float(w @ w) / 2 + self.C * float(losses.sum())
 
     def lagrangian(self, alpha: np.ndarray, beta: np.ndarray, delta: float) -> float:
         """Return the least value of the Lagrangian at feasible multipliers, a lower bound of P."""
-        w = self.positives.T @ alpha - self.negatives.T @ beta
+        w = self.positives.T @ alpha - self.counted.T @ beta
         value = -float(w @ w) / 2 + self.least(alpha, self.C, self.theta)
         if self.K is not None:
             return value
@@ -113,8 +116,8 @@ class Ranking:
     def solved_by(self, solver: str) -> Certified:
         """Minimise P by cvxpy and prove the interval from its point and multipliers."""
         w, t = cp.Variable(self.positives.shape[1]), cp.Variable()
-        y, z = cp.Variable(len(self.positives)), cp.Variable(len(self.negatives))
-        over: Any = self.negatives @ w - t <= z
+        y, z = cp.Variable(len(self.positives)), cp.Variable(len(self.counted))
+        over: Any = self.counted @ w - t <= z
         budget: Any = None
         if self.K is not None:
             # Kt + sum of max(0, s_j - t) is least where it is the sum of the K largest

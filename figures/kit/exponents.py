@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.stats import linregress, t
 
 from figures.kit.tables import Compared, Entry, Table
@@ -24,6 +25,38 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> tuple[float, flo
     if freedom < 1:
         return float(fit.slope), float("inf")
     return float(fit.slope), float(t.ppf((1 + CONFIDENCE) / 2, freedom) * fit.stderr)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Times as a constant plus a multiple of the size, beside a power of the size.
+
+    constant, per_size : float
+        The line through the times, in their unit; neither is negative.
+    left, left_by_power : float
+        What the line and the power leave: root mean squares of fit/time - 1.
+    """
+
+    constant: float
+    per_size: float
+    left: float
+    left_by_power: float
+
+
+def line(sizes: Sequence[float], times: Sequence[float]) -> Line:
+    """Return the line with the least sum of squares of fit/time - 1, and what it leaves.
+
+    The squares are relative because errors of times grow with the times. The power is the one that
+    `exponent` fits.
+    """
+    n, seconds = np.asarray(sizes, float), np.asarray(times, float)
+    (constant, per_size), norm = nnls(
+        np.column_stack([1 / seconds, n / seconds]), np.ones(len(seconds))
+    )
+    fit = linregress(np.log(n), np.log(seconds))
+    power = np.exp(fit.intercept + fit.slope * np.log(n))
+    left = np.sqrt(np.mean((power / seconds - 1) ** 2))
+    return Line(float(constant), float(per_size), float(norm / np.sqrt(len(n))), float(left))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ A visitor reads all numbers there and draws all pictures again without data or c
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,5 +84,22 @@ def is_stale(record: dict[str, Any], cells: Sequence[Cell]) -> bool:
     now = {cell.name: cell for cell in cells if cell.name in stored}
     if record.get("differs") or now.keys() != stored.keys():
         return True
-    settings = {name: json.loads(json.dumps(readable(c.settings))) for name, c in now.items()}
-    return bool(settings != stored)
+    return not all(agrees(stored[name], cell.settings) for name, cell in now.items())
+
+
+def agrees(stored: Any, given: Any) -> bool:
+    """Return whether stored settings, read from JSON, are the given ones.
+
+    A dataclass may have options that are newer than the record: they must have their defaults.
+    """
+    if isinstance(stored, dict) and isinstance(given, dict):
+        named = {str(key): value for key, value in given.items()}
+        return stored.keys() == named.keys() and all(agrees(stored[k], v) for k, v in named.items())
+    if isinstance(stored, dict) and is_dataclass(given):
+        options = {field.name: field.default for field in fields(given)}
+        return stored.keys() <= options.keys() and all(
+            agrees(stored[name], value) if name in stored else bool(value == default)
+            for name, default in options.items()
+            for value in [getattr(given, name)]
+        )
+    return bool(stored == json.loads(json.dumps(readable(given))))

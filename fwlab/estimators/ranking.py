@@ -232,7 +232,7 @@ class TopPushClassifier(RankingClassifier):
 class PatMatClassifier(RankingClassifier):
     """Classifier that lets a share tau of the samples pass its threshold (Macha et al. 2020, (11)).
 
-    Its threshold is a smoothed quantile of the scores of the negatives.
+    Its threshold is a smoothed quantile of the scores of the negatives, or of all samples.
 
     Parameters
     ----------
@@ -246,6 +246,9 @@ class PatMatClassifier(RankingClassifier):
         Whether tau is a share of all samples or of the negatives.
     C, kernel, gamma, method, tol, max_iter, random_state, verbose
         As for TopPushClassifier, which also names the attributes.
+    over : "negatives" or "all"
+        The samples whose scores the quantile counts: the negatives, as (10) prints, or all samples,
+        as the authors' public program has it.
     """
 
     def __init__(
@@ -263,6 +266,7 @@ class PatMatClassifier(RankingClassifier):
         max_iter: int = 1000,
         random_state: Any = None,
         verbose: int = 0,
+        over: str = "negatives",
     ) -> None:
         self.tau = tau
         self.surrogate = surrogate
@@ -277,6 +281,7 @@ class PatMatClassifier(RankingClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+        self.over = over
 
     def _objective(self) -> Objective:
-        return PatMat(self.tau, self.surrogate, self.theta, self.theta2, self.budget)
+        return PatMat(self.tau, self.surrogate, self.theta, self.theta2, self.budget, self.over)

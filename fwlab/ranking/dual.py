@@ -5,8 +5,8 @@
 
 subject to the equalities A z + b r = 0.
 
-With K = n_negative the bound beta_j <= sum(beta)/K allows only one beta, sum(alpha)/K in every
-entry. The negatives are then replaced by their mean, which is the same problem with K = 1.
+With K = n_counted the bound beta_j <= sum(beta)/K allows only one beta, sum(alpha)/K in every
+entry. The counted rows are then replaced by their mean: the same problem with K = 1.
 """
 
 from dataclasses import dataclass
@@ -58,11 +58,11 @@ class Dual:
 def dual_of(problem: Problem) -> Dual:
     """Return the dual of a problem.
 
-    The dual has one variable for all negatives if the bound allows only equal beta.
+    The dual has one variable for all counted rows if the bound allows only equal beta.
     """
     rule, loss, p = problem.threshold, problem.loss, problem.n_positive
-    merged = not rule.free and rule.cap * problem.n_negative <= 1
-    q = 1 if merged else problem.n_negative
+    merged = not rule.free and rule.cap * problem.n_counted <= 1
+    q = 1 if merged else problem.n_counted
     cap = np.inf if merged else rule.cap
     A, b = equalities(p, q, r_is_sum=not rule.free and cap < np.inf)
     return Dual(
@@ -93,7 +93,7 @@ def equalities(p: int, q: int, r_is_sum: bool) -> tuple[Floats, Floats]:
 
 
 def numbers_of(point: Point, dual: Dual) -> tuple[Floats, float]:
-    """Return z and r of a point; negatives that share a variable enter by the sum of their beta."""
+    """Return z and r of a point; rows that share a variable enter by the sum of their beta."""
     beta = point.beta if dual.q == len(point.beta) else point.beta.sum(keepdims=True)
     return np.concatenate([point.alpha, beta]), point.r
 
@@ -101,7 +101,7 @@ def numbers_of(point: Point, dual: Dual) -> tuple[Floats, float]:
 def point_of(problem: Problem, dual: Dual, z: Floats, r: float) -> Point:
     """Return the point of z and r, with sum(beta) = sum(alpha) to the last digit."""
     alpha, beta = z[: dual.p].copy(), z[dual.p :]
-    count = problem.n_negative
+    count = problem.n_counted
     if len(beta) < count:
         beta = np.full(count, beta[0] / count)
     beta = beta * (alpha.sum() / beta.sum())

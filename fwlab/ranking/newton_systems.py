@@ -242,7 +242,7 @@ def bytes_needed(problem: Problem) -> int:
 
 
 def newton_system(problem: Problem, A: Floats, merged: bool) -> NewtonSystem:
-    """Return the system of a problem; if merged, the mean of the negatives replaces them."""
+    """Return the system of a problem; if merged, the mean of the counted rows replaces them."""
     gram, p = problem.gram, problem.n_positive
     if isinstance(gram, LinearGram) and has_factor(problem):
         X = gram.X if isinstance(gram.X, np.ndarray) else gram.X.toarray()

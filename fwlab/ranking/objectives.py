@@ -8,7 +8,7 @@ from fwlab.checks.arguments import as_integer, as_real
 from fwlab.ranking.surrogates import Surrogate
 from fwlab.ranking.thresholds import MeanOfLargest, SurrogateQuantile, Threshold
 
-BUDGETS = ("all", "negatives")
+ROWS = ("all", "negatives")
 LEAST_TAU = 1e-15  # below, rounding of the scores hides the budget
 
 
@@ -18,6 +18,10 @@ class Objective(Protocol):
     @property
     def loss(self) -> Surrogate:
         """The surrogate l of the sum C sum_i l(t - s_i)."""
+
+    @property
+    def over(self) -> str:
+        """The rows whose scores the threshold counts, "all" or "negatives"."""
 
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
         """Return the threshold for these numbers of samples.
@@ -52,6 +56,10 @@ class TopPushK:
     def loss(self) -> Surrogate:
         return Surrogate(self.surrogate, float(self.theta))
 
+    @property
+    def over(self) -> str:
+        return "negatives"
+
     def threshold(self, n_positive: int, n_negative: int) -> Threshold:
         """Return the threshold. Raises ValueError if there are too few negatives."""
         if self.K > n_negative:
@@ -66,7 +74,12 @@ def TopPush(surrogate: str = "quadratic", theta: float = 1.0) -> TopPushK:
 
 @dataclass(frozen=True)
 class PatMat:
-    """The threshold t solves sum_j l2(s_j - t) = tau n, a sum over the negatives.
+    """The threshold t solves sum_j l2(s_j - t) = tau n, M20 (10).
+
+    The sum is over the negatives, as M20 prints, or over all rows, as the authors' public program
+    has it (ClassificationOnTop_nonlinear.jl, commit b47a009, src/kernels.jl). In the second case a
+    positive has an alpha and a beta, and the dual is M20 (12), (30) and (34) with n beta instead of
+    n^-. At most tau n of the summed rows have scores at or above t, because l2(0) = 1.
 
     Parameters
     ----------
@@ -80,6 +93,8 @@ class PatMat:
         The scale of l2; theta by default.
     budget : "all" or "negatives"
         The rows that n counts: all training rows, as M20 prints, or only the negatives.
+    over : "negatives" or "all"
+        The rows j of the sum: the negatives, as M20 prints, or all training rows.
 
     Raises
     ------
@@ -92,6 +107,7 @@ class PatMat:
     theta: float = 1.0
     theta2: float | None = None
     budget: str = "all"
+    over: str = "negatives"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.tau, Real) and LEAST_TAU <= self.tau < 1):
@@ -101,8 +117,9 @@ class PatMat:
         Surrogate(self.surrogate, self.theta)
         if self.theta2 is not None:
             as_real("theta2", self.theta2, positive=True)
-        if self.budget not in BUDGETS:
-            raise ValueError(f"budget must be one of {', '.join(BUDGETS)}; got {self.budget!r}.")
+        for name, rows in (("budget", self.budget), ("over", self.over)):
+            if not isinstance(rows, str) or rows not in ROWS:
+                raise ValueError(f"{name} must be one of {', '.join(ROWS)}; got {rows!r}.")
 
     @property
     def loss(self) -> Surrogate:
@@ -113,7 +130,7 @@ class PatMat:
         theta2 = self.theta if self.theta2 is None else self.theta2
         rows = n_negative + (n_positive if self.budget == "all" else 0)
         budget = float(self.tau) * rows
-        if budget > n_negative:
+        if self.over == "negatives" and budget > n_negative:
             raise ValueError(
                 f"tau times {rows} rows must be at most the {n_negative} negatives; got {budget:g}."
             )

@@ -1,12 +1,16 @@
 """Define the ranking problem of M20 and its dual, in one form for all objectives and kernels.
 
-    P(w)           = 1/2 |w|^2 + C sum_i l(t - s_i),  t the threshold of the negatives' scores
+    P(w)           = 1/2 |w|^2 + C sum_i l(t - s_i),  t the threshold of the counted rows' scores
     D(alpha, beta) = -1/2 |w|^2 - C sum_i l*(alpha_i / C)
                      + slope sum(beta) - curvature/2 sum_j beta_j^2 / r - price r
     w              = sum_i alpha_i phi(x_i) - sum_j beta_j phi(x_j),   M20 (13)
 
 over 0 <= alpha_i <= C largest, 0 <= beta_j <= cap r and sum(alpha) = sum(beta). r is delta, or
-sum(beta) if the threshold has no delta (thresholds.py). Rows are kept with the positives first.
+sum(beta) if the threshold has no delta (thresholds.py).
+
+The counted rows j are the negatives, or all rows for PatMat(over="all"). Rows are kept with the
+positives first, then the counted rows; a positive that counts is kept twice, once for its alpha and
+once for its beta.
 """
 
 from copy import copy
@@ -36,7 +40,7 @@ LARGEST_SCALE = 1e30
 
 @dataclass(eq=False)
 class Point:
-    """The dual variables alpha (n_positive,), beta (n_negative,) and delta, None for TopPushK."""
+    """The dual variables alpha (n_positive,), beta (n_counted,) and delta, None for TopPushK."""
 
     alpha: Floats
     beta: Floats
@@ -89,18 +93,24 @@ class Problem:
         positive = as_positive(y)
         if len(positive) != X.shape[0]:
             raise ValueError(f"y must have {X.shape[0]} labels, one per row; got {len(positive)}.")
-        self.n_positive = int(positive.sum())
-        self.n_negative = len(positive) - self.n_positive
-        for name, count in (("positive", self.n_positive), ("negative", self.n_negative)):
+        counts = int(positive.sum()), int((~positive).sum())
+        for name, count in zip(("positive", "negative"), counts, strict=True):
             if count == 0:
                 raise ValueError(f"y must hold at least one {name} sample; got none.")
         self.max_gram_memory = as_gram_memory(max_gram_memory, max_memory)
         self.loss = objective.loss
-        self.threshold = objective.threshold(self.n_positive, self.n_negative)
-        self.order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
-        self.signs = np.repeat([1.0, -1.0], [self.n_positive, self.n_negative])
+        self.threshold = objective.threshold(*counts)
+        counted = ~positive if objective.over == "negatives" else np.ones_like(positive)
+        self._arrange(np.append(np.flatnonzero(positive), np.flatnonzero(counted)), counts[0])
         self.gram = self._gram_of(X)
         self._check_scale()
+
+    def _arrange(self, order: Integers, n_positive: int) -> None:
+        """Take samples in this order: positives, then counted rows."""
+        self.order, self.n_positive = order, n_positive
+        self.n_counted = len(order) - n_positive
+        self.signs = np.repeat([1.0, -1.0], [n_positive, self.n_counted])
+        self.twins = twins(order, n_positive)
 
     def _gram_of(self, X: Any) -> Gram:
         """Return the kernel matrix of the rows of X, or of X itself, in this problem's order."""
@@ -133,14 +143,12 @@ class Problem:
             )
 
     def restricted(self, rows: Integers) -> "Problem":
-        """Return the problem of some rows (ascending, positives first).
+        """Return the problem of some rows (ascending, positives first, then counted rows).
 
         K or the budget does not change.
         """
         small = copy(self)
-        small.n_positive = int((rows < self.n_positive).sum())
-        small.n_negative = len(rows) - small.n_positive
-        small.order, small.signs = self.order[rows], self.signs[rows]
+        small._arrange(self.order[rows], int((rows < self.n_positive).sum()))
         if isinstance(self.gram, LinearGram):
             small.gram = LinearGram(self.gram.X[rows])
         else:
@@ -148,11 +156,18 @@ class Problem:
         return small
 
     def coefficients(self, point: Point) -> Floats:
-        """Return the coefficients of the machine, (alpha; -beta)."""
-        return np.concatenate([point.alpha, -point.beta])
+        """Return the coefficients of the machine: (alpha; -beta), one for each sample.
+
+        A positive that counts has alpha_i - beta_i at its alpha, and 0 at its beta.
+        """
+        c = np.concatenate([point.alpha, -point.beta])
+        alphas, betas = self.twins
+        c[alphas] += c[betas]
+        c[betas] = 0.0
+        return c
 
     def scores(self, point: Point) -> Floats:
-        """Return the scores of the training rows, positives first."""
+        """Return the scores of the positives, then of the counted rows."""
         return self.gram.product(self.coefficients(point))
 
     def machine(self, point: Point) -> Machine:
@@ -163,7 +178,7 @@ class Problem:
         if isinstance(gram, RbfGram):
             support = np.flatnonzero(c)
             return Machine(self.kernel, c[support], gram.X[support], self.sigma, gram.shift)
-        return Machine(self.kernel, c[np.argsort(self.order)])
+        return Machine(self.kernel, _sums(self.order, c))
 
     def threshold_at(self, point: Point) -> float:
         """Return the threshold t of the training scores."""
@@ -174,7 +189,7 @@ class Problem:
         return self._dual(point, self._scored(point)[1])
 
     def _scored(self, point: Point) -> tuple[Floats, float]:
-        """Return the scores of the training rows and |w|^2."""
+        """Return the scores of the positives and the counted rows, and |w|^2."""
         c = self.coefficients(point)
         if isinstance(self.gram, LinearGram):
             w = self.gram.X.T @ c
@@ -212,12 +227,28 @@ class Problem:
 
     def judged(self, point: Point, scores: Floats, square: float) -> Certificate:
         """Return the certificate from the scores and |w|^2, as computed."""
-        positives, negatives = np.split(scores, [self.n_positive])
-        t = self.threshold.value(negatives)
+        positives, counted = np.split(scores, [self.n_positive])
+        t = self.threshold.value(counted)
         losses = self.C * self.loss.value(t - positives).sum()
         primal, dual = float(square / 2 + losses), self._dual(point, square)
         gap = primal - dual
         return Certificate(primal, dual, gap, augmented_gap=gap)
+
+
+def twins(order: Integers, n_positive: int) -> tuple[Integers, Integers]:
+    """Return the positions of the samples that are kept twice: as a positive, and as a counted row.
+
+    `order` holds the sample of each position, the positives first.
+    """
+    _, alphas, betas = np.intersect1d(
+        order[:n_positive], order[n_positive:], assume_unique=True, return_indices=True
+    )
+    return alphas, n_positive + betas
+
+
+def _sums(order: Integers, c: Floats) -> Floats:
+    """Return the sum of the values c of each sample, in the order of X."""
+    return np.asarray(np.bincount(order, weights=c), dtype=np.float64)
 
 
 def _checked_sigma(kernel: str, sigma: float | None) -> float:

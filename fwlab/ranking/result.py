@@ -17,7 +17,7 @@ from fwlab.trace import Trace
 RANKING = {
     **{name: saved for name, saved in OUTCOME.items() if name != "made_by"},
     "alpha": Saved("f", ("positives",), finite=True),
-    "beta": Saved("f", ("negatives",), finite=True),
+    "beta": Saved("f", ("counted",), finite=True),
     "delta": NUMBER._replace(required=False),
     "threshold": NUMBER,
     **{f"machine_{name}": saved for name, saved in MACHINE.items()},
@@ -30,8 +30,9 @@ class Result:
 
     Attributes
     ----------
-    alpha, beta : array (n_positive,), (n_negative,)
-        The dual variables, in the order of X.
+    alpha, beta : array (n_positive,), (n_counted,)
+        The dual variables of the positives and of the counted rows, in the order of X. The counted
+        rows are the negatives, or all rows for PatMat(over="all").
     delta : float or None
         The dual variable of the threshold; None for TopPushK.
     threshold : float

@@ -2,7 +2,8 @@
 
 The certificate of a point computes P and D in floats. The exact P is taken at the machine of the
 point: with a linear kernel the stored w, otherwise the combination of columns of the kernel with
-the coefficients c = (alpha; -beta). The exact D is taken at a repaired point (alpha', beta',
+the coefficients c = (alpha; -beta), where a positive that counts has the rounded difference of its
+two variables. The exact D is taken at a repaired point (alpha', beta',
 delta'), because rounding breaks the equality of the sums, and then the dual is -inf:
 
     1. alpha_i is clipped to C largest;
@@ -15,7 +16,8 @@ delta'), because rounding breaks the equality of the sums, and then the dual is 
        for the hinge quantile delta' = max(delta, max(beta) / cap).
 
 This module bounds |computed gap - (P - D)|, with the standard model of fwlab.operators.sums. Let
-e_i bound the error of score i and d_i = |c_i - c'_i|. With C, theta, K, the budget, X and a
+e_i bound the error of score i and d_i = |c_i - c'_i|, which includes the rounding of a difference,
+u |c_i|. With C, theta, K, the budget, X and a
 precomputed kernel matrix exact, the errors are
 
     scores     e_i <= gamma_d sum_j |x_ij| |w_j|                               linear
@@ -61,7 +63,7 @@ class Moves:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The scores of the training rows and |w|^2 of a machine, with bounds of their errors.
+    """The scores of the positives and the counted rows, and |w|^2, with bounds of their errors.
 
     E is the error of w as the machine of c: 0 unless w is stored. link is <|w|, |E|>, and link_size
     is |E|.
@@ -76,7 +78,7 @@ class Scored:
 
 
 def scored(problem: Problem, point: Point) -> Scored:
-    """Return the scores of the training rows and their errors."""
+    """Return the scores of the positives and the counted rows, and their errors."""
     c = problem.coefficients(point)
     gram: Any = problem.gram
     if isinstance(gram, LinearGram):
@@ -87,7 +89,8 @@ def scored(problem: Problem, point: Point) -> Scored:
         return Scored(gram.X @ w, gram.score_errors(w), square, rounding, inner, size)
     scores, e = gram.product_with_errors(c)
     sizes = np.abs(c)
-    e = e + problem.gram_shift * sizes  # K + mu I is positive semidefinite, K perhaps not
+    # K + mu I is positive semidefinite, K perhaps not; mu moves the score of every copy of a sample
+    e = e + problem.gram_shift * np.bincount(problem.order, sizes)[problem.order]
     rounding = float(sizes @ e + gamma(len(c) + 1) * (sizes @ np.abs(scores)))
     return Scored(scores, e, float(c @ scores), rounding + len(c) * UNDERFLOW)
 
@@ -111,6 +114,8 @@ def gap_error(problem: Problem, point: Point, found: Scored, values: float) -> f
     """Return a bound of the error of the gap of a feasible point; values is |P| + |D|."""
     scores, e, moves = found.scores, found.errors, repair_moves(problem, point)
     moved = np.concatenate([moves.alpha, moves.beta])
+    alphas, _ = problem.twins
+    moved[alphas] += UNIT * np.abs(problem.coefficients(point)[alphas])
     inner = found.link + float(moved @ (np.abs(scores) + e))
     roots = np.sqrt(MARGIN * np.abs(problem.gram.diagonal()) + len(e) * UNDERFLOW)
     size = found.link_size + float(moved @ roots)
@@ -123,10 +128,10 @@ def gap_error(problem: Problem, point: Point, found: Scored, values: float) -> f
 def loss_error(problem: Problem, scores: Floats, e: Floats) -> float:
     """Return a bound of the error of C sum_i l(t - s_i); e (n,) bounds the errors of the scores."""
     p, loss, rule = problem.n_positive, problem.loss, problem.threshold
-    negatives, spread = scores[p:], e[p:]
-    t = rule.value(negatives)
-    below = np.nextafter(negatives - spread, -np.inf)
-    low, high = rule.bracket(below, np.nextafter(negatives + spread, np.inf))
+    counted, spread = scores[p:], e[p:]
+    t = rule.value(counted)
+    below = np.nextafter(counted - spread, -np.inf)
+    low, high = rule.bracket(below, np.nextafter(counted + spread, np.inf))
     threshold_error = max(t - low, high - t, 0.0)
     margins = t - scores[:p]
     values = loss.value(margins)

@@ -32,7 +32,7 @@ class RankingProgress(Progress):
 
     @property
     def beta(self) -> Floats:
-        """The dual variables of the negatives, (n_negative,)."""
+        """The dual variables of the counted rows, (n_counted,)."""
         return read_only(self.state.point.beta)
 
     @property
@@ -81,7 +81,7 @@ def solve(
         The constant of "rbf"; None for the other kernels.
     method : str
         A name of `methods()`. "auto" is "interior-point", or "working-set" if two n x n arrays
-        would take more than max_gram_memory.
+        would take more than max_gram_memory; n counts the positives twice for PatMat(over="all").
     tol : float
         The run ends when the certified gap, with its rounding error, is at most
         tol max(|primal|, |dual|). tol = 0 runs to max_iter iterations.
@@ -94,7 +94,8 @@ def solve(
         time is over before it: the call may be late by the time of one iteration, or of the first
         one and the certificate.
     start : tuple (alpha, beta, delta), optional
-        A feasible dual point to start from; alpha and beta follow the order of X, and delta is
+        A feasible dual point to start from. alpha (n_positive,) and beta (n_counted,) follow the
+        order of X; the counted rows are the negatives, or all rows for PatMat(over="all"). delta is
         None for TopPushK.
     rng : int or numpy Generator
         The seed of all random choices.
@@ -150,9 +151,9 @@ def _as_point(problem: Problem, start: Any) -> Point:
         got = f"a tuple of {len(start)}" if isinstance(start, tuple) else f"a {kind}"
         raise TypeError(f"start must be a tuple (alpha, beta, delta) of three; got {got}.")
     alpha, beta = (as_floats("start", part, ndims=(1,)).copy() for part in start[:2])
-    if (len(alpha), len(beta)) != (problem.n_positive, problem.n_negative):
+    if (len(alpha), len(beta)) != (problem.n_positive, problem.n_counted):
         raise ValueError(
-            f"start must hold {problem.n_positive} alpha and {problem.n_negative} beta; "
+            f"start must hold {problem.n_positive} alpha and {problem.n_counted} beta; "
             f"got {len(alpha)} and {len(beta)}."
         )
     if (start[2] is None) == free:

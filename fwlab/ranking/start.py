@@ -16,7 +16,7 @@ def inner_point(problem: Problem) -> Point:
     delta is the best one for beta with the quadratic Pat&Mat (M20 (32)), and twice the least
     feasible one with the hinge.
     """
-    p, q, rule = problem.n_positive, problem.n_negative, problem.threshold
+    p, q, rule = problem.n_positive, problem.n_counted, problem.threshold
     alpha, beta = np.ones(p), np.full(q, p / q)
     delta = None
     if rule.free and rule.cap < np.inf:

@@ -20,7 +20,7 @@ PASSES_OF_ERRORS = 5.0
 class State(RunState):
     """The state of a ranking run, whose `point` a method replaces or changes.
 
-    active counts the rows whose dual variable is not 0.
+    active counts the dual variables that are not 0.
     """
 
     problem: Problem

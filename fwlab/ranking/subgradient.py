@@ -64,10 +64,10 @@ def is_within_floats(problem: Problem, point: Point) -> bool:
 
 def subgradient_point(problem: Problem, point: Point) -> Point:
     """Return the dual point of a subgradient of P at the machine of `point`."""
-    positives, negatives = np.split(problem.scores(point), [problem.n_positive])
+    positives, counted = np.split(problem.scores(point), [problem.n_positive])
     rule = problem.threshold
-    t = rule.value(negatives)
+    t = rule.value(counted)
     alpha = problem.C * problem.loss.slope(t - positives)
-    q, r = rule.attained(negatives, t)
+    q, r = rule.attained(counted, t)
     total = float(alpha.sum())
     return Point(alpha, total * q, total * r if rule.free else None)

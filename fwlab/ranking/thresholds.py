@@ -1,6 +1,7 @@
-"""Define the decision threshold t, a convex function of the negatives' scores, and its dual.
+"""Define the decision threshold t, a convex function of the counted rows' scores, and its dual.
 
-Both thresholds are a supremum over weights q >= 0 with sum 1 and a number r,
+The counted rows are the negatives, or all rows for PatMat(over="all"). Both thresholds are a
+supremum over weights q >= 0 with sum 1 and a number r,
 
     t(s) = sup <q, s> + slope sum q - curvature/2 sum q_j^2 / r - price r,    q_j <= cap r,
 
@@ -42,13 +43,13 @@ class Threshold(Protocol):
         """Whether r is a variable, M20's delta, instead of the sum of beta."""
 
     def value(self, scores: Floats) -> float:
-        """Return t of the negatives' scores (n_negative,)."""
+        """Return t of the counted rows' scores (n_counted,)."""
 
     def bracket(self, low: Floats, high: Floats) -> tuple[float, float]:
         """Return a lower bound of the exact t for `low` and an upper bound of the t for `high`."""
 
     def level(self, scores: Floats) -> float:
-        """Return the score above which one more negative would raise the threshold."""
+        """Return the score above which one more counted row would raise the threshold."""
 
     def attained(self, scores: Floats, t: float) -> tuple[Floats, float]:
         """Return the q and r that attain the supremum at t = value(scores)."""
@@ -91,7 +92,7 @@ class MeanOfLargest:
 
 @dataclass(frozen=True)
 class SurrogateQuantile:
-    """The t with sum_j l(s_j - t) = budget, 0 < budget <= n_negative.
+    """The t with sum_j l(s_j - t) = budget, 0 < budget <= n_counted.
 
     The sum is strictly decreasing in t where it is positive.
     """

@@ -4,7 +4,8 @@
 and encloses the exact values of
 
     P at the machine of the point: the stored w with a linear kernel, or else the combination of
-      the kernel's columns with the coefficients (alpha; -beta),
+      the kernel's columns with the coefficients (alpha; -beta), in which a positive that counts has
+      the rounded difference of its two variables,
     D at the repaired point, which meets every constraint exactly (fwlab.ranking.rounding).
 
 Kernel values, scores, the threshold, losses and sums are computed anew, from their definitions, by
@@ -77,7 +78,7 @@ def _enclose(
     alpha, beta = ([arb(float(v)) for v in values] for values in (point.alpha, point.beta))
     delta = None if point.delta is None else arb(float(point.delta))
     repaired = _repaired(arb, problem, alpha, beta, delta)
-    c = [*alpha, *(-b for b in beta)]
+    c = [arb(float(value)) for value in problem.coefficients(point)]
     moved = [*repaired[0], *(-b for b in repaired[1])]
     if problem.kernel == "linear":
         scores, square, dual_square = _linear(flint, problem, point, moved)
@@ -154,7 +155,7 @@ def _linear(flint: Any, problem: Problem, point: Any, c: list[Any]) -> tuple[lis
 
 
 def _gram(problem: Problem) -> Any:
-    """Return the holder of the rows X or of the kernel matrix K, with the positives first."""
+    """Return the holder of the rows X or of the kernel matrix K, positives first, then counted."""
     return problem.gram
 
 
@@ -237,7 +238,7 @@ def _linear_part(
 
 
 def _threshold(arb: Any, problem: Problem, scores: list[Any]) -> Any:
-    """Return the threshold of the negatives' scores."""
+    """Return the threshold of the counted rows' scores."""
     if hasattr(problem.objective, "K"):
         K = problem.objective.K
         # the mean of the K largest grows with every score

@@ -3,8 +3,8 @@
 A round solves the problem of the rows in the set, with the same K or budget, by the interior-point
 method, which starts at the last round's point. With zeros for the other rows, the dual point of
 this small problem is feasible for the whole problem. Then all rows that this point does not serve
-enter the set: positives with a loss, and negatives above the level at which they raise the
-threshold.
+enter the set: positives with a loss, and counted rows above the level at which they raise the
+threshold. A positive that counts can enter as either of the two, or as both.
 
 The method cannot stall. If no row enters, the set has the threshold of all rows and no positive
 outside has a loss. The whole problem then has the gap of the small one, which falls below any
@@ -29,8 +29,8 @@ FIRST = 200  # rows of each kind
 GAIN = 1e-2  # the small problem's relative gap, as a share of the whole problem's
 FINEST = 1e-11
 # the largest number of rows of each kind that enter, as a share of the set: the loss of a positive
-# does not depend on other positives, while one new negative can make the next one unnecessary
-POSITIVES, NEGATIVES = 1.0, 0.15
+# does not depend on other positives, while one new counted row can make the next one unnecessary
+POSITIVES, COUNTED = 1.0, 0.15
 STEPS = 500
 STEPS_BETWEEN = 25  # after this number of steps, rounding errors may keep the gap from the goal
 
@@ -76,8 +76,8 @@ def sparse_point(problem: Problem) -> Point:
 
 
 def first_rows(problem: Problem) -> Integers:
-    """Return rows of each kind, evenly spread, with more negatives than a threshold needs."""
-    p, q, rule = problem.n_positive, problem.n_negative, problem.threshold
+    """Return rows of each kind, evenly spread, with more counted rows than a threshold needs."""
+    p, q, rule = problem.n_positive, problem.n_counted, problem.threshold
     needed = 2 * int(rule.price if rule.free else round(1 / min(1.0, rule.cap)))
     return np.concatenate([spaced(p, FIRST), p + spaced(q, max(FIRST, needed))])
 
@@ -131,7 +131,7 @@ def restriction(problem: Problem, rows: Integers, point: Point) -> Point:
 
 def spread(problem: Problem, rows: Integers, point: Point) -> Point:
     """Return the point of the small problem with zeros for the other rows."""
-    z = np.zeros(problem.n_positive + problem.n_negative)
+    z = np.zeros(problem.n_positive + problem.n_counted)
     z[rows] = np.concatenate([point.alpha, point.beta])
     return Point(z[: problem.n_positive], z[problem.n_positive :], point.delta)
 
@@ -139,13 +139,13 @@ def spread(problem: Problem, rows: Integers, point: Point) -> Point:
 def unserved(problem: Problem, point: Point, inside: NDArray[np.bool_]) -> Integers:
     """Return the rows that enter the set: of each kind, the rows that the point serves worst."""
     p, most = problem.n_positive, int(inside.sum())
-    positives, negatives = np.split(problem.scores(point), [p])
-    in_set = negatives[inside[p:]]
+    positives, counted = np.split(problem.scores(point), [p])
+    in_set = counted[inside[p:]]
     slopes = problem.loss.slope(problem.threshold.value(in_set) - positives)
-    above = negatives - problem.threshold.level(in_set)
+    above = counted - problem.threshold.level(in_set)
     entering = [
         largest(np.where(inside[:p], 0.0, slopes), max(1, int(POSITIVES * most))),
-        p + largest(np.where(inside[p:], 0.0, above), max(1, int(NEGATIVES * most))),
+        p + largest(np.where(inside[p:], 0.0, above), max(1, int(COUNTED * most))),
     ]
     return np.concatenate(entering)
 

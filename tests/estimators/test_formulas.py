@@ -106,7 +106,8 @@ DEFAULTS = {
     fwlab.TopKSVC: MULTI_CLASS | {"C": 1.0, "warm_start": False},
     fwlab.TopKSVCCV: MULTI_CLASS | {"Cs": 10, "cv": 5, "scoring": None},
     fwlab.TopPushClassifier: RANKING | {"C": 1.0, "K": 1},
-    fwlab.PatMatClassifier: RANKING | {"C": 1.0, "tau": 0.01, "theta2": None, "budget": "all"},
+    fwlab.PatMatClassifier: RANKING
+    | {"C": 1.0, "tau": 0.01, "theta2": None, "budget": "all", "over": "negatives"},
 }
 
 
@@ -208,6 +209,9 @@ def test_parameters_reach_the_objectives_of_rankings():
         tau=0.2, surrogate="hinge", theta=0.5, theta2=2.0, budget="negatives"
     )
     assert quantile._objective() == PatMat(0.2, "hinge", 0.5, 2.0, "negatives")
+    assert quantile.set_params(over="all")._objective() == PatMat(
+        0.2, "hinge", 0.5, 2.0, "negatives", "all"
+    )
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

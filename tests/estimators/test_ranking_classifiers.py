@@ -20,8 +20,11 @@ from fwlab import ranking
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = scale(X)[:200], Y[:200]
 NAMES = np.array(["malignant", "benign"])[Y]  # in alphabetical order benign is the first
-MACHINES = [fwlab.TopPushClassifier(K=3), fwlab.PatMatClassifier(tau=0.05)]
-OBJECTIVES = [ranking.TopPushK(3), ranking.PatMat(0.05)]
+MACHINES = [
+    *(fwlab.TopPushClassifier(K=3), fwlab.PatMatClassifier(tau=0.05)),
+    fwlab.PatMatClassifier(tau=0.05, over="all"),
+]
+OBJECTIVES = [ranking.TopPushK(3), ranking.PatMat(0.05), ranking.PatMat(0.05, over="all")]
 
 
 @pytest.mark.turns
@@ -60,7 +63,7 @@ def test_gram_matrices_and_sparse_samples_give_the_same_machine(machine):
     K = rbf_kernel(X, gamma=1 / X.shape[1])
     machine.set_params(kernel="precomputed").fit(K, NAMES)
     np.testing.assert_allclose(machine.decision_function(K[:20]), by_rbf, atol=1e-3)
-    assert cross_val_score(machine, K, NAMES, cv=2).min() > 0.6
+    assert cross_val_score(machine, K, NAMES, cv=2, scoring="roc_auc").min() > 0.6
     machine.set_params(kernel="linear").fit(X, NAMES)
     dense = machine.decision_function(X)
     machine.fit(sp.csr_array(X), NAMES)
@@ -94,6 +97,7 @@ def test_a_run_that_ends_too_early_warns_with_its_gap():
         (fwlab.TopPushClassifier(method="sgd"), "method must be"),
         (fwlab.PatMatClassifier(tau=1), "tau must be"),
         (fwlab.PatMatClassifier(budget="some"), "budget must be"),
+        (fwlab.PatMatClassifier(over="positives"), "over must be one of all, negatives; got 'pos"),
     ],
 )
 def test_a_bad_argument_is_named(machine, match):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from figures.kit.exponents import exponent
+from figures.kit.exponents import exponent, line
 from figures.tajima2020.table1 import OPTIMUM, ChosenFits, Plan, cell_name, choose, marked, p_values
 
 pytestmark = pytest.mark.small
@@ -59,3 +59,21 @@ def test_marks_tell_a_tie_and_a_cap():
     gaps = np.array([1e-4, 0.5])
     assert [marked("PG", gaps, p) for p in (0.01, 0.2, None)] == ["", "=", ""]
     assert [marked(OPTIMUM, g, None) for g in (gaps, gaps[:1])] == ["*", ""]
+
+
+def test_a_constant_is_no_part_of_the_growth():
+    """12 + n/4: the slope of the logarithms is far below 1."""
+    sizes = np.array([10.0, 50.0, 100.0, 200.0])
+    found = line(sizes, 12 + sizes / 4)
+    assert (found.constant, found.per_size) == (pytest.approx(12), pytest.approx(0.25))
+    assert found.left < 1e-9 < 0.05 < found.left_by_power
+    assert exponent(sizes, 12 + sizes / 4)[0] < 0.6
+    power = line(sizes, sizes**0.5)
+    assert power.left_by_power < 1e-9 < 0.05 < power.left
+
+
+def test_a_line_has_no_negative_constant_and_counts_relative_errors():
+    """The best line through (1, 1) and (2, 4) is 6/5 n: (b - 1)^2 + (b/2 - 1)^2 is least."""
+    found = line([1.0, 2.0], [1.0, 4.0])
+    assert found.constant == 0.0 and found.per_size == pytest.approx(1.2)
+    assert found.left == pytest.approx(np.sqrt((0.2**2 + 0.4**2) / 2))

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from figures import __main__ as command
 from figures.kit import study as _study
 from figures.kit.captions import Caption
-from figures.kit.kept import compact, is_stale, keep, rounded
+from figures.kit.kept import agrees, compact, is_stale, keep, rounded
 from figures.kit.listing import stored
 from figures.kit.script import Script, _scripts
-from figures.kit.study import NotRun, Study
+from figures.kit.study import NotRun, Study, readable
 from figures.kit.tables import Table
+from fwlab import ranking
 from fwlab.experiments.cells import Cell
 
 SECONDS = {"quick": 1, "standard": 1, "full": 1}
@@ -142,6 +143,20 @@ def test_a_record_is_stale_when_settings_differ(kept, tmp_path):
     assert not is_stale(study.record, [*cells("standard"), Cell("more", thirds, {"x": 3.0})])
     assert is_stale(study.record, cells("standard", x=1.5))
     assert is_stale(study.record, cells("standard")[:1])
+
+
+def test_an_option_that_is_newer_than_a_record_has_its_default():
+    def settings(**options):
+        return {"C": 1.0, "objective": ranking.PatMat(0.05, **options)}
+
+    stored = json.loads(json.dumps(readable(settings())))
+    assert agrees(stored, settings()) and not agrees(stored, settings(over="all"))
+    del stored["objective"]["over"]
+    assert agrees(stored, settings()) and not agrees(stored, settings(over="all"))
+    assert not agrees(stored, settings(theta=2.0))
+    stored["objective"]["former"] = 1
+    assert not agrees(stored, settings())
+    assert not agrees({"C": 1.0}, {"C": 1.0, "D": 2.0})
 
 
 def test_stale_is_a_mark_and_no_refusal(kept, tmp_path, monkeypatch):

@@ -8,6 +8,9 @@ import numpy as np
 from fwlab.ranking import PatMat, TopPush, TopPushK
 from reference.ranking import Ranking, features_of
 
+# Pat&Mat over all rows takes turns through two budgets, both surrogates and all kernels
+OVER_ALL = range(1000, 1012)
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -35,7 +38,8 @@ class Instance:
         """Return this problem for the reference, through a factor of the kernel matrix."""
         F, positive, objective = features_of(self.gram), self.y == 1, self.objective
         power = {"hinge": 1, "quadratic": 2}[objective.surrogate]
-        common = (F[positive], F[~positive], self.C, power, objective.theta)
+        counted = F[~positive] if objective.over == "negatives" else F
+        common = (F[positive], counted, self.C, power, objective.theta)
         if isinstance(objective, TopPushK):
             return Ranking(*common, K=objective.K)
         rows = len(self.y) if objective.budget == "all" else int((~positive).sum())
@@ -44,7 +48,10 @@ class Instance:
 
 
 def random_instance(seed: int) -> Instance:
-    """Return instance number `seed`; objectives, surrogates and kernels take turns."""
+    """Return instance number `seed`; objectives, surrogates and kernels take turns.
+
+    From OVER_ALL.start on, the objective is Pat&Mat over all rows.
+    """
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 41)), int(rng.integers(1, 7))
     X = np.round(rng.normal(size=(n, d)), 1)
@@ -64,7 +71,11 @@ def random_instance(seed: int) -> Instance:
         PatMat(rng.uniform(0.05, 0.95) * q / n, surrogate, theta, theta2),
         PatMat(rng.uniform(0.05, 0.95), surrogate, theta, budget="negatives"),
     )[seed // 2 % 5]
-    kernel, sigma = (("linear", None), ("rbf", 0.3), ("precomputed", None))[seed // 10 % 3]
+    turn = seed // 10
+    if seed >= OVER_ALL.start:
+        turn, budget = seed // 4, ("all", "negatives")[seed // 2 % 2]
+        objective = PatMat(rng.uniform(0.01, 0.99), surrogate, theta, theta2, budget, "all")
+    kernel, sigma = (("linear", None), ("rbf", 0.3), ("precomputed", None))[turn % 3]
     if kernel == "precomputed":
         X = ((1 + X @ X.T) / (1 + d)) ** 2
     return Instance(X, y, objective, 10.0 ** rng.integers(-2, 3), kernel, sigma)

@@ -15,7 +15,10 @@ pytestmark = pytest.mark.small
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(12, 3))
 Y = np.arange(12) % 3 == 0
-OBJECTIVES = [TopPush(), TopPush("hinge"), TopPushK(3), PatMat(0.3), PatMat(0.3, "hinge")]
+OBJECTIVES = [
+    *(TopPush(), TopPush("hinge"), TopPushK(3), PatMat(0.3), PatMat(0.3, "hinge")),
+    *(PatMat(0.3, over="all"), PatMat(0.3, "hinge", over="all")),
+]
 
 
 def scaled_run(scale, C, objective, kernel, **options):
@@ -194,7 +197,7 @@ def test_subgradient_steps_that_grow_without_end_stop_within_floats():
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("surrogate", ["quadratic", "hinge"])
 def test_degenerate_rows(method, surrogate):
-    """Zero rows, equal rows, one positive, K = n_negative: certified, with no negative proof."""
+    """Zero or equal rows, one positive, one negative, K = n_negative: no gap is below its error."""
     one = np.arange(12) == 4
     for rows, y, objective in (
         (0 * X, Y, TopPush(surrogate)),
@@ -202,6 +205,9 @@ def test_degenerate_rows(method, surrogate):
         (X, one, TopPushK(11, surrogate)),
         (X, one, PatMat(1e-15, surrogate)),
         (X, one, PatMat(1 - 1e-16, surrogate, budget="negatives")),
+        (X, one, PatMat(1 - 1e-16, surrogate, over="all")),
+        (X, ~one, PatMat(1e-15, surrogate, over="all")),
+        (X[np.zeros(12, int)], Y, PatMat(0.2, surrogate, over="all")),
     ):
         result = ranking.solve(rows, y, objective, 1.0, method=method, max_iter=40)
         assert np.isfinite([result.primal, result.dual, result.threshold]).all()

@@ -9,7 +9,7 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.subgradient import Subgradient
 from fwlab.ranking.surrogates import Surrogate
 from fwlab.ranking.thresholds import SurrogateQuantile
-from tests.ranking.instances import random_instance
+from tests.ranking.instances import OVER_ALL, random_instance
 
 X = np.array([[2.0, 1.0], [1.0, -1.0], [0.0, 1.0], [-1.0, 0.5], [0.5, 0.0]])
 Y = np.array([1, 1, 0, 0, 0])
@@ -85,7 +85,7 @@ def test_a_sparse_matrix_gives_the_same():
         assert sparse.decision_function(csr_matrix(X)) == pytest.approx(new, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 3))
+@pytest.mark.parametrize("seed", [*range(0, 40, 3), *OVER_ALL])
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_any_feasible_start_leads_to_the_optimum(seed, share):
     arguments = random_instance(seed).arguments()
@@ -107,7 +107,7 @@ def test_each_step_along_a_subgradient_counts():
 
 
 @pytest.mark.turns
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), *OVER_ALL])
 def test_the_subgradient_method_closes_its_gap(seed):
     instance = random_instance(seed)
     best = solve(**instance.arguments(), tol=1e-8)
@@ -205,6 +205,10 @@ def test_bad_input_is_one_sentence(change, error, sentence):
         ),
         (lambda: PatMat(0.1, theta2=-1.0), ValueError, "theta2 must be"),
         (lambda: PatMat(0.1, budget="some"), ValueError, "budget must be one of"),
+        *(
+            (lambda over=over: PatMat(0.1, over=over), ValueError, "over must be one of all, neg")
+            for over in ("positives", "All", None, True, ["all"], np.array(["all", "all"]))
+        ),
     ],
 )
 def test_bad_objectives_are_refused(build, error, sentence):

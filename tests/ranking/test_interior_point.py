@@ -21,10 +21,10 @@ from fwlab.ranking.newton_step import Iterate, Move, NewtonMatrix
 from fwlab.ranking.predictor_corrector import APART, LONGEST, kept_near, longest_step
 from fwlab.ranking.start import central_point, inner_point
 from fwlab.ranking.state import State
-from tests.ranking.instances import random_instance
+from tests.ranking.instances import OVER_ALL, random_instance
 
 pytestmark = pytest.mark.small
-SEEDS = range(30)  # every objective, surrogate and kernel
+SEEDS = [*range(30), *OVER_ALL]  # every objective, surrogate and kernel
 
 
 def random_iterate(seed: int) -> tuple[Problem, Iterate, np.random.Generator]:

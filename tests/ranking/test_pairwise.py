@@ -11,7 +11,7 @@ from fwlab.ranking.problem import Point, Problem
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.state import State
 from fwlab.ranking.subgradient import subgradient_point
-from tests.ranking.instances import random_instance
+from tests.ranking.instances import OVER_ALL, random_instance
 
 
 def random_point(problem: Problem, rng: np.random.Generator) -> Point:
@@ -36,12 +36,12 @@ def moved(problem: Problem, point: Point, k: int, partner: int, step: float) -> 
 
 
 @pytest.mark.turns
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(60), *OVER_ALL])
 def test_the_pair_step_is_the_best_of_all_pairs(seed):
     instance, rng = random_instance(seed), np.random.default_rng(seed)
     problem = Problem(**instance.arguments())
     point = random_point(problem, rng)
-    p, n = problem.n_positive, len(instance.y)
+    p, n = problem.n_positive, len(problem.order)
     z, s = np.concatenate([point.alpha, point.beta]), problem.signs * problem.scores(point)
     before, k = problem.dual(point), int(rng.integers(n))
     column = problem.signs[k] * problem.signs * problem.gram.column(k)
@@ -102,7 +102,7 @@ def end_of(gain, sign: float) -> float:
     return sign * inside
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 3))
+@pytest.mark.parametrize("seed", [*range(0, 60, 3), *OVER_ALL])
 def test_the_dual_never_falls(seed):
     instance = random_instance(seed)
     result = ranking.solve(**instance.arguments(), method="pairwise", tol=1e-7, max_iter=40)
@@ -130,7 +130,7 @@ def test_pairs_rest_at_a_common_bound_away_from_zero():
     assert 0 < stuck.dual < 0.1 * best.dual and best.success
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(12), *OVER_ALL])
 def test_a_step_keeps_the_scores(seed):
     instance = random_instance(seed)
     problem = Problem(**instance.arguments())

@@ -10,7 +10,7 @@ from fwlab.ranking.problem import Point
 from fwlab.ranking.registry import METHODS
 from fwlab.ranking.start import inner_point
 from fwlab.ranking.verify import enclose
-from tests.ranking.instances import random_instance
+from tests.ranking.instances import OVER_ALL, random_instance
 
 TOL = 1e-10
 
@@ -38,7 +38,7 @@ def furthest(value: float, interval: tuple[float, float]) -> float:
 @pytest.mark.small
 @pytest.mark.usefixtures("flint")
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [*range(30), *OVER_ALL])
 def test_the_error_is_within_its_bound(seed, method):
     """The instances take turns through all objectives, surrogates and kernels."""
     arguments = random_instance(seed).arguments()
@@ -51,7 +51,7 @@ def test_the_error_is_within_its_bound(seed, method):
 
 @pytest.mark.small
 @pytest.mark.usefixtures("flint")
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [*range(30), *OVER_ALL])
 def test_points_that_are_feasible_only_to_rounding(seed):
     """The repair is what the bound says it is: errors of 1e-13 in every constraint."""
     rng, arguments = np.random.default_rng(seed), random_instance(seed).arguments()
@@ -272,10 +272,11 @@ def test_moves_of_the_repair_count_by_the_roots_of_the_diagonal(monkeypatch):
     monkeypatch.setattr(rounding, "loss_error", lambda *given: 0.0)
     monkeypatch.setattr(rounding, "linear_part_error", lambda *given: 0.0)
     found = rounding.Scored(np.zeros(2), np.zeros(2), 0.0, 0.0)
-    error = rounding.gap_error(problem, None, found, 0.0)
+    point = Point(np.ones(1), np.ones(1), None)
+    error = rounding.gap_error(problem, point, found, 0.0)
     assert error == pytest.approx(MARGIN**2 * 6.0**2 / 2, rel=1e-12)
     moves.alpha[0] = 0.0
-    error = rounding.gap_error(problem, None, found, 2.0)
+    error = rounding.gap_error(problem, point, found, 2.0)
     assert error == pytest.approx(8 * UNIT * 2.0, rel=1e-12, abs=0)
 
 

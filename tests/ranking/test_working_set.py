@@ -5,11 +5,11 @@ import pytest
 
 from fwlab.ranking import solve, working_set
 from fwlab.ranking.gram import RbfGram
-from tests.ranking.instances import random_instance
+from tests.ranking.instances import OVER_ALL, random_instance
 
 
 @pytest.mark.turns
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(60), *OVER_ALL])
 def test_a_small_first_set_grows_to_the_optimum(seed, monkeypatch):
     monkeypatch.setattr(working_set, "FIRST", 1)
     arguments = random_instance(seed).arguments()

@@ -10,8 +10,8 @@ ONE = np.array([[1.0]])
 TWO_AND_ZERO = np.array([[2.0], [0.0], [1.0]])
 
 
-def machine(power=2, theta=1.0, positives=ONE, negatives=TWO_AND_ZERO, C=1.0, **threshold):
-    return Ranking(positives, negatives, C, power, theta, **threshold)
+def machine(power=2, theta=1.0, positives=ONE, counted=TWO_AND_ZERO, C=1.0, **threshold):
+    return Ranking(positives, counted, C, power, theta, **threshold)
 
 
 def test_the_threshold_is_the_mean_of_the_largest():
@@ -40,8 +40,8 @@ def test_the_primal_by_hand():
 @pytest.mark.parametrize("seed", range(10))
 def test_every_feasible_lagrangian_is_below_every_primal(power, threshold, seed):
     rng = np.random.default_rng(seed)
-    positives, negatives = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
-    problem = machine(power, 1.5, positives, negatives, 2.0, **threshold)
+    positives, counted = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    problem = machine(power, 1.5, positives, counted, 2.0, **threshold)
     alpha, beta, delta = problem.feasible(rng.normal(size=3), rng.normal(size=4), 0.1)
     assert alpha.sum() == pytest.approx(beta.sum()) and min(alpha.min(), beta.min()) >= 0
     if "K" in threshold:
@@ -55,7 +55,7 @@ def test_every_feasible_lagrangian_is_below_every_primal(power, threshold, seed)
 
 def test_the_optimum_of_one_positive_and_one_negative():
     # least of a^2 |x - z|^2 / 2 + C (1 - a |x - z|^2)^2 with x - z = 2
-    problem = machine(positives=3 * ONE, negatives=ONE, C=3.0, K=1)
+    problem = machine(positives=3 * ONE, counted=ONE, C=3.0, K=1)
     a = 2 * 3.0 / (1 + 2 * 3.0 * 4)
     found, value = problem.optimum(), 2 * a**2 + 3 * (1 - 4 * a) ** 2
     assert found.contains(value, 1e-9) and found.value_upper - found.value_lower < 1e-6

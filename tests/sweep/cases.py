@@ -141,7 +141,8 @@ def _objective(rng: Generator, n: int, n_positive: int) -> Any:
         K = int(rng.integers(1, n - n_positive + 1))
         return fwlab.ranking.TopPushK(K, surrogate, theta)
     tau = float(10.0 ** rng.uniform(-4, -0.01)) * (n - n_positive) / n
-    return fwlab.ranking.PatMat(tau, surrogate, theta)
+    over = "all" if rng.random() < 0.3 else "negatives"
+    return fwlab.ranking.PatMat(tau, surrogate, theta, over=over)
 
 
 def _settings(rng: Generator) -> dict[str, Any]:
