@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -40,7 +41,8 @@ def lines(name: str, value: Any) -> Iterator[str]:
             is_own = owner(value, member).__module__.startswith("fwlab.")
             if is_own and not member.startswith("_") and is_documented(static):
                 yield from lines(f"{name}.{member}", static)
-        if issubclass(value, BaseException):
+        if issubclass(value, BaseException | Enum):
+            yield from (f"{name}.{member}" for member in getattr(value, "__members__", ()))
             return
     value = getattr(value, "__func__", value)
     if callable(value):

@@ -72,6 +72,7 @@ def test_a_name_that_is_gone_is_seen(offered):
 
 def test_every_former_name_has_its_call():
     assert sorted(CALLS) == sorted(FORMER)
+    assert {*FORMER} <= {name for names in LISTS.values() for name in names}
 
 
 @pytest.mark.parametrize("name", FORMER)
