@@ -112,6 +112,11 @@ class Problem:
         self.signs = np.repeat([1.0, -1.0], [n_positive, self.n_counted])
         self.twins = twins(order, n_positive)
 
+    @property
+    def n_negative(self) -> int:
+        """The number of negatives."""
+        return self.n_counted - len(self.twins[0])
+
     def _gram_of(self, X: Any) -> Gram:
         """Return the kernel matrix of the rows of X, or of X itself, in this problem's order."""
         if self.kernel == "precomputed":

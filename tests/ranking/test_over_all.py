@@ -113,7 +113,7 @@ def test_a_positive_has_one_coefficient():
     c = problem.coefficients(POINT)
     assert c[:3].tolist() == (POINT.alpha - POINT.beta[Y]).tolist()
     assert c[3:].tolist() == np.where(Y, 0.0, -POINT.beta).tolist()
-    assert (problem.n_positive, problem.n_counted) == (3, 9)
+    assert (problem.n_positive, problem.n_counted, problem.n_negative) == (3, 9, 6)
     # in the problem of alpha_3, beta_3, beta_6 and beta_8, only row 3 has both
     small = problem.restricted(np.array([1, 6, 9, 11]))
     assert (small.n_positive, small.n_counted) == (1, 3)
