@@ -267,11 +267,14 @@ def line_search(
 ) -> tuple[SmoothPoint, float] | None:
     """Return W - s direction for the first s = 1, 1/2, .. that lowers P enough, and s, or None.
 
-    slope is minus <grad P, direction>. room (n, m) is overwritten.
+    The mean of W over the classes is taken off: it changes no loss, and rounding leaves some of it,
+    which no later direction would take back. slope is minus <grad P, direction>. room (n, m) is
+    overwritten.
     """
     step = 1.0
     for _ in range(MOST_HALVINGS):
-        new = visited(state, last.W - step * direction, room)
+        W = last.W - step * direction
+        new = visited(state, W - W.mean(axis=0), room)
         if new.primal <= last.primal + ARMIJO * step * slope + ROUNDING * last.primal:
             return new, step
         step /= 2

@@ -176,9 +176,10 @@ def test_what_it_does_not_take_is_refused():
         fwlab.solve(made(), "newton", passes=3)
 
 
-def test_products_keep_their_digits_where_labels_are_nearly_certain():
+@pytest.mark.parametrize("seed", range(6))
+def test_products_keep_their_digits_where_labels_are_nearly_certain(seed):
     """The label's probability is 1 to rounding, and its scores are far larger than the product."""
-    X = 1e4 * np.random.default_rng(1).normal(size=(2, 30))
+    X = 1e4 * np.random.default_rng(seed).normal(size=(2, 30))
     problem = fwlab.Problem(X, [0, 1], fwlab.CrossEntropy(), C=1e4, n_classes=3)
     result = fwlab.solve(problem, "newton", tol=1e-6, relative=True, max_iter=100)
     assert result.status is fwlab.Status.CONVERGED

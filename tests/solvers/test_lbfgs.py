@@ -8,6 +8,7 @@ from solvers.entropy_problems import LOSS, at, data, made
 import fwlab
 import fwlab.solvers.lbfgs as module
 from fwlab.experiments import compare
+from fwlab.solvers.entropy_newton import EntropyNewton
 from fwlab.solvers.lbfgs import Lbfgs, SmoothPoint
 from fwlab.solvers.lbfgs_history import LENGTH, History
 from fwlab.solvers.method import State
@@ -92,6 +93,20 @@ def test_a_point_has_the_objective_the_gradient_and_the_gap(weighted):
 def started(problem):
     state = State(problem, np.zeros((60, 4)), np.random.default_rng(0), Lbfgs().needs(problem))
     return state, Lbfgs().start(state)
+
+
+@pytest.mark.parametrize("method", [Lbfgs(), EntropyNewton()])
+def test_a_step_takes_off_what_all_classes_share(method):
+    """No loss depends on it, and the blocks of the preconditioner do not see it."""
+    problem = made()
+    state, workspace = started(problem)
+    W = workspace.point.W + 0.01 * np.arange(1, 7)
+    workspace = method.start(state)
+    workspace.point = at(problem, W)[0]
+    method.iterate(state, workspace)
+    found = workspace.point.W
+    assert found.any()
+    assert np.abs(found.mean(axis=0)).max() <= 4 * len(W) * 2.0**-53 * np.abs(W).max()
 
 
 def test_the_dual_point_is_the_better_one():
