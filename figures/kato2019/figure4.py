@@ -122,7 +122,7 @@ def caption(values: dict[str, Any], size: str, names: list[str]) -> Caption:
         shows="Smallest certified gap so far of Frank-Wolfe with exact line search.",
         settings=(
             f"WeightedTopK with k = {K}, lam = 1/n unless the reading has a C, gap {TOL:g} or "
-            f"{CAPS[size]} iterations. FMD's features are not to be had: synthetic data of its "
+            f"{CAPS[size]} iterations. FMD's features are unavailable: synthetic data of its "
             "size, with rows of length 1, instead."
         ),
         agreement=(

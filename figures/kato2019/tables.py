@@ -28,7 +28,7 @@ from figures.kato2019.machines import (
 )
 from figures.kato2019.printed import TABLE_1, TABLES
 from figures.kit.captions import Caption
-from figures.kit.findings import FigureFinding, no_data
+from figures.kit.findings import FigureFinding, nothing_to_compute
 from figures.kit.judge import judge
 from figures.kit.own_files import FILES, missing, stored_sets
 from figures.kit.readings import Reading, Tried
@@ -102,7 +102,7 @@ def distance(entry: Chosen, printed: float) -> float:
 def finding(values: dict[str, Any], size: str, name: str) -> FigureFinding:
     """Return the finding of one of Tables 2 to 7."""
     if not stored_sets(values, [name]):
-        return no_data(CLAIMS)
+        return nothing_to_compute(CLAIMS)
     tried = []
     for reading in readings(name):
         parts: tuple[dict[str, float], dict[str, float]] = {}, {}
@@ -120,7 +120,7 @@ def finding_of_best(values: dict[str, Any], size: str) -> FigureFinding:
     """Return the finding of Table 1: one reading for all data sets, or each table's own choice."""
     names = stored_sets(values, NUMBERS)
     if not names:
-        return no_data(CLAIMS)
+        return nothing_to_compute(CLAIMS)
     tried = []
     for label, each in ways(values, size, names).items():
         parts: tuple[dict[str, float], dict[str, float]] = {}, {}

@@ -61,12 +61,12 @@ def readings_table(finding: FigureFinding) -> list[str]:
     """Return the lines of a table of the readings with their distances, none for a single one."""
     if finding.n_readings == 1:
         return []
-    lines = ["| reading | the text allows it | choosing cells | other cells |", "| --- " * 4 + "|"]
+    lines = ["| reading | where it comes from | choosing cells | other cells |", "| --- " * 4 + "|"]
     for one in finding.tried:
         name = one.reading.name
         name = f"**{name}**" if name == finding.reading else name
         parts = [_part(cells, finding.tolerance) for cells in (one.choose, one.confirm)]
-        lines.append(f"| {' | '.join([name, one.reading.source or 'no', *parts])} |")
+        lines.append(f"| {' | '.join([name, one.reading.origin, *parts])} |")
     return [*lines, ""]
 
 

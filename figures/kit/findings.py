@@ -6,13 +6,14 @@ from enum import StrEnum
 from figures.kit.readings import Tried
 
 
-class Agreement(StrEnum):
-    """Whether a paper's figure comes out again."""
+class FigureOutcome(StrEnum):
+    """Whether a paper's figure comes out again; the judge derives it, no script states it."""
 
     AGREES = "agrees"
-    COULD_AGREE = "could agree"
-    DISAGREES = "disagrees"
-    NO_DATA = "data not to be had"
+    AGREES_WITH_PROGRAM = "agrees with the program"
+    EXPLAINED = "explained"
+    NOT_EXPLAINED = "not explained"
+    NOTHING = "nothing to compute"
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class FigureFinding:
     measured
         The number that says so: "34 of 36 numbers within 0.01".
     because
-        Why the figure does not agree, or not for certain: a sentence without its stop.
+        Where the text says otherwise, the cause of a difference, or what was tried in vain: a
+        sentence without its stop.
     reading
         Name of the reading that was chosen, "" if the text leaves no choice.
     tried
@@ -37,7 +39,7 @@ class FigureFinding:
         Ids of the ledger's rows about this figure.
     """
 
-    outcome: Agreement
+    outcome: FigureOutcome
     measured: str
     because: str = ""
     reading: str = ""
@@ -62,8 +64,8 @@ class FigureFinding:
         return f"{self.outcome.capitalize()}{reading}; {self.measured}{because}."
 
 
-def no_data(claims: tuple[str, ...] = ()) -> FigureFinding:
-    """Return the finding of a script that has nothing to compute."""
-    return FigureFinding(
-        Agreement.NO_DATA, "0 numbers of ours", "its features are not to be had here", claims=claims
-    )
+def nothing_to_compute(
+    claims: tuple[str, ...] = (), why: str = "its data are unavailable here"
+) -> FigureFinding:
+    """Return the finding of a figure that has no number of ours."""
+    return FigureFinding(FigureOutcome.NOTHING, "0 numbers of ours", why, claims=claims)

@@ -1,12 +1,13 @@
-"""The judge of readings: which is chosen, and whether the paper's figure agrees under it.
+"""The judge of readings and causes: the outcome of a figure follows from distances.
 
 To choose the best of several readings manufactures agreement. The chosen reading therefore has to
-hold on cells that had no part in the choice.
+hold on cells that had no part in the choice. A cause has to hold against a control without it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.causes import Cause
+from figures.kit.findings import FigureFinding, FigureOutcome
 from figures.kit.readings import Tried, distance, within
 
 PARTS = ("choose", "confirm")
@@ -16,15 +17,18 @@ def judge(
     tried: Sequence[Tried],
     tolerance: float,
     what: str = "",
-    because: str = "",
+    because: str | Callable[[Tried], str] = "",
     claims: tuple[str, ...] = (),
+    causes: Sequence[Cause] = (),
 ) -> FigureFinding:
     """Return what follows from the distances of one or more readings.
 
-    The reading whose choosing cells lie nearest is chosen; of two equally near ones the first that
-    the text allows. The figure disagrees if less than nine of ten of those cells, or of all cells,
-    lie within the tolerance. It agrees if the text allows the reading and nine of ten of the other
-    cells confirm it; otherwise it could agree. With a single reading all cells confirm.
+    The reading whose choosing cells lie nearest is chosen; of equally near ones the first that the
+    text allows, then the first of a program. It comes out if nine of ten of those cells, of all
+    cells, and of the cells without part in the choice lie within the tolerance; with a single
+    reading all cells confirm. The figure agrees if the text allows the reading that comes out, and
+    agrees with the program if the program does so. Otherwise it is explained if one of the causes
+    holds against its control, and not explained if none does.
 
     Parameters
     ----------
@@ -35,30 +39,40 @@ def judge(
     what
         Plural of a cell that agrees; "cells within {tolerance}" if not given.
     because
-        The script's own reason, computed, in case the figure disagrees.
+        The script's own account, computed, of what was tried, in case nothing explains the figure;
+        or a function that makes it from the chosen reading.
     claims
         Ids of the ledger's rows about this figure.
+    causes
+        What the script declares as causes of the difference, in the order in which they are tested.
 
     Raises
     ------
     ValueError
-        If there is no cell to choose by, or the readings have different cells or equal names.
+        If there is no cell to choose by, the readings have different cells or equal names, or a
+        cause changes cells that they do not have.
     """
     _check(tried)
-    chosen = min(tried, key=lambda one: (distance(_choosing(one)), not one.reading.source))
+    chosen = min(tried, key=lambda one: (distance(_choosing(one)), one.reading.rank))
     others = chosen.confirm if len(tried) > 1 else chosen.cells
-    outcome = _outcome(chosen, others, tolerance)
     measured = _count(chosen.cells, tolerance, what or f"cells within {tolerance:g}")
     if len(tried) > 1:
         measured += f"; {_count(others, tolerance, 'of those without part in the choice')}"
-    reasons = {
-        Agreement.AGREES: "",
-        Agreement.COULD_AGREE: _doubt(chosen, others, tolerance),
-        Agreement.DISAGREES: because
-        or f"nine of ten are at a distance of at most {distance(chosen.cells):.2g}",
-    }
+    holding = [cause for cause in causes if cause.bears_out(chosen.cells, tolerance)]
+    program = chosen.reading.program
+    if _comes_out(chosen, others, tolerance) and chosen.reading.source:
+        outcome, why = FigureOutcome.AGREES, ""
+    elif _comes_out(chosen, others, tolerance) and program:
+        outcome = FigureOutcome.AGREES_WITH_PROGRAM
+        why = f"so does {program.file}, where the text says otherwise: {program.text}"
+    elif holding:
+        outcome, why = FigureOutcome.EXPLAINED, holding[0].told(tolerance)
+    else:
+        outcome, why = FigureOutcome.NOT_EXPLAINED, _attempts(tried, causes, tolerance)
+        told = because(chosen) if callable(because) else because
+        why += f"; {told or _doubt(chosen, others, tolerance)}"
     return FigureFinding(
-        outcome, measured, reasons[outcome], chosen.reading.name, tuple(tried), tolerance, claims
+        outcome, measured, why, chosen.reading.name, tuple(tried), tolerance, claims
     )
 
 
@@ -66,19 +80,25 @@ def _choosing(one: Tried) -> Mapping[str, float]:
     return one.choose or one.cells
 
 
-def _outcome(chosen: Tried, others: Mapping[str, float], tolerance: float) -> Agreement:
-    if max(distance(_choosing(chosen)), distance(chosen.cells)) > tolerance:
-        return Agreement.DISAGREES
-    if chosen.reading.source and others and distance(others) <= tolerance:
-        return Agreement.AGREES
-    return Agreement.COULD_AGREE
+def _comes_out(chosen: Tried, others: Mapping[str, float], tolerance: float) -> bool:
+    """Return whether the cells that chose, all cells, and at least one other cell are near."""
+    near = max(distance(_choosing(chosen)), distance(chosen.cells)) <= tolerance
+    return near and bool(others) and distance(others) <= tolerance
+
+
+def _attempts(tried: Sequence[Tried], causes: Sequence[Cause], tolerance: float) -> str:
+    """Return what was tried in vain: the number of readings, and each cause with its control."""
+    names = "1 reading" if len(tried) == 1 else f"{len(tried)} readings"
+    return "; ".join([f"tried {names}", *(f"not {one.told(tolerance)}" for one in causes)])
 
 
 def _doubt(chosen: Tried, others: Mapping[str, float], tolerance: float) -> str:
-    """Return why a reading that comes near is not known to be the paper's."""
+    """Return why the chosen reading is not known to be what the authors did."""
+    if (far := max(distance(_choosing(chosen)), distance(chosen.cells))) > tolerance:
+        return f"nine of ten are at a distance of at most {far:.2g}"
     doubts = []
-    if not chosen.reading.source:
-        doubts.append("the paper does not say that it did so")
+    if chosen.reading.rank == 2:
+        doubts.append("neither the paper nor a program of its authors says so")
     if not others:
         doubts.append("no cell is left to confirm the choice")
     elif distance(others) > tolerance:

@@ -53,6 +53,6 @@ def missing(names: Collection[str]) -> str:
         return ""
     files = ", ".join(FILES[name] for name in names)
     return (
-        f"{', '.join(names)}: the features are not to be had here; your own may lie in the folder "
+        f"{', '.join(names)}: the features are unavailable here; your own may lie in the folder "
         f"FWLAB_DATA as {files}."
     )

@@ -18,11 +18,20 @@ HERE = Path(__file__).parents[1]
 HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size\n"}
 HEAD = """# Gallery
 
-Which figures and tables of the five papers come out again, and why the others differ. A figure
-*agrees* if nine of ten of its numbers are as near as its caption says. Where a paper leaves a
-choice open, several readings are tried; the best of them agrees only if the paper's text allows it
-and numbers that had no part in the choice confirm it, otherwise it *could agree*. The caption of
-each figure says why it differs, and has a table of the readings.
+Which figures and tables of the five papers come out again, and what is known of the others. Each
+has one of five outcomes, which follows from stored numbers:
+
+- *agrees*: nine of ten of its numbers are as near as its caption says, in a reading that the text
+  allows. Where several readings were tried, numbers that had no part in the choice confirm it.
+- *agrees with the program*: the same in a reading of the authors' public program, where the text
+  says otherwise.
+- *explained*: it does not come out, but a measured cause makes it come out, and a control without
+  the cause does not.
+- *not explained*: it does not come out; the last column says what was tried.
+- *nothing to compute*: its data are unavailable, or it has no numbers.
+
+The caption of each figure has a table of the readings and says where each comes from: the paper's
+text, the authors' program (repository, commit and file), or a guess of ours.
 The column *ledger* counts the verdicts of the ledger's rows about a figure: each row judges one
 statement, the figure all of its numbers.
 

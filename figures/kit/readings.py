@@ -1,13 +1,42 @@
-"""Readings of a paper where its text leaves a choice open, and how far each lies from the paper.
+"""Readings of a paper, where each comes from, and how far each lies from the paper.
 
-A cell is a printed number, a point of a curve or a statement. Its distance from the paper is
-computed from stored values; for a statement it is 0 where the statement holds and 1 where not.
+A text can leave a choice open, and the authors' program can do what the text does not say. A cell
+is a printed number, a point of a curve or a statement. Its distance from the paper is computed from
+stored values; for a statement it is 0 where the statement holds and 1 where not.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+# repository, commit, file: "owner/name 0123abc folder/file.py lines 7, 9"
+FILE_OF_A_PROGRAM = re.compile(r"[\w.-]+/[\w.-]+ [0-9a-f]{7,40} [\w./-]+\.\w+.*")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Name a public program of the authors, which does otherwise than the paper's text says.
+
+    Parameters
+    ----------
+    file
+        Repository, commit and file: "owner/name 0123abc folder/file.py lines 7, 9".
+    text
+        Place in the paper that says otherwise, and what it says: "K19 (24), gamma".
+    """
+
+    file: str
+    text: str
+
+    def __post_init__(self) -> None:
+        if not FILE_OF_A_PROGRAM.fullmatch(self.file):
+            raise ValueError(
+                f"file must name repository, commit and file of a program; got {self.file!r}."
+            )
+        if not self.text:
+            raise ValueError("text must be the place in the paper that says otherwise; got ''.")
 
 
 @dataclass(frozen=True)
@@ -22,11 +51,33 @@ class Reading:
         What the script needs to compute it.
     source
         Place in the paper whose text allows it, "" if none does: "K19 section 7.1".
+    program
+        The program that does so, None if none does. A reading with neither is a guess of ours.
     """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    program: Program | None = None
+
+    def __post_init__(self) -> None:
+        if self.source and self.program:
+            raise ValueError(
+                f"{self.name}: the text must either allow a reading or say otherwise than the "
+                f"program; got both {self.source!r} and {self.program.text!r}."
+            )
+
+    @property
+    def origin(self) -> str:
+        """Return where the reading comes from, for a table."""
+        if self.source:
+            return f"the text: {self.source}"
+        return f"the program: {self.program.file}" if self.program else "a guess of ours"
+
+    @property
+    def rank(self) -> int:
+        """Return 0 for a reading of the text, 1 for one of a program, 2 for a guess."""
+        return 0 if self.source else 1 if self.program else 2
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from textwrap import shorten
 
-from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.findings import FigureFinding, FigureOutcome, nothing_to_compute
 from figures.kit.script import script, script_names
 from figures.kit.study import NotRun, Study
 from fwlab.text import format_table
@@ -18,7 +18,7 @@ HEADER = ("figure", "outcome", "the number that says so", "reading", "ledger", "
 # its verdicts are about the results in this repository
 LEDGER = Path(__file__).parents[2] / "paper_checks" / "ledger.json"
 # figures that have no numbers, and why
-WITHOUT_SCRIPT = {"L15 Figure 1": "photographs of SUN 397"}
+WITHOUT_SCRIPT = {"L15 Figure 1": "it shows photographs of SUN 397"}
 NARROW = 30  # columns of a terminal for the last column, at least
 
 
@@ -72,8 +72,7 @@ def verdicts() -> dict[str, str]:
 def scores(out: Path, size: str) -> list[Score]:
     """Return a line for each figure and table of a paper, from what is stored."""
     found = [
-        Score(figure, "", FigureFinding(Agreement.NO_DATA, "0 numbers", why))
-        for figure, why in WITHOUT_SCRIPT.items()
+        Score(figure, "", nothing_to_compute(why=why)) for figure, why in WITHOUT_SCRIPT.items()
     ]
     for name in script_names():
         one = script(name)
@@ -95,7 +94,7 @@ def label(shows: str) -> str:
 def summary(found: list[Score]) -> str:
     """Return a sentence that counts the outcomes."""
     counts = Counter(score.finding.outcome for score in found if score.finding)
-    told = [f"{outcome}: {counts[outcome]}" for outcome in Agreement]
+    told = [f"{outcome}: {counts[outcome]}" for outcome in FigureOutcome]
     missing = sum(score.finding is None for score in found)
     told += [f"not computed: {missing}"] * bool(missing)
     return f"Of {len(found)} results: {', '.join(told)}."

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import figures
-from figures.kit.findings import FigureFinding, no_data
+from figures.kit.findings import FigureFinding, nothing_to_compute
 from figures.kit.kept import is_stale
 from figures.kit.study import SIZES, Study
 from fwlab.experiments import Cell, import_file, importable
@@ -94,7 +94,7 @@ class Script:
         if self.finding is None or study.size == "quick":
             return None
         values = study.values
-        return self.finding(values, study.size) if values else no_data()
+        return self.finding(values, study.size) if values else nothing_to_compute()
 
     def is_stale(self, study: Study) -> bool:
         """Return whether the stored values have other settings than now, or a replay differed."""

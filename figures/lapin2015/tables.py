@@ -14,7 +14,7 @@ import numpy as np
 
 import fwlab
 from figures.kit.captions import Caption
-from figures.kit.findings import FigureFinding, no_data
+from figures.kit.findings import FigureFinding, nothing_to_compute
 from figures.kit.judge import judge
 from figures.kit.own_files import available, missing, stored_sets
 from figures.kit.readings import Reading, Tried
@@ -160,7 +160,7 @@ def finding(values: dict[str, Any], size: str, number: int) -> FigureFinding:
     """Return the finding of the paper's Table `number`, from the data sets that could be loaded."""
     names = stored_sets(values, TABLES[number])
     if not names:
-        return no_data(CLAIMS[number])
+        return nothing_to_compute(CLAIMS[number])
     cells = {
         key: d
         for name in names

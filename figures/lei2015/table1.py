@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from figures.kit.captions import Caption
-from figures.kit.findings import FigureFinding, no_data
+from figures.kit.findings import FigureFinding, nothing_to_compute
 from figures.kit.judge import judge
 from figures.kit.own_files import available, missing
 from figures.kit.readings import Reading, Tried
@@ -47,7 +47,7 @@ def finding(values: dict[str, Any], size: str) -> FigureFinding:
     same = sum(a == b for a, b in zip(values[NEWS], PRINTED[NEWS], strict=True))
     told = f"{same} of {len(COLUMNS)} numbers of a News 20 made anew are the printed ones"
     if not cells:
-        return replace(no_data(), measured=told)
+        return replace(nothing_to_compute(), measured=told)
     one = Tried(Reading("", source="LP15 Table 1"), cells)
     return judge([one], 0.0, f"numbers are the printed ones; {told}")
 

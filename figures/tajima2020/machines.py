@@ -25,9 +25,9 @@ RAW = Reading(
 READINGS = (RAW, UNIT)
 # the stored pixels are 0..255: features s x with lam are the machine of x with lam / s^2
 PIXEL = {"Caltech101": 1 / 255}
-NOT_TO_BE_HAD = ("CUB200", "Flower102", "Indoor67")
+UNAVAILABLE = ("CUB200", "Flower102", "Indoor67")
 DIGITS = {"digits": DataName("digits", "unit", rows=200)}
-LACKING = f"The VGG16 features of {', '.join(NOT_TO_BE_HAD)} are not to be had here."
+LACKING = f"The VGG16 features of {', '.join(UNAVAILABLE)} are unavailable here."
 DERIVED = (
     "Caltech101 is a 16 x 16 reduction of the Silhouettes with 6364 rows, where the paper has 6339."
 )

@@ -25,10 +25,10 @@ from figures.tajima2020.machines import (
     LACKING,
     LOSS,
     METHODS,
-    NOT_TO_BE_HAD,
     RAW,
     READINGS,
     REMADE,
+    UNAVAILABLE,
     UNIT,
     data,
     under,
@@ -182,7 +182,7 @@ def plot(study: Study) -> list[Path]:
         for j in range(len(KS))
     }
     errors, deviations = [], []
-    for name in names + ([] if study.size == "quick" else list(NOT_TO_BE_HAD)):
+    for name in names + ([] if study.size == "quick" else list(UNAVAILABLE)):
         for i, method in enumerate(solvers() if name in names else METHODS):
             tested = name in names and method in METHODS
             p = [tests[name, j][1][i] if tested else None for j in range(len(KS))]

@@ -16,7 +16,7 @@ from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried, told_failures, truth_distance
 from figures.kit.study import Study
 from figures.kit.tables import Compared, Table
-from figures.tajima2020.machines import DERIVED, HERE, LOSS, METHODS, NOT_TO_BE_HAD
+from figures.tajima2020.machines import DERIVED, HERE, LOSS, METHODS, UNAVAILABLE
 from figures.tajima2020.printed import SIZES, TABLE_2
 from fwlab.experiments import Cell, DataName
 
@@ -50,7 +50,7 @@ def cells(size: str) -> list[Cell]:
         shapes = {SMALL: (200, 64, 10)}
         sources = {}
     else:
-        shapes = {name: SIZES[name] for name in NOT_TO_BE_HAD}
+        shapes = {name: SIZES[name] for name in UNAVAILABLE}
         sources = HERE
     repeats = REPEATS[size]
     return [
@@ -117,7 +117,7 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
     return Caption(
         title="T20 Table 2: seconds an iteration, real and synthetic data",
         shows=(
-            "Ours (the paper's, difference). Where the features are not to be had, synthetic "
+            "Ours (the paper's, difference). Where the features are unavailable, synthetic "
             "standard normal classes of the same n, d and m: these times depend on the sizes alone."
         ),
         settings=(

@@ -24,7 +24,7 @@ class Discovery:
 
 
 def findings(records: Records) -> list[Discovery]:
-    """Return an error in print, a speed beside its peer, and a figure that does not come out."""
+    """Return an error in print, a speed beside its peer, and a figure that comes out in part."""
     return [error_in_print(records), speed(), figure()]
 
 
@@ -99,6 +99,6 @@ def span(ratios: dict[str, list[float]]) -> str:
 
 
 def figure() -> Discovery:
-    """Return how far apart the methods are that T20 Figure 1 shows as similar."""
+    """Return what holds of T20 Figure 1."""
     text = told(FIGURE)["finding"]
-    return Discovery("A figure that does not come out", text, f"python -m figures {FIGURE}")
+    return Discovery("A figure that comes out in part", text, f"python -m figures {FIGURE}")

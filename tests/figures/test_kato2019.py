@@ -9,7 +9,7 @@ import pytest
 import fwlab
 from figures.kato2019 import figure1, figure2, figure3, figure4, machines, news20, tables
 from figures.kato2019.printed import TABLE_1, TABLES
-from figures.kit.findings import Agreement
+from figures.kit.findings import FigureOutcome
 from fwlab.experiments import DataName, Protocol
 
 DIGITS = DataName("digits", rows=60)
@@ -50,9 +50,9 @@ def test_the_sketch_agrees_unless_sdca_attains_the_optimum():
         "ascent": {"gap": [1.0, 1e-9]},
     }
     values = {"domains": square, "runs": runs}
-    assert figure1.finding(values, "standard").outcome is Agreement.AGREES
+    assert figure1.finding(values, "standard").outcome is FigureOutcome.AGREES
     runs["sdca-lapin"]["gap"] = [1.0, 1e-9]
-    assert figure1.finding(values, "standard").outcome is Agreement.DISAGREES
+    assert figure1.finding(values, "standard").outcome is FigureOutcome.NOT_EXPLAINED
 
 
 def sdca_and_fw(sdca_gap=1.34e-2, fw=(50, 890), afw=95, pfw=90):
@@ -74,14 +74,14 @@ def finding_2(chosen, others):
 
 def test_section_7_1_agrees_or_says_what_does_not():
     far = sdca_and_fw(sdca_gap=1e-5)
-    assert finding_2(sdca_and_fw(), far).outcome is Agreement.AGREES
+    assert finding_2(sdca_and_fw(), far).outcome is FigureOutcome.AGREES
     found = finding_2(sdca_and_fw(afw=50), far)
-    assert found.outcome is Agreement.DISAGREES
+    assert found.outcome is FigureOutcome.NOT_EXPLAINED
     assert "FW is there sooner than AFW and PFW" in found.because
     assert "PFW takes fewer iterations than AFW" in found.because
     assert "FW 50, AFW 50, PFW 90" in found.because
-    assert finding_2(sdca_and_fw(fw=(50, 1100)), far).outcome is Agreement.DISAGREES
-    assert finding_2(far, far).outcome is Agreement.DISAGREES
+    assert finding_2(sdca_and_fw(fw=(50, 1100)), far).outcome is FigureOutcome.NOT_EXPLAINED
+    assert finding_2(far, far).outcome is FigureOutcome.NOT_EXPLAINED
 
 
 def runs_of_figure_3(first):
@@ -104,10 +104,10 @@ def test_within_eight_iterations():
         for run, value in (near if reading.name == chosen else far).items()
     }
     found = figure3.finding(values, "standard")
-    assert (found.outcome, found.reading) == (Agreement.AGREES, chosen)
+    assert (found.outcome, found.reading) == (FigureOutcome.AGREES, chosen)
     for method in ("afw", "pfw"):
         values[f"{chosen}|{news20.run(method, 0.1)}"] = curve(70, 100, 1e-4)
-    assert figure3.finding(values, "standard").outcome is Agreement.DISAGREES
+    assert figure3.finding(values, "standard").outcome is FigureOutcome.NOT_EXPLAINED
 
 
 def test_the_gap_at_an_iteration_is_the_smallest_until_it():
@@ -133,11 +133,11 @@ def planted_table(name, exact, machine_of_lapin):
 def test_a_table_chooses_its_reading_and_confirms_it():
     values = planted_table("News20", machines.HALF, machines.USUNIER)
     found = tables.finding(values, "standard", "News20")
-    assert found.outcome is Agreement.COULD_AGREE and found.n_readings == 4
+    assert found.outcome is FigureOutcome.NOT_EXPLAINED and found.n_readings == 4
     assert machines.HALF in found.reading and "Usunier" in found.reading
     values = planted_table("News20", "", machines.USUNIER)
-    assert tables.finding(values, "standard", "News20").outcome is Agreement.DISAGREES
-    assert tables.finding({}, "standard", "News20").outcome is Agreement.NO_DATA
+    assert tables.finding(values, "standard", "News20").outcome is FigureOutcome.NOT_EXPLAINED
+    assert tables.finding({}, "standard", "News20").outcome is FigureOutcome.NOTHING
 
 
 def test_the_best_of_each_column():

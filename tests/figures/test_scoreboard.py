@@ -11,7 +11,7 @@ from figures import __main__ as command
 from figures.kit import scoreboard
 from figures.kit import study as _study
 from figures.kit.captions import Caption
-from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.findings import FigureFinding, FigureOutcome
 from figures.kit.index import index
 from figures.kit.judge import judge
 from figures.kit.page import HEAD, write_page
@@ -89,8 +89,8 @@ def test_the_line_follows_from_the_stored_values(board):
     assert line(board([0.05, 0.01])) == (
         "X20 Table 1", "agrees", "2 of 2 cells within 0.1", "rows of length 1", "", "",
     )  # fmt: skip
-    assert line(board([0.05, 0.5]))[1:3] == ("disagrees", "1 of 2 cells within 0.1")
-    assert line(board([], "full"))[1] == "data not to be had"
+    assert line(board([0.05, 0.5]))[1:3] == ("not explained", "1 of 2 cells within 0.1")
+    assert line(board([], "full"))[1] == "nothing to compute"
 
 
 def test_what_is_not_stored_is_not_computed(board, tmp_path):
@@ -110,22 +110,26 @@ def test_other_settings_are_marked(board, tmp_path, monkeypatch):
 
 def test_the_summary_counts_every_line():
     found = [
-        Score("a", "", FigureFinding(outcome, "")) for outcome in (*Agreement, Agreement.AGREES)
+        Score("a", "", FigureFinding(outcome, ""))
+        for outcome in (*FigureOutcome, FigureOutcome.AGREES)
     ]
     assert summary(found) == (
-        "Of 5 results: agrees: 2, could agree: 1, disagrees: 1, data not to be had: 1."
+        "Of 6 results: agrees: 2, agrees with the program: 1, explained: 1, not explained: 1, "
+        "nothing to compute: 1."
     )
 
 
 def test_the_reading_says_of_how_many():
     tried = [Tried(Reading(name), {"a": d}, {"b": d}) for name, d in (("R", 0.0), ("S", 0.3))]
     texts = Score("K19 Figure 3", "k", judge(tried, 0.1)).texts()
-    assert texts[3] == "R (1 of 2)" and texts[1] == "could agree"
-    assert "does not say" in texts[5]
+    assert texts[3] == "R (1 of 2)" and texts[1] == "not explained"
+    assert "neither the paper nor a program" in texts[5]
 
 
 def test_lines_of_the_page_lead_to_their_figures():
-    one = Score("K19 Figure 3", "kato2019_figure3", FigureFinding(Agreement.AGREES, "|gap| small"))
+    one = Score(
+        "K19 Figure 3", "kato2019_figure3", FigureFinding(FigureOutcome.AGREES, "|gap| small")
+    )
     text = markdown_scoreboard([one, replace(one, figure="x", script="")], {one.script: "anchor"})
     assert "| [K19 Figure 3](#anchor) | agrees | \\|gap\\| small |" in text
     assert "| x | agrees" in text
@@ -133,7 +137,7 @@ def test_lines_of_the_page_lead_to_their_figures():
 
 def test_lines_of_a_terminal_end_with_its_edge(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    why = FigureFinding(Agreement.DISAGREES, "1 of 2 cells", "because " * 60)
+    why = FigureFinding(FigureOutcome.NOT_EXPLAINED, "1 of 2 cells", "because " * 60)
     text = terminal_scoreboard([Score("K19 Figure 3", "k", why)])
     assert max(map(len, text.splitlines())) <= 120
 
@@ -154,10 +158,12 @@ def test_a_caption_has_the_finding_and_a_table_of_the_readings(tmp_path):
     study.compute([Cell("cell", near, {"x": 0.0})])
     caption = Caption("A title", "Shows this.", "seed 0.", "Computed besides.")
     text = study.save_table(Table(["k"], [["1"]]), caption)[-1].read_text()
-    assert "*Agreement*: Disagrees under the reading R (1 of 2); 2 of 3 cells within 0.1;" in text
+    assert (
+        "*Agreement*: Not explained under the reading R (1 of 2); 2 of 3 cells within 0.1;" in text
+    )
     assert "Computed besides.\n" in text
-    assert "| **R** | section 7 | 1 of 1 near, nine of ten by 0 | 1 of 2 near" in text
-    assert "| S | no | 0 of 1 near, nine of ten by 0.3 |" in text
+    assert "| **R** | the text: section 7 | 1 of 1 near, nine of ten by 0 | 1 of 2 near" in text
+    assert "| S | a guess of ours | 0 of 1 near, nine of ten by 0.3 |" in text
     page = write_page(study.folder).read_text()
     assert page.index("Computed besides.") < page.index("| **R** |") < page.index("<details>")
 
@@ -172,7 +178,7 @@ def test_the_quick_size_has_no_finding(tmp_path):
 def test_the_line_counts_the_verdicts_of_the_ledger(monkeypatch):
     known = {"A-1": "holds", "A-2": "reproduced", "A-3": "holds", "A-4": "fails"}
     monkeypatch.setattr(scoreboard, "verdicts", lambda: known)
-    finding = FigureFinding(Agreement.AGREES, "", claims=("A-3", "A-2", "A-1", "A-unknown"))
+    finding = FigureFinding(FigureOutcome.AGREES, "", claims=("A-3", "A-2", "A-1", "A-unknown"))
     assert Score("A Table 1", "a", finding).ledger == "2 holds, 1 reproduced"
 
 

@@ -236,7 +236,7 @@ def test_drawing_asks_for_no_data(name, file, at_the_run, tmp_path, monkeypatch)
 
 def test_a_table_says_what_is_lacking_and_where_it_belongs():
     told = own_files.missing(["Sector", "Rcv1"])
-    assert "Sector, Rcv1: the features are not to be had here" in told
+    assert "Sector, Rcv1: the features are unavailable here" in told
     assert told.endswith("FWLAB_DATA as sector.npz, rcv1.npz.")
     assert own_files.missing([]) == ""
 

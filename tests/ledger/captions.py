@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from figures.kit.findings import Agreement
+from figures.kit.findings import FigureOutcome
 from figures.kit.script import script, script_names
 from figures.kit.study import NotRun, Study
 
@@ -15,9 +15,9 @@ def contradiction(finding, id, verdict):
 
     A cell that has the row's id in its name makes the row's statement.
     """
-    if finding.outcome == Agreement.AGREES and verdict in WRONG:
+    if finding.outcome == FigureOutcome.AGREES and verdict in WRONG:
         return f"the caption agrees, {id} {verdict}"
-    if finding.outcome == Agreement.NO_DATA and verdict in ("reproduced", "not reproduced"):
+    if finding.outcome == FigureOutcome.NOTHING and verdict in ("reproduced", "not reproduced"):
         return f"the caption has no data, {id} is {verdict}"
     chosen = [one for one in finding.tried if one.reading.name == finding.reading]
     cells = {name: d for one in chosen for name, d in one.cells.items() if id in name}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from figures.kit.findings import Agreement, FigureFinding
+from figures.kit.findings import FigureFinding, FigureOutcome
 from figures.kit.readings import Reading, Tried
 from figures.kit.script import script, script_names
 from figures.kit.study import KEPT
@@ -102,15 +102,15 @@ def planted(outcome, distance=0.0):
 @pytest.mark.parametrize(
     ("finding", "verdict", "contradicts"),
     [
-        (planted(Agreement.AGREES), "reproduced", False),
-        (planted(Agreement.AGREES), "not reproduced", True),
-        (planted(Agreement.COULD_AGREE), "not reproduced", True),
-        (planted(Agreement.DISAGREES), "reproduced", False),
-        (planted(Agreement.DISAGREES, 1.0), "reproduced", True),
-        (planted(Agreement.DISAGREES, 1.0), "not reproduced", False),
-        (planted(Agreement.DISAGREES, 1.0), "other data", False),
-        (FigureFinding(Agreement.NO_DATA, ""), "not reproduced", True),
-        (FigureFinding(Agreement.NO_DATA, ""), "other data", False),
+        (planted(FigureOutcome.AGREES), "reproduced", False),
+        (planted(FigureOutcome.AGREES), "not reproduced", True),
+        (planted(FigureOutcome.AGREES_WITH_PROGRAM), "not reproduced", True),
+        (planted(FigureOutcome.NOT_EXPLAINED), "reproduced", False),
+        (planted(FigureOutcome.NOT_EXPLAINED, 1.0), "reproduced", True),
+        (planted(FigureOutcome.NOT_EXPLAINED, 1.0), "not reproduced", False),
+        (planted(FigureOutcome.NOT_EXPLAINED, 1.0), "other data", False),
+        (FigureFinding(FigureOutcome.NOTHING, ""), "not reproduced", True),
+        (FigureFinding(FigureOutcome.NOTHING, ""), "other data", False),
     ],
 )
 def test_contradictions_are_seen(finding, verdict, contradicts):
