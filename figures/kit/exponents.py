@@ -28,7 +28,7 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> tuple[float, flo
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """Times as a constant plus a multiple of the size, beside a power of the size.
 
     constant, per_size : float
@@ -43,7 +43,7 @@ class Line:
     left_by_power: float
 
 
-def line(sizes: Sequence[float], times: Sequence[float]) -> Line:
+def line(sizes: Sequence[float], times: Sequence[float]) -> FittedLine:
     """Return the line with the least sum of squares of fit/time - 1, and what it leaves.
 
     The squares are relative because errors of times grow with the times. The power is the one that
@@ -56,7 +56,7 @@ def line(sizes: Sequence[float], times: Sequence[float]) -> Line:
     fit = linregress(np.log(n), np.log(seconds))
     power = np.exp(fit.intercept + fit.slope * np.log(n))
     left = np.sqrt(np.mean((power / seconds - 1) ** 2))
-    return Line(float(constant), float(per_size), float(norm / np.sqrt(len(n))), float(left))
+    return FittedLine(float(constant), float(per_size), float(norm / np.sqrt(len(n))), float(left))
 
 
 @dataclass(frozen=True)

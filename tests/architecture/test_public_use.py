@@ -32,6 +32,7 @@ PUBLIC = {
 INSIDE = {
     "figures/benchmarks/*": "measure kernels and single iterations of solvers",
     "figures/own/bent_path.py": "runs a solver with other step rules than its own",
+    "figures/macha2020/program.py": "makes steps of a method with another delta than its own",
     "paper_checks/report/page.py": "shows formulas as the site does",
     "paper_checks/macha2020/*": "compares single steps and thresholds of a method with the paper's",
 }
