@@ -13,7 +13,7 @@ from fwlab.command import run_command
 from paper_checks.records import Record
 
 # what is compared, in the order of the list
-FIELDS = ("verdict", "tier", "corrected", "statement")
+FIELDS = ("verdict", "severity", "tier", "corrected", "statement")
 
 
 def changes(old: Sequence[Record], new: Sequence[Record]) -> Iterator[str]:

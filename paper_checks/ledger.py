@@ -46,7 +46,8 @@ class Untestable(Exception):
 class Version:
     """Another version of a statement: a form with changed numbers, tried on cases.
 
-    If form or cases is None, the printed statement's is taken. formula is in mathtext.
+    If form or cases is None, the printed statement's is taken. A version with a form of its own is
+    another statement. formula is in mathtext.
     """
 
     text: str
@@ -69,7 +70,7 @@ def version(
 
 @dataclass(frozen=True)
 class Condition:
-    """A named condition under which a statement that is false as printed may be true."""
+    """A named condition on cases, under which a statement that is false as printed may be true."""
 
     text: str
     meets: Callable[[Case], Any]
@@ -154,10 +155,14 @@ class Claim:
     judged, assumed : str
         How the print was read: the reading that was judged, if several are possible; conditions
         that the statement needs and the paper does not print beside it.
+    reading : Version
+        The statement with the one symbol or word on which the verdict hangs read otherwise.
     relaxed : Version
         A wider version that is true, too.
     condition : Condition
         When a statement that is false in general is true.
+    main : Condition
+        The main case of the claim; by default its paper's (paper_checks.main_cases).
     derived, where_right : Version, WhereRight
         Of a misprint: what is true, and where the paper itself has it.
     corrected : Version
@@ -166,6 +171,9 @@ class Claim:
         The note for the paper's margin.
     proofs, not_proved : tuple of Proof, str
         Is it proved for all real numbers? If not, why, in one line.
+    hedge : str
+        The word by which the source marks the statement as a conjecture or a rounding, so that it
+        is no claim.
     experiment : Experiment
         Marks a statement about an experiment.
     from_table : bool
@@ -187,9 +195,11 @@ class Claim:
     # the reading
     judged: str = ""
     assumed: str = ""
+    reading: Version | None = None
     # what else is true, or true instead
     relaxed: Version | None = None
     condition: Condition | None = None
+    main: Condition | None = None
     derived: Version | None = None
     where_right: WhereRight | None = None
     corrected: Version | None = None
@@ -197,6 +207,8 @@ class Claim:
     # the proof
     proofs: tuple[Proof, ...] = ()
     not_proved: str = ""
+    # a conjecture
+    hedge: str = ""
     # an experiment
     experiment: Experiment | None = None
     from_table: bool = False
@@ -210,7 +222,8 @@ class Claim:
     @property
     def versions(self) -> dict[str, Version]:
         """The versions that may be true in place of the printed one, by name of field."""
-        named = {"derived": self.derived, "relaxed": self.relaxed, "corrected": self.corrected}
+        names = ("reading", "derived", "relaxed", "corrected")
+        named = {name: getattr(self, name) for name in names}
         return {name: other for name, other in named.items() if other is not None}
 
 

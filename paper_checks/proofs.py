@@ -46,32 +46,36 @@ class ByTheorem(Proof):
     prove(deep, `**changes`) returns whether the version of the statement with these changed numbers
     is proved, for these sizes. obligations(`**changes`) yields the parts of the proof that can be
     stored, each with its size: formulas that are true nowhere, and certificates of rates.
-    `not_stored` is the reason if there are none.
+    `not_stored` is the reason if there are none. `everywhere` is False if a size is bounded.
     """
 
     prove: Callable[..., bool]
     sizes: str = "all sizes"
     obligations: Callable[..., Iterable[tuple[str, Any]]] | None = None
     not_stored: str = "not one formula about real numbers; sympy verifies it for every size"
+    everywhere: bool = True
 
 
 @dataclass(frozen=True)
 class Decision:
     """The outcome of deciding one version of a statement.
 
-    It holds the sizes where the version is proved, the sizes where it stays open, and a case that
-    refutes it, or None.
+    It holds the sizes where the version is proved, the sizes where it stays open, a case that
+    refutes it, or None, and whether the proof is for all sizes.
     """
 
     proved: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     counterexample: Case | None = None
+    everywhere: bool = False
 
     @property
     def holds(self) -> bool:
         return bool(self.proved) and self.counterexample is None
 
 
+# the size of a case whose statement has no size
+WITHOUT_SIZE = "all numbers"
 DECIDED: dict[Any, Decision] = {}
 
 
@@ -107,7 +111,9 @@ def new_decision(
     if isinstance(proof, BySolver):
         return decide_form(proof, form, changes, deep, meets)
     assert isinstance(proof, ByTheorem)
-    return Decision((proof.sizes,) if proof.prove(deep, **changes) else ())
+    if not proof.prove(deep, **changes):
+        return Decision()
+    return Decision((proof.sizes,), everywhere=proof.everywhere)
 
 
 def decide_form(
@@ -129,7 +135,8 @@ def decide_form(
             return Decision(sizes(proved, proof), sizes(undecided, proof), found)
         else:
             undecided.append(case)
-    return Decision(sizes(proved, proof), sizes(undecided, proof))
+    named, open_sizes = sizes(proved, proof), sizes(undecided, proof)
+    return Decision(named, open_sizes, everywhere=named == (WITHOUT_SIZE,) and not open_sizes)
 
 
 def opposites(
@@ -183,7 +190,7 @@ def sizes(cases: Iterable[Case], proof: BySolver) -> tuple[str, ...]:
     """Return the sizes of cases, each once: "m = 3, k = 2"; "all numbers" if they have no size."""
     texts = (
         ", ".join(f"{n} = {getattr(case, n)}" for n in proof.sized_by if hasattr(case, n))
-        or "all numbers"
+        or WITHOUT_SIZE
         for case in cases
     )
     return tuple(dict.fromkeys(texts))

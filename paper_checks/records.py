@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from paper_checks.ledger import CLAIMS, Claim
+from paper_checks.main_cases import main_case
 from paper_checks.proofs import summary
+from paper_checks.severity import failed_in_main_case, severity
+from paper_checks.slips import slip_of
+from paper_checks.sources import sources
 from paper_checks.trials import Tier, Trial, Witness
 from paper_checks.verdicts import Finding, Verdict
 
@@ -31,6 +35,7 @@ def record(finding: Finding) -> Record:
         "statement": claim.statement,
         **{name: getattr(claim, name) for name in ("formula", "shapes", "judged", "assumed")},
         "verdict": str(finding.verdict),
+        **severity_parts(finding),
         "tier": str(finding.tier or ""),
         "tier_detail": tier_detail(finding),
         **trial_parts(printed),
@@ -43,11 +48,25 @@ def record(finding: Finding) -> Record:
         "where_right_tier": where_right_tier(finding),
         "erratum": asdict(claim.erratum) if claim.erratum else None,
         "sides": list(claim.sides),
+        "text": sources().get(claim.paper),
         "source": source(claim),
-        "reason": finding.reason or on_other_data(finding.trials.get("other data")),
+        "reason": finding.reason
+        or on_other_data(finding.trials.get("other data"))
+        or hedged(claim),
         "seconds": round(finding.seconds, 3),
         "seed": finding.seed,
         "deep": finding.deep,
+    }
+
+
+def severity_parts(finding: Finding) -> Record:
+    """Return the severity of an error, its main case, and the row that shows it."""
+    found = severity(finding)
+    return {
+        "severity": str(found or ""),
+        "main_case": main_case(finding.claim).text if found else "",
+        "failed_in_main_case": failed_in_main_case(finding) if found else 0,
+        "slip": slip_of(finding.claim.id) if found or finding.verdict == Verdict.DEPENDS else "",
     }
 
 
@@ -177,7 +196,7 @@ def tier_detail(finding: Finding) -> str:
     """Return the details of the tier: sizes, number of cases, tolerance, closest interval."""
     if finding.tier is None:
         return ""
-    if finding.tier == Tier.PROVED:
+    if finding.tier in (Tier.PROVED, Tier.PROVED_SMALL):
         return proof_parts(finding)["proof_sizes"]
     trial = decisive_trial(finding)
     used = trial.tiers.get(finding.tier, 0)
@@ -207,6 +226,11 @@ def source(claim: Claim) -> str:
         return ""
     inside = path.is_relative_to(ROOT)
     return f"{path.relative_to(ROOT).as_posix() if inside else path}:{line}"
+
+
+def hedged(claim: Claim) -> str:
+    """Return why a conjecture or a rounding has no other verdict."""
+    return f'the paper says "{claim.hedge}"' if claim.hedge else ""
 
 
 def on_other_data(trial: Trial | None) -> str:

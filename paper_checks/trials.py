@@ -22,6 +22,7 @@ class Tier(StrEnum):
     """How strong evidence is; from the strongest to the weakest."""
 
     PROVED = "proved"
+    PROVED_SMALL = "proved at small sizes"
     EXACT = "exact"
     COUNTED = "counted"
     FLOAT = "float"
@@ -151,6 +152,8 @@ class Trial:
         Uses of the convention for 0/0.
     intervals : dict
         By tier, the interval of the case that is nearest to the other answer.
+    failing : tuple of Case
+        The cases in which the version fails.
     """
 
     kinds: Mapping[str, int]
@@ -164,6 +167,7 @@ class Trial:
     allowed: float = 0.0
     conventions: int = 0
     intervals: Mapping[Tier, str] = field(default_factory=dict)
+    failing: tuple[Case, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def cases(self) -> int:
@@ -232,13 +236,12 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
             failed_tiers[tier] += 1
             failing = witness(case, outcome)
             rank = (case.kind != FOUND, tier != Tier.EXACT, len(str(failing)))
-            witnesses.append((rank, failing))
-    shown_first = min(witnesses, key=lambda ranked: ranked[0], default=(None, Witness()))[1]
-    worst = min(margins, default=None)
+            witnesses.append((rank, failing, case))
+    shown_first = min(witnesses, key=lambda ranked: ranked[0], default=(None, Witness(), None))[1]
     return Trial(
         dict(kinds),
         len(witnesses),
-        worst,
+        min(margins, default=None),
         shown_first,
         undefined,
         undecided,
@@ -247,6 +250,7 @@ def try_form(form: Form, cases: Iterable[Case], changes: Mapping[str, Any] | Non
         max(allowed),
         conventions,
         {tier: text for tier, (_, text) in nearest.items()},
+        tuple(case for *_, case in witnesses),
     )
 
 

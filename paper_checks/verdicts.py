@@ -28,17 +28,19 @@ FRESH = 1
 
 
 class Verdict(StrEnum):
-    """The outcome of trying a claim; the last four, before untestable, of an experiment."""
+    """The outcome of trying a claim; REPRODUCED to OTHER_DATA are of an experiment."""
 
     HOLDS = "holds"
     WIDER = "wider"
     CONDITIONAL = "conditional"
     MISPRINT = "misprint"
     FAILS = "fails"
+    DEPENDS = "depends on the reading"
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
     OTHER_DATA = "other data"
+    NO_CLAIM = "no claim"
     UNTESTABLE = "untestable"
 
 
@@ -49,6 +51,7 @@ TRUE_VERSION = {
     Verdict.CONDITIONAL: "met",
     Verdict.MISPRINT: "derived",
     Verdict.FAILS: "corrected",
+    Verdict.DEPENDS: "reading",
 }
 
 
@@ -182,9 +185,9 @@ class Judge:
         return cases + [d.counterexample for d in found if d.counterexample is not None]
 
     def try_version(self, name: str, other: Version, cases: list[Case]) -> Trial:
-        """Try another version on its own cases or on these; a derived one also on fresh cases."""
+        """Try another version on its own cases or on these; a found one also on fresh cases."""
         chosen = cases if other.cases is None else self.drawn(other.cases)
-        if name == "derived":
+        if name in ("derived", "reading"):
             chosen = chosen + self.drawn(other.cases or self.claim.cases, FRESH)
         form = other.form or self.claim.form
         return try_form(form, self.refuting(form, other.changes, chosen), other.changes)
@@ -245,8 +248,12 @@ def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
         return Verdict.OTHER_DATA if "other data" in trials else Verdict.UNTESTABLE
     if claim.experiment is not None:
         return decide_experiment(printed)
+    if claim.hedge:
+        return Verdict.NO_CLAIM
     if printed.holds:
         return Verdict.WIDER if true("relaxed") else Verdict.HOLDS
+    if true("reading"):
+        return Verdict.DEPENDS
     if true("derived") and claim.where_right is not None:
         if claim.where_right.form is None or true("where_right"):
             return Verdict.MISPRINT
@@ -285,6 +292,7 @@ def tier_of(found: Finding) -> Tier | None:
 def true_tier(found: Finding, trial: Trial) -> Tier:
     """Return the tier of a version that is true."""
     if found.proved:
-        return Tier.PROVED
+        everywhere = any(decided.everywhere for _, decided in found.proved)
+        return Tier.PROVED if everywhere else Tier.PROVED_SMALL
     tried = [tier for tier in (strongest(trial.tiers), *found.planted) if tier is not None]
     return weakest(*tried)

@@ -5,7 +5,15 @@ from pathlib import Path
 from fwlab.docs import api, figure_links, sources
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
-from fwlab.docs.records import Record, Records, counts, meanings, source_file, source_line
+from fwlab.docs.records import (
+    Record,
+    Records,
+    counts,
+    errors,
+    meanings,
+    source_file,
+    source_line,
+)
 
 FOLDER = "claims"
 
@@ -20,10 +28,12 @@ def write_pages(source: Path, records: Records) -> None:
         source / FOLDER / "index.md",
         "ledger.md",
         MEANING=meanings("verdict"),
+        SEVERITIES=meanings("severity"),
         TIERS=meanings("tier"),
         PAPERS=PAPERS,
         records=everything,
         counts=counts(everything),
+        errors=errors(everything),
     )
     for paper in PAPERS:
         of_paper = records.of_paper(paper)
@@ -34,14 +44,27 @@ def write_pages(source: Path, records: Records) -> None:
             name=paper,
             claims=of_paper,
             counts=counts(of_paper),
+            errors=errors(of_paper),
         )
-    write(source / "wrong_in_print.md", "wrong_in_print.md", groups=wrong_in_print(records))
+    write_wrong_in_print(source, records)
     write(
         source / "mathematics.md",
         "mathematics.md",
         papers=formulas(records),
         PAPERS=PAPERS,
         address={n: api.function_address(n) for n in records.by_function},
+    )
+
+
+def write_wrong_in_print(source: Path, records: Records) -> None:
+    """Write the page of the errors, each once, the gravest first."""
+    write(
+        source / "wrong_in_print.md",
+        "wrong_in_print.md",
+        chapters=wrong_in_print(records),
+        others=records.others,
+        errors=errors(list(records.by_id.values())),
+        SEVERITIES=meanings("severity"),
     )
 
 
@@ -54,6 +77,7 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
         told=record["told"],
         paper=PAPERS[record["paper"]],
         meaning=meanings("verdict")[record["verdict"]],
+        others=records.others(record),
         check=sources.address(source_file(record), source_line(record)) if record["source"] else "",
         where_right_is_claim=record["where_right"] in records.by_id,
         figures={name: figure_links.address(name) for name in figures},
@@ -61,13 +85,26 @@ def write_claim(source: Path, record: Record, records: Records, figures: list[st
     )
 
 
-def wrong_in_print(records: Records) -> dict[str, list[Record]]:
-    """Return {title of a paper: its records that are wrong in print, the graver ones first}."""
-    found: dict[str, list[Record]] = {}
+# the chapters of the page, each with its title
+WRONG = {
+    "theorems": "Theorems that are false in their main case",
+    "formulas": "Formulas and constants",
+    "slips": "Slips",
+    "readings": "What depends on the reading",
+}
+
+
+def wrong_in_print(records: Records) -> dict[str, dict[str, list[Record]]]:
+    """Return {title: {title of a paper: its records that are wrong in print}}.
+
+    An error in several records is in its first one alone. Records that break something come first.
+    """
+    found: dict[str, dict[str, list[Record]]] = {title: {} for title in WRONG.values()}
     for paper in PAPERS:
-        wrong = [r for r in records.of_paper(paper) if r["told"]["chapter"] == "wrong"]
-        for record in sorted(wrong, key=lambda r: not r["told"]["breaks_something"]):
-            found.setdefault(record["told"]["group"], []).append(record)
+        shown = [r for r in records.of_paper(paper) if r["slip"] == r["id"]]
+        for record in sorted(shown, key=lambda r: not r["told"]["breaks_something"]):
+            if title := WRONG.get(record["told"]["chapter"]):
+                found[title].setdefault(record["told"]["group"], []).append(record)
     return found
 
 

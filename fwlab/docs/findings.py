@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fwlab.docs.figure_links import told
-from fwlab.docs.records import Records
+from fwlab.docs.records import Records, errors
 from fwlab.text import listed
 
 BENCHMARKS = Path(__file__).parents[2] / "figures" / "BENCHMARKS.md"
@@ -29,7 +29,7 @@ def findings(records: Records) -> list[Discovery]:
 
 
 def error_in_print(records: Records) -> Discovery:
-    """Return the misprint of a line search, with its smallest witness."""
+    """Return the number of errors by severity, and one slip with its smallest witness."""
     record = records.by_id[CLAIM]
     parts = record["witness_parts"]
     given = [f"{p['name']} = {p['value']}" for p in parts if p["side"] == "given"]
@@ -38,7 +38,8 @@ def error_in_print(records: Records) -> Discovery:
     sides = [f"{name}: {value}" for name, value in zip(record["sides"], seen, strict=True)]
     return Discovery(
         "An error in print",
-        "The line search of Tajima et al. (T20), (2.26), divides the smoothing term by λn; "
+        f"The ledger counts {errors(list(records.by_id.values()))} in five papers. One slip: the "
+        "line search of Tajima et al. (T20), (2.26), divides the smoothing term by λn; "
         f"{record['where_right_at']} of the same paper does not. Two lines show it:",
         f"python -m paper_checks --id {CLAIM}",
         (", ".join(given), ", ".join(sides)),

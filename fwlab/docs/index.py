@@ -7,7 +7,7 @@ from fwlab.docs import figure_links
 from fwlab.docs.findings import CLAIM, FIGURE, findings
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
-from fwlab.docs.records import Records, counts
+from fwlab.docs.records import Records, counts, errors
 
 FIGURES = Path(__file__).parents[2] / "figures"
 PICTURE = "certified_gaps"
@@ -34,6 +34,6 @@ def write_pages(source: Path, records: Records) -> None:
 
 
 def told_counts(records: Records) -> str:
-    """Return the number of claims, with the number of each verdict in brackets."""
+    """Return the number of claims, with the number of each verdict, and of errors by severity."""
     found = list(records.by_id.values())
-    return f"{len(found)} claims ({counts(found)})"
+    return f"{len(found)} claims ({counts(found)}), and in them {errors(found)}"

@@ -24,6 +24,13 @@ class Records:
         """Return the records of one paper."""
         return [record for record in self.by_id.values() if record["paper"] == paper]
 
+    def others(self, record: Record) -> list[Record]:
+        """Return the other records that the error in a record refutes."""
+        if not record["slip"]:
+            return []
+        same = [r for r in self.by_id.values() if r["slip"] == record["slip"]]
+        return [r for r in same if r["id"] != record["id"]]
+
     @cached_property
     def by_function(self) -> dict[str, list[Record]]:
         """Return {dotted name of a function of fwlab: the records that exercise it}."""
@@ -58,7 +65,7 @@ def read_records(path: Path | None = None) -> Records:
 
 @cache
 def meanings(field: str) -> dict[str, str]:
-    """Return {value: its meaning} of the field "verdict" or "tier", from the records' schema."""
+    """Return {value: meaning} of the field "verdict", "severity" or "tier", from the schema."""
     schema = json.loads((LEDGER / "ledger.schema.json").read_text("utf-8"))
     known = schema["items"]["properties"][field]
     return dict(zip(known["enum"], known["enumDescriptions"], strict=True))
@@ -68,6 +75,22 @@ def counts(records: Sequence[Record]) -> str:
     """Return how many records have each verdict: "1 holds, 2 fails"."""
     found = Counter(record["verdict"] for record in records)
     return ", ".join(f"{found[name]} {name}" for name in meanings("verdict") if found[name])
+
+
+def errors(records: Sequence[Record]) -> str:
+    """Return how many errors have each severity; an error in several records counts once.
+
+    It has the severity of its gravest record.
+    """
+    ranks = [name for name in meanings("severity") if name]
+    gravest: dict[str, int] = {}
+    for record in records:
+        if record["severity"]:
+            rank = ranks.index(record["severity"])
+            gravest[record["slip"]] = min(rank, gravest.get(record["slip"], rank))
+    found = Counter(gravest.values())
+    parts = [f"{found[rank]} {name}" for rank, name in enumerate(ranks) if found[rank]]
+    return f"{len(gravest)} errors ({', '.join(parts)})"
 
 
 def source_file(record: Record) -> str:

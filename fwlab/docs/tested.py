@@ -18,6 +18,7 @@ def write_page(source: Path, records: Records) -> None:
         "testing.md",
         n_claims=len(found),
         n_proved=sum(record["tier"] == "proved" for record in found),
+        n_small=sum(record["tier"] == "proved at small sizes" for record in found),
         n_library=sum(bool(record["library"]) for record in found),
         caught=sum(record["defects_caught"] for record in found),
         planted=sum(record["defects_planted"] for record in found),

@@ -28,7 +28,6 @@ from paper_checks.ledger import (
     Erratum,
     Library,
     Outcome,
-    WhereRight,
     claim,
     version,
 )
@@ -130,16 +129,6 @@ def value_in_the_library(case: Case) -> Outcome:
     return both(equal(found, float(stated)), equal(len(x), len(rho)))
 
 
-def fixed_by_41(case: Case) -> Outcome:
-    """(41) at the vectors with ones in front fixes the weights of the sums: the second
-    differences of its left side are the weights of the correction."""
-    rho, m = case.rho, len(case.rho)
-    sums = [Fraction(0), *(inner(rho, unit(m, *range(j))) for j in range(1, m + 1))]
-    sums.append(sums[-1])
-    second = [2 * sums[k] - sums[k - 1] - sums[k + 1] for k in range(1, m + 1)]
-    return equal(second, [a - b for a, b in zip(rho, [*rho[1:], Fraction(0)], strict=True)])
-
-
 @claim(
     "K19-eq40",
     "(40)",
@@ -148,16 +137,15 @@ def fixed_by_41(case: Case) -> Outcome:
     formula=r"k_1\geq\ldots\geq k_{|K|},\quad \rho'_\ell=\rho_{k_\ell}-\rho_{k_{\ell+1}},\quad "
     r"\sum_j\rho_jx_{\pi(j)}=\sum_\ell\rho'_\ell\sum_{j=1}^{k_\ell}x_{\pi(j)}",
     shapes="rho, x: (m,)",
-    judged="the last index is read as k_(l+1), the next place of K, as the text at hand has it; a "
-    "page that shows k_l + 1 has no error. rho after the last place is read as 0.",
+    judged="as read, the last index is k_(l+1), the next place of K, and rho after the last place "
+    "is 0. The weight rho_(m+1) = 0, which A.2 lets in, is of use for k_l + 1 alone.",
     cases=ordered_margins,
     sides=("weighted sum", "sum over K"),
-    derived=version(
+    reading=version(
         "rho'_l = rho_(k_l) - rho_(k_l + 1), the fall right after k_l, in either order",
         next_place=False,
         formula=r"\rho'_\ell=\rho_{k_\ell}-\rho_{k_\ell+1},\quad \rho_{m+1}=0",
     ),
-    where_right=WhereRight("K19-eq12", fixed_by_41),
     planted=(
         version("the same, nothing subtracted", next_place=False, subtracted=0),
         version("the same, added", next_place=False, subtracted=-1),
@@ -179,10 +167,9 @@ def fixed_by_41(case: Case) -> Outcome:
         r"With $m=2$ and $\rho=(2,1)$ the printed order gives $k=(2,1)$ and $\rho'=(-1,2)$, "
         r"so that $x=(1,0)$ has $2$ on the left of (41) and $-1+2=1$ on the right. Here "
         r"$k_{|K|+1}$, which the text does not define, counts as a place where the weight is 0; "
-        r"with that reading (40) is right in increasing order. "
-        r"(Should your copy show $k_\ell+1$ as the last index, it is right as it stands.)",
-        breaks=r"(12) to (14): weights $\rho'_\ell<0$ make the radii of the simplices in (14) "
-        r"negative, so that $B_{wtk}$ would be empty. With the corrected weights they hold.",
+        r"with that reading (40) is right in increasing order.",
+        breaks=r"As read, (12) to (14): weights $\rho'_\ell<0$ make the radii of the simplices in "
+        r"(14) negative, so that $B_{wtk}$ would be empty. Read otherwise, nothing.",
     ),
 )
 def printed_level_weights(

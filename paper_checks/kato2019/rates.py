@@ -283,6 +283,12 @@ def curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
         yield Case(kind=kind, problem=problem)
 
 
+def more_samples_than_features(case: Case) -> bool:
+    n, d = case.problem.X.shape
+    rho = case.problem.loss.rho
+    return bool(n > d and (rho[0] > rho[-1] or len(rho) < case.problem.m))
+
+
 def singular_curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
     return (case for case in curvatures(rng, deep) if case.kind != "other")
 
@@ -300,6 +306,10 @@ def singular_curvatures(rng: Rng, deep: bool) -> Iterator[Case]:
     condition=Condition(
         "K = X'X is singular, as for n > d, and the weights are not all equal",
         lambda case: case.kind != "other",
+    ),
+    main=Condition(
+        "n > d, as on all data sets of section 7 but FMD, and the weights are not all equal",
+        more_samples_than_features,
     ),
     not_proved="a rank over problems of all sizes; each case is decided by exact elimination",
     planted=(version("with smoothing", cases=singular_curvatures, smoothing=Fraction(1)),),

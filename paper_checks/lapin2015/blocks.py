@@ -178,12 +178,15 @@ def update_maximises(
     condition=Condition("k = 1", lambda case: case.k == 1),
     corrected=version(
         "for the D that Theorem 1 states",
-        fenchel=False,
+        update_maximises.form,
         formula=r"\max_{a_i}D(A)\ \equiv\ \min_x\{\|b-x\|^2+\langle 1,x\rangle^2:"
         r"\ 0\leq x_j\leq\frac{r}{k},\ (k-1)x_j\leq\langle 1,x\rangle\leq r\},"
         r"\ r=\frac{1}{\lambda n}",
     ),
-    planted=(version("rho = 0", rho=0), version("rho = 0, stated D", rho=0, fenchel=False)),
+    planted=(
+        version("rho = 0", rho=0),
+        version("rho = 0, stated D", update_maximises.form, rho=0),
+    ),
     sides=("steepest rise of D at the update", "at a maximum"),
     not_proved="The identity of the objectives is proved in L15-update-optimal, the difference of "
     "the domains in L15-prop3.",
@@ -203,8 +206,8 @@ def update_maximises(
         "smaller loss, the pseudo top-k loss of K19 (31).",
     ),
 )
-def projection_is_the_update(case: Case, fenchel: bool = True, rho: int = 1) -> Outcome:
-    return update_maximises.form(case, fenchel=fenchel, rho=rho)
+def projection_is_the_update(case: Case, rho: int = 1) -> Outcome:
+    return update_maximises.form(case, fenchel=True, rho=rho)
 
 
 def library_kernel(case: Case) -> Outcome:

@@ -130,6 +130,10 @@ def nothing_positive(case: Case, needs_M: bool = True, converse: bool = False) -
     condition=Condition(
         "x* is not 0", lambda case: negation(is_zero(projection_with_sets(case)[0]))
     ),
+    main=Condition(
+        "x* is not 0: section 4.2 first tests for 0, by Lemma 4",
+        lambda case: not is_zero(projection_with_sets(case)[0]),
+    ),
     planted=(version("k + rho k", power=1), version("the k - 1 largest", count=-1)),
     sides=("x on U as printed", "the projection on U"),
     proofs=(

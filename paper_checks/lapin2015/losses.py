@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from paper_checks.arithmetic import any_of, kth_largest, negation
+from paper_checks.arithmetic import all_of, any_of, kth_largest, negation
 from paper_checks.cases import Rng, changed
 from paper_checks.definitions import max_hinge, top_k, usunier
 from paper_checks.lapin2015.forms import (
@@ -63,7 +63,17 @@ def losses_are_ordered(case: Case, swapped: bool = False, scale: bool = False) -
     condition=Condition(
         "the multiclass hinge is positive", lambda case: max_hinge(shifted(case)) > 0
     ),
-    planted=(version("unless the two largest are the same", among=2),),
+    corrected=version(
+        "where the largest entry exceeds both the k-th largest and 0",
+        least=Fraction(0),
+        formula=r"(a+c)_{[1]}>\max\{0,(a+c)_{[k]}\}\ \Rightarrow\ \phi_k(a)<\phi(a)",
+    ),
+    planted=(
+        version("unless the two largest are the same", among=2),
+        version(
+            "where the largest entry exceeds the second largest and 0", among=2, least=Fraction(0)
+        ),
+    ),
     sides=("phi_k", "phi"),
     proofs=(
         BySolver(
@@ -82,10 +92,14 @@ def losses_are_ordered(case: Case, swapped: bool = False, scale: bool = False) -
         "Nothing: the sentence is an aside.",
     ),
 )
-def top_k_is_strictly_below(case: Case, among: int | None = None) -> Outcome:
+def top_k_is_strictly_below(
+    case: Case, among: int | None = None, least: Fraction | None = None
+) -> Outcome:
     h, k = shifted(case), case.k
     last = kth_largest(h, min(among or k, case.m))
-    return given(kth_largest(h, 1) > last, less(top_k(h, k), max_hinge(h)))
+    first = kth_largest(h, 1)
+    positive = True if least is None else first > least
+    return given(all_of(first > last, positive), less(top_k(h, k), max_hinge(h)))
 
 
 @claim(

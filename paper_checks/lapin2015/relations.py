@@ -14,14 +14,13 @@ from paper_checks.lapin2015.forms import (
     below_m,
     psi,
     shifted,
-    symbolic_below_m,
     symbolic_vectors,
     top_k_error,
     vectors,
 )
 from paper_checks.lapin2015.in_fwlab import FEW, LOSSES
 from paper_checks.ledger import Case, Condition, Library, Outcome, claim, version
-from paper_checks.outcomes import at_most, both, equal
+from paper_checks.outcomes import at_most, both, equal, less
 from paper_checks.proofs import BySolver
 from paper_checks.symbols import real
 
@@ -38,6 +37,13 @@ def pseudo_is_between(case: Case, swapped: bool = False) -> Outcome:
     return both(at_most(error, pseudo), at_most(psi(h, k), pseudo), above)
 
 
+def touches(case: Case) -> Outcome:
+    """State that phi_k and psi_k agree where all scores are equal, and are positive there."""
+    h = margins((Fraction(0),) * case.m, case.y)
+    bound, error = top_k(h, case.k), psi(h, case.k)
+    return both(equal(bound, error), less(Fraction(0), error))
+
+
 def library_pseudo(case: Case) -> Outcome:
     scores = np.array([float(s) for s in case.scores])
     h = margins(tuple(scores.tolist()), case.y)
@@ -52,21 +58,20 @@ def library_pseudo(case: Case) -> Outcome:
     "The top-k hinge is a tight convex upper bound of the top-k error with margin 1.",
     formula=r"\mathrm{err}_k,\psi_k\leq g\leq\phi_k,\ g\ \mathrm{convex}\ \Rightarrow\ g=\phi_k",
     shapes="scores: (m,); 1 <= k < m; classes count from 0",
-    judged="The paper does not say what tight means; it is read as: no convex upper bound lies "
-    "below. The g tried is the pseudo top-k loss, the mean of the k largest margins of the other "
+    judged="The paper does not say what tight means. As read, no convex upper bound lies below; "
+    "the g tried is the pseudo top-k loss, the mean of the k largest margins of the other "
     "classes, cut off at 0 (K19 (31)).",
     cases=below_m,
     condition=Condition("k = 1", lambda case: case.k == 1),
     corrected=version("the pseudo top-k loss is such a bound and is tighter", pseudo_is_between),
+    reading=version(
+        "tight: where all scores are equal the bound equals psi_k, which is positive",
+        touches,
+        formula=r"\phi_k(0)=\psi_k(0)>0",
+    ),
     planted=(version("the pseudo top-k loss is nowhere below", pseudo_is_between, swapped=True),),
     sides=("phi_k", "pseudo top-k"),
-    proofs=(
-        BySolver(
-            "For k = 1, rows where all other margins are negative: the true class's 0 is the "
-            "largest margin there, and the pseudo loss is cut off at 0.",
-            cases=symbolic_below_m,
-        ),
-    ),
+    not_proved="what tight means is left open",
     library=Library(
         ("fwlab.losses.PseudoTopK.value", "fwlab.losses.TopK.value"), library_pseudo, below_m
     ),

@@ -263,6 +263,7 @@ def segments(rng: Rng, deep: bool) -> Iterator[Case]:
         "l* is a quadratic on its interval, as for the hinge",
         lambda case: case.kind != "cubic hinge",
     ),
+    main=Condition("the hinge, the loss of section 4", lambda case: case.kind == "hinge"),
     planted=(
         version(
             "the hinge's is linear",

@@ -12,7 +12,7 @@ import numpy as np
 
 from paper_checks.arithmetic import Real, inner, maximum, minimum, total
 from paper_checks.cases import Rng, fractions
-from paper_checks.ledger import Case, Erratum, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
 from paper_checks.lei2015.bounds import cut_margins, samples
 from paper_checks.lei2015.expectations import (
     below_in_mean,
@@ -267,6 +267,10 @@ def processes(rng: Rng, deep: bool) -> Iterator[Case]:
         "of two processes with mean zero",
         cases=mean_zero_processes,
         formula=r"E X_\theta=E Y_\theta=0",
+    ),
+    main=Condition(
+        "the means are 0, as in Lemmas 4 and A.2",
+        lambda case: not (np.any(case.x_mean) or np.any(case.y_mean)),
     ),
     planted=(
         version("the larger expected supremum", sign=-1, cases=mean_zero_processes),

@@ -203,9 +203,11 @@ def hinge_dual(
     proofs=(
         BySolver(
             "a C between those tried, on either side of 1/2, where the maximum changes its formula",
-            cases=lambda deep: [Case(kind="symbols", C=real("C"), w=(real("w_1"), real("w_2")))],
+            cases=lambda deep: [
+                Case(kind="symbols", n=1, c=2, p=2, C=real("C"), w=(real("w_1"), real("w_2")))
+            ],
             assuming=lambda case: case.C > 0,
-            sized_by=(),
+            sized_by=("n", "c", "p"),
         ),
     ),
     erratum=Erratum(

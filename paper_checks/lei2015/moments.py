@@ -54,6 +54,11 @@ def with_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
         yield Case(kind="bounds", p=p, moment_at_least=Fraction(3, 5) / 2, bound_at_most=2 * p)
 
 
+AS_USED = Condition(
+    "p >= 2 log 2, as Corollary 8 uses the lemma", lambda case: case.p >= 2 * math.log(2)
+)
+
+
 @claim(
     "LP15-lemB2",
     "Lemma B.2",
@@ -65,6 +70,7 @@ def with_bounds(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=with_bounds,
     sides=("moment", "its bound"),
     condition=Condition("p >= 1/2", lambda case: case.p >= Fraction(1, 2)),
+    main=AS_USED,
     corrected=version(
         "at most max(1, sqrt(p - 1))",
         sharp=True,
@@ -110,6 +116,7 @@ def moment_bound(case: Case, sign: int = 1, base: float = 2.0, sharp: bool = Fal
     cases=exponents,
     sides=("left of the step", "right of the step"),
     condition=Condition("p > 1", lambda case: case.p > 1),
+    main=AS_USED,
     planted=(
         version("rounding down", rounded=math.floor, cases=above_one),
         version("(2p)^(p/2) at the end", last=0, cases=above_one),

@@ -163,6 +163,7 @@ def with_integers(rng: Rng, deep: bool) -> Iterator[Case]:
             "an exponent that is wrong between the p tried, by differentiating",
             exponents.gradient_by_sympy,
             "c <= 4, all p > 0, where no v_j is 0",
+            everywhere=False,
         ),
     ),
     erratum=Erratum(
@@ -251,15 +252,19 @@ def curves(rng: Rng, deep: bool) -> Iterator[Case]:
     cases=curves,
     sides=("gradient of f* at f'(x)", "x"),
     condition=Condition("f is strictly convex", lambda case: case.left > 0),
+    main=Condition(
+        "f is strictly convex, as half the squared norm of Theorem 12 is for p > 1",
+        lambda case: case.left > 0,
+    ),
     planted=(version("the gradient of f itself", inverse=False),),
     proofs=(
         BySolver(
             "a pair of curvatures or a sign of x for which the two maps are not inverse",
             cases=lambda deep: [
-                Case(kind="symbols", left=real("left"), right=real("right"), x=real("x")),
+                Case(kind="symbols", left=real("left"), right=real("right"), x=real("x"), pieces=2),
             ],
             assuming=lambda case: all_of(case.left >= 0, case.right > 0),
-            sized_by=(),
+            sized_by=("pieces",),
         ),
     ),
     erratum=Erratum(

@@ -107,7 +107,9 @@ def stationary(case: Case) -> Outcome:
     "For fixed beta the best delta is the root (32).",
     formula=r"\delta^*=\sqrt{\frac{1}{4\vartheta_2^2n\tau}\sum_{j=1}^{n}\beta_j^2}",
     shapes="beta: (n-,); budget: n tau",
-    judged="The sum is printed up to n, where beta has n- entries.",
+    judged="The sum is printed up to n, where beta has n- entries. (34) and Theorem D.2 have the "
+    "same n, so that no superscript was lost by the machine; (12) and its proof sum over the "
+    "negatives.",
     cases=best_deltas,
     derived=version(
         "the sum up to n-, as in (30)",
@@ -135,8 +137,7 @@ def stationary(case: Case) -> Outcome:
         proof=r"$\beta$ has $n^-$ entries, so that $\beta_n$ does not exist. (30a) sums up to "
         r"$n^-$; its derivative in $\delta$ is "
         r"$\frac{1}{4\delta^2\vartheta_2^2}\sum_{j=1}^{n^-}\beta_j^2-n\tau$, which is 0 at the "
-        r"corrected $\delta^*$ and falls as $\delta$ grows. (Should your copy show $n^-$, it is "
-        r"right as it stands.)",
+        r"corrected $\delta^*$ and falls as $\delta$ grows.",
         breaks="Nothing: (30) and the increments of Theorem C.1 sum over the negatives.",
     ),
 )

@@ -12,7 +12,6 @@ from paper_checks.ledger import (
     Erratum,
     Library,
     Outcome,
-    WhereRight,
     claim,
     version,
 )
@@ -141,18 +140,14 @@ SQUARE = (
     "After a step of an alpha and a beta the best delta is the root given.",
     formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{4\vartheta_2n\tau}(\Delta^2+2\Delta\beta_l)}",
     shapes="beta: (n-,); " + PAIR,
-    judged=SOLVES + "; the proof has theta_2^2",
+    judged=SOLVES + ". As read, both formulas of delta in the theorem lack the square of theta_2, "
+    "which their proof has.",
     cases=best_deltas,
     sides=SIDES,
-    derived=version(
+    reading=version(
         "theta_2^2 in the place of theta_2, as in the proof and in (32)",
         formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{4\vartheta_2^2n\tau}(\Delta^2+2\Delta\beta_l)}",
         power=2,
-    ),
-    where_right=WhereRight(
-        "M20-eq32",
-        lambda case: changed_delta(case, "alpha and beta", of_alpha_and_beta(case)),
-        at="(32) and the proof of Theorem C.1, both with theta_2^2",
     ),
     planted=(version("Delta beta in the place of 2 Delta beta", power=2, twice=1),),
     proofs=(by_step("A factor that is right for theta_2 = 1 alone.", "beta_l"),),
@@ -166,8 +161,8 @@ SQUARE = (
         proof=SQUARE + r"of $\sum\beta_j^2$, which is "
         r"$(\beta_l+\Delta)^2-\beta_l^2=\Delta^2+2\Delta\beta_l$. The proof of the theorem has "
         r"$\vartheta_2^2$, too.",
-        breaks="Algorithm 3.1 follows a delta that is not the best one, unless "
-        "$\\vartheta_2=1$ as in the experiments.",
+        breaks="As read, Algorithm 3.1 follows a delta that is not the best one, unless "
+        "$\\vartheta_2=1$ as in the experiments. Read otherwise, nothing.",
     ),
 )
 def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Outcome:
@@ -181,19 +176,15 @@ def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Ou
     formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{2\vartheta_2n\tau}"
     r"(\Delta^2+\Delta(\beta_k-\beta_l))}",
     shapes="beta: (n-,); " + PAIR,
-    judged=SOLVES + "; the proof has theta_2^2",
+    judged=SOLVES + ". As read, both formulas of delta in the theorem lack the square of theta_2, "
+    "which their proof has.",
     cases=best_deltas,
     sides=SIDES,
-    derived=version(
+    reading=version(
         "theta_2^2 in the place of theta_2, as in the proof and in (32)",
         formula=r"\delta^*=\sqrt{\delta^2+\frac{1}{2\vartheta_2^2n\tau}"
         r"(\Delta^2+\Delta(\beta_k-\beta_l))}",
         power=2,
-    ),
-    where_right=WhereRight(
-        "M20-eq32",
-        lambda case: changed_delta(case, "two betas", of_two_betas(case)),
-        at="(32) and the proof of Theorem C.1, both with theta_2^2",
     ),
     planted=(version("1/4 in the place of 1/2", power=2, half=4),),
     proofs=(by_step("A factor that is right for theta_2 = 1 alone.", "beta_k", "beta_l"),),
@@ -207,8 +198,8 @@ def delta_after_alpha_and_beta(case: Case, power: int = 1, twice: int = 2) -> Ou
         proof=SQUARE + r"of $\sum\beta_j^2$, which is $(\beta_k+\Delta)^2+(\beta_l-\Delta)^2"
         r"-\beta_k^2-\beta_l^2=2(\Delta^2+\Delta(\beta_k-\beta_l))$. The proof of the theorem has "
         r"$\vartheta_2^2$, too.",
-        breaks="Algorithm 3.1 follows a delta that is not the best one, unless "
-        "$\\vartheta_2=1$ as in the experiments.",
+        breaks="As read, Algorithm 3.1 follows a delta that is not the best one, unless "
+        "$\\vartheta_2=1$ as in the experiments. Read otherwise, nothing.",
     ),
 )
 def delta_after_two_betas(case: Case, power: int = 1, half: int = 2) -> Outcome:

@@ -1,11 +1,15 @@
 """Put a record into words, for all reports."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
 
 from paper_checks.records import Record
-from paper_checks.report.words import MEANING, TRUE_VERSION
+from paper_checks.report.words import MEANING, SEVERITIES, TRUE_VERSION
+
+# letters of a value of a witness that gets decimals
+LONGEST = 60
 
 
 def counts(records: Sequence[Record]) -> str:
@@ -13,6 +17,46 @@ def counts(records: Sequence[Record]) -> str:
     found = Counter(record["verdict"] for record in records)
     parts = [f"{found[verdict]} {verdict}" for verdict in MEANING if found[verdict]]
     return f"{len(records)} claims: {', '.join(parts)}"
+
+
+def errors(records: Sequence[Record]) -> str:
+    """Return how many errors have each severity, as one line; an error in several rows counts once.
+
+    It has the severity of its gravest row.
+    """
+    refuted = [record for record in records if record["severity"]]
+    ranks = list(SEVERITIES)
+    found: dict[str, str] = {}
+    for record in refuted:
+        severity = found.get(record["slip"], record["severity"])
+        found[record["slip"]] = min(severity, record["severity"], key=ranks.index)
+    numbers = Counter(found.values())
+    parts = [f"{numbers[name]} {name}" for name in ranks if numbers[name]]
+    rows = f"{len(refuted)} refuted claims are {len(found)} errors"
+    return f"{rows}: {', '.join(parts)}" if refuted else ""
+
+
+def printed_as(record: Record) -> str:
+    """Return the heading of the form that is false."""
+    heads = {"conditional": "as stated", "depends on the reading": "as read"}
+    return heads.get(record["verdict"], "as printed")
+
+
+def corrected_as(record: Record) -> str:
+    """Return the heading of the form that is true."""
+    return "read otherwise" if record["verdict"] == "depends on the reading" else "as it should be"
+
+
+def texts(records: Sequence[Record]) -> dict[str, Record]:
+    """Return {paper: the text that was judged, its file and sha256}."""
+    return {record["paper"]: record["text"] for record in records if record["text"]}
+
+
+def others(record: Record, records: Sequence[Record]) -> list[Record]:
+    """Return the other records with the error that this record shows."""
+    if not record["slip"]:
+        return []
+    return [r for r in records if r["slip"] == record["slip"] and r["id"] != record["id"]]
 
 
 def setting(records: Sequence[Record]) -> str:
@@ -30,6 +74,7 @@ def setting(records: Sequence[Record]) -> str:
 def facts(record: Record) -> list[tuple[str, str]]:
     """Return the facts about a claim as names and texts, without empty ones."""
     found = [
+        ("severity", severity(record)),
         (true_version(record), corrected(record)),
         ("right in the paper", right_in_paper(record)),
         ("reason", record["reason"]),
@@ -45,6 +90,7 @@ def evidence(record: Record) -> list[tuple[str, str]]:
         ("shapes", record["shapes"]),
         ("assumed", record["assumed"]),
         ("judged", record["judged"]),
+        ("text judged", text(record)),
         ("tier", tier(record)),
         ("proved for", record["proof_sizes"]),
         ("not decided for", record["proof_undecided"]),
@@ -73,6 +119,20 @@ def true_version(record: Record) -> str:
     return TRUE_VERSION.get(record["verdict"], "correct form")
 
 
+def severity(record: Record) -> str:
+    """Return the severity, with the number of failing cases in the main case."""
+    if not record["severity"]:
+        return ""
+    failed = f"fails in {record['failed_in_main_case']} cases of the main case"
+    return f"{record['severity']}: {failed} ({record['main_case']})"
+
+
+def text(record: Record) -> str:
+    """Return the file of the text that was judged, with the start of its sha256."""
+    judged = record["text"]
+    return f"machine-read, {judged['file']}, sha256 {judged['sha256'][:12]}" if judged else ""
+
+
 def tier(record: Record) -> str:
     """Return the strength of the evidence."""
     return ": ".join(part for part in (record["tier"], record["tier_detail"]) if part)
@@ -93,6 +153,22 @@ def tried_on(record: Record) -> str:
     return f"{text}, {record['undecided']} undecided" if record["undecided"] else text
 
 
+# a fraction with a number of two digits or more, and what may stand around it
+FRACTION = re.compile(r"(?<![\w.])(-?\d+)/(\d+)(?![\w.])")
+
+
+def with_decimals(value: str) -> str:
+    """Return a value with its decimals beside it, if it has a fraction that is hard to read."""
+    hard = any(max(len(a.lstrip("-")), len(b)) > 1 for a, b in FRACTION.findall(value))
+    if not hard or len(value) > LONGEST:
+        return value
+    return f"{value} ≈ {FRACTION.sub(decimal, value)}"
+
+
+def decimal(fraction: re.Match[str]) -> str:
+    return f"{int(fraction[1]) / int(fraction[2]):.4g}"
+
+
 def witness(record: Record) -> list[tuple[str, list[str]]]:
     """Return the parts of a witness by heading: case, given, both sides, all else."""
     if not record["witness"]:
@@ -101,7 +177,7 @@ def witness(record: Record) -> list[tuple[str, list[str]]]:
     kind = record["witness"].partition(":")[0]
     found: dict[str, list[str]] = {"case": [kind], "given": [], left: [], right: [], "seen": []}
     for part in record["witness_parts"]:
-        name, value = part["name"], part["value"]
+        name, value = part["name"], with_decimals(part["value"])
         head = {"left": left, "right": right}.get(name, "seen")
         if part["side"] == "given" or head == "seen":
             found[part["side"]].append(f"{name} = {value}")

@@ -1,4 +1,4 @@
-"""Order the pages: errors in print first, the graver ones before the others; each record once."""
+"""Order the pages: errors first, the gravest before the others; each error and claim once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,20 +7,36 @@ from paper_checks.modules import PAPERS
 from paper_checks.records import Record
 from paper_checks.report.words import EXPERIMENTS, REFUTED
 
+WITNESS = (
+    "Each has the smallest instance that shows it, to be checked by hand. Its numbers have one row "
+    "per sample, W has one row per class, samples and classes count from 0, and root is "
+    "sqrt(gamma lam n)."
+)
 # name, title, content
 SECTIONS = (
     (
-        "wrong",
-        "What is wrong in print",
-        "Misprints, and statements that fail. Each has the smallest instance that shows it, to be "
-        "checked by hand. Its numbers have one row per sample, W has one row per class, samples "
-        "and classes count from 0, and root is sqrt(gamma lam n). In each paper those that break "
-        "something come first. Statements that are true under a condition follow in the next part.",
+        "theorems",
+        "Theorems that are false in their main case",
+        "Each statement fails in a case of its paper's main case, which is given with it, and no "
+        "other numbers in the printed form make it true. " + WITNESS,
+    ),
+    (
+        "formulas",
+        "Formulas and constants",
+        "Each statement is true with another formula or constant, which the paper has nowhere. In "
+        "each paper those that break something come first.",
+    ),
+    (
+        "slips",
+        "Slips",
+        "The paper itself has the correct form of each elsewhere. In each paper those that break "
+        "something come first.",
     ),
     (
         "conditions",
         "Conditions that the papers omit",
-        "Each statement is false as stated, and true under the condition given.",
+        "Each statement is false as stated, and true under the condition given. It is true with "
+        "another formula, too, or fails only outside the main case.",
     ),
     (
         "experiments",
@@ -31,6 +47,12 @@ SECTIONS = (
         "rest",
         "The other statements",
         "All that is left, by paper.",
+    ),
+    (
+        "readings",
+        "What depends on the reading",
+        "Each statement is false as read, and true if one symbol or word is read otherwise. The "
+        "text judged is machine-read, so that a lost sub- or superscript is no error of the paper.",
     ),
 )
 
@@ -46,8 +68,14 @@ class Chapter:
 
 
 def chapters(records: Sequence[Record]) -> list[Chapter]:
-    """Return the chapters, those without records left out."""
-    ordered = sorted(records, key=breaks_something, reverse=True)
+    """Return the chapters, those without records left out.
+
+    An error that refutes several claims is in the chapter of the first of them, under which it is
+    shown; the others are left out if that one is here.
+    """
+    ids = {record["id"] for record in records}
+    once = [r for r in records if r["slip"] in ("", r["id"]) or r["slip"] not in ids]
+    ordered = sorted(once, key=breaks_something, reverse=True)
     found = [
         Chapter(name, title, about, by_paper([r for r in ordered if place(r) == name]))
         for name, title, about in SECTIONS
@@ -63,10 +91,14 @@ def breaks_something(record: Record) -> bool:
 
 def place(record: Record) -> str:
     """Return the name of the one section that a record belongs to."""
+    if record["severity"] == "theorem false in its main case":
+        return "theorems"
     if record["verdict"] == "conditional":
         return "conditions"
-    if record["verdict"] in REFUTED and record["erratum"]:
-        return "wrong"
+    if record["verdict"] == "depends on the reading":
+        return "readings"
+    if record["verdict"] in REFUTED:
+        return "slips" if record["severity"] == "slip" else "formulas"
     return "experiments" if record["verdict"] in EXPERIMENTS else "rest"
 
 

@@ -15,7 +15,7 @@ from paper_checks.ledger import Claim
 from paper_checks.records import Record
 from paper_checks.report import facts
 from paper_checks.report.order import chapters
-from paper_checks.report.words import MEANING, REFUTED, TIERS
+from paper_checks.report.words import MEANING, SEVERITIES, TIERS
 
 HERE = Path(__file__).parent
 # shared with the site's pages
@@ -39,7 +39,6 @@ def html_page(records: Sequence[Record], stamp: Mapping[str, Any], sources: str 
             sources=sources,
             ids={record["id"] for record in records},
             chapters=chapters(records),
-            unwritten=[r for r in records if r["verdict"] in REFUTED and not r["erratum"]],
             style=Markup(STYLE.read_text("utf-8")),
             ledger_style=Markup((HERE / "ledger.css").read_text("utf-8")),
             script=Markup((HERE / "filter.js").read_text("utf-8")),
@@ -57,7 +56,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"MEANING": MEANING, "TIERS": TIERS, "facts": facts}
+    made.globals |= {"MEANING": MEANING, "SEVERITIES": SEVERITIES, "TIERS": TIERS, "facts": facts}
     made.filters |= {
         "display": lambda formula: Markup(mathml.display(formula)),
         "prose": lambda text: Markup(mathml.prose(text)),
@@ -87,7 +86,11 @@ def by_paper(records: Sequence[Record], field: str) -> dict[str, dict[str, int]]
     """Return {value of a field: {paper: number of records}}; papers in order, "" left out."""
     papers = list(dict.fromkeys(record["paper"] for record in records))
     found = Counter((record[field], record["paper"]) for record in records)
-    values = [value for value in {**MEANING, **TIERS} if any(found[value, p] for p in papers)]
+    values = [
+        value
+        for value in {**MEANING, **SEVERITIES, **TIERS}
+        if any(found[value, p] for p in papers)
+    ]
     return {value: {paper: found[value, paper] for paper in papers} for value in values}
 
 

@@ -7,7 +7,9 @@ from paper_checks.records import Record
 from paper_checks.report.facts import (
     corrected,
     counts,
+    errors,
     right_in_paper,
+    severity,
     tier,
     true_version,
     witness_lines,
@@ -22,7 +24,7 @@ def table(records: Sequence[Record]) -> str:
     """Return one line per claim, and the counts by verdict; an untried claim shows the reason."""
     width = max((len(record["id"]) for record in records), default=0)
     lines = [line(record, width) for record in records]
-    return "\n".join([*lines, "", counts(records)])
+    return "\n".join([*lines, "", counts(records), errors(records)]).rstrip()
 
 
 def line(record: Record, width: int) -> str:
@@ -48,6 +50,7 @@ def one(record: Record) -> str:
         ("place", f"{record['paper']}, {record['where']}"),
         ("statement", record["statement"]),
         ("verdict", f"{record['verdict']}: {MEANING[record['verdict']]}"),
+        ("severity", severity(record)),
         ("reason", record["reason"]),
         ("tier", tier(record)),
         (true_version(record), corrected(record)),

@@ -11,8 +11,10 @@ def told(record: Record) -> Record:
     """Return a record with its words, as `--json` prints it and the site shows it."""
     words = {
         "place": facts.place(record),
+        "severity": facts.severity(record),
         "tier": facts.tier(record),
         "witness": dict(facts.witness(record)),
+        "heads": [facts.printed_as(record), facts.corrected_as(record)],
         "true_version": facts.true_version(record),
         "corrected": facts.corrected(record),
         "evidence": {name: text for name, text in facts.evidence(record) if name not in BESIDE},

@@ -16,6 +16,7 @@ def meanings(field: str) -> dict[str, str]:
 
 
 MEANING = meanings("verdict")
+SEVERITIES = {name: meaning for name, meaning in meanings("severity").items() if name}
 TIERS = {tier: meaning for tier, meaning in meanings("tier").items() if tier}
 EXPERIMENTS = ("reproduced", "not reproduced", "inconclusive", "other data")
 REFUTED = ("misprint", "fails")
@@ -25,4 +26,5 @@ TRUE_VERSION = {
     "conditional": "condition",
     "misprint": "derived form",
     "fails": "corrected form",
+    "depends on the reading": "read otherwise",
 }

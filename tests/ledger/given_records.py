@@ -23,6 +23,7 @@ EMPTY = {
     **dict.fromkeys(("proof_sizes", "proof_undecided", "proof_catches", "not_proved"), ""),
     **dict.fromkeys(("where_right", "where_right_at", "where_right_tier"), ""),
     **dict.fromkeys(("corrected_trial", "otherwise", "erratum"), None),
+    "text": {"file": "read.txt", "sha256": "0" * 64},
     **dict.fromkeys(("failed", "undefined", "undecided", "library_cases", "library_failed"), 0),
     **dict.fromkeys(("witness_parts", "library", "library_defects_missed"), ()),
 }
@@ -36,10 +37,22 @@ REFUTED = {
 }
 
 
+SEVERITY = {
+    "misprint": "slip",
+    "fails": "formula or constant",
+    "conditional": "formula or constant",
+}
+
+
 def record(id, verdict="holds", **changes):
     """Return a record as `paper_checks.records` makes it."""
+    refuted = verdict in SEVERITY
     return {
         **EMPTY,
+        "severity": SEVERITY.get(verdict, ""),
+        "main_case": "k < m" if refuted else "",
+        "failed_in_main_case": int(refuted),
+        "slip": id if refuted else "",
         "id": id,
         "paper": id.partition("-")[0],
         "where": "(22)",
@@ -60,7 +73,7 @@ def record(id, verdict="holds", **changes):
         "seconds": 0.25,
         "seed": 3,
         "deep": False,
-        **(REFUTED if verdict in ("misprint", "fails", "conditional") else {}),
+        **(REFUTED if refuted else {}),
         **changes,
     }
 
@@ -80,7 +93,7 @@ RECORDS = [
     record("L15-table", "untestable", reason="no table", tier="", cases=0, kinds={}, margin=None),
     record("L15-fails", "fails", tier="float", corrected_formula=r"x\leq 2"),
     record("T20-eq", "conditional", erratum=ERRATUM),
-    record("MY-own", file="my claims.py", library=["fwlab.TopK"], library_cases=5),
+    record("MY-own", file="my claims.py", text=None, library=["fwlab.TopK"], library_cases=5),
 ]
 STAMP = {
     "version": "0.1",

@@ -9,6 +9,7 @@ import pytest
 
 from fwlab.docs import papers
 from paper_checks import modules
+from paper_checks.severity import Severity
 from paper_checks.trials import Tier
 from paper_checks.verdicts import Verdict
 
@@ -72,11 +73,12 @@ def test_the_stored_records_have_the_form_of_the_schema():
     assert list(faults(RECORDS, SCHEMA)) == []
 
 
-def test_the_schema_lists_each_verdict_and_each_tier():
+def test_the_schema_lists_each_verdict_severity_and_tier():
     parts = SCHEMA["items"]["properties"]
     assert parts["verdict"]["enum"] == list(Verdict)
     assert parts["tier"]["enum"] == ["", *Tier]
-    for part in (parts["verdict"], parts["tier"]):
+    assert parts["severity"]["enum"] == ["", *Severity]
+    for part in (parts["verdict"], parts["severity"], parts["tier"]):
         assert len(part["enum"]) == len(part["enumDescriptions"])
 
 
@@ -85,6 +87,9 @@ def test_the_schema_lists_each_verdict_and_each_tier():
     [
         ("verdict", "true"),
         ("tier", "sure"),
+        ("severity", "grave"),
+        ("text", {"file": "a.txt", "sha256": "0"}),
+        ("failed_in_main_case", -1),
         ("id", "no dash"),
         ("cases", "12"),
         ("cases", -1),

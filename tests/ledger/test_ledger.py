@@ -88,7 +88,25 @@ VERDICTS = [
         made(lambda case, least=3: at_least(case, least), derived=version("2", least=2)),
         Verdict.FAILS,
     ),
+    # one symbol read otherwise
+    (
+        made(
+            lambda case, least=3: at_least(case, least),
+            reading=version("at least 1", least=1),
+            derived=version("at least 1", least=1),
+            where_right=WhereRight("p. 1"),
+        ),
+        Verdict.DEPENDS,
+    ),
+    (
+        made(lambda case, least=3: at_least(case, least), reading=version("at least 2", least=2)),
+        Verdict.FAILS,
+    ),
+    (made(reading=version("at least 2", least=2)), Verdict.HOLDS),
     (made(cases=lambda rng, deep: []), Verdict.UNTESTABLE),
+    # a conjecture is none, whether it is true or not
+    (made(hedge="may be"), Verdict.NO_CLAIM),
+    (made(lambda case, least=3: at_least(case, least), hedge="may be"), Verdict.NO_CLAIM),
 ]
 
 

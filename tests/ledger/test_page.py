@@ -5,13 +5,14 @@ from html.parser import HTMLParser
 
 import pytest
 
-from paper_checks.report.facts import counts, place
+from paper_checks.report.facts import counts, errors, place, with_decimals
 from paper_checks.report.order import chapters
 from paper_checks.report.page import html_page, source_link
 from paper_checks.report.stamp import stamp
 from paper_checks.report.terminal import details
-from paper_checks.report.words import MEANING, TIERS
+from paper_checks.report.words import MEANING, SEVERITIES, TIERS
 from paper_checks.run import tried
+from paper_checks.severity import Severity
 from paper_checks.trials import Tier
 from paper_checks.verdicts import Verdict
 from tests.ledger.given_records import ERRATUM, RECORDS, STAMP, record
@@ -58,15 +59,16 @@ def article(id):
 
 def test_what_is_wrong_in_print_comes_first_and_each_claim_once():
     assert [attributes["id"] for attributes in of("article")] == [
+        "L15-fails",
         "K19-eq22",
         *("K19-if", "T20-eq"),
         "K19-fig",
-        *("K19-holds", "L15-table", "L15-fails", "MY-own"),
+        *("K19-holds", "L15-table", "MY-own"),
     ]
     ids = [attributes["id"] for _, attributes in ELEMENTS if "id" in attributes]
     assert len(ids) == len(set(ids))
     names = [attributes["id"] for attributes in of("section") if "id" in attributes]
-    assert names == ["wrong", "conditions", "experiments", "rest"]
+    assert names == ["formulas", "slips", "conditions", "experiments", "rest"]
 
 
 def test_every_link_inside_leads_somewhere():
@@ -101,13 +103,39 @@ def test_errata_that_break_nothing_come_last_in_their_paper():
     records = [
         record("K19-slip", "misprint", erratum=slip),
         record("K19-grave", "misprint", erratum=ERRATUM),
-        record("L15-grave", "fails", erratum=ERRATUM),
+        record("L15-grave", "misprint", erratum=ERRATUM),
     ]
-    [wrong] = chapters(records)
-    assert [[r["id"] for r in chosen] for _, chosen in wrong.groups] == [
+    [slips] = chapters(records)
+    assert [[r["id"] for r in chosen] for _, chosen in slips.groups] == [
         ["K19-grave", "K19-slip"],
         ["L15-grave"],
     ]
+
+
+THEOREM = "theorem false in its main case"
+
+
+@pytest.mark.parametrize("verdict", ["fails", "conditional"])
+def test_a_theorem_false_in_its_main_case_comes_first(verdict):
+    records = [record("K19-slip", "misprint"), record("L15-thm", verdict, severity=THEOREM)]
+    assert [chapter.name for chapter in chapters(records)] == ["theorems", "slips"]
+
+
+def test_an_error_in_several_claims_is_shown_and_counted_once():
+    records = [
+        record("K19-first", "misprint"),
+        record("K19-second", "conditional", slip="K19-first", where="(23)"),
+        record("K19-third", "misprint"),
+    ]
+    assert errors(records) == "3 refuted claims are 2 errors: 1 formula or constant, 1 slip"
+    page = html_page(records, STAMP)
+    assert page.count("<article") == 2 and '<li id="K19-second">(23), K19-second' in page
+    assert errors([record("K19-holds")]) == ""
+
+
+def test_a_claim_whose_error_is_shown_under_another_one_is_shown_alone():
+    page = html_page([record("K19-second", "misprint", slip="K19-first")], STAMP)
+    assert '<article id="K19-second"' in page
 
 
 def test_a_condition_is_about_what_is_stated():
@@ -158,15 +186,53 @@ def test_a_row_shows_its_evidence():
     assert "fwlab.TopK: 0 of 5 cases fail" in own
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("1/3", "1/3"),
+        ("429/25", "429/25 ≈ 17.16"),
+        ("(-49/6344, 1/2)", "(-49/6344, 1/2) ≈ (-0.007724, 0.5)"),
+        ("1/(96 t) for all t", "1/(96 t) for all t"),
+        ("x1/25", "x1/25"),
+        ("array (176, 34)", "array (176, 34)"),
+        ("(" + "429/25, " * 9 + ")", "(" + "429/25, " * 9 + ")"),
+    ],
+)
+def test_a_fraction_that_is_hard_to_read_has_its_decimals_beside_it(value, shown):
+    assert with_decimals(value) == shown
+
+
 def test_a_place_is_named_once():
     assert place(RECORDS[0]) == "(22)" and place(RECORDS[2]) == "p. 5 · (22)"
     note = {**RECORDS[2]["erratum"], "page": "A.2, (22), first line"}
     assert place({**RECORDS[2], "erratum": note}) == "A.2, (22), first line"
 
 
-def test_rows_refuted_without_a_margin_note_are_named_in_the_first_chapter():
-    first = PAGE[PAGE.index('id="wrong"') : PAGE.index("<article")]
-    assert 'href="#L15-fails"' in first and 'href="#K19-if"' not in first
+def test_the_head_counts_errors_by_severity_and_explains_each():
+    head = PAGE[: PAGE.index("<main>")]
+    assert "4 refuted claims are 4 errors: 3 formula or constant, 1 slip." in head
+    for name, meaning in SEVERITIES.items():
+        assert f"<dt>{name}</dt><dd>{meaning}</dd>" in head
+
+
+def test_an_error_names_its_main_case():
+    assert "slip: fails in 1 cases of the main case (k &lt; m)." in article("K19-eq22")
+
+
+def test_the_text_that_was_judged_stands_in_front():
+    head = PAGE[: PAGE.index("<main>")]
+    for paper in ("K19", "L15", "T20"):
+        assert f"<dt>{paper}</dt><dd>read.txt, sha256 <code>{'0' * 64}</code></dd>" in head
+    assert "<dt>MY</dt>" not in head
+    assert "text judged</dt><dd>machine-read, read.txt, sha256 000000000000<" in article("K19-if")
+    assert "text judged" not in article("MY-own")
+
+
+def test_what_depends_on_the_reading_stands_last():
+    records = [record("K19-one", "depends on the reading", erratum=ERRATUM), record("K19-two")]
+    assert [chapter.name for chapter in chapters(records)] == ["rest", "readings"]
+    page = html_page(records, STAMP)
+    assert "<h5>as read</h5>" in page and "<h5>read otherwise</h5>" in page
 
 
 def test_the_stamp_stands_in_front():
@@ -197,6 +263,7 @@ def test_an_empty_ledger_is_a_page():
 def test_all_verdicts_and_tiers_have_a_meaning():
     assert list(MEANING) == list(Verdict)
     assert list(TIERS) == list(Tier)
+    assert list(SEVERITIES) == list(Severity)
 
 
 @pytest.mark.parametrize("verdict", MEANING)

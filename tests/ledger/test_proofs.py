@@ -41,9 +41,17 @@ def made(form=mean_below_maximum, cases=numbers, proofs=(PROOF,), planted=(WRONG
 
 def test_a_true_statement_is_proved_with_its_sizes():
     found = record(judge(made()))
-    assert (found["verdict"], found["tier"]) == ("holds", "proved")
+    assert (found["verdict"], found["tier"]) == ("holds", "proved at small sizes")
     assert found["proof_sizes"] == "m = 2, 3; k = 1, 2 (4 sizes)"
     assert found["tier_detail"] == found["proof_sizes"] and found["proof_catches"] == "ties"
+
+
+def test_a_statement_without_a_size_is_proved_for_all_sizes():
+    """One symbolic case without a size holds all numbers; a named size bounds the proof."""
+    one = lambda deep: [Case(kind="symbols", m=2, k=1, x=reals("x", 2))]  # noqa: E731
+    free, named = BySolver("ties", one, sized_by=()), BySolver("ties", one, sized_by=("m",))
+    assert judge(made(proofs=(free,))).tier == Tier.PROVED
+    assert judge(made(proofs=(named,))).tier == Tier.PROVED_SMALL
 
 
 def test_a_proof_that_refutes_no_planted_version_does_not_count():
@@ -101,7 +109,7 @@ def test_a_condition_is_proved_on_symbols():
         ],
     )
     finding = judge(claim)
-    assert (finding.verdict, finding.tier) == (Verdict.CONDITIONAL, Tier.PROVED)
+    assert (finding.verdict, finding.tier) == (Verdict.CONDITIONAL, Tier.PROVED_SMALL)
 
 
 def test_a_form_that_says_something_else_of_numbers_is_told():
@@ -147,6 +155,11 @@ def test_a_theorem_is_asked_for_each_version():
     theorem = ByTheorem("all sizes", prove=lambda deep, factor=1, more=0: factor <= 1 and more == 0)
     finding = judge(made(proofs=(theorem,)))
     assert (finding.tier, record(finding)["proof_sizes"]) == (Tier.PROVED, "all sizes")
+    bounded = ByTheorem(
+        "c <= 4", lambda deep, factor=1, more=0: factor <= 1 and more == 0, everywhere=False
+    )
+    assert judge(made(proofs=(bounded,))).tier == Tier.PROVED_SMALL
+    assert judge(made(proofs=(PROOF, theorem))).tier == Tier.PROVED
     gullible = ByTheorem("all sizes", prove=lambda deep, factor=1, more=0: True)
     assert judge(made(proofs=(gullible,))).tier == Tier.EXACT
 

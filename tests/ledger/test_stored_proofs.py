@@ -25,7 +25,7 @@ ROWS = {
 STORED = Path(verify_proofs.__file__).with_name("ledger.json")
 RECORDS = {record["id"]: record for record in json.loads(STORED.read_text("utf-8"))}
 # one or two per paper whose formulas are quick to write
-SAMPLE = ("K19-eq12", "K19-eq22", "L15-tight", "T20-max-hinge", "T20-eq2.26", "M20-eq23")
+SAMPLE = ("K19-eq12", "K19-eq22", "L15-psi-iff", "T20-max-hinge", "T20-eq2.26", "M20-eq23")
 SAMPLE += ("M20-thmC1-delta-case2", "LP15-def2")
 PROOFS = [(id, proof) for id, row in ROWS.items() for proof in row["proofs"] + row["refutation"]]
 
