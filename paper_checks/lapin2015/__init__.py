@@ -19,6 +19,7 @@ from paper_checks.lapin2015 import decision
 from paper_checks.lapin2015 import cost
 from paper_checks.lapin2015 import scaling
 from paper_checks.lapin2015 import training
+from paper_checks.lapin2015 import tables
 
 __all__ = [
     "bias",
@@ -37,6 +38,7 @@ __all__ = [
     "relations",
     "scaling",
     "simplex",
+    "tables",
     "training",
     "usunier_block",
 ]

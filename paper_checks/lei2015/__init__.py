@@ -7,11 +7,13 @@ from paper_checks.lei2015 import bounds
 from paper_checks.lei2015 import comparisons
 from paper_checks.lei2015 import earlier_bounds
 from paper_checks.lei2015 import norms
+from paper_checks.lei2015 import inequalities
 from paper_checks.lei2015 import moments
 from paper_checks.lei2015 import corollary
 from paper_checks.lei2015 import primal
 from paper_checks.lei2015 import duality
 from paper_checks.lei2015 import representer
+from paper_checks.lei2015 import parallelograms
 from paper_checks.lei2015 import partial
 from paper_checks.lei2015 import weighted
 from paper_checks.lei2015 import blocks
@@ -28,9 +30,11 @@ __all__ = [
     "duality",
     "earlier_bounds",
     "experiments",
+    "inequalities",
     "losses",
     "moments",
     "norms",
+    "parallelograms",
     "partial",
     "primal",
     "representer",

@@ -10,6 +10,7 @@ from paper_checks.macha2020 import (  # isort: skip
     quantiles,
     duality,
     identities,
+    clipping,
     steps_toppushk,
     steps_patmat,
     best_delta,
@@ -23,11 +24,15 @@ from paper_checks.macha2020 import (  # isort: skip
     experiments,
     stored,
     published,
+    table2,
+    curves,
 )
 
 __all__ = [
     "best_delta",
+    "clipping",
     "costs",
+    "curves",
     "deltas",
     "duality",
     "experiments",
@@ -43,5 +48,6 @@ __all__ = [
     "steps_toppushk",
     "stored",
     "surrogates",
+    "table2",
     "thresholds",
 ]

@@ -14,9 +14,11 @@ from paper_checks.tajima2020 import (  # isort: skip
     augmented,
     cost,
     subgradient_cost,
+    special_features,
     convergence,
     experiments,
     printed,
+    errors,
 )
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "convergence",
     "cost",
     "envelope",
+    "errors",
     "experiments",
     "frank_wolfe",
     "gradients",
@@ -31,6 +34,7 @@ __all__ = [
     "moreau",
     "printed",
     "simplices",
+    "special_features",
     "subgradient_cost",
     "usunier_proof",
     "weighted",
