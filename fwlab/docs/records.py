@@ -89,7 +89,7 @@ def errors(records: Sequence[Record]) -> str:
             rank = ranks.index(record["severity"])
             gravest[record["slip"]] = min(rank, gravest.get(record["slip"], rank))
     found = Counter(gravest.values())
-    parts = [f"{found[rank]} {name}" for rank, name in enumerate(ranks) if found[rank]]
+    parts = [f"{name}: {found[rank]}" for rank, name in enumerate(ranks) if found[rank]]
     return f"{len(gravest)} errors ({', '.join(parts)})"
 
 
