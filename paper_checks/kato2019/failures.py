@@ -6,7 +6,7 @@ from fractions import Fraction
 import reference
 from paper_checks.cases import Rng
 from paper_checks.kato2019.exact_problems import ExactProblem, array
-from paper_checks.ledger import Case, Erratum, Outcome, claim, version
+from paper_checks.ledger import Case, Condition, Erratum, Outcome, claim, version
 from paper_checks.outcomes import less
 
 HALF, THIRD, SIXTH = Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)
@@ -70,6 +70,10 @@ def all_of_them(rng: Rng, deep: bool) -> Iterator[Case]:
         version("at k = 1", cases=lambda rng, deep: together(1)),
         version("for one sample, at k = 2", cases=lambda rng, deep: together(2)),
         version("by more than a third", more=THIRD),
+    ),
+    main=Condition(
+        "2 <= k < m, where the two losses differ, and several samples",
+        lambda case: case.kind == "two samples, k = 2",
     ),
     not_proved="a statement about three problems, each solved exactly",
     erratum=Erratum(

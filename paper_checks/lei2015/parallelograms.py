@@ -87,6 +87,10 @@ def problems(rng: Rng, deep: bool, exponents: tuple[Fraction, ...] = EXPONENTS) 
         "there are three classes or more, and, for p = 4/3 and three classes, two features or more",
         lambda case: case.c >= 3 and (case.p != SPECIAL or case.c > 3 or case.d > 1),
     ),
+    main=Condition(
+        "three classes or more and two features or more, as on all data sets of section 4",
+        lambda case: case.c >= 3 and case.d >= 2,
+    ),
     planted=(
         version("for p = 2, too", cases=lambda rng, deep: problems(rng, deep, (Fraction(2),))),
         version(
