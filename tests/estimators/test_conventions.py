@@ -29,6 +29,8 @@ PAGE = Path(fwlab.__file__).parent / "docs" / "pages" / "estimator.md"
 @pytest.mark.turns
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+# check_array of scikit-learn 1.5 does so
+@pytest.mark.filterwarnings("ignore:You are comparing a array_api_strict dtype")
 @parametrize_with_checks(
     [
         fwlab.TopKSVC(),
