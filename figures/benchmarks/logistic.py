@@ -7,10 +7,10 @@ W has the excess; "certified" is `TopKClassifier` until its own gap proves it. C
 calls of `fit`, all in turn, medians. newton-cholesky runs where W has at most 3000 entries. A
 solver that does not get there within 40 tolerances, or 120 s for one fit, has no time.
 
-Where LogisticRegression is faster, on digits and on letter with C = 0.01, fits take less than 60 ms.
-Measured once by hand on digits: 3.8 ms of each fit check the input, start and certify, as long as
-the whole fit of LogisticRegression with C = 0.01. A step takes 0.47 ms, of which products with X are
-0.16, the softmax 0.08, the scale of the dual point 0.08 and the direction 0.05; a step of
+Where LogisticRegression is faster, on digits and on letter with C = 0.01, fits take less than 60
+ms. Measured once by hand on digits: 3.8 ms of each fit check the input, start and certify, as long
+as the whole fit of LogisticRegression with C = 0.01. A step takes 0.47 ms, of which products with X
+are 0.16, the softmax 0.08, the scale of the dual point 0.08 and the direction 0.05; a step of
 LogisticRegression takes 0.39. The preconditioner, renewed once with C = 1 and twice with C = 100,
 takes 4 ms each time.
 
