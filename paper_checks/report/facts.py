@@ -31,7 +31,7 @@ def errors(records: Sequence[Record]) -> str:
         severity = found.get(record["slip"], record["severity"])
         found[record["slip"]] = min(severity, record["severity"], key=ranks.index)
     numbers = Counter(found.values())
-    parts = [f"{numbers[name]} {name}" for name in ranks if numbers[name]]
+    parts = [f"{name}: {numbers[name]}" for name in ranks if numbers[name]]
     rows = f"{len(refuted)} refuted claims are {len(found)} errors"
     return f"{rows}: {', '.join(parts)}" if refuted else ""
 

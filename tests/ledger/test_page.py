@@ -127,7 +127,7 @@ def test_an_error_in_several_claims_is_shown_and_counted_once():
         record("K19-second", "conditional", slip="K19-first", where="(23)"),
         record("K19-third", "misprint"),
     ]
-    assert errors(records) == "3 refuted claims are 2 errors: 1 formula or constant, 1 slip"
+    assert errors(records) == "3 refuted claims are 2 errors: formula or constant: 1, slip: 1"
     page = html_page(records, STAMP)
     assert page.count("<article") == 2 and '<li id="K19-second">(23), K19-second' in page
     assert errors([record("K19-holds")]) == ""
