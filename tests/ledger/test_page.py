@@ -210,7 +210,7 @@ def test_a_place_is_named_once():
 
 def test_the_head_counts_errors_by_severity_and_explains_each():
     head = PAGE[: PAGE.index("<main>")]
-    assert "4 refuted claims are 4 errors: 3 formula or constant, 1 slip." in head
+    assert "4 refuted claims are 4 errors: formula or constant: 3, slip: 1." in head
     for name, meaning in SEVERITIES.items():
         assert f"<dt>{name}</dt><dd>{meaning}</dd>" in head
 
