@@ -71,7 +71,7 @@ def found(page, query: str) -> list[str]:
     page.locator("input.sidebar-search").fill(query)
     page.keyboard.press("Enter")
     page.wait_for_function(
-        "document.querySelector('.search-summary')?.textContent.trim() && Search._pulse_status < 0"
+        "/finished|did not match/.test(document.querySelector('.search-summary')?.textContent)"
     )
     return page.eval_on_selector_all(
         "ul.search > li > a", "all => all.map(one => one.getAttribute('href'))"
