@@ -69,7 +69,8 @@ class EntropyNewton(Method):
         # its columns sum to 0 but for rounding, which the preconditioner by class takes off
         gradient -= gradient.mean(axis=0)
         norm = float(np.linalg.norm(gradient))
-        if workspace.is_stuck or norm == 0.0:
+        if norm == 0.0:
+            state.is_stuck = True
             return
         hessian = Hessian(problem, last)
         if workspace.renews and state.n_steps:
@@ -82,7 +83,7 @@ class EntropyNewton(Method):
         slope = -float(np.vdot(gradient, direction))
         found = line_search(state, last, direction, slope, workspace.room)
         if found is None:
-            workspace.is_stuck = True
+            state.is_stuck = True
             return
         workspace.point, state.step = found
         state.n_steps += 1

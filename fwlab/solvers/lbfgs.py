@@ -138,7 +138,7 @@ class SmoothWorkspace:
     room : array (n, m)
         Where the next point writes A(W).
     is_stuck : bool
-        Whether rounding hides every descent.
+        Whether no step lowers P, so that the point stays where it is.
     """
 
     point: SmoothPoint
@@ -231,7 +231,7 @@ class Lbfgs(Method):
         direction = _shaped(z, last.W, workspace.sparse)
         found = line_search(state, last, direction, slope, workspace.room)
         if found is None:
-            workspace.is_stuck = not history.order
+            workspace.is_stuck = state.is_stuck = not history.order
             history.clear()
             return
         new, step = found
@@ -290,7 +290,11 @@ def _renew(problem: PrimalDual, workspace: LbfgsWorkspace, n_steps: int) -> None
 
 
 def keep(state: State, workspace: SmoothWorkspace) -> None:
-    """Make W the primal point, and theta A(W) the dual point if D is larger there."""
+    """Make W the primal point, and theta A(W) the dual point if D is larger there.
+
+    No step lowers P, or raises D, by more than the gap. The run ends where that is no more than
+    rounding.
+    """
     new = workspace.point
     theta, dual = new.scale_and_dual(state.problem)
     if dual > workspace.dual:
@@ -303,6 +307,7 @@ def keep(state: State, workspace: SmoothWorkspace) -> None:
         workspace.dual = dual
     state.best_link = new.W
     state.values = Objectives(new.primal, workspace.dual, new.primal)
+    state.is_stuck = new.primal - workspace.dual <= ROUNDING * new.primal
 
 
 def _flat(matrix: Floats, sparse: bool) -> Floats:

@@ -107,7 +107,9 @@ def run_loop(
         floor = certificate.gap_error if certificate.from_scratch else floor
         noted = recorder.note(state, certificate, iteration, clock.times)
         deadline.note(certificate, time.perf_counter() - judging)
-        status = noted or limits.status(certificate, iteration, deadline.is_over())
+        status = noted or limits.status(
+            certificate, iteration, deadline.is_over(), state.is_stuck
+        )
         status = Status.INTERRUPTED if interrupt.pressed else status
         if status is not None:
             break
@@ -119,6 +121,8 @@ def run_loop(
             progress = clock.run(_iterate, method, state, workspace)
             iteration += 1
             deadline.iteration = clock.last
+            if state.is_stuck:
+                break
             due = schedule.is_due(iteration, progress)
             if (due and not schedule.postpones(iteration, progress, sample)) or deadline.is_over():
                 break

@@ -48,7 +48,8 @@ PASSES_BETWEEN_CHECKS = 16
 ARMIJO = 1e-4
 MOST_HALVINGS = 30
 ROUNDING = 1e-15
-# in units of the weight of a block step; the projected points lose the digits of this factor
+# in units of the weight of a block step, or as `_largest` says; the projected points lose the digits
+# of this factor
 LARGEST_SIGMA = 1e8
 
 
@@ -321,9 +322,24 @@ def _newton_iteration(
     if point is last or proximal.is_solved(point, gradient):
         grows = _accept(state, point.A)
         state.n_projections += problem.n_samples
-        largest = LARGEST_SIGMA / float(np.mean(problem.curvatures))
-        sigma = min(2 * proximal.sigma, largest) if grows else proximal.sigma / 4
+        sigma = min(2 * proximal.sigma, _largest(problem, point)) if grows else proximal.sigma / 4
         _centre(state, workspace, sigma, point.W)
+
+
+def _largest(problem: PrimalDual, point: Point) -> float:
+    """Return the largest sigma of a centre at a point.
+
+    With few features, A has to move along directions that change no score, and a proximal step
+    moves it by sigma times the costs. The curvatures of the rows, however large, are no bound
+    there. A target is a0_i less sigma times the shifted scores, so that the rounding error of these
+    moves it by sigma 2^-53 times their size, over omega_i: a sigma of LARGEST_SIGMA times the size
+    of the smallest domain over that of the scores leaves it the digits of that factor, too.
+    """
+    shifted = float(np.abs(problem.polytopes.add_costs(point.scores)).max())
+    omega = problem.sample_weight
+    smallest = problem.polytopes.scale * float(omega[omega > 0].min())
+    by_scores = smallest / shifted if shifted > 0 else 0.0
+    return LARGEST_SIGMA * max(1.0 / float(np.mean(problem.curvatures)), by_scores)
 
 
 def _take_work(state: State, proximal: Proximal) -> None:

@@ -30,7 +30,8 @@ from fwlab.result import Certificate
 class RunState:
     """The part of a state that the loop uses: the counters in `Trace`, and certificates.
 
-    counts_work says whether n_projections and n_rows are counted.
+    counts_work says whether n_projections and n_rows are counted. A method sets is_stuck where
+    rounding hides all that further iterations could change; the run then ends.
     """
 
     counts_work: ClassVar[bool] = False
@@ -41,6 +42,7 @@ class RunState:
     n_steps: int = 0
     active: int = 0
     step: float = np.nan
+    is_stuck: bool = False
 
     @property
     def checkpoint_cost(self) -> float:

@@ -65,7 +65,7 @@ def best_scale(lam: float, losses: Any, omega: Any, machine: Any, link: Any) -> 
         else:
             high = middle
     theta = 2.0**-high
-    left = 1.0 - theta * t
-    label = float(xp.sum(omega * left * xp.log(left))) / n
+    # by log1p, as labels may be so sure that log(1 - theta t) has no digits of theta t
+    label = float(xp.sum(omega * (1.0 - theta * t) * xp.log1p(-theta * t))) / n
     quadratic = theta * (level - lam * theta / 2 * square)
     return theta, quadratic - theta * math.log(theta) * total - label

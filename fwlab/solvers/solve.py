@@ -72,7 +72,8 @@ def solve(
     method : str or Method
         A name of `fwlab.methods()`, or a method of your own.
     tol : float
-        The gap to reach, not negative. tol = 0 runs to max_iter iterations.
+        The gap to reach, not negative. tol = 0 runs to max_iter iterations; "lbfgs", and "newton"
+        with an entropy, end before that where rounding hides all further progress.
     relative : bool
         Whether tol is a fraction of max(|primal|, |dual|) instead of a gap.
     max_iter : int

@@ -75,13 +75,18 @@ class Limits:
         gap, own = certificate.gap, certificate.own_gap
         return (gap if own is None else min(gap, own)) / goal if goal > 0 else np.inf
 
-    def status(self, certificate: Certificate, iteration: int, is_late: bool) -> Status | None:
-        """Return the reason to stop here, or None; is_late says that the time is over."""
+    def status(
+        self, certificate: Certificate, iteration: int, is_late: bool, is_stuck: bool = False
+    ) -> Status | None:
+        """Return the reason to stop here, or None.
+
+        is_late says that the time is over, is_stuck that rounding hides all further progress.
+        """
         if certificate.contradiction:
             return Status.INCONSISTENT
         if met := self.met(certificate):
             return met
-        if self.at_floor(certificate):
+        if is_stuck or self.at_floor(certificate):
             return Status.ROUNDING_FLOOR
         if iteration >= self.max_iter:
             return Status.MAX_ITER

@@ -140,13 +140,11 @@ class TensorState(RunState):
 
 @dataclass(eq=False)
 class TensorWorkspace:
-    """The inverse of the preconditioner, the steps before which it is renewed, the last steps, and
-    whether rounding hides every descent."""
+    """The inverse of the preconditioner, the steps before which it is renewed, and the last steps."""
 
     inverse: Operator
     renewals: Renewals
     history: History
-    is_stuck: bool = False
 
 
 @dataclass(frozen=True)
@@ -168,8 +166,6 @@ class TensorLbfgs(Method):
         return TensorWorkspace(inverse, renewals, history)
 
     def iterate(self, state: TensorState, workspace: TensorWorkspace) -> None:
-        if workspace.is_stuck:
-            return
         if state.is_misled and len(state.precisions) > 1:
             _sharpen(state, workspace)
         if state.n_steps >= workspace.renewals.next:
@@ -187,14 +183,25 @@ class TensorLbfgs(Method):
                 return _sharpen(state, workspace)
             step /= 2
         else:
-            workspace.is_stuck = not history.order
-            return history.clear()
+            return _without_descent(state, workspace)
         history.add(-step * z, *_gradient_and_image(new, workspace.inverse))
         state.point, state.step, state.n_steps = new, step, state.n_steps + 1
+        is_hidden = new.gap <= ROUNDING * new.primal
+        state.is_stuck = is_hidden and len(state.precisions) == 1
 
     def progress(self, state: TensorState, workspace: TensorWorkspace) -> float:
         """Return 0: the state keeps the values, so that every step is judged."""
         return 0.0
+
+
+def _without_descent(state: TensorState, workspace: TensorWorkspace) -> None:
+    """Forget the history, then take more exact products; after that, rounding hides all descent."""
+    if workspace.history.order:
+        workspace.history.clear()
+    elif len(state.precisions) > 1:
+        _sharpen(state, workspace)
+    else:
+        state.is_stuck = True
 
 
 def contradicts(last: float, new: float, rise: float) -> bool:

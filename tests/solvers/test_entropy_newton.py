@@ -148,11 +148,6 @@ def test_few_features_renew_the_preconditioner_before_each_step(monkeypatch):
     assert again.success and len(taken) == result.nit - 1
 
 
-def test_rounding_ends_a_run_without_a_step():
-    result = fwlab.solve(made(0.01), "newton", tol=0.0, max_iter=60)
-    assert result.status is fwlab.Status.MAX_ITER and result.gap <= result.gap_error
-
-
 def test_the_optimum_is_that_of_newton_cholesky():
     sklearn = pytest.importorskip("sklearn.linear_model")
     X, y = data()

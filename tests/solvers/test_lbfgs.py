@@ -313,12 +313,6 @@ def test_runs_that_end_early_have_valid_certificates():
         assert len(run.trace.gap) and np.isfinite(run.distance)
 
 
-def test_tol_zero_ends_at_the_limit_of_iterations_though_rounding_ends_the_search():
-    result = fwlab.solve(made(0.01), "lbfgs", tol=0.0, max_iter=300)
-    assert result.status is fwlab.Status.MAX_ITER and result.nit == 300
-    assert result.gap <= result.gap_error
-
-
 def test_an_unreachable_tol_is_the_rounding_floor():
     result = fwlab.solve(made(0.01), "lbfgs", tol=1e-18)
     assert result.status is fwlab.Status.ROUNDING_FLOOR

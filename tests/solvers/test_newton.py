@@ -120,6 +120,15 @@ def test_conjugate_gradients_lead_to_the_same_optimum(monkeypatch):
     assert_allclose(iterative.dual, direct.dual, atol=1e-10)
 
 
+@pytest.mark.parametrize(("X", "y"), [([-116.0, 400.0, 140.0], [0, 0, 2]), ([-1.0, 5.0], [0, 0])])
+def test_a_direction_that_changes_no_score_is_no_obstacle(X, y):
+    """Nearly all of the dual is gained along directions that one feature does not see."""
+    X, smoothing = np.array(X)[:, None], 8e-6
+    problem = fwlab.Problem(X, y, fwlab.TopK(2), lam=2e-8, smoothing=smoothing, n_classes=5)
+    result = fwlab.solve(problem, "newton", tol=1e-9, relative=True, max_iter=400)
+    assert result.status is fwlab.Status.CONVERGED
+
+
 def test_a_point_with_a_lower_dual_is_refused():
     case = Case()
     problem = case.problem()

@@ -49,6 +49,25 @@ def test_the_value_is_exact_for_the_reference(loss, size):
     assert 0.0 < dual and abs(dual - float(exact)) <= 1e-13
 
 
+@pytest.mark.parametrize("loss", [1e-9, 1e-13, 1e-18])
+def test_the_value_keeps_the_digits_of_sure_labels(loss):
+    """(1 - x) log(1 - x) = -x + x^2 / 2 + .., with x = theta t and t = loss up to its square."""
+    zero = np.zeros((2, 3))
+    theta, dual = best_scale(1.0, np.array([loss]), np.ones(1), zero, zero)
+    expected = theta * loss * (1.0 - np.log(theta))
+    assert dual == pytest.approx(expected, rel=4 * loss + 1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "newton"])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_row_whose_label_is_sure_is_solved(method, seed):
+    """An early dual value that rounding makes too large would keep all later dual points out."""
+    X = 30.0 * np.random.default_rng(seed).normal(size=(1, 9))
+    problem = fwlab.Problem(X, [0], fwlab.CrossEntropy(), lam=5e-12, n_classes=8)
+    result = fwlab.solve(problem, method, tol=1e-8, relative=True, max_iter=300)
+    assert result.status is fwlab.Status.CONVERGED
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("C", [1e-3, 0.1, 10.0, 1e4])
 def test_the_scale_is_about_the_best(loss, C):
