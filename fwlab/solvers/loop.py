@@ -107,9 +107,7 @@ def run_loop(
         floor = certificate.gap_error if certificate.from_scratch else floor
         noted = recorder.note(state, certificate, iteration, clock.times)
         deadline.note(certificate, time.perf_counter() - judging)
-        status = noted or limits.status(
-            certificate, iteration, deadline.is_over(), state.is_stuck
-        )
+        status = noted or limits.status(certificate, iteration, deadline.is_over(), state.is_stuck)
         status = Status.INTERRUPTED if interrupt.pressed else status
         if status is not None:
             break

@@ -48,8 +48,8 @@ PASSES_BETWEEN_CHECKS = 16
 ARMIJO = 1e-4
 MOST_HALVINGS = 30
 ROUNDING = 1e-15
-# in units of the weight of a block step, or as `_largest` says; the projected points lose the digits
-# of this factor
+# in units of the weight of a block step, or as `_largest` says; the projected points lose the
+# digits of this factor
 LARGEST_SIGMA = 1e8
 
 

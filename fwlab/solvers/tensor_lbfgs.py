@@ -140,7 +140,7 @@ class TensorState(RunState):
 
 @dataclass(eq=False)
 class TensorWorkspace:
-    """The inverse of the preconditioner, the steps before which it is renewed, and the last steps."""
+    """The inverse of the preconditioner, the steps before its renewals, and the last steps."""
 
     inverse: Operator
     renewals: Renewals
