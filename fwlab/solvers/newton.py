@@ -331,9 +331,11 @@ def _largest(problem: PrimalDual, point: Point) -> float:
 
     With few features, A has to move along directions that change no score, and a proximal step
     moves it by sigma times the costs. The curvatures of the rows, however large, are no bound
-    there. A target is a0_i less sigma times the shifted scores, so that the rounding error of these
-    moves it by sigma 2^-53 times their size, over omega_i: a sigma of LARGEST_SIGMA times the size
-    of the smallest domain over that of the scores leaves it the digits of that factor, too.
+    there. The rounding error of the shifted scores s moves a target by about sigma 2^-53 |s|. With
+
+        sigma = LARGEST_SIGMA (size of the smallest domain) / |s|
+
+    this is LARGEST_SIGMA 2^-53 of the domain.
     """
     shifted = float(np.abs(problem.polytopes.add_costs(point.scores)).max())
     omega = problem.sample_weight
