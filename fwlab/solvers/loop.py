@@ -115,12 +115,10 @@ def run_loop(
         schedule.note(iteration, progress, excess, state.checkpoint_cost)
         sample = partial(clock.leave_out, _sampled_excess, state, limits, certificate)
         clock.resume()
-        while iteration < limits.max_iter and not interrupt.pressed:
+        while iteration < limits.max_iter and not (interrupt.pressed or state.is_stuck):
             progress = clock.run(_iterate, method, state, workspace)
             iteration += 1
             deadline.iteration = clock.last
-            if state.is_stuck:
-                break
             due = schedule.is_due(iteration, progress)
             if (due and not schedule.postpones(iteration, progress, sample)) or deadline.is_over():
                 break
