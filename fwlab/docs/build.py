@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fwlab.docs import (
     api,
+    cards,
     choose,
     cite,
     claims,
@@ -51,7 +52,7 @@ def build(out: Path, ledger: Path | None = None, examples: bool = True) -> int:
 def write_sources(source: Path, records: Records) -> None:
     """Write everything that Sphinx reads into the folder `source`."""
     shutil.copytree(HERE / "pages", source)
-    for name in ("conf.py", "docstrings.py", "mathml_renderer.py"):
+    for name in ("conf.py", "docstrings.py", "mathml_renderer.py", "gallery_cards.py"):
         shutil.copy(HERE / name, source)
     shutil.copytree(HERE / "examples", source / "examples")
     shutil.copytree(HERE / "static", source / "static")
@@ -64,5 +65,6 @@ def write_sources(source: Path, records: Records) -> None:
     figure_links.write_page(source, records)
     tested.write_page(source, records)
     cite.write_page(source)
+    cards.write(source, records)
     search_terms.add(source, records)
     sources.write_pages(source / "extra", records)

@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "docstrings",
     "mathml_renderer",
+    "gallery_cards",
 ]
 myst_enable_extensions = ["dollarmath", "fieldlist", "colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from fwlab.docs import figure_links
+from fwlab.docs import cards, figure_links
 from fwlab.docs.findings import CLAIM, FIGURE, findings
 from fwlab.docs.markdown import write
 from fwlab.docs.papers import PAPERS
@@ -26,6 +26,7 @@ def write_pages(source: Path, records: Records) -> None:
         findings=zip(findings(records), links, strict=True),
         counts=told_counts(records),
         PAPERS=PAPERS,
+        cards=cards.cards(list(cards.FRONT), records, "gallery/"),
         picture=PICTURE,
         address=figure_links.address(PICTURE),
         text=figure_links.told(PICTURE)["finding"],
