@@ -10,7 +10,7 @@ from fwlab.docs import (
     choose,
     cite,
     claims,
-    figure_links,
+    figure_pages,
     index,
     measured,
     search_terms,
@@ -62,7 +62,7 @@ def write_sources(source: Path, records: Records) -> None:
     measured.write_pages(source)
     claims.write_pages(source, records)
     api.write_pages(source, records)
-    figure_links.write_page(source, records)
+    figure_pages.write_pages(source, records)
     tested.write_page(source, records)
     cite.write_page(source)
     cards.write(source, records)

@@ -1,9 +1,11 @@
 """Pages made of the ledger: one per claim, one per paper, the errata and the mathematics."""
 
+import re
+from html import escape
 from pathlib import Path
 
 from fwlab.docs import api, figure_links, sources
-from fwlab.docs.markdown import write
+from fwlab.docs.markdown import moved, write
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import (
     Record,
@@ -15,7 +17,9 @@ from fwlab.docs.records import (
     source_line,
 )
 
-FOLDER = "claims"
+FOLDER, ERRATA = "claims", "wrong_in_print"
+# {title of a chapter: {title of a paper: its errors}}
+Chapters = dict[str, dict[str, list[Record]]]
 
 
 def write_pages(source: Path, records: Records) -> None:
@@ -57,15 +61,44 @@ def write_pages(source: Path, records: Records) -> None:
 
 
 def write_wrong_in_print(source: Path, records: Records) -> None:
-    """Write the page of the errors, each once, the gravest first."""
+    """Write the index of the errors, each once, the gravest first, and a page of them per paper."""
+    chapters = wrong_in_print(records)
     write(
-        source / "wrong_in_print.md",
+        source / f"{ERRATA}.md",
         "wrong_in_print.md",
-        chapters=wrong_in_print(records),
-        others=records.others,
+        chapters=chapters,
+        link=error_link,
+        papers=[paper for paper in PAPERS if errors_of(paper, chapters)],
+        PAPERS=PAPERS,
         errors=errors(list(records.by_id.values())),
         SEVERITIES=meanings("severity"),
     )
+    for paper in PAPERS:
+        if found := errors_of(paper, chapters):
+            write(
+                source / ERRATA / f"{paper}.md",
+                "wrong_in_paper.md",
+                name=paper,
+                paper=PAPERS[paper],
+                chapters=found,
+                others=records.others,
+                errors=errors(records.of_paper(paper)),
+            )
+
+
+def error_link(record: Record) -> str:
+    """Return the place of an error as a link from the index to its entry."""
+    anchor = re.sub(r"[\W_]+", "-", f"wrong-{record['id'].lower()}")
+    return moved(f"{ERRATA}/{record['paper']}.md", anchor, escape(record["where"]))
+
+
+def errors_of(paper: str, chapters: Chapters) -> dict[str, list[Record]]:
+    """Return {title of a chapter: the errors of one paper}."""
+    found = {
+        chapter: [r for group in groups.values() for r in group if r["paper"] == paper]
+        for chapter, groups in chapters.items()
+    }
+    return {chapter: records for chapter, records in found.items() if records}
 
 
 def write_claim(source: Path, record: Record, records: Records, figures: list[str]) -> None:
@@ -94,12 +127,12 @@ WRONG = {
 }
 
 
-def wrong_in_print(records: Records) -> dict[str, dict[str, list[Record]]]:
+def wrong_in_print(records: Records) -> Chapters:
     """Return {title: {title of a paper: its records that are wrong in print}}.
 
     An error in several records is in its first one alone. Records that break something come first.
     """
-    found: dict[str, dict[str, list[Record]]] = {title: {} for title in WRONG.values()}
+    found: Chapters = {title: {} for title in WRONG.values()}
     for paper in PAPERS:
         shown = [r for r in records.of_paper(paper) if r["slip"] == r["id"]]
         for record in sorted(shown, key=lambda r: not r["told"]["breaks_something"]):

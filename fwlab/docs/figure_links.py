@@ -1,18 +1,22 @@
-"""Which claims a figure is about and which script draws it, and the site's page of all figures."""
+"""Which claims a figure is about, which script draws it, and where in the site it stands."""
 
 import json
 import re
-import shutil
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fwlab.docs import sources
-from fwlab.docs.records import Records
-
 FIGURES = Path(__file__).parents[2] / "figures"
 GALLERY, INDEX = FIGURES / "GALLERY.md", FIGURES / "results" / "index.json"
+# the pages of figures, by the folder of their script
+PAGES = {
+    "kato2019": "K19",
+    "lapin2015": "L15",
+    "tajima2020": "T20",
+    "macha2020": "M20",
+    "lei2015": "LP15",
+    "own": "own",
+}
 # the anchor of a section of the gallery, with its heading
 SECTION = re.compile(r'<a id="([\w.-]+)"></a>\n\n(### .*\n)')
 
@@ -46,7 +50,7 @@ def first_sections() -> dict[str, str]:
     """Return {script: the address of its first section of the gallery}."""
     found: dict[str, str] = {}
     for stem, _ in SECTION.findall(GALLERY.read_text("utf-8")):
-        found.setdefault(script_of(stem), f"figures.md#{stem}")
+        found.setdefault(script_of(stem), f"{page_of(stem)}#{stem}")
     return found
 
 
@@ -59,28 +63,10 @@ def figures_of_claims() -> dict[str, list[str]]:
     return found
 
 
-def write_page(source: Path, records: Records) -> None:
-    """Write figures.md below `source`: the gallery, with links to scripts and claims."""
-    by_script: dict[str, list[str]] = {}
-    for claim, names in figures_of_claims().items():
-        for name in names:
-            by_script.setdefault(name, []).append(claim)
-
-    text = GALLERY.read_text("utf-8")
-    headings = Counter(heading for _, heading in SECTION.findall(text))
-
-    def with_links(match: re.Match[str]) -> str:
-        name = script_of(match[1])
-        part = match[1].removeprefix(name).strip("_").replace("_", " ")
-        heading = match[2].rstrip() + (f" ({part})" if headings[match[2]] > 1 and part else "")
-        links = [f"`python -m figures {name} --plot-only`"]
-        links += [f'<a href="{sources.address(index()["scripts"][name]["source"])}">script</a>']
-        links += [f"[{c}](claims/{c}.md)" for c in by_script.get(name, []) if c in records.by_id]
-        return f"({match[1]})=\n{heading}\n\n{' · '.join(links)}\n"
-
-    text = SECTION.sub(with_links, text).replace("[README.md](README.md)", "`figures/README.md`")
-    (source / "figures.md").write_text(text.replace("# Gallery", "# Figures", 1), "utf-8")
-    shutil.copytree(FIGURES / "pictures", source / "pictures")
+def page_of(stem: str) -> str:
+    """Return the page, from the site's top, of the section of the gallery with this anchor."""
+    source = index()["scripts"][script_of(stem)]["source"]
+    return f"figures/{PAGES[source.split('/')[1]]}.md"
 
 
 def script_of(stem: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -11,11 +12,35 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 HERE = Path(__file__).parent
 # what Markdown or MyST would read as markup
 MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~^@%$])")
+# the name of lambda in words: of the code is lam=.., and what stands in backticks
+LAMBDA = re.compile(r"\b(?:lam\b(?!=)|lambda(?=_|\b))(?: (?=n\b))?")
+CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
 
 
 def escaped(text: Any) -> str:
-    """Return a text in which Markdown finds no markup."""
-    return MARKUP.sub(r"\\\1", str(text))
+    """Return a text in which Markdown finds no markup, and lambda is a letter."""
+    return MARKUP.sub(r"\\\1", with_letters(str(text)))
+
+
+def with_letters(text: str) -> str:
+    """Return Markdown whose words, not its code, have the letter λ for lam or lambda."""
+    parts = CODE.split(text)
+    return "".join(part if i % 2 else LAMBDA.sub("λ", part) for i, part in enumerate(parts))
+
+
+def gist(text: str, most: int = 64) -> str:
+    """Return the first words of a text, at most this many letters, for a heading."""
+    return shorten(text.rstrip("."), most, placeholder=" \N{HORIZONTAL ELLIPSIS}")
+
+
+def moved(page: str, anchor: str, text: str) -> str:
+    """Return a link to a section that an index once held, which has the section's old anchor.
+
+    moved.js leads from the anchor to the section; without scripts the reader sees the link. The
+    page is Markdown's, from the index; the text is HTML.
+    """
+    target = f"{page.removesuffix('.md')}.html#{anchor}"
+    return f'<a class="moved" id="{anchor}" href="{target}">{text}</a>'
 
 
 def prose(text: str) -> str:
@@ -45,7 +70,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"escaped": escaped, "prose": prose, "code": code}
+    made.filters |= {"escaped": escaped, "prose": prose, "code": code, "gist": gist}
     return made
 
 

@@ -14,7 +14,9 @@ NUMBER = re.compile(r"\([A-Z]?\.?\d[\w.]*\)")
 NAMED = re.compile(r"\b[A-Z][a-z]+ (?:[A-Z]\.)?\d[\d.]*\b")
 TITLE = re.compile(r"^# ", re.MULTILINE)
 # the heading of a figure or table, with its target on the line before
-HEADING = re.compile(r"^(\([\w.-]+\)=\n)(### (\w+ (?:Figure|Table|Corollary) \d+)\b)", re.MULTILINE)
+HEADING = re.compile(
+    r"^(\([\w.-]+\)=\n\n)(### (\w+ (?:Figure|Table|Corollary) \d+)\b)", re.MULTILINE
+)
 
 
 def add(source: Path, records: Records) -> None:
@@ -23,9 +25,9 @@ def add(source: Path, records: Records) -> None:
         page = source / "claims" / f"{record['id']}.md"
         entries = directive(names(record))
         page.write_text(TITLE.sub(rf"{entries}# ", page.read_text("utf-8"), count=1), "utf-8")
-    figures = source / "figures.md"
-    text = HEADING.sub(lambda m: directive([m[3]]) + m[1] + m[2], figures.read_text("utf-8"))
-    figures.write_text(text, "utf-8")
+    for figures in (source / "figures").glob("*.md"):
+        text = HEADING.sub(lambda m: directive([m[3]]) + m[1] + m[2], figures.read_text("utf-8"))
+        figures.write_text(text, "utf-8")
 
 
 def names(record: Record) -> list[str]:

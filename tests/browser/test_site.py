@@ -18,7 +18,8 @@ PAGES = (
     *("index", "start", "choose_a_method", "bring_your_own", "figures", "wrong_in_print"),
     *("claims/index", "claims/T20", "claims/T20-eq2.26", "api/fwlab.solve", "benchmarks"),
     *("gallery/plot_03_step_rules", "source/fwlab/problem.py", LEDGER),
-    *("questions", "glossary", "peers", "cite"),
+    *("questions", "glossary", "peers", "cite", "gallery/index"),
+    *("figures/K19", "figures/own", "wrong_in_print/M20"),
 )
 
 

@@ -12,10 +12,17 @@ pytestmark = pytest.mark.skipif(
     not SITE, reason="FWLAB_SITE does not name a folder that python -m fwlab.docs build wrote"
 )
 MATHS_FONT = "Latin Modern Math"
-WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print", "mathematics")
+WITH_FORMULAS = ("claims/T20-eq2.26", "wrong_in_print/T20", "mathematics")
 WITH_CODE = ("start", "questions", "bring_your_own", "compare", "gallery/plot_01_own_csv")
-LONG = {"figures": "kato2019-figure3", "wrong_in_print": "wrong-t20-eq2-26"}
-WORDS = {"figures": "hinge gap", "wrong_in_print": "theorem M20"}
+LONG = {"figures/K19": "kato2019-figure3", "wrong_in_print/M20": "wrong-m20-thmd2-case2"}
+WORDS = {"figures/K19": "hinge gap", "wrong_in_print/M20": "theorem best"}
+INDEXES = {"figures": "K19 table", "wrong_in_print": "theorem M20"}
+# what an old address led to, and its page now
+OLD = {
+    "figures.html#kato2019-figure3": "figures/K19.html#kato2019-figure3",
+    "figures.html#certified-gaps": "figures/own.html#certified-gaps",
+    "wrong_in_print.html#wrong-t20-eq2-26": "wrong_in_print/T20.html#wrong-t20-eq2-26",
+}
 FOLDS = "article section > details"
 # one element of formulas for each text
 MARK_TEXTS = """document.querySelectorAll("details").forEach(one => { one.open = true; });
@@ -50,7 +57,7 @@ def test_search_begins_with(page, query, first):
     ("query", "among"),
     [
         ("Theorem D.2", "claims/M20-thmD2-case1.html"),
-        ("K19 Figure 3", "figures.html"),
+        ("K19 Figure 3", "figures/K19.html"),
         ("ONNX", "questions.html"),
         ("skops", "classifier.html"),
         ("predict_proba", "questions.html"),
@@ -82,7 +89,7 @@ def found(page, query: str) -> list[str]:
 def test_a_long_page_is_folded_and_unfolds(page, name):
     page.goto(address(name))
     folds = page.locator(FOLDS)
-    assert folds.count() > 40
+    assert folds.count() >= 10
     assert page.locator(f"{FOLDS}[open]").count() == 0
     short = page.evaluate("document.documentElement.scrollHeight")
     page.get_by_role("button", name="Unfold all").click()
@@ -116,18 +123,65 @@ def test_the_filter_keeps_the_sections_with_all_words(page, name):
 
 
 def test_a_link_to_a_filtered_section_shows_it(page):
-    page.goto(address("wrong_in_print"))
+    name = "wrong_in_print/M20"
+    page.goto(address(name))
     page.get_by_label("Filter the sections by words").fill("no such words")
     assert page.locator("article section:has(> details):not([hidden])").count() == 0
-    page.locator(f'article a[href="#{LONG["wrong_in_print"]}"]').first.click()
+    page.evaluate(f"location.hash = '{LONG[name]}'")
     page.wait_for_selector(f"{FOLDS}[open]")
-    assert page.locator("article section:has(> details):not([hidden])").count() > 40
+    assert page.locator("article section:has(> details):not([hidden])").count() >= 10
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_the_filter_of_an_index_keeps_the_rows_with_all_words(page, name):
+    page.goto(address(name))
+    rows = page.locator("article .rows tbody tr")
+    seen = page.locator("article .rows tbody tr:not([hidden])")
+    page.get_by_label("Filter the rows by words").fill(INDEXES[name])
+    texts = [text.lower() for text in seen.all_text_contents()]
+    assert 0 < len(texts) < rows.count()
+    words = INDEXES[name].lower().split()
+    assert [text for text in texts if not all(word in text for word in words)] == []
+    assert page.locator(".filter output").text_content() == f"{len(texts)} of {rows.count()}"
+    page.get_by_label("Filter the rows by words").fill("no such words")
+    assert [one for one in page.locator("article .rows").all() if one.is_visible()] == []
+
+
+@pytest.mark.parametrize("old", OLD)
+def test_an_old_address_leads_to_the_section(page, old):
+    page.goto((Path(SITE).resolve() / old.partition("#")[0]).as_uri() + "#" + old.partition("#")[2])
+    page.wait_for_url(f"**/{OLD[old]}")
+    target = page.locator(f'[id="{OLD[old].partition("#")[2]}"]').last
+    assert target.locator("xpath=ancestor-or-self::section[1]").locator("h3").first.is_visible()
+
+
+def test_without_scripts_an_old_address_shows_the_link(browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address('figures')}#kato2019-figure3")
+    assert (
+        page.locator('[id="kato2019-figure3"]').get_attribute("href")
+        == (OLD["figures.html#kato2019-figure3"])
+    )
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_cards_have_drawings_in_the_colours_of_the_theme(page, theme):
+    page.goto(address("gallery/index"))
+    page.evaluate(f"document.body.dataset.theme = '{theme}'")
+    cards = page.locator("article a.card")
+    assert cards.count() == cards.locator("svg").count() >= 13
+    strokes = page.eval_on_selector_all(
+        "article .card polyline.c0", "all => all.map(one => getComputedStyle(one).stroke)"
+    )
+    assert {*strokes} == {"rgb(0, 95, 151)" if theme == "light" else "rgb(108, 184, 240)"}
 
 
 def test_without_scripts_a_long_page_is_whole(browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(address("wrong_in_print"))
+    page.goto(address("wrong_in_print/M20"))
     assert page.locator("article h3").last.is_visible() and page.locator(FOLDS).count() == 0
     context.close()
 

@@ -25,14 +25,15 @@ def test_entries_stand_before_the_title_and_before_the_figure(tmp_path):
     (tmp_path / "claims").mkdir()
     claim = tmp_path / "claims" / "T20-a.md"
     claim.write_text("---\norphan: true\n---\n# T20-a: holds\n\n# no title\n")
+    (tmp_path / "figures").mkdir()
     figures = (
-        "# Figures\n\n(kato2019_figure3)=\n### K19 Figure 3: smoothing\n\n### Costs of a run\n"
+        "# Figures\n\n(kato2019_figure3)=\n\n### K19 Figure 3: smoothing\n\n### Costs of a run\n"
     )
-    (tmp_path / "figures.md").write_text(figures)
+    (tmp_path / "figures" / "K19.md").write_text(figures)
     search_terms.add(tmp_path, Records([{"id": "T20-a", "paper": "T20", "where": "(2.26)"}]))
     entry = "```{index} ! (2.26), ! T20 (2.26)\n```\n\n"
     assert claim.read_text() == (f"---\norphan: true\n---\n{entry}# T20-a: holds\n\n# no title\n")
-    assert (tmp_path / "figures.md").read_text() == (
+    assert (tmp_path / "figures" / "K19.md").read_text() == (
         "# Figures\n\n```{index} ! K19 Figure 3\n```\n\n"
-        "(kato2019_figure3)=\n### K19 Figure 3: smoothing\n\n### Costs of a run\n"
+        "(kato2019_figure3)=\n\n### K19 Figure 3: smoothing\n\n### Costs of a run\n"
     )

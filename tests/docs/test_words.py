@@ -15,8 +15,6 @@ from fwlab.docs.markdown import HERE
 PAGES = sorted([*(HERE / "pages").glob("*.md"), *(HERE / "templates").glob("*.md")])
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`[^`]*`|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
-# witnesses of errata use the names of the code
-NAMES_OF_CODE = ("wrong_in_print",)
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 QUESTIONS = (HERE / "pages" / "questions.md").read_text("utf-8")
 GLOSSARY = (HERE / "pages" / "glossary.md").read_text("utf-8")
@@ -31,8 +29,7 @@ def prose(text: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_prose_writes_lambda_as_a_letter(page):
-    if page.stem not in NAMES_OF_CODE:
-        assert re.findall(r"\blam\b|\blambda\b", prose(page.read_text("utf-8"))) == []
+    assert re.findall(r"\blam\b|\blambda\b", prose(page.read_text("utf-8"))) == []
 
 
 def test_code_is_no_prose():
