@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 Style = tuple[str, Any, Any]
 LONG, DASH_DOT_DOT = (0, (8, 2)), (0, (6, 1.5, 1.2, 1.5, 1.2, 1.5))
-# (colour, marker, line), fixed so that a method looks the same in every figure. A family has a
-# hue: grey and green for steps of all rows at once, blue for blocks and bent paths, red and brown
-# for methods that end exactly, pink for the pseudo top-k. A search found colours with the largest
+# (colour, marker, line), fixed so that a method looks the same in every figure. Hues tell families
+# apart where they can: grey and green for steps of all rows at once, blue for blocks and bent
+# paths, red and brown for methods that end exactly, pink for the pseudo top-k. A search found colours with the largest
 # CIEDE2000 distances in normal vision, protanopia, deuteranopia and tritanopia. Lines that share
 # dashes are farthest apart. Markers and dashes tell the methods apart in greyscale too.
 STYLES: dict[str, Style] = {
     "fw": ("#706c7d", "^", "--"),
     "fw-open-loop": ("#5a464e", "v", "-"),
-    "afw": ("#45652f", "D", LONG),
+    "afw": ("#009c84", "D", LONG),
     "pfw": ("#1b370c", "P", "--"),
-    "blended-pairwise": ("#219215", "$\\clubsuit$", DASH_DOT_DOT),
-    "fcfw": ("#6b8575", (8, 1, 0), ":"),
+    "blended-pairwise": ("#0f5af0", "$\\clubsuit$", DASH_DOT_DOT),
+    "fcfw": ("#3c001e", (8, 1, 0), ":"),
     "bafw": ("#0300f0", "d", "-."),
     "bpfw": ("#41293b", "X", LONG),
     "bcfw": ("#0072b2", "s", "-"),

@@ -133,7 +133,7 @@ def alt(title: str, picture: Path) -> str:
     from PIL import Image
 
     with Image.open(picture) as image:
-        finding = image.info.get("Title", "")
+        finding = image.info.get("Title", "").replace("\N{NO-BREAK SPACE}", " ")
     return f"{title}. {finding}" if finding else title
 
 

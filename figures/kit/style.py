@@ -29,6 +29,7 @@ __all__ = [
 WIDTH = 5.4
 # points of a title, and of remarks: 9 pixels are 5.9 points when the figure is 600 pixels wide
 TITLE, SMALL = 11, 8
+UNBROKEN_EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 # bold letters of a title
 LETTERS_PER_INCH = 10.3
 
@@ -87,6 +88,7 @@ def new_figure(height: float, *, width: float = WIDTH) -> Any:
 
 def state(figure: Any, finding: str) -> None:
     """Make the finding the figure's title, in lines of about the same length."""
+    finding = finding.replace(" = ", UNBROKEN_EQUALS)
     letters = int(figure.get_size_inches()[0] * LETTERS_PER_INCH)
     lines = wrap(finding, letters, break_on_hyphens=False)
     while len(shorter := wrap(finding, letters - 1, break_on_hyphens=False)) == len(lines) > 1:

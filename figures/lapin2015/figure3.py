@@ -13,7 +13,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried, told_failures
 from figures.kit.study import Study
-from figures.kit.style import curves, label_curves, log_axes, new_figure, series, state
+from figures.kit.style import curves, legend_below, log_axes, new_figure, series, state
 from fwlab.experiments import Cell
 
 KS = (1, 5, 10)
@@ -100,7 +100,7 @@ def plot(study: Study) -> list[Path]:
         figure,
         f"A top-k simplex costs {slowest:.2g} times the knapsack at most, whatever k",
     )
-    label_curves([ax])
+    legend_below(figure, ax, 2)
     return study.save_figure(figure, caption(dimensions, times, study.size))
 
 

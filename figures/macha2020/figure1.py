@@ -10,7 +10,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Tried, told_failures, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import label_curves, light_grid, new_figure, series, state
+from figures.kit.style import legend_below, light_grid, new_figure, series, state
 from figures.macha2020 import fashion
 from figures.macha2020.fashion import KERNELS
 from figures.macha2020.fits import MACHINES, PREPROCESSING, READINGS
@@ -58,7 +58,7 @@ def plot(study: Study) -> list[Path]:
     for ax in axes[:, 0]:
         ax.set_ylabel("precision")
     state(figure, title_of(values, study.size))
-    label_curves(axes.flat, fontsize=7.0)
+    legend_below(figure, axes[0, 0], 2)
     return study.save_figure(figure, caption(values, study.size))
 
 

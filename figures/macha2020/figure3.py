@@ -14,7 +14,7 @@ from figures.kit.findings import FigureFinding
 from figures.kit.judge import judge
 from figures.kit.readings import Reading, Tried, truth_distance
 from figures.kit.study import Study
-from figures.kit.style import label_curves, light_grid, log_axes, marked, new_figure, series, state
+from figures.kit.style import legend_below, light_grid, log_axes, marked, new_figure, series, state
 from figures.macha2020.fits import LOOPS
 from fwlab import ranking
 from fwlab.experiments import Cell, DataName
@@ -106,7 +106,7 @@ def plot(study: Study) -> list[Path]:
         f"Pairwise ascent closes the gap to {CLOSED:g} for {closed} of {len(gaps)} objectives "
         f"(largest {max(gaps):.0e})",
     )
-    label_curves(axes[:, 1], fontsize=7.5)
+    legend_below(figure, axes[0, 1], len(METHODS))
     return study.save_figure(figure, caption(values, study.size))
 
 

@@ -20,7 +20,7 @@ from figures.benchmarks.growth import (
 )
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import label_curves, log_axes, new_figure, series, state
+from figures.kit.style import legend_below, log_axes, new_figure, series, state
 from figures.kit.tables import Table
 from fwlab.experiments import Cell
 
@@ -57,7 +57,7 @@ def plot(study: Study) -> list[Path]:
     last = {name: exponents(stored[name], decades(list(stored[name]))[-1]) for name in LINEAR}
     powers = ", ".join(f"{name}^{found['later'][0]:.2f}" for name, found in last.items())
     state(figure, f"In the grey decades a later pass of ascent grows like {powers}")
-    label_curves(figure.axes, fontsize=7.0)
+    legend_below(figure, figure.axes[0], len(TIMED))
     caption = caption_of(stored, REPEATS[study.size])
     return [
         *study.save_figure(figure, caption),

@@ -10,7 +10,7 @@ from typing import Any
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study, part_name
-from figures.kit.style import label_curves, method_line, panels, state
+from figures.kit.style import label_curves, method_line, note, panels, state
 from figures.kit.traces import data_names, trace_cells
 from fwlab.experiments import Cell, DataName
 
@@ -67,6 +67,8 @@ def plot(study: Study) -> list[Path]:
             for method in PANELS[title]:
                 gaps, seconds = reached(values[f"{name}|{method}"])
                 ax.plot(gaps, seconds, **method_line(method), label=method)
+            if not any(reached(values[f"{name}|{method}"])[0] for method in PANELS[title]):
+                note(ax, f"none gets to {POWERS[0]} in time")
         state(figure, title_of(values, name))
         label_curves(axes.values())
         files += study.save_figure(figure, text, part_name(name))

@@ -12,7 +12,7 @@ import numpy as np
 import fwlab
 from figures.kit.captions import Caption
 from figures.kit.study import Study
-from figures.kit.style import label_curves, light_grid, method_line, new_figure, state
+from figures.kit.style import legend_below, light_grid, method_line, new_figure, state
 from figures.kit.tables import Table
 from figures.kit.traces import reached
 from figures.own.subsets import DIGITS, REAL, random_rows
@@ -106,7 +106,7 @@ def plot(study: Study) -> list[Path]:
         ax.set_ylabel("share of the problems")
     for ax in axes[1]:
         ax.set_xlabel("seconds / the fastest's")
-    label_curves(axes.flat, fontsize=7.0)
+    legend_below(figure, axes[0, 0], 4)
     caption = _caption(found, study.size)
     return [
         *study.save_figure(figure, caption),

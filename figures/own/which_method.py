@@ -162,7 +162,7 @@ def plot(study: Study) -> list[Path]:
         draw(ax, values, contest, study.size)
     axes[0].set_title("fewest passes, of methods with one pass per iteration", fontsize="medium")
     axes[1].set_title("fewest milliseconds, of all methods", fontsize="medium")
-    axes[-1].set_xlabel("lambda_max(K) / (lam n)")
+    axes[-1].set_xlabel("λ_max(K) / (λn)")
     caption = _caption(values, study.size)
     return [
         *study.save_figure(figure, caption),
@@ -203,7 +203,7 @@ def title_of(values: dict[str, Any]) -> str:
     ranked = winners(values, PASSES)
     if len(ranked) > 1:
         most = max(v["condition"] for v in values.values() if PASSES.winner(v)[0] == ranked[1][0])
-        told += f", where lambda_max(K)/(lam n) is at most {most:.2g}"
+        told += f", where λ_max(K)/(λn) is at most {most:.2g}"
     return f"{told}; by seconds, {counted(values, MILLISECONDS)}"
 
 
@@ -270,7 +270,7 @@ def _table(values: dict[str, Any]) -> Table:
 def _caption(values: dict[str, Any], size: str) -> Caption:
     unsolved = sum(not value["methods"] for value in values.values())
     return Caption(
-        title="Which method wins, over lambda_max(K)/(lam n) and smoothing",
+        title="Which method wins, over λ_max(K)/(λn) and smoothing",
         shows=(
             f"The method that gets first to a relative gap of {TOL:g}, and its cost: in passes "
             "above, in milliseconds below, where the first in the list wins among those within "
@@ -281,7 +281,7 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
         settings=(
             f"TopK({K}); synthetic: {ROWS[size]} unit rows, d = {FEATURES}, m = {CLASSES}, "
             f"features of variances 1/j, class means {SEPARATION:g} N(0, I); real: {ROWS[size]} "
-            f"random unit rows, lam = 1/(C n), C = {', '.join(f'{C:g}' for C in CS[size])}; list: "
+            f"random unit rows, λ = 1/(C n), C = {', '.join(f'{C:g}' for C in CS[size])}; list: "
             f"{', '.join(METHODS)}; {LIMIT[size]:g} s a run, one thread; seed 0."
         ),
         agreement=(

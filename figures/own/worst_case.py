@@ -155,10 +155,8 @@ def draw_ell(ax: Any, values: dict[str, Any], ell: int, style: dict[str, Any]) -
     marks = {**style, "linestyle": "none", "markersize": 5}
     ax.plot(theory["t"], theory["reached"], **marks, label=f"slowest problem found, ell = {ell}")
     ax.plot(theory["t"], theory["proved"], color=style["color"], linewidth=0.8)
-    for place, value in enumerate(measured.values()):
-        label = f"real duals, ell = {ell}" if place == 0 else None
-        run = value[f"ell = {ell}"]
-        ax.plot(run["t"], run["error"], **{**plain, "linewidth": 0.7, "alpha": 0.7}, label=label)
+    errors = [value[f"ell = {ell}"]["error"] for value in measured.values()]
+    band(ax, t, errors, style, f"real duals, ell = {ell}")
 
 
 def draw_ratios(ax: Any, values: dict[str, Any]) -> None:
@@ -169,16 +167,23 @@ def draw_ratios(ax: Any, values: dict[str, Any]) -> None:
     first, second = (values[f"ell = {ell}"] for ell in ELLS)
     ratio = np.divide(second["reached"], first["reached"])
     ax.plot(first["t"], ratio, **{**series(7), "linestyle": "-"}, label="worst case")
-    smoothed = 0
+    smoothed = []
     for index, (name, value) in enumerate(of_runs(values).items()):
         data, smoothing = name.split("|")
         t, ratio = np.array(value["ell = 2"]["t"]), ratio_of(value)
         if smoothing == "0":
             ax.plot(t, ratio, **{**series(index // 2 + 2), "markevery": 25}, label=data)
         else:
-            label = None if smoothed else "with smoothing"
-            smoothed += 1
-            ax.plot(t, ratio, color="#b0b0b0", linewidth=0.9, zorder=1, label=label)
+            smoothed.append(ratio)
+    band(ax, t, smoothed, {"color": "#8c8c8c", "linestyle": "-"}, "with smoothing")
+
+
+def band(ax: Any, t: Any, runs: Any, style: dict[str, Any], label: str) -> None:
+    """Shade what several runs cover, with a line at the median, which has the label."""
+    color = style["color"]
+    ax.fill_between(t, np.min(runs, axis=0), np.max(runs, axis=0), color=color, alpha=0.2, lw=0)
+    line = {"color": color, "linestyle": style["linestyle"], "linewidth": 1.2}
+    ax.plot(t, np.median(runs, axis=0), **line, zorder=1, label=label)
 
 
 def of_runs(values: dict[str, Any]) -> dict[str, Any]:
@@ -257,8 +262,8 @@ def _caption(values: dict[str, Any], size: str) -> Caption:
             "Above, errors of the dual in units of its curvature C. Thick: the bound that is "
             "proved for every dual and all t. Marks: a training problem for each t that is slow "
             "after t steps, run in exact fractions, on a thin line that an exact certificate "
-            "proves. Thin: runs on real duals, drawn too high rather than too low. Below, the "
-            "ratio of both errors."
+            "proves. Shaded: what runs on real duals cover, drawn too high rather than too low, "
+            "with their median. Below, the ratio of both errors."
         ),
         settings=(
             f"Steps ell/(t+ell-1), t = 1, 2, ..; real duals: TopK({K}), lam = 1/n, {ROWS[size]} "

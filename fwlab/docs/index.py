@@ -1,11 +1,10 @@
 """The front page: where to go, what the project found, and one picture."""
 
-import shutil
 from pathlib import Path
 
 from fwlab.docs import cards, figure_links
 from fwlab.docs.findings import CLAIM, FIGURE, findings
-from fwlab.docs.markdown import write
+from fwlab.docs.markdown import with_letters, write
 from fwlab.docs.papers import PAPERS
 from fwlab.docs.records import Records, counts, errors
 
@@ -31,7 +30,8 @@ def write_pages(source: Path, records: Records) -> None:
         address=figure_links.address(PICTURE),
         text=figure_links.told(PICTURE)["finding"],
     )
-    shutil.copy(FIGURES / "BENCHMARKS.md", source / "benchmarks.md")
+    benchmarks = (FIGURES / "BENCHMARKS.md").read_text("utf-8")
+    (source / "benchmarks.md").write_text(with_letters(benchmarks), "utf-8")
 
 
 def told_counts(records: Records) -> str:

@@ -11,9 +11,9 @@ from figures.kit.plot_labels import luminance
 from fwlab.plot import OTHER, STYLES
 from tests.colour import ciede2000, distance
 
-# the smallest distances of any two methods, of two that are compared in one panel, and of two with
-# the same dashes
-ANY, COMPARED, SAME_DASHES = 7.0, 10.0, 18.0
+# the smallest distances of any two methods, of two that are compared in one panel, of two with the
+# same dashes, and of variants of one method, which most figures show side by side
+ANY, COMPARED, SAME_DASHES, VARIANTS = 7.0, 10.0, 18.0, 22.0
 PANELS = (
     ("fw", "fw-open-loop", "afw", "pfw", "blended-pairwise", "fcfw", "subgradient"),
     ("bafw", "bpfw", "bcfw", "bcafw", "bcpfw", "bbpfw", "dicg"),
@@ -53,6 +53,7 @@ def test_colours_are_apart_for_the_colour_blind() -> None:
         least = COMPARED if frozenset((first, second)) in compared else ANY
         (one, _, dashes), (two, _, other_dashes) = STYLES[first], STYLES[second]
         least = max(least, SAME_DASHES) if dashes == other_dashes else least
+        least = VARIANTS if {first, second} == {"afw", "pfw"} else least
         assert distance(one, two) >= least, (first, second)
 
 
