@@ -22,9 +22,10 @@ Style = tuple[str, Any, Any]
 LONG, DASH_DOT_DOT = (0, (8, 2)), (0, (6, 1.5, 1.2, 1.5, 1.2, 1.5))
 # (colour, marker, line), fixed so that a method looks the same in every figure. Hues tell families
 # apart where they can: grey and green for steps of all rows at once, blue for blocks and bent
-# paths, red and brown for methods that end exactly, pink for the pseudo top-k. A search found colours with the largest
-# CIEDE2000 distances in normal vision, protanopia, deuteranopia and tritanopia. Lines that share
-# dashes are farthest apart. Markers and dashes tell the methods apart in greyscale too.
+# paths, red and brown for methods that end exactly, pink for the pseudo top-k. A search found
+# colours with the largest CIEDE2000 distances in normal vision, protanopia, deuteranopia and
+# tritanopia. Lines that share dashes are farthest apart. Markers and dashes tell the methods apart
+# in greyscale too.
 STYLES: dict[str, Style] = {
     "fw": ("#706c7d", "^", "--"),
     "fw-open-loop": ("#5a464e", "v", "-"),
