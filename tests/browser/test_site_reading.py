@@ -99,6 +99,13 @@ def test_a_long_page_is_folded_and_unfolds(page, name):
     assert page.locator(f"{FOLDS}[open]").count() == 0
 
 
+def test_a_line_below_a_heading_says_more_than_the_heading(page):
+    page.goto(address("figures/K19"))
+    assert page.locator("summary .gist").count() >= 8
+    page.goto(address("wrong_in_print/M20"))
+    assert page.locator(FOLDS).count() >= 10 and page.locator("summary .gist").count() == 0
+
+
 @pytest.mark.parametrize("name", LONG)
 def test_an_address_opens_its_section_alone(page, name):
     page.goto(f"{address(name)}#{LONG[name]}")
