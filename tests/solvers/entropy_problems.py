@@ -22,6 +22,13 @@ def made(C=10.0, form=np.asarray, **options):
     return fwlab.Problem(form(X), y, LOSS, C=C, **options)
 
 
+def separable(n=200, d=6, m=4):
+    """Return samples that a machine separates: with a large C, steps help for long."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, (X @ rng.normal(size=(d, m))).argmax(axis=1)
+
+
 def at(problem, W):
     """Return the point of W, and A(W)."""
     A = np.empty((problem.n_samples, problem.n_classes))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from solvers.entropy_problems import separable
 from solvers.tensor_libraries import LIBRARIES, both, data
 
 import fwlab
@@ -86,8 +87,7 @@ def test_features_that_repeat_have_blocks(library):
 
 
 def test_renewals_come_later_than_on_arrays_and_then_ever_rarer(library, monkeypatch):
-    X, y = data(n=60)
-    problem, steps, plain = both(library, X, y, C=1e6)[0], [], tensor_lbfgs._renew
+    problem, steps, plain = both(library, *separable(), C=1e6)[0], [], tensor_lbfgs._renew
     monkeypatch.setattr(
         tensor_lbfgs, "_renew", lambda *of: steps.append(of[0].n_steps) or plain(*of)
     )
