@@ -26,8 +26,10 @@ from fwlab.checks.labels import (
     one_column,
     require_two_classes,
 )
+from fwlab.ellipsoid import joined_interval, joined_proofs
 from fwlab.estimators.callbacks import CallbackSupportMixin, FitTask, as_result
 from fwlab.estimators.class_weights import class_weights
+from fwlab.estimators.given_training import ellipsoid_of_fit
 from fwlab.estimators.kernels import FittedKernel
 from fwlab.estimators.named_losses import named_loss, no_probabilities
 from fwlab.estimators.tensors import beside_arrays, reason_for_arrays
@@ -70,12 +72,15 @@ class TrainedMachine(Trained):
         linear one.
     centre, radius : array (m, d) or None, float
         The ball that holds the machine of the exact optimum; its centre is W for None.
+    C : float
+        The constant of the fit.
     """
 
     kernel: FittedKernel
     W: Any
     centre: Any
     radius: float
+    C: float
 
 
 def _gives_probabilities(machine: Any) -> bool:
@@ -152,29 +157,34 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
         logs = log_probabilities(self._scores(X, "predict_proba"))
         return namespace_of(logs).exp(logs)
 
-    def proved(self, X: Any) -> Any:
+    def proved(self, X: Any, training: Any = None) -> Any:
         """Return whether each predicted label is certainly the exact optimum's, (n,) bool.
 
-        Raises ValueError with another kernel than the linear one, or if coef_ or intercept_ have
-        changed since the fit.
+        training, (X, y) or (X, y, sample_weight) of the fit, proves far more labels of the
+        cross-entropy where fwlab.ellipsoid can be afforded: up to 1000 entries of W and 2^36
+        products, X no tensor. Raises ValueError with another kernel than the linear one, if coef_
+        or intercept_ have changed since the fit, or for other training data.
         """
         W, rows = self._certified_machine("proved", X)
-        return proved_in_ball(W, self._centre(W), self._trained.radius, rows)
+        proved = proved_in_ball(W, self._centre(W), self._trained.radius, rows)
+        return joined_proofs(proved, ellipsoid_of_fit(self, training), W, rows)
 
-    def proved_accuracy(self, X: Any, y: Any, k: int = 1) -> tuple[float, float]:
+    def proved_accuracy(
+        self, X: Any, y: Any, k: int = 1, training: Any = None
+    ) -> tuple[float, float]:
         """Return an interval that holds the top-k accuracy of the exact optimum.
 
         Labels that were not in the training set count as wrong; if none was, it raises ValueError,
-        and as for `proved`.
+        and as for `proved`, which says what `training` does.
         """
         W, rows = self._certified_machine("proved_accuracy", X)
         k = as_integer("k", k, low=1, high=W.shape[0])
         labels = one_column(on_host(y) if is_tensor(W) else y)
         codes = codes_of_rows(labels, on_host(self.classes_), rows.shape[0])
         centre = self._centre(W)
-        return proved_accuracy(
-            W if centre is None else centre, self._trained.radius, rows, codes, k
-        )
+        ball = W if centre is None else centre, self._trained.radius
+        interval = proved_accuracy(*ball, rows, codes, k)
+        return joined_interval(interval, ellipsoid_of_fit(self, training), rows, codes, k)
 
     def to_model(self) -> Model:
         """Return the fitted machine as a fwlab.Model, whose file `fwlab predict` reads.
@@ -283,6 +293,7 @@ class TopKMachine(Certified, CallbackSupportMixin, ClassifierMixin, BaseEstimato
                 result.W,
                 result.centre,
                 result.distance if result.centre is None else result.radius,
+                1 / training.problem.lam_n,
             )
         )
 

@@ -54,6 +54,8 @@ def dot(a, b):
 
 
 def square_root(ball):
+    if not ball.is_finite():
+        raise ArithmeticError("Newton's method left the numbers that balls enclose.")
     return ball.upper().sqrt() if ball.upper() > 0 else zero()
 
 
