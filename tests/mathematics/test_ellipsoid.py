@@ -1,5 +1,6 @@
 """The ellipsoid of a softmax problem: by hand, with large units of rounding, and what it proves."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -50,8 +51,15 @@ def separated(seed=0, n=60, m=3, d=4, C=10.0):
 # ------------------------------------------------------------- the terms
 
 
-def test_the_centre_by_hand(large):
-    problem, W = drawn()
+def test_the_centre_by_hand(large, monkeypatch):
+    """Errors of scores and of sums are large, too."""
+    (problem, W), point = drawn(), TrainingSamples.point
+
+    def rough(self, C, W):
+        errors = np.linspace(0.1, 0.2, problem.n_samples)
+        return replace(point(self, C, W), U_error=0.5, score_errors=errors)
+
+    monkeypatch.setattr(TrainingSamples, "point", rough)
     centre, n = _Centre.of(problem, W), problem.n_samples
     point = TrainingSamples.of(problem).point(1.0, W)
     scores, e = point.scores, point.score_errors
