@@ -161,6 +161,8 @@ class Claim:
         A wider version that is true, too.
     condition : Condition
         When a statement that is false in general is true.
+    premise : Condition
+        When the statement says anything; if no case meets it, the statement is true of nothing.
     main : Condition
         The main case of the claim; by default its paper's (paper_checks.main_cases).
     derived, where_right : Version, WhereRight
@@ -176,6 +178,9 @@ class Claim:
         is no claim.
     experiment : Experiment
         Marks a statement about an experiment.
+    program, cause : Version
+        Of an experiment that comes out otherwise: what comes out as the authors' public program
+        does it, where the text says otherwise; what comes out with a cause that was measured.
     from_table : bool
         Whether the cases are read from a table that figures/ has made.
     library : Library
@@ -199,6 +204,7 @@ class Claim:
     # what else is true, or true instead
     relaxed: Version | None = None
     condition: Condition | None = None
+    premise: Condition | None = None
     main: Condition | None = None
     derived: Version | None = None
     where_right: WhereRight | None = None
@@ -211,6 +217,8 @@ class Claim:
     hedge: str = ""
     # an experiment
     experiment: Experiment | None = None
+    program: Version | None = None
+    cause: Version | None = None
     from_table: bool = False
     # the library
     library: Library | None = None
@@ -222,7 +230,7 @@ class Claim:
     @property
     def versions(self) -> dict[str, Version]:
         """The versions that may be true in place of the printed one, by name of field."""
-        names = ("reading", "derived", "relaxed", "corrected")
+        names = ("reading", "derived", "relaxed", "corrected", "program", "cause")
         named = {name: getattr(self, name) for name in names}
         return {name: other for name, other in named.items() if other is not None}
 
@@ -251,6 +259,8 @@ def check_claim(claim: Claim) -> None:
             "an id must be SOURCE-NAME, in letters, digits, dots, dashes and underscores; "
             f"got {claim.id!r}"
         )
+    if claim.experiment is None and (claim.program or claim.cause):
+        raise ValueError(f"{claim.id}: only an experiment may have program or cause")
     for name, kind in (("planted", Version), ("proofs", Proof)):
         given, what = getattr(claim, name), f"{kind.__name__.lower()}s"
         if not (isinstance(given, tuple) and all(isinstance(part, kind) for part in given)):

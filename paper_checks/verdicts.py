@@ -1,7 +1,7 @@
 """Decide the verdict on a claim and its strength, from trials and proofs only."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -23,6 +23,8 @@ from paper_checks.trials import (
     weakest,
 )
 
+# versions of an experiment; they are tried on the cases that decide
+OF_EXPERIMENTS = ("program", "cause")
 # the second stream of random numbers, for cases that the printed statement was not tried on
 FRESH = 1
 
@@ -31,12 +33,15 @@ class Verdict(StrEnum):
     """The outcome of trying a claim; REPRODUCED to OTHER_DATA are of an experiment."""
 
     HOLDS = "holds"
+    EMPTY = "empty"
     WIDER = "wider"
     CONDITIONAL = "conditional"
     MISPRINT = "misprint"
     FAILS = "fails"
     DEPENDS = "depends on the reading"
     REPRODUCED = "reproduced"
+    WITH_PROGRAM = "reproduced with the program"
+    EXPLAINED = "explained"
     NOT_REPRODUCED = "not reproduced"
     INCONCLUSIVE = "inconclusive"
     OTHER_DATA = "other data"
@@ -52,6 +57,8 @@ TRUE_VERSION = {
     Verdict.MISPRINT: "derived",
     Verdict.FAILS: "corrected",
     Verdict.DEPENDS: "reading",
+    Verdict.WITH_PROGRAM: "program",
+    Verdict.EXPLAINED: "cause",
 }
 
 
@@ -134,7 +141,12 @@ class Judge:
         trials = {"printed": try_form(claim.form, printed)}
         if others:
             trials["other data"] = try_form(claim.form, others)
-        trials |= {name: self.try_version(name, v, cases) for name, v in claim.versions.items()}
+        trials |= {
+            name: self.try_version(name, v, decisive if name in OF_EXPERIMENTS else cases)
+            for name, v in claim.versions.items()
+        }
+        if claim.premise is not None:
+            trials["premise"] = try_form(claim.form, [c for c in cases if claim.premise.meets(c)])
         if claim.condition is not None:
             met, not_met = self.sides(claim.condition.meets, printed)
             trials |= {"met": try_form(claim.form, met), "not met": try_form(claim.form, not_met)}
@@ -247,10 +259,12 @@ def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
     if printed.cases == 0:
         return Verdict.OTHER_DATA if "other data" in trials else Verdict.UNTESTABLE
     if claim.experiment is not None:
-        return decide_experiment(printed)
+        return decide_experiment(printed, true)
     if claim.hedge:
         return Verdict.NO_CLAIM
     if printed.holds:
+        if "premise" in trials and trials["premise"].cases == 0:
+            return Verdict.EMPTY
         return Verdict.WIDER if true("relaxed") else Verdict.HOLDS
     if true("reading"):
         return Verdict.DEPENDS
@@ -262,10 +276,12 @@ def decide(claim: Claim, trials: Mapping[str, Trial]) -> Verdict:
     return Verdict.FAILS
 
 
-def decide_experiment(printed: Trial) -> Verdict:
+def decide_experiment(printed: Trial, true: Callable[[str], bool]) -> Verdict:
     """Return the verdict on an experiment: an inconclusive case never refutes."""
     if printed.failed:
-        return Verdict.NOT_REPRODUCED
+        if true("program"):
+            return Verdict.WITH_PROGRAM
+        return Verdict.EXPLAINED if true("cause") else Verdict.NOT_REPRODUCED
     return Verdict.INCONCLUSIVE if printed.undecided else Verdict.REPRODUCED
 
 

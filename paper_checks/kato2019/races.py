@@ -6,12 +6,13 @@ lam and of the rows' scaling that figures/ has chosen there. Other data are at l
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import fwlab
-from figures.kato2019.figure3 import PRINTED
+from figures.kato2019.figure3 import PRINTED, SMOOTHINGS
 from figures.kato2019.figure4 import run_of
 from figures.kato2019.news20 import run as stored_run
 from figures.kit.traces import arrival, first_below, sooner
@@ -51,7 +52,7 @@ def races_of_methods(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield each method's iterations on News20 by smoothing, and other data."""
     figure = stored_figure("kato2019_figure3")
     for method in METHODS_COMPARED:
-        counts = {s: stored_count(figure.run(stored_run(method, s))) for s in (0.1, 0.0)}
+        counts = {s: stored_count(figure.run(stored_run(method, s))) for s in SMOOTHINGS}
         yield Case(kind=f"{method}, {figure.kind}", data="News20", counts=counts)
     for case in races(rng, deep):
         for method in METHODS_COMPARED:
@@ -151,25 +152,33 @@ def iterations(
     "7.2, Figure 3",
     "The larger the smoothing, the fewer iterations every Frank-Wolfe method takes to a gap of "
     "1e-3.",
-    formula=r"t(\gamma=10^{-1})<t(\gamma=0)",
-    judged="smallest and largest smoothing of Figure 3, whose stored runs are read for News20. The "
+    formula=r"t(10^{-1})\leq t(10^{-2})\leq t(10^{-3})\leq t(0),\quad t(10^{-1})<t(0)",
+    shapes="t(gamma): iterations to a gap of 1e-3 with the smoothing gamma",
+    judged="all four smoothings of Figure 3. Two of them may take the same number of iterations, "
+    "as section 7.2 calls 0 and 1e-3 not largely different. For News20 the stored runs of Figure 3 "
+    "are read, in the reading whose count at gamma = 0.1 is nearest to the eight of the text. The "
     "gap is that of the smoothed problem, which is at most (27).",
     cases=races_of_methods,
     from_table=True,
     experiment=Experiment(data=("News20",)),
-    planted=(version("the more iterations", sign=-1),),
+    planted=(
+        version("the more iterations", sign=-1),
+        version("each at most half of those before it", factor=2),
+    ),
     not_proved="an experiment",
 )
-def smoothing_is_faster(case: Case, sign: int = 1) -> Outcome:
+def smoothing_is_faster(case: Case, sign: int = 1, factor: int = 1) -> Outcome:
     if "counts" in vars(case):
-        smooth, plain = case.counts[0.1], case.counts[0.0]
+        counts = [case.counts[smoothing] for smoothing in SMOOTHINGS]
     else:
         run = case.name, case.n, case.seed, case.method, flat(case.k)
-        smooth, plain = (iterations(*run, smoothing) for smoothing in (0.1, 0.0))
-    seen = {"smoothing 0.1": smooth, "smoothing 0": plain}
-    if smooth == plain:
+        counts = [iterations(*run, smoothing) for smoothing in SMOOTHINGS]
+    seen: dict[str, Any] = {"iterations": counts}
+    if counts[0] == counts[-1]:
         return effect(-1.0, 1.0, Tier.FLOAT, **seen)
-    return less(*(smooth, plain) if sign == 1 else (plain, smooth), **seen)
+    ordered = counts[::sign]
+    steps = [at_most(factor * smooth, plain, **seen) for plain, smooth in pairwise(ordered)]
+    return both(less(ordered[-1], ordered[0], **seen), *steps)
 
 
 def first_iterations(rng: Rng, deep: bool) -> Iterator[Case]:

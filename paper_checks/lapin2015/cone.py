@@ -93,15 +93,21 @@ def library_cone(case: Case) -> Outcome:
 CONE = Library(("fwlab.projections.project_topk_cone",), library_cone, points)
 
 
+def no_index(sets: Parts) -> bool:
+    """Return whether U and M are empty."""
+    return not sets.U and not sets.M
+
+
 @claim(
     "L15-lem3-case1",
     "Lemma 3, case 1",
     "If U and M are empty, the biased projection onto the top-k cone is 0.",
     formula=r"U=M=\emptyset\ \Rightarrow\ x^*=0",
     shapes="x: (d,)",
-    judged="By the definition of U, x* = 0 puts every index in U, so the case never occurs and the "
-    "implication is true of nothing.",
+    judged="By the definition of U, x* = 0 puts every index in U, so that the premise is met in no "
+    "case. Case 1 is meant for x* = 0, which falls under case 2 instead, L15-lem3-case2.",
     cases=points,
+    premise=Condition("U and M are empty", lambda case: no_index(projection_with_sets(case)[1])),
     planted=(
         version("U empty is enough", needs_M=False),
         version("and x* = 0 only then", converse=True),
@@ -113,7 +119,7 @@ CONE = Library(("fwlab.projections.project_topk_cone",), library_cone, points)
 )
 def nothing_positive(case: Case, needs_M: bool = True, converse: bool = False) -> Outcome:
     x, sets = projection_with_sets(case)
-    empty = not sets.U and not (needs_M and sets.M)
+    empty = no_index(sets) if needs_M else not sets.U
     holds = iff(is_zero(x), empty) if converse else implies(empty, is_zero(x))
     return truth(holds, x=x)
 

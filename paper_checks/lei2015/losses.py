@@ -89,12 +89,13 @@ def two_arguments(deep: bool) -> Iterator[Case]:
 @claim(
     "LP15-def2",
     "Definition 2",
-    "A regular loss bounds the 0-1 loss, is Lipschitz, and is decreasing with a zero; the hinge "
-    "and the margin loss are examples.",
+    "The hinge and the margin loss are regular: each bounds the 0-1 loss, is Lipschitz, and is "
+    "decreasing with a zero.",
     formula=r"\ell(t)\geq 1_{t\leq 0},\ |\ell(t_1)-\ell(t_2)|\leq L|t_1-t_2|,\ \ell(c_\ell)=0",
-    shapes="numbers",
-    judged="decreasing is read as never rising. Strictly, no loss would be regular: by (i) none "
-    "is below 0, so that none falls beyond its zero.",
+    shapes="numbers; L: the Lipschitz constant; c_l: the zero",
+    judged="A definition claims nothing; its two examples are judged. Decreasing means never "
+    "rising, as it often does. Strictly, no loss would be regular: by (i) none is below 0, so that "
+    "none falls beyond its zero.",
     cases=both_examples,
     planted=(
         version("half of the Lipschitz constant", share=HALF),

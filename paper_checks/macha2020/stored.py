@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from figures.kit.exponents import line
 from figures.macha2020.table3 import deviation
-from paper_checks.cases import Rng
+from paper_checks.cases import Rng, changed
 from paper_checks.ledger import Case, Experiment, Outcome, Untestable, claim, version
 from paper_checks.outcomes import at_most, effect
 from paper_checks.stored_tables import StoredTable, number, stored_table
@@ -21,8 +22,8 @@ NOT_STORED = "fashion_mnist"  # its kernel is not stored: every loop computes tw
 def measured_loops(rng: Rng, deep: bool) -> Iterator[Case]:
     """Yield the times of loops, by data set.
 
-    They are milliseconds per loop against n if the kernel matrix is stored, and seconds per
-    candidate on every data set.
+    They are milliseconds per loop against n if the kernel matrix is stored, and the same with the
+    milliseconds of the candidates of the set whose matrix is not.
     """
     table = stored_table("macha2020_table4")
     for objective in OBJECTIVES:
@@ -32,35 +33,43 @@ def measured_loops(rng: Rng, deep: bool) -> Iterator[Case]:
             raise Untestable(f"the stored table {table.name} has fewer than two sizes")
         sizes = tuple(number(line["n"]) for line in stored)
         times = tuple(number(line["ms a loop"]) for line in stored)
-        loop = f"a loop, {table.kind()}"
-        yield Case(kind=loop, data=SETS, name=objective, n=sizes, ms=times)
-        seconds = tuple(number(line["s a candidate"]) for line in lines)
-        candidate = f"a candidate, {table.kind()}"
-        yield Case(kind=candidate, data=SETS, name=objective, seconds=seconds)
+        case = Case(kind=f"a loop, {table.kind()}", data=SETS, name=objective, n=sizes, ms=times)
+        yield case
+        others = [line for line in lines if line["data"] == NOT_STORED]
+        more = {number(x["n"]): 1e3 * number(x["s a candidate"]) * number(x["n"]) for x in others}
+        yield changed(case, kind=f"a candidate, {table.kind()}", others=more)
 
 
 @claim(
     "M20-table4",
     "Table 4",
-    "The time of a repeat loop grows linearly with n, and a candidate step takes the same time on "
-    "every data set.",
-    judged="linearly: the least squares slope of log time against log n is within 0.25 of 1, on "
-    "the sets whose kernel matrix is stored. The same: within a factor of 2; M20's own times "
-    "differ by 1.8.",
+    "A repeat loop takes O(n), Table 1, and a candidate step almost the same time on every data "
+    "set, independent of its size, section 4.4.",
+    judged="The time of a loop is fitted as a + b n, on the sets whose kernel matrix is stored, "
+    "where a, the part that does not grow, and b are at least 0. The slope of the logarithm of "
+    "(time - a)/n against log n is at most 0.25 for O(n), and within 0.25 of 0 for a candidate, "
+    "where the set whose matrix is not stored counts, too.",
     cases=measured_loops,
     from_table=True,
     experiment=ON_SETS,
     not_proved=MEASURED,
     planted=(
-        version("a loop grows with the square of n", power=2.0),
+        version("a loop takes O(sqrt(n))", power=0.5),
         version("a candidate takes the same time to 1 %", factor=1.01),
     ),
 )
-def times_of_a_loop(case: Case, power: float = 1.0, factor: float = 2.0) -> Outcome:
-    if "seconds" in vars(case):
-        return at_most(max(case.seconds) / min(case.seconds), factor)
-    slope = float(np.polyfit(np.log(case.n), np.log(case.ms), 1)[0])
-    return at_most(abs(slope - power), 0.25, slope=slope)
+def times_of_a_loop(case: Case, power: float = 1.0, factor: float | None = None) -> Outcome:
+    """Compare what is above the constant part, per sample; a bound is not broken from below."""
+    a = line(case.n, case.ms).constant
+    of_candidates = "others" in vars(case)
+    times = {n: ms - a for n, ms in zip(case.n, case.ms, strict=True)}
+    times |= case.others if of_candidates else {}
+    shares = {n: ms / n**power for n, ms in sorted(times.items()) if ms > 0}
+    if factor is not None:
+        return at_most(max(shares.values()) / min(shares.values()), factor)
+    slope = float(np.polyfit(np.log([*shares]), np.log([*shares.values()]), 1)[0])
+    grown = abs(slope) if of_candidates else slope
+    return at_most(grown, 0.25, slope=slope, a=a, ms_per_sample=shares)
 
 
 PUSH = ("TopPush", "TopPushK, K = 5", "TopPushK, K = 10")

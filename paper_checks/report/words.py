@@ -18,7 +18,14 @@ def meanings(field: str) -> dict[str, str]:
 MEANING = meanings("verdict")
 SEVERITIES = {name: meaning for name, meaning in meanings("severity").items() if name}
 TIERS = {tier: meaning for tier, meaning in meanings("tier").items() if tier}
-EXPERIMENTS = ("reproduced", "not reproduced", "inconclusive", "other data")
+EXPERIMENTS = (
+    "reproduced",
+    "reproduced with the program",
+    "explained",
+    "not reproduced",
+    "inconclusive",
+    "other data",
+)
 REFUTED = ("misprint", "fails")
 # the name of the true version of a statement, by verdict
 TRUE_VERSION = {
@@ -27,4 +34,6 @@ TRUE_VERSION = {
     "misprint": "derived form",
     "fails": "corrected form",
     "depends on the reading": "read otherwise",
+    "reproduced with the program": "what the program does",
+    "explained": "cause",
 }

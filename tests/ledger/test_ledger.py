@@ -16,6 +16,7 @@ from paper_checks.ledger import (
     Case,
     Claim,
     Condition,
+    Experiment,
     Outcome,
     Tier,
     Untestable,
@@ -30,6 +31,12 @@ from paper_checks.verdicts import Verdict, judge
 
 def numbers(rng, deep):
     return [Case(kind="number", x=x) for x in range(1, 20 if deep else 6)]
+
+
+def of_data(rng, deep):
+    """Data of the paper, and others, on which a version that holds on the paper's fails."""
+    yield from (Case(kind="ours", data="ours", x=x) for x in range(1, 6))
+    yield Case(kind="other", data="other", x=-9)
 
 
 def negatives(rng, deep):
@@ -104,6 +111,36 @@ VERDICTS = [
     ),
     (made(reading=version("at least 2", least=2)), Verdict.HOLDS),
     (made(cases=lambda rng, deep: []), Verdict.UNTESTABLE),
+    # a premise that no case meets, or some
+    (made(premise=Condition("never", lambda case: False)), Verdict.EMPTY),
+    (made(premise=ABOVE_TWO), Verdict.HOLDS),
+    (
+        made(
+            lambda case, least=3: at_least(case, least),
+            premise=Condition("never", lambda case: False),
+        ),
+        Verdict.FAILS,
+    ),
+    # an experiment that comes out otherwise
+    *(
+        (
+            made(
+                lambda case, least=3: at_least(case, least),
+                experiment=Experiment(("ours",)),
+                cases=of_data,
+                **{name: version(name, least=least) for name, least in versions.items()},
+            ),
+            verdict,
+        )
+        for versions, verdict in (
+            ({}, Verdict.NOT_REPRODUCED),
+            ({"program": 2}, Verdict.NOT_REPRODUCED),
+            ({"program": 1}, Verdict.WITH_PROGRAM),
+            ({"cause": 1}, Verdict.EXPLAINED),
+            ({"program": 2, "cause": 1}, Verdict.EXPLAINED),
+            ({"program": 1, "cause": 1}, Verdict.WITH_PROGRAM),
+        )
+    ),
     # a conjecture is none, whether it is true or not
     (made(hedge="may be"), Verdict.NO_CLAIM),
     (made(lambda case, least=3: at_least(case, least), hedge="may be"), Verdict.NO_CLAIM),
