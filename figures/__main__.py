@@ -22,7 +22,7 @@ from figures.kit.kept import keep
 from figures.kit.listing import listing, spell
 from figures.kit.page import update_gallery, write_page
 from figures.kit.replay import replays
-from figures.kit.scoreboard import scores, terminal_scoreboard
+from figures.kit.scoreboard import JUDGE, scores, terminal_scoreboard
 from figures.kit.script import RESERVED, add_files, script, script_names
 from figures.kit.study import Study
 from fwlab.command import complain, run_command
@@ -152,7 +152,7 @@ def _shows(options: Any) -> Callable[[], object] | None:
     words: dict[str, Callable[[], object]] = {
         "list": lambda: listing(out),
         "page": lambda: update_gallery(out),
-        "scoreboard": lambda: terminal_scoreboard(scores(out, options.size)),
+        "scoreboard": lambda: terminal_scoreboard(scores(out, options.size, options.ledger)),
         "keep": lambda: "\n".join(map(str, keep(out, options.size, script_names()))),
     }
     return words.get(options.names[0] if options.names else "list")
@@ -184,12 +184,22 @@ def _options(argv: Sequence[str] | None) -> Any:
     parser.add_argument("--backend", default="loky", help=" or ".join(BACKENDS))
     parser.add_argument("--scheduler", help="address of a dask scheduler")
     parser.add_argument("--all", action="store_true", help="check every stored cell")
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help=f"take the outcomes of the scoreboard from this ledger, made by {JUDGE}",
+    )
     parser.add_argument("--seed", type=int, help="choose the cells to check by this number")
     options = parser.parse_args(argv)
     if (options.all or options.seed is not None) and options.names != ["check"]:
         raise ValueError("--all and --seed are for check.")
     if options.names == ["check"] and (options.jobs != 1 or options.plot_only or options.scheduler):
         raise ValueError("check takes no --jobs, --plot-only and --scheduler.")
+    if options.ledger is not None and options.names != ["scoreboard"]:
+        raise ValueError("--ledger is for scoreboard.")
+    if options.ledger is not None and not options.ledger.is_file():
+        raise ValueError(f"--ledger {options.ledger}: no such file.")
     if options.seed is None:
         options.seed = secrets.randbelow(2**32)
     if options.jobs < 1:

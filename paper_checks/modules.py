@@ -25,6 +25,8 @@ PAPERS = {
 }
 # the package of each paper
 INSIDE = {paper: f"paper_checks.{folder}" for paper, (folder, _) in PAPERS.items()}
+# the rows about all numbers of a figure
+FIGURES = "paper_checks.whole_figures"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class ClaimFile:
 
 def claims(paper: str | None = None) -> list[Claim]:
     """Return all claims, or the claims of one paper, in the order of the papers and their files."""
-    for module in INSIDE.values():
+    for module in (*INSIDE.values(), FIGURES):
         import_module(module)
     found = [claim for claim in CLAIMS.values() if paper in (None, claim.paper)]
     place = {name: number for number, name in enumerate(PAPERS)}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from figures.kit.findings import FigureFinding
+from figures.kit.findings import FigureFinding, nothing_to_compute
 from figures.kit.script import script
 from paper_checks.ledger import Untestable
 
@@ -121,6 +121,18 @@ def stored_figure(name: str) -> StoredFigure:
     if finding is None or not values:
         raise Untestable(f"the stored figure {name} has no finding")
     return StoredFigure(size, values, finding(values, size))
+
+
+def stored_finding(name: str) -> tuple[str, FigureFinding]:
+    """Return the size of a stored figure, and its finding from the stored values.
+
+    Raises Untestable if it is missing.
+    """
+    size, path = stored_file(f"{name}.json")
+    values, finding = json.loads(path.read_text("utf-8"))["values"], script(name).finding
+    if finding is None or not values:
+        return size, nothing_to_compute()
+    return size, finding(values, size)
 
 
 def stored_file(file: str) -> tuple[str, Path]:

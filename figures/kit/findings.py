@@ -7,7 +7,7 @@ from figures.kit.readings import Tried
 
 
 class FigureOutcome(StrEnum):
-    """Whether a paper's figure comes out again; the judge derives it, no script states it."""
+    """Whether a paper's figure comes out again; the ledger's rows decide, no script states it."""
 
     AGREES = "agrees"
     AGREES_WITH_PROGRAM = "agrees with the program"
@@ -23,7 +23,8 @@ class FigureFinding:
     Parameters
     ----------
     outcome
-        The short answer.
+        What follows from the figure's own numbers. The ledger's row about all numbers takes it; the
+        scoreboard has the worst outcome of all rows about the figure.
     measured
         The number that says so: "34 of 36 numbers within 0.01".
     because
@@ -58,10 +59,10 @@ class FigureFinding:
         return f"{self.reading} (1 of {self.n_readings})" if self.n_readings > 1 else self.reading
 
     def sentence(self) -> str:
-        """Return the finding as a sentence for a caption."""
-        reading = f" under the reading {self.under}" if self.under else ""
+        """Return the finding as a sentence for a caption, which needs no ledger."""
+        reading = f", under the reading {self.under}" if self.under else ""
         because = f": {self.because}" if self.because else ""
-        return f"{self.outcome.capitalize()}{reading}; {self.measured}{because}."
+        return f"{self.measured}{reading}{because}."
 
 
 def nothing_to_compute(

@@ -54,5 +54,4 @@ def source_of(one: Script) -> str:
 def line(score: Score) -> dict[str, Any]:
     """Return a line of the scoreboard, with the claims of the ledger that are about the figure."""
     texts = dict(zip(NAMES, score.texts(), strict=True))
-    claims = score.finding.claims if score.finding else ()
-    return {**texts, "script": score.script, "claims": list(claims)}
+    return {**texts, "script": score.script, "claims": list(score.verdicts)}

@@ -5,7 +5,7 @@ GALLERY.md: the scoreboard, the list of scripts, then both larger sizes, with sm
 pictures; and the index of the results, from which the site is made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from figures.kit.index import write_index
@@ -19,7 +19,7 @@ HEADINGS = {"standard": "## The results\n", "full": "## Results of the full size
 HEAD = """# Gallery
 
 Which figures and tables of the five papers come out again, and what is known of the others. Each
-has one of five outcomes, which follows from stored numbers:
+has one of five outcomes, which follows from stored numbers by way of the ledger:
 
 - *agrees*: nine of ten of its numbers are as near as its caption says, in a reading that the text
   allows. Where several readings were tried, numbers that had no part in the choice confirm it.
@@ -32,8 +32,10 @@ has one of five outcomes, which follows from stored numbers:
 
 The caption of each figure has a table of the readings and says where each comes from: the paper's
 text, the authors' program (repository, commit and file), or a guess of ours.
-The column *ledger* counts the verdicts of the ledger's rows about a figure: each row judges one
-statement, the figure all of its numbers.
+The column *ledger* counts the verdicts of the ledger's rows about a figure: one judges all of its
+numbers, each other one a statement about it. The worst of them is the outcome; a row that decides
+nothing, such as one on other data, has no part. `figures/kit/outcomes.py` is the table from
+verdicts to outcomes.
 
 `python -m figures NAME --plot-only` draws a figure again from the stored results, and
 `python -m figures NAME` computes it anew; its name stands in the list of the scripts.
@@ -46,6 +48,7 @@ figures. Times are estimates for two quiet cores; "quick" only shows that everyt
 
 """
 CAPTION = ".caption.md"
+NONE: Mapping[str, str] = {}
 # longer tables are folded up
 ROWS_SHOWN = 32
 # pixels and colours of a small picture
@@ -66,12 +69,15 @@ def update_gallery(out: Path, here: Path = HERE) -> Path:
     """
     if not any((out / "standard").glob(f"*{CAPTION}")):
         raise FileNotFoundError(f"{out} holds no figures; python -m figures all makes them.")
-    board = markdown_scoreboard(scores(out, "standard"), anchors(out / "standard"))
+    found = scores(out, "standard")
+    board = markdown_scoreboard(found, anchors(out / "standard"))
+    outcomes = {score.script: score.outcome for score in found}
     text = f"{HEAD}{board}\n{LIST}{markdown_list()}\n"
     for size, heading in HEADINGS.items():
         pictures = here / "pictures" / size
         keep_pictures(out / size, pictures)
-        if sections := "".join(entries(out / size, pictures, f"pictures/{size}/")):
+        told = outcomes if size == "standard" else {}
+        if sections := "".join(entries(out / size, pictures, f"pictures/{size}/", told)):
             text += f"{heading}\n{sections}"
     write_index(here / "results")
     page = here / "GALLERY.md"
@@ -104,15 +110,19 @@ def keep_pictures(folder: Path, target: Path) -> None:
             path.unlink()
 
 
-def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
+def entries(
+    folder: Path, pictures: Path, link: str = "", outcomes: Mapping[str, str] = NONE
+) -> Iterator[str]:
     """Yield a section for each caption of a folder, sorted by name.
 
-    `link` leads from the page to the folder `pictures`.
+    `link` leads from the page to the folder `pictures`; `outcomes` are those of the scripts.
     """
     for path in sorted(folder.glob(f"*{CAPTION}")):
         stem = path.name.removesuffix(CAPTION)
         above, details = path.read_text("utf-8").split("\n\n- ", 1)
         title, *said = above.split("\n\n")
+        if outcome := outcomes.get(script_of(stem)):
+            said.insert(0, f"*Outcome*: {outcome}.")
         table = folder / f"{stem}.md"
         if table.exists():
             body = folded(table.read_text("utf-8"))
@@ -126,6 +136,12 @@ def entries(folder: Path, pictures: Path, link: str = "") -> Iterator[str]:
         heading = f'<a id="{stem}"></a>\n\n### {title.strip("*")}'
         yield "\n\n".join([heading, body.rstrip(), *said, details])
         yield "\n\n"
+
+
+def script_of(stem: str) -> str:
+    """Return the script that wrote the files with this stem, "" if none of here did."""
+    names = [name for name in script_names() if f"{stem}_".startswith(f"{name}_")]
+    return max(names, key=len, default="")
 
 
 def alt(title: str, picture: Path) -> str:

@@ -14,6 +14,7 @@ from figures.kit.captions import Caption
 from figures.kit.findings import FigureFinding, FigureOutcome
 from figures.kit.index import index
 from figures.kit.judge import judge
+from figures.kit.outcomes import ORDER, OUTCOMES, row_of, worst
 from figures.kit.page import HEAD, write_page
 from figures.kit.readings import Reading, Tried
 from figures.kit.scoreboard import (
@@ -58,17 +59,26 @@ def finding(values, size):
     return judge([Tried(reading, {n: v["distance"] for n, v in values.items()})], 0.1)
 
 
+ROW = "X20-table1-whole"
+RIGHT = {ROW: "reproduced"}
+
+
 @pytest.fixture
 def board(tmp_path, monkeypatch):
-    """board(distances): all lines, if one script alone is of a paper and its cells have these."""
+    """board(distances): all lines, if one script alone is of a paper and its cells have these.
 
-    def make(distances, size="standard"):
+    Its values are those of the repository, and the ledger says of them what `verdicts` says.
+    """
+
+    def make(distances, size="standard", verdicts=RIGHT):
         cells = [Cell(str(i), near, {"x": d}) for i, d in enumerate(distances)]
         one = Script("X20 Table 1: shows.", SECONDS, lambda size: cells, lambda study: [], finding)
         for name in script_names():
             monkeypatch.setitem(_scripts(), name, replace(script(name), finding=None))
         monkeypatch.setitem(_scripts(), "x2020_table1", one)
-        monkeypatch.setattr(_study, "KEPT", tmp_path / "none")
+        monkeypatch.setattr(_study, "KEPT", tmp_path)
+        monkeypatch.setattr(scoreboard, "KEPT", tmp_path)
+        monkeypatch.setattr(scoreboard, "verdicts", lambda ledger: verdicts)
         if distances is not None:
             one.compute(Study("x2020_table1", size, tmp_path))
         return scores(tmp_path, size)
@@ -87,17 +97,86 @@ def test_each_figure_of_the_papers_has_a_line():
 
 def test_the_line_follows_from_the_stored_values(board):
     assert line(board([0.05, 0.01])) == (
-        "X20 Table 1", "agrees", "2 of 2 cells within 0.1", "rows of length 1", "", "",
+        "X20 Table 1", "agrees", "2 of 2 cells within 0.1", "rows of length 1", "1 reproduced", "",
     )  # fmt: skip
-    assert line(board([0.05, 0.5]))[1:3] == ("not explained", "1 of 2 cells within 0.1")
-    assert line(board([], "full"))[1] == "nothing to compute"
+    found = board([0.05, 0.5], verdicts={ROW: "not reproduced"})
+    assert line(found)[1:3] == ("not explained", "1 of 2 cells within 0.1")
+    assert line(board([], "full", {ROW: "untestable"}))[1] == "nothing to compute"
+
+
+def test_the_outcome_is_the_ledgers_not_the_figures(board):
+    """The numbers agree; the ledger has another verdict on them, or none."""
+    assert line(board([0.05], verdicts={ROW: "explained"}))[1] == "explained"
+    assert line(board([0.05], verdicts={"X20-other": "reproduced"}))[1] == "not judged"
+    found = board([0.05], verdicts={})
+    assert "not judged: 2" in summary(found)
+    assert terminal_scoreboard(found).endswith(scoreboard.JUDGE)
+
+
+def test_values_of_ones_own_are_not_judged_by_the_repositorys_ledger(board, tmp_path, monkeypatch):
+    board([0.05, 0.01])
+    for module in (_study, scoreboard):
+        monkeypatch.setattr(module, "KEPT", tmp_path / "kept")
+    assert line(scores(tmp_path, "standard"))[1] == "not judged"
+    assert line(scores(tmp_path, "standard", tmp_path / "ledger"))[1] == "agrees"
+    kept = tmp_path / "kept" / "standard" / "x2020_table1.json"
+    kept.parent.mkdir(parents=True)
+    own = (tmp_path / "standard" / kept.name).read_text()
+    kept.write_text(own)
+    assert line(scores(tmp_path, "standard"))[1] == "agrees"
+    kept.write_text(own.replace("0.05", "0.06"))
+    assert line(scores(tmp_path, "standard"))[1] == "not judged"
+
+
+def test_every_verdict_of_the_ledger_has_an_outcome():
+    schema = json.loads((ROOT / "paper_checks" / "ledger.schema.json").read_text("utf-8"))
+    assert {*OUTCOMES} == {*schema["items"]["properties"]["verdict"]["enum"]}
+    assert {*ORDER} == {*FigureOutcome} and len(ORDER) == len(FigureOutcome)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "outcome"),
+    [
+        (["reproduced", "holds"], "agrees"),
+        (["reproduced", "reproduced with the program"], "agrees with the program"),
+        (["explained", "reproduced with the program", "holds"], "explained"),
+        (["explained", "not reproduced"], "not explained"),
+        (["holds", "fails"], "not explained"),
+        (["reproduced", "inconclusive", "other data"], "agrees"),
+        (["other data", "untestable"], "nothing to compute"),
+        ([], "nothing to compute"),
+    ],
+)
+def test_a_figure_with_several_rows_takes_the_worst(verdicts, outcome):
+    assert worst(verdicts) == outcome == worst(reversed(verdicts))
+
+
+def test_a_line_names_the_rows_that_are_worse_than_its_numbers():
+    rows = {ROW: "reproduced", "X20-a": "holds", "X20-b": "fails"}
+    one = Score("X20 Table 1", "x", FigureFinding(FigureOutcome.AGREES, "2 of 2"), verdicts=rows)
+    assert one.texts()[1] == "not explained" and one.texts()[5] == "X20-b fails"
+
+
+def test_the_outcomes_of_the_gallery_are_those_of_the_ledgers_rows():
+    """They are stored apart; the table leads from one to another."""
+    ledger = scoreboard.verdicts()
+    lines = json.loads((_study.KEPT / "index.json").read_text("utf-8"))["scoreboard"]
+    gallery = (ROOT / "figures" / "GALLERY.md").read_text("utf-8")
+    line = re.compile(r"^\| \[?([A-Z0-9]+ \w+ \d)[^|]*\| ([\w ]+) \|", re.MULTILINE)
+    outcomes = dict(line.findall(gallery))
+    assert len(lines) > 30 and len(outcomes) == len(lines)
+    for one in lines:
+        assert one["claims"][0] == row_of(one["figure"])
+        assert outcomes[one["figure"]] == one["outcome"]
+        assert one["outcome"] == worst(ledger[id] for id in one["claims"])
 
 
 def test_what_is_not_stored_is_not_computed(board, tmp_path):
     found = board([0.05])
+    assert "agrees: 1" in summary(found)
     (tmp_path / "standard" / "x2020_table1.json").unlink()
     assert line(scores(tmp_path, "standard"))[1] == "not computed"
-    assert "agrees: 1" in summary(found) and "not computed: 1" in summary(scores(tmp_path, "full"))
+    assert "not computed: 1" in summary(scores(tmp_path, "full"))
 
 
 def test_other_settings_are_marked(board, tmp_path, monkeypatch):
@@ -110,8 +189,11 @@ def test_other_settings_are_marked(board, tmp_path, monkeypatch):
 
 def test_the_summary_counts_every_line():
     found = [
-        Score("a", "", FigureFinding(outcome, ""))
-        for outcome in (*FigureOutcome, FigureOutcome.AGREES)
+        Score("a", "", FigureFinding(FigureOutcome.NOTHING, ""), verdicts={"A-1": verdict})
+        for verdict in (
+            *("reproduced", "holds", "reproduced with the program"),
+            *("explained", "fails", "untestable"),
+        )
     ]
     assert summary(found) == (
         "Of 6 results: agrees: 2, agrees with the program: 1, explained: 1, not explained: 1, "
@@ -122,13 +204,16 @@ def test_the_summary_counts_every_line():
 def test_the_reading_says_of_how_many():
     tried = [Tried(Reading(name), {"a": d}, {"b": d}) for name, d in (("R", 0.0), ("S", 0.3))]
     texts = Score("K19 Figure 3", "k", judge(tried, 0.1)).texts()
-    assert texts[3] == "R (1 of 2)" and texts[1] == "not explained"
+    assert texts[3] == "R (1 of 2)" and texts[1] == "not judged"
     assert "neither the paper nor a program" in texts[5]
 
 
 def test_lines_of_the_page_lead_to_their_figures():
     one = Score(
-        "K19 Figure 3", "kato2019_figure3", FigureFinding(FigureOutcome.AGREES, "|gap| small")
+        "K19 Figure 3",
+        "kato2019_figure3",
+        FigureFinding(FigureOutcome.AGREES, "|gap| small"),
+        verdicts={"K19-figure3-whole": "reproduced"},
     )
     text = markdown_scoreboard([one, replace(one, figure="x", script="")], {one.script: "anchor"})
     assert "| [K19 Figure 3](#anchor) | agrees | \\|gap\\| small |" in text
@@ -138,7 +223,7 @@ def test_lines_of_the_page_lead_to_their_figures():
 def test_lines_of_a_terminal_end_with_its_edge(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     why = FigureFinding(FigureOutcome.NOT_EXPLAINED, "1 of 2 cells", "because " * 60)
-    text = terminal_scoreboard([Score("K19 Figure 3", "k", why)])
+    text = terminal_scoreboard([Score("K19 Figure 3", "k", why, verdicts=RIGHT)])
     assert max(map(len, text.splitlines())) <= 120
 
 
@@ -158,9 +243,8 @@ def test_a_caption_has_the_finding_and_a_table_of_the_readings(tmp_path):
     study.compute([Cell("cell", near, {"x": 0.0})])
     caption = Caption("A title", "Shows this.", "seed 0.", "Computed besides.")
     text = study.save_table(Table(["k"], [["1"]]), caption)[-1].read_text()
-    assert (
-        "*Agreement*: Not explained under the reading R (1 of 2); 2 of 3 cells within 0.1;" in text
-    )
+    assert "*Agreement*: 2 of 3 cells within 0.1; 1 of 2 of those without part in the" in text
+    assert "choice, under the reading R (1 of 2): tried 2 readings; " in text
     assert "Computed besides.\n" in text
     assert "| **R** | the text: section 7 | 1 of 1 near, nine of ten by 0 | 1 of 2 near" in text
     assert "| S | a guess of ours | 0 of 1 near, nine of ten by 0.3 |" in text
@@ -175,16 +259,17 @@ def test_the_quick_size_has_no_finding(tmp_path):
     assert one.found(study) is None
 
 
-def test_the_line_counts_the_verdicts_of_the_ledger(monkeypatch):
-    known = {"A-1": "holds", "A-2": "reproduced", "A-3": "holds", "A-4": "fails"}
-    monkeypatch.setattr(scoreboard, "verdicts", lambda: known)
-    finding = FigureFinding(FigureOutcome.AGREES, "", claims=("A-3", "A-2", "A-1", "A-unknown"))
-    assert Score("A Table 1", "a", finding).ledger == "2 holds, 1 reproduced"
+def test_the_line_counts_the_verdicts_of_the_ledger():
+    known = {"A-1": "holds", "A-table1-whole": "reproduced", "A-3": "holds", "A-4": "fails"}
+    rows = scoreboard.rows_of("A Table 1", ("A-3", "A-1", "A-unknown"), known)
+    finding = FigureFinding(FigureOutcome.AGREES, "")
+    assert Score("A Table 1", "a", finding, verdicts=rows).ledger == "2 holds, 1 reproduced"
 
 
 def test_without_a_ledger_the_column_is_empty(tmp_path, monkeypatch):
     monkeypatch.setattr(scoreboard, "LEDGER", tmp_path / "ledger.json")
-    assert scoreboard.verdicts.__wrapped__() == {}
+    assert scoreboard.verdicts.__wrapped__(scoreboard.LEDGER) == {}
+    assert {score.outcome for score in scores(tmp_path, "standard")} == {"not judged"}
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '[{"id": "A-1"}]', '{"id": "A-1"}'])
