@@ -13,6 +13,7 @@ from fwlab.docs import (
     figure_pages,
     index,
     measured,
+    printed_tables,
     search_terms,
     sources,
     tested,
@@ -60,6 +61,7 @@ def write_sources(source: Path, records: Records) -> None:
     index.write_pages(source, records)
     choose.write_page(source)
     measured.write_pages(source)
+    printed_tables.write_page(source)
     claims.write_pages(source, records)
     api.write_pages(source, records)
     figure_pages.write_pages(source, records)

@@ -1,4 +1,4 @@
-"""Three findings for the front page and the README, computed from stored records."""
+"""Four findings for the front page and the README, computed from stored records."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from fwlab.docs.records import Records, errors
 from fwlab.text import listed
 
 BENCHMARKS = Path(__file__).parents[2] / "figures" / "BENCHMARKS.md"
-CLAIM, FIGURE = "T20-eq2.26", "tajima2020_figure1"
+CLAIM, FIGURE, TABLES = "T20-eq2.26", "tajima2020_figure1", "printed_tables"
 # what a witness on paper does not need
 UNSEEN = ("m", "d", "loss", "root")
 
@@ -24,8 +24,8 @@ class Discovery:
 
 
 def findings(records: Records) -> list[Discovery]:
-    """Return an error in print, a speed beside its peer, and a figure that comes out in part."""
-    return [error_in_print(records), speed(), figure()]
+    """Return an error, a speed beside its peer, a figure in part, and why printed tables differ."""
+    return [error_in_print(records), speed(), figure(), printed_tables()]
 
 
 def error_in_print(records: Records) -> Discovery:
@@ -103,3 +103,9 @@ def figure() -> Discovery:
     """Return what holds of T20 Figure 1."""
     text = told(FIGURE)["finding"]
     return Discovery("A figure that comes out in part", text, f"python -m figures {FIGURE}")
+
+
+def printed_tables() -> Discovery:
+    """Return what the printed tables cannot show, and what a start leaves open."""
+    text = told(TABLES)["finding"]
+    return Discovery("Why printed tables differ", text, f"python -m figures {TABLES}")

@@ -18,6 +18,7 @@ def write_pages(source: Path, records: Records) -> None:
         f"[the claim](claims/{CLAIM}.md), [everything that is wrong in print](wrong_in_print.md)",
         "[all benchmarks](benchmarks.md)",
         f"[the figure]({figure_links.address(FIGURE)}), [all figures](figures.md)",
+        "[the causes and their controls](printed_tables.md)",
     )
     write(
         source / "index.md",

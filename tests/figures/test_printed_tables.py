@@ -1,0 +1,89 @@
+"""Why the printed tables differ: what is told follows from stored results, or is not measured."""
+
+import numpy as np
+import pytest
+
+from figures.kato2019.printed import TABLES
+from figures.kit import study as _study
+from figures.kit.findings import FigureFinding, FigureOutcome
+from figures.kit.readings import Program, Reading, Tried
+from figures.own import printed_tables
+from figures.own.printed_tables import NOT_MEASURED, items, nearest, printed_advantages
+
+PROGRAM = Program("owner/name 0123abc file.py", "(24), gamma")
+RUN = {"loops": list(range(1, 25)), "gap": [0.5] * 12 + [1e-9] * 12}
+VALUES = {
+    "Pat&Mat|gap": RUN,
+    **{f"Pat&Mat|optimum|C={C:g}": {"all": 3.0, "negatives": 1.0} for C in printed_tables.CS},
+}
+
+
+def tried(reading, near):
+    return Tried(reading, {str(i): float(i >= near) for i in range(10)})
+
+
+def test_the_printed_advantages_by_hand():
+    """At k = 1 the 24 differences to Chu add up to 37.3 points."""
+    assert printed_advantages("Chu")[0] * 24 == pytest.approx(37.3)
+    first = [
+        100 * (a - b)
+        for one in TABLES.values()
+        for a, b in zip(one["ours"][1], one["Lapin"][1], strict=True)
+    ]
+    assert printed_advantages("Lapin")[1] == pytest.approx(sum(first) / len(first))
+
+
+def test_the_nearest_reading_counts():
+    assert nearest([tried(Reading("a"), 3), tried(Reading("b"), 7)], 0.5) == "7 of 10"
+    assert nearest([], 0.5) == ""
+
+
+def test_what_is_not_stored_is_not_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(_study, "KEPT", tmp_path)
+    smoothed, at_k_1, pixels, start = items(VALUES, "standard", tmp_path)
+    assert smoothed["measured"] == [NOT_MEASURED] == pixels["measured"]
+    assert NOT_MEASURED in at_k_1["control"] and at_k_1["measured"][2].endswith(NOT_MEASURED)
+    assert "+1.55 points at k = 1" in at_k_1["measured"][0]
+    assert start["measured"][-1] == "relative gap after 12 loops: 5.0e-01"
+    assert "1e-09" in start["control"]
+
+
+def test_readings_of_the_text_and_of_the_program_stand_side_by_side(tmp_path, monkeypatch):
+    finding = FigureFinding(
+        FigureOutcome.EXPLAINED,
+        "",
+        "pixels are grey: 9 of 10; 9 of 10 cells near with it, 3 of 10 in the control without it",
+        tried=(
+            tried(Reading("text", source="7.4"), 5),
+            tried(Reading("program", program=PROGRAM), 8),
+            tried(Reading("guess"), 10),
+        ),
+        tolerance=0.5,
+    )
+    monkeypatch.setattr(printed_tables, "stored", lambda *place: ({}, finding))
+    monkeypatch.setattr(printed_tables, "own_advantages", lambda *place: [1.0, 0.0, 0.0, 0.0])
+    smoothed, at_k_1, pixels, _ = items(VALUES, "standard", tmp_path)
+    assert smoothed["measured"][0] == "K19, Caltech101: 8 of 10 with n gamma, 5 of 10 with gamma"
+    assert "+1.00 points at k = 1" in at_k_1["measured"][2]
+    assert pixels["measured"] == [finding.because]
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_without_smoothing_our_machines_are_one_at_k_1():
+    """The control of the printed tables: one problem, two methods, one protocol."""
+    found = printed_tables.own_advantages("standard", _study.KEPT, program=False)
+    assert abs(found[0]) < 0.05 < min(np.abs(found[2:]))
+
+
+def test_the_gap_of_the_program_stays_until_delta_is_set_again():
+    cell = printed_tables.cells("quick")[0]
+    run = cell.function(**{**cell.settings, "loops": 1200})
+    before, after = np.split(np.array(run["gap"]), 2)
+    assert run["loops"][-1] == 2400 and len(before) == printed_tables.CHECKS
+    assert before[-1] > 1e-3 > 1e3 * after[-1]
+
+
+def test_all_samples_make_a_larger_problem_than_the_negatives():
+    cell = printed_tables.cells("quick")[1]
+    found = cell.function(**cell.settings)
+    assert found["all"] > found["negatives"] > 0
