@@ -227,9 +227,9 @@ def for_pages(values: dict[str, Any], size: str) -> dict[str, Any]:
         "items": found,
         "finding": "In the printed tables of Kato and Hirohashi (K19) their machine leads Chu's by "
         f"{chu[0]:.2f} points at k = 1, where without smoothing both are one machine, and by at "
-        f"most {max(chu[1:]):.2f} at k = 3, 5 and 10; an optimum that is missed explains no lead at "
-        "k = 1. The start of the program of Mácha et al. (M20) leaves Pat&Mat a relative gap of "
-        f"{gap[CHECKS - 1]:.1e}; once delta is set again, it falls to {gap[-1]:.0e}.",
+        f"most {max(chu[1:]):.2f} at k = 3, 5 and 10; an optimum that is missed explains no lead "
+        "at k = 1. The start of the program of Mácha et al. (M20) leaves Pat&Mat a relative gap "
+        f"of {gap[CHECKS - 1]:.1e}; once delta is set again, it falls to {gap[-1]:.0e}.",
     }
 
 

@@ -5,6 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from paper_checks.notation import explained
 from paper_checks.records import Record
 from paper_checks.report.words import MEANING, SEVERITIES, TRUE_VERSION
 
@@ -88,6 +89,7 @@ def evidence(record: Record) -> list[tuple[str, str]]:
     """Return the judgement and the trials of a claim as names and texts, without empty ones."""
     found = [
         ("shapes", record["shapes"]),
+        ("symbols", symbols(record)),
         ("assumed", record["assumed"]),
         ("judged", record["judged"]),
         ("text judged", text(record)),
@@ -104,6 +106,15 @@ def evidence(record: Record) -> list[tuple[str, str]]:
         ("seed", f"{record['seed']}, {depth(record)}, {record['seconds']:.1f} s"),
     ]
     return [(name, text) for name, text in found if text]
+
+
+def symbols(record: Record) -> str:
+    """Return the meanings of the symbols of a record's formulas that its own texts do not name."""
+    note = record["erratum"] or {"printed": "", "correct": ""}
+    formulas = (record["formula"], record["corrected_formula"], note["printed"], note["correct"])
+    texts = (record[name] for name in ("statement", "shapes", "judged", "assumed"))
+    found = explained(record["paper"], " , ".join(formulas), " ".join((*texts, *record["sides"])))
+    return "; ".join(f"{symbol}: {meaning}" for symbol, meaning in found.items())
 
 
 def place(record: Record) -> str:
