@@ -109,11 +109,10 @@ def evidence(record: Record) -> list[tuple[str, str]]:
 
 
 def symbols(record: Record) -> str:
-    """Return the meanings of the symbols of a record's formulas that its own texts do not name."""
+    """Return the meanings of the symbols of a record's formulas that its shapes do not name."""
     note = record["erratum"] or {"printed": "", "correct": ""}
     formulas = (record["formula"], record["corrected_formula"], note["printed"], note["correct"])
-    texts = (record[name] for name in ("statement", "shapes", "judged", "assumed"))
-    found = explained(record["paper"], " , ".join(formulas), " ".join((*texts, *record["sides"])))
+    found = explained(record["paper"], " , ".join(formulas), record["shapes"])
     return "; ".join(f"{symbol}: {meaning}" for symbol, meaning in found.items())
 
 
