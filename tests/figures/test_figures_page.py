@@ -25,7 +25,7 @@ def test_the_gallery_lists_all_scripts_below_the_scoreboard():
 
 
 def test_the_readme_is_a_page_that_leads_to_the_gallery():
-    assert "(GALLERY.md)" in README and len(README.splitlines()) < 145
+    assert "(GALLERY.md)" in README and len(README.splitlines()) <= 155
     assert not any(heading in README for heading in HEADINGS.values())
 
 
